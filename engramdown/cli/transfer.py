@@ -114,12 +114,12 @@ def _purge(memory: EpisodicMemory, source: str, *, as_json: bool, dry: bool) -> 
             {
                 "source": source,
                 "sessions": list(gone.sessions),
-                "payloads": gone.payloads,
+                "payloads": len(gone.texts),
                 "dry_run": dry,
             }
         )
     elif gone.sessions:
-        said = purged(source, len(gone.sessions), gone.payloads, dry=dry)
+        said = purged(source, len(gone.sessions), len(gone.texts), dry=dry)
         output.screen().show([line((said, "good"))])
     if not gone.sessions:
         raise RefusalError(nothing_purged(source))

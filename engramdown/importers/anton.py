@@ -17,13 +17,12 @@ from engramdown.importers.records import (
     Said,
     Skipped,
     Source,
+    first_string,
     mapping,
     string,
     time_of,
 )
 from engramdown.transcripts.episode import ROLES, as_text
-
-__all__ = ["ANTON"]
 
 _NAMES: Final = ("tool", "name", "tool_name")
 
@@ -53,7 +52,7 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
             at=at,
             role=value["role"],
             text=as_text(value["content"]),
-            name=next((found for found in (string(meta.get(key)) for key in _NAMES) if found), ""),
+            name=first_string(meta, _NAMES),
             turn=turn if type(turn) is int and turn >= 0 else None,
             meta=meta,
             key=known[own],

@@ -25,8 +25,6 @@ from engramdown.importers.records import (
 )
 from engramdown.transcripts.episode import as_text
 
-__all__ = ["CHATGPT"]
-
 _THOUGHTS: Final = ("thoughts", "reasoning_recap")
 _SETTINGS: Final = ("user_editable_context", "model_editable_context")
 _ROLES: Final = {

@@ -7,9 +7,11 @@ the name. Thoughts are left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from engramdown.importers.records import (
+    THOUGHTS,
     Conversation,
     Item,
     Record,
@@ -22,13 +24,10 @@ from engramdown.importers.records import (
     sequence,
     string,
     time_of,
+    tool_block,
 )
-from engramdown.transcripts.episode import as_text
-
-__all__ = ["CLAUDE"]
 
 _ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant", "system": "system"}
-_THOUGHTS: Final = ("thinking", "redacted_thinking")
 _BOOKKEEPING: Final = ("token_budget", "flag")
 
 
@@ -94,40 +93,11 @@ def _message(
 
 def _block(line: int, said: Said, block: Mapping[str, Any]) -> Item:
     kind = string(block.get("type"))
-    if kind in _THOUGHTS:
+    if kind in THOUGHTS:
         return Skipped(line, "thoughts")
     if kind in _BOOKKEEPING:
         return Skipped(line, "bookkeeping")
-    if kind == "tool_use":
-        return Said(
-            origin=said.origin,
-            at=said.at,
-            role="tool_call",
-            text=as_text(block.get("input")),
-            name=string(block.get("name")),
-            call=string(block.get("id")),
-            model=said.model,
-            key=said.key,
-        )
-    if kind == "tool_result":
-        return Said(
-            origin=said.origin,
-            at=said.at,
-            role="tool_result",
-            text=content_text(block.get("content")),
-            name=string(block.get("name")),
-            call=string(block.get("tool_use_id")),
-            error=block.get("is_error") is True,
-            key=said.key,
-        )
-    return Said(
-        origin=said.origin,
-        at=said.at,
-        role=said.role,
-        text=content_text(dict(block)),
-        model=said.model,
-        key=said.key,
-    )
+    return tool_block(said, block) or replace(said, text=content_text(dict(block)))
 
 
 def _attached(message: Mapping[str, Any]) -> Iterator[str]:

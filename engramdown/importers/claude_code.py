@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.importers.records import (
     FILE,
+    THOUGHTS,
     Conversation,
     Earlier,
     Item,
@@ -33,14 +34,10 @@ from engramdown.importers.records import (
     number,
     string,
     time_of,
+    tool_block,
 )
-from engramdown.transcripts.episode import as_text
-
-__all__ = ["CLAUDE_CODE"]
 
 _KEYS: Final = ("sessionId", "parentUuid", "leafUuid", "isSnapshotUpdate")
-_THOUGHTS: Final = ("thinking", "redacted_thinking")
-_CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 _COMPACTED: Final = "This session is being continued from a previous conversation"
 # What the program itself puts into the mouth of the user.
 _INJECTED: Final = (
@@ -223,31 +220,29 @@ def _said(record: Record, value: Mapping[str, Any], key: str) -> Iterator[Item]:
     kind = value["type"]
     forked = string(mapping(value.get("forkedFrom")).get("messageUuid"))
     origin = forked or string(value.get("uuid")) or f"@{record.offset}"
-    at = time_of(value.get("timestamp"))
+    said = Said(origin=origin, at=time_of(value.get("timestamp")), role="system", text="", key=key)
+    attachment = mapping(value.get("attachment"))
     if kind in ("user", "assistant"):
         message = mapping(value.get("message"))
         if not message:
             yield Skipped(record.line, "has no message", damaged=True)
             return
         for place, block in enumerate(_blocks(message.get("content"))):
-            where = f"{origin}/{place}"
-            yield from _apart(_block(record, value, block, (where, key)))
+            here = replace(said, origin=f"{origin}/{place}", model=_model(value))
+            yield from _apart(_block(record, value, block, here))
     elif kind == "system" and string(value.get("content")):
         meta = {"kind": "compacted"} if value.get("subtype") == "compact_boundary" else {}
-        yield Said(
-            origin=origin, at=at, role="system", text=string(value["content"]), meta=meta, key=key
-        )
-    elif kind == "attachment" and _is_queued(value):
-        waiting = mapping(value["attachment"])
-        notice = waiting.get("commandMode") == "task-notification"
-        text = content_text(waiting.get("prompt"))
-        role = "system" if notice else _role(text)
-        yield from _apart(Said(origin=origin, at=at, role=role, text=text, key=key))
+        yield replace(said, text=string(value["content"]), meta=meta)
+    elif kind == "attachment" and attachment.get("type") == "queued_command":
+        # What a person wrote while the assistant was at work.
+        notice = attachment.get("commandMode") == "task-notification"
+        text = content_text(attachment.get("prompt"))
+        yield from _apart(replace(said, role="system" if notice else _role(text), text=text))
     elif kind == "queue-operation" and value.get("operation") == "remove":
         # It has no id, and a copy of the session has it at another place.
         origin = f"queue {string(value.get('timestamp')) or origin}"
         text = content_text(value.get("content"))
-        yield from _apart(Said(origin=origin, at=at, role=_role(text), text=text, key=key))
+        yield from _apart(replace(said, origin=origin, role=_role(text), text=text))
     else:
         yield Skipped(record.line, f"{kind[:40]}: no part of the conversation")
 
@@ -281,62 +276,22 @@ def _split(text: str) -> tuple[str, str]:
     return "".join([*own, text[at:]]).strip() if added else text, "\n".join(added)
 
 
-def _is_queued(value: Mapping[str, Any]) -> bool:
-    """Whether a line is what a person wrote while the assistant was at work."""
-    return mapping(value.get("attachment")).get("type") == "queued_command"
-
-
 def _blocks(content: object) -> list[Any]:
     """Return the blocks of a message; neighbouring texts of one speaker stay apart."""
     return content if isinstance(content, list) else [content]
 
 
-def _block(record: Record, value: Mapping[str, Any], block: object, place: tuple[str, str]) -> Item:
-    kind = string(mapping(block).get("type"))
-    if kind in _THOUGHTS:
+def _block(record: Record, value: Mapping[str, Any], block: object, said: Said) -> Item:
+    if string(mapping(block).get("type")) in THOUGHTS:
         return Skipped(record.line, "thoughts")
-    if kind in _CALLS:
-        return _call(value, mapping(block), place)
-    if kind.endswith("tool_result"):
-        return _result(value, mapping(block), place)
+    tool = tool_block(said, mapping(block))
+    if tool is not None:
+        is_result = tool.role == "tool_result"
+        return replace(tool, ms=_duration(value.get("toolUseResult"))) if is_result else tool
     text = content_text(block)
     role, meta = _speaker(value, text)
-    return Said(
-        origin=place[0],
-        at=time_of(value.get("timestamp")),
-        role=role,
-        text=text,
-        error=value.get("isApiErrorMessage") is True,
-        model=_model(value),
-        meta=meta,
-        key=place[1],
-    )
-
-
-def _call(value: Mapping[str, Any], block: Mapping[str, Any], place: tuple[str, str]) -> Said:
-    return Said(
-        origin=place[0],
-        at=time_of(value.get("timestamp")),
-        role="tool_call",
-        text=as_text(block.get("input")),
-        name=string(block.get("name")),
-        call=string(block.get("id")),
-        model=_model(value),
-        key=place[1],
-    )
-
-
-def _result(value: Mapping[str, Any], block: Mapping[str, Any], place: tuple[str, str]) -> Said:
-    return Said(
-        origin=place[0],
-        at=time_of(value.get("timestamp")),
-        role="tool_result",
-        text=content_text(block.get("content")),
-        call=string(block.get("tool_use_id")),
-        ms=_duration(value.get("toolUseResult")),
-        error=block.get("is_error") is True,
-        key=place[1],
-    )
+    failed = value.get("isApiErrorMessage") is True
+    return replace(said, role=role, text=text, error=failed, meta=meta)
 
 
 def _speaker(value: Mapping[str, Any], text: str) -> tuple[str, dict[str, str]]:
@@ -377,14 +332,8 @@ def _model(value: Mapping[str, Any]) -> str:
 
 def _duration(result: object) -> float | None:
     told = mapping(result)
-    return next(
-        (
-            found
-            for found in (number(told.get(name)) for name in ("durationMs", "totalDurationMs"))
-            if found is not None
-        ),
-        None,
-    )
+    found = (number(told.get(name)) for name in ("durationMs", "totalDurationMs"))
+    return next((each for each in found if each is not None), None)
 
 
 CLAUDE_CODE: Final = Source("claude-code", "Claude Code", _knows, _read, _read)

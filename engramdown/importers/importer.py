@@ -1,13 +1,17 @@
-"""What an import did, or would do: by file and by session.
+"""Imports what other programs recorded, and takes it back.
 
-Promises: every line that was not taken has a reason, and is counted.
+A file is judged by what is in it, not by its name. The same file twice changes nothing; of a file
+that grew only the new lines come; an import that was killed is finished by the next one, without
+anything twice. Times are those of the source: an episode without one has that of the one before it
+in its session, the first that of the conversation, or, where that has none, of the file. Every line
+that is not taken is counted with a reason, and none is a reason to stop. What was read is written
+before the ledger says so, and after each part of a file the ledger says so.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -35,28 +39,13 @@ from engramdown.importers.inputs import (
 from engramdown.importers.openai import OPENAI
 from engramdown.importers.openclaw import OPENCLAW
 from engramdown.importers.own import OWN
-from engramdown.importers.records import Conversation, Item, Kept, Record, Said, Skipped, Source
+from engramdown.importers.records import Conversation, Item, Record, Said, Skipped, Source
 from engramdown.importers.writer import PATIENCE, Encoder, Names, NewLine, Shelf, Writer
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import FolderLock
-from engramdown.transcripts.episode import read_line, stamp
-from engramdown.transcripts.sessions import Sessions, lines
-
-__all__ = [
-    "SOURCES",
-    "Brought",
-    "FileImport",
-    "FileReport",
-    "Importer",
-    "Progress",
-    "Purged",
-    "Reason",
-    "Report",
-    "alone",
-    "purge_import",
-    "recognised",
-]
+from engramdown.transcripts.episode import stamp
+from engramdown.transcripts.sessions import Sessions
 
 _PLACES: Final = 5
 """Of each reason, so many places are remembered."""
@@ -160,24 +149,19 @@ class Report:
 
     def skipped(self, *, damaged: bool) -> Counter[str]:
         """Return how much was not taken, by reason."""
-        return _counted(file.skipped.items() for file in self.files)[damaged]
+        counted: Counter[str] = Counter()
+        for file in self.files:
+            for name, reason in file.skipped.items():
+                if reason.damaged == damaged:
+                    counted[name] += reason.count
+        return counted
 
     def states(self) -> Counter[str]:
         """Return how many files there are of each state."""
         return Counter(file.state for file in self.files)
 
 
-def _counted(files: Iterable[Iterable[tuple[str, Reason]]]) -> dict[bool, Counter[str]]:
-    counted: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
-    for reasons in files:
-        for name, reason in reasons:
-            counted[reason.damaged][name] += reason.count
-    return counted
-
-
-# The sources that can be imported, and how a file tells which one it is from.
-#
-# Promises: a file is judged by what is in it, not by its name.
+# ---- sources ----
 
 # The more a format demands of a record, the sooner it is asked.
 _IN_ORDER: Final = (OWN, CLAUDE_CODE, CHATGPT, CLAUDE, ANTON, OPENCLAW, OPENAI)
@@ -194,12 +178,7 @@ def recognised(values: Iterable[Any]) -> Source | None:
     return None
 
 
-# Imports one file.
-#
-# Promises: what was read is written before the ledger says so; after each part of the file that was
-# written the ledger says so, so that no more than a part is ever read again. An episode without a
-# time has that of the one before it in its session, the first that of the conversation, or, where
-# that has none, of the file.
+# ---- one file ----
 
 Progress = Callable[[int], object]
 """Told how many bytes more were read."""
@@ -243,7 +222,9 @@ class FileImport:
         return self._report
 
     def _bring(self, source: Source | None, progress: Progress) -> None:
-        one_value = self._is_one_value()
+        with self._found.open() as stream:
+            looks_so = is_one_value(stream)
+        one_value = looks_so and bool(self._sample(one_value=True))
         source = source or recognised(self._sample(one_value=one_value))
         if source is None:
             self._report.state = "unknown"
@@ -261,11 +242,6 @@ class FileImport:
                 self._before = before
                 reading = Lines(stream, before.offset, before.lines) if before else Lines(stream)
             self._read(source, reading, progress)
-
-    def _is_one_value(self) -> bool:
-        with self._found.open() as stream:
-            looks_so = is_one_value(stream)
-        return looks_so and bool(self._sample(one_value=True))
 
     def _sample(self, *, one_value: bool) -> list[object]:
         with self._found.open() as stream:
@@ -331,7 +307,9 @@ class FileImport:
             else:
                 self._add(writer, new, line)
         else:
-            writer = self._writers.get(item.key) or self._restore(source, item)
+            writer = self._writers.get(item.key)
+            if writer is None:
+                writer = self._writer(source, item.key, self._names.own(item))
             self._add(writer, self._shelf.encoder.kept(item), line)
 
     def _add(self, writer: Writer, new: NewLine, line: int) -> None:
@@ -372,9 +350,6 @@ class FileImport:
         }
         return self._shelf.encoder.start(at, told, conversation.meta)
 
-    def _restore(self, source: Source, kept: Kept) -> Writer:
-        return self._writer(source, kept.key, self._names.own(kept))
-
     def _writer(self, source: Source, key: str, session: str) -> Writer:
         writer = Writer(self._shelf, session)
         writer.look(self._before.sessions.get(session, -1) if self._before else -1)
@@ -396,7 +371,17 @@ class FileImport:
                 # A session of ours that was here before was not imported.
                 if not (conversation.as_it_was and writer.began):
                     self._written[writer.session] = writer.seq
-                self._report.sessions.append(_brought(writer, conversation))
+                self._report.sessions.append(
+                    Brought(
+                        session=writer.session,
+                        key=conversation.key,
+                        title=conversation.title,
+                        started=stamp(writer.first) if writer.first else "",
+                        fresh=not writer.began,
+                        new=writer.new,
+                        known=writer.known,
+                    )
+                )
                 del self._writers[key]
 
     def _note(self, source: Source, reading: Reading) -> None:
@@ -420,23 +405,7 @@ class FileImport:
         self._written = {}
 
 
-def _brought(writer: Writer, conversation: Conversation) -> Brought:
-    return Brought(
-        session=writer.session,
-        key=conversation.key,
-        title=conversation.title,
-        started=stamp(writer.first) if writer.first else "",
-        fresh=not writer.began,
-        new=writer.new,
-        known=writer.known,
-    )
-
-
-# Imports what other programs recorded.
-#
-# Promises: the same file twice changes nothing; of a file that grew only the new lines come; an
-# import that was killed is finished by the next one, without anything twice; times are those of the
-# source; no line is a reason to stop. A dry run does all of it but writing.
+# ---- many files ----
 
 _LOCK: Final = ".lock"
 
@@ -520,15 +489,13 @@ def alone(folder: Path, disk: EpisodeDisk, patience: float = PATIENCE) -> Iterat
         lock.close()
 
 
-# Takes back what was imported from one source.
+# ---- taking it back ----
 #
-# Promises: what was recorded here stays, and so does what came from other sources, with every whole
-# text that any of it shows cut. What was made of the sessions goes with them: cards, vectors, and
-# their words in the index. Killed half-way, the next run does the rest.
+# What was recorded here stays, and so does what came from other sources, with every whole text that
+# any of it shows cut. What was made of the sessions goes with them: cards, vectors, and their words
+# in the index. Killed half-way, the next run does the rest.
 
 _LOCK_TIMEOUT: Final = 10.0
-# What a crash left beside the file of a session.
-_PIECE: Final = re.compile(r"(.+?)\.(?:torn-[0-9]+|jsonl\..+\.part).*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,20 +504,11 @@ class Purged:
 
     Attributes:
         sessions: The sessions.
-        episodes: How many lines they had.
         texts: The digests of the whole texts that nobody else shows.
-        files: How many lines of the ledger.
     """
 
     sessions: tuple[str, ...]
-    episodes: int
     texts: frozenset[str]
-    files: int
-
-    @property
-    def payloads(self) -> int:
-        """How many whole texts nobody else shows."""
-        return len(self.texts)
 
 
 def purge_import(
@@ -563,61 +521,39 @@ def purge_import(
         OSError: If something cannot be removed; the next run does the rest.
     """
     disk = disk or EpisodeDisk()
+    sessions, traces = Sessions(folder, disk), Traces(folder.parent, disk)
+
+    def look() -> Purged:
+        """Return what belongs to the source alone."""
+        named = Ledger(folder, disk, durable=True).sessions(source)
+        gone = [info.id for info in sessions.list() if info.source == source or info.id in named]
+        texts: set[str] = set().union(*map(traces.named, gone))
+        if texts:
+            texts = texts.difference(*map(traces.named, set(sessions.ids()) - set(gone)))
+        return Purged(tuple(gone), frozenset(texts))
+
     if dry or disk.find(folder) is None:
-        return _look(folder, source, disk)
-    traces = Traces(folder.parent, disk)
+        return look()
     lock = FolderLock(folder / ".lock", disk, _LOCK_TIMEOUT)
     with ExitStack() as stack:
         stack.callback(lock.close)
         stack.enter_context(alone(folder, disk))
-        names = _look(folder, source, disk).sessions
         # From here on nobody writes: a whole text that no line needs is needed by none to come.
         stack.enter_context(lock.hold())
-        found = _look(folder, source, disk)
+        found = look()
         traces.drop_index()
         # Whoever is interrupted here finds the rest again: the ledger goes last.
-        gone = [path for text in sorted(found.texts) for path in traces.payload(text)]
-        for path in gone:
-            disk.remove(path)
-        _remove_sessions(folder, names, disk)
-        # Texts that an import kept which was killed before it could write their lines.
-        for path in traces.unsaid(digests(traces.left())):
-            disk.remove(path)
+        for text in sorted(found.texts):
+            _remove(disk, traces.payload(text))
+        for name in found.sessions:
+            _remove(disk, [*traces.pieces(name), *traces.derived(name), sessions.path(name)])
+        # Also what an import kept that was killed before it could write the lines.
+        _remove(disk, traces.unsaid(digests(traces.left())))
         traces.forget_unsaid()
         Ledger(folder, disk, durable=True).forget(source)
     return found
 
 
-def _look(folder: Path, source: str, disk: EpisodeDisk) -> Purged:
-    """Return what belongs to ``source`` alone."""
-    ledger, sessions = Ledger(folder, disk, durable=True), Sessions(folder, disk)
-    named = ledger.sessions(source)
-    gone = [info for info in sessions.list() if info.source == source or info.id in named]
-    names = tuple(info.id for info in gone)
-    texts = _texts(sessions, disk, names)
-    if texts:
-        texts -= _texts(sessions, disk, set(sessions.ids()) - set(names))
-    files = sum(entry.source == source for entry in ledger.entries)
-    return Purged(names, sum(info.lines for info in gone), frozenset(texts), files)
-
-
-def _texts(sessions: Sessions, disk: EpisodeDisk, names: Iterable[str]) -> set[str]:
-    """Return the digests of the whole texts that some sessions point to."""
-    found: set[str] = set()
-    for name in names:
-        for _, line in lines(disk, sessions.path(name)):
-            if b'"payload":' in line:
-                episode = read_line(line)
-                found |= {episode.payload} if episode and episode.payload else set()
-    return found
-
-
-def _remove_sessions(folder: Path, names: Sequence[str], disk: EpisodeDisk) -> None:
-    """Remove sessions, and before each what was made of it."""
-    traces, sessions = Traces(folder.parent, disk), Sessions(folder, disk)
-    matches = ((_PIECE.fullmatch(name), name) for name in disk.names(folder))
-    pieces = [(found[1], name) for found, name in matches if found]
-    for name in names:
-        rest = [folder / piece for session, piece in pieces if session == name]
-        for path in (*rest, *traces.derived(name), sessions.path(name)):
-            disk.remove(path)
+def _remove(disk: EpisodeDisk, paths: Iterable[Path]) -> None:
+    for path in paths:
+        disk.remove(path)

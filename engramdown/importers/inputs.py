@@ -1,8 +1,11 @@
-r"""Takes files apart: lines of JSONL, elements of a JSON list.
+r"""What an import reads: files, as lines or as elements, and what of them was read already.
 
-Promises: one line or element is held at a time, however long the file; nothing has a length limit;
-what is no JSON has its place and a reason; the time grows linearly with the bytes. Only ``\n`` ends
-a line.
+Nothing is unpacked to the disk, and a pipe or a device is not waited for. Files come in a fixed
+order, those first that others refer to. One line or element is held at a time, however long the
+file; only ``\n`` ends a line; what is not JSON has its place and a reason, and a last line that is
+still being written is left for the next time. The ledger has a line for each part of a file that
+was taken in: whoever finds a file that begins like one of these goes on where that ended, wherever
+the file is now. A line of it that is torn or not ours is passed over.
 """
 
 from __future__ import annotations
@@ -21,31 +24,13 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final, Protocol
+from typing import IO, Any, Final
 
 from engramdown.errors import StoreError
 from engramdown.importers.records import Record, Skipped
 from engramdown.storage.disk import EpisodeDisk
 
-__all__ = [
-    "FOLDER",
-    "HEAD",
-    "Elements",
-    "Entry",
-    "Input",
-    "Ledger",
-    "Lines",
-    "Opened",
-    "Reading",
-    "UnreadableError",
-    "elements",
-    "find_inputs",
-    "is_document",
-    "is_list",
-    "is_one_value",
-    "parse",
-    "sample",
-]
+# ---- taking JSON apart ----
 
 _MARK: Final = b"\xef\xbb\xbf"
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
@@ -86,7 +71,7 @@ def elements(pieces: Iterable[bytes]) -> Iterator[Record | Skipped]:
     A value that is no list is its only element, or, if it holds a list ``conversations``, that.
     """
     text = _Text(pieces)
-    if not text.begins_with("["):
+    if text.peek() != "[":
         yield from _document(text.rest())
         return
     text.at += 1
@@ -125,10 +110,6 @@ class _Text:
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._text = ""
         self.at = 0
-
-    def begins_with(self, char: str) -> bool:
-        """Whether the next character that is not blank is ``char``."""
-        return self.peek() == char
 
     def peek(self) -> str:
         """Return the next character that is not blank, or ``""`` at the end."""
@@ -174,10 +155,7 @@ class _Text:
         return count > 0
 
 
-# Finds what there is to read: a file, the files of a folder, the files in a ``.zip``.
-#
-# Promises: nothing is unpacked to the disk; a pipe or a device is not waited for; files come in a
-# fixed order, and those that other files refer to come first.
+# ---- finding files ----
 
 _ENDINGS: Final = (".jsonl", ".json")
 _ZIP: Final = b"PK\x03\x04"
@@ -352,11 +330,7 @@ def _member(path: Path, name: str) -> Callable[[ExitStack], IO[bytes]]:
     return opened
 
 
-# What was read already: one line of JSON each time that a part of a file was taken in.
-#
-# Promises: a line is written only after everything that it speaks of; whoever finds a file that
-# begins as one of these did goes on where that ended, wherever the file is now; a line that is torn
-# or not ours is passed over.
+# ---- the ledger ----
 
 FOLDER: Final = "imports"
 """The name of the folder, in that of the transcripts."""
@@ -477,14 +451,8 @@ def _entry(line: bytes) -> Entry | None:
         told: dict[str, Any] = json.loads(line)
         entry = Entry(**told)
         sizes = [entry.offset, entry.lines, *entry.sessions.values()]
-        texts = [
-            entry.source,
-            entry.path,
-            entry.origin,
-            entry.head,
-            entry.digest,
-            *entry.ids.values(),
-        ]
+        names = [entry.source, entry.path, entry.origin, entry.head, entry.digest]
+        texts = [*names, *entry.ids.values()]
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
     good = all(isinstance(text, str) for text in texts)
@@ -495,35 +463,10 @@ def _is_size(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < sys.maxsize
 
 
-# Reads one file: as lines or as one JSON value, from the beginning or from where it was left.
-#
-# Promises: what was read so far has its length and its digest at every moment; a last line that is
-# still being written is left for the next time.
+# ---- reading ----
 
 _HEAD: Final = 1 << 16
 _SAMPLED: Final = 50
-
-
-class Reading(Protocol):
-    """The records of one file."""
-
-    offset: int
-    lines: int
-    unfinished: bool
-
-    @property
-    def head(self) -> str:
-        """The SHA-256 of the beginning, once there is enough of it."""
-        ...
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of what was read."""
-        ...
-
-    def __iter__(self) -> Iterator[Record | Skipped]:
-        """Yield its records."""
-        ...
 
 
 class _Digested:
@@ -601,6 +544,9 @@ class Elements(_Digested):
         while piece := self._stream.read(_PIECE):
             self._take(piece)
             yield piece
+
+
+Reading = Lines | Elements
 
 
 def is_one_value(stream: Opened) -> bool:

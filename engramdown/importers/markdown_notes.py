@@ -26,31 +26,6 @@ from engramdown.engram import (
 )
 from engramdown.kinds import LESSONS, PROFILE, RULES, kind_in, kind_in_scope
 
-__all__ = [
-    "LAYOUTS",
-    "Brought",
-    "File",
-    "Found",
-    "Heading",
-    "Layout",
-    "Page",
-    "Passed",
-    "Statement",
-    "after_comments",
-    "date_in",
-    "front_matter",
-    "identity",
-    "in_context",
-    "kind_below",
-    "layout_of",
-    "links",
-    "metadata",
-    "read",
-    "said_below",
-    "topics",
-    "walk",
-]
-
 _OPEN: Final = "<!--"
 _CLOSE: Final = "-->"
 _DATE: Final = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")

@@ -38,19 +38,6 @@ from engramdown.storage.disk import Disk
 if TYPE_CHECKING:
     from engramdown.cortex.cortex import Cortex
 
-__all__ = [
-    "MOST",
-    "NAME",
-    "OP",
-    "Came",
-    "Migrated",
-    "Migration",
-    "Surveyed",
-    "Unread",
-    "digest",
-    "files_at",
-]
-
 _PLACES: Final = (
     ".anton/memory/*.md",
     ".anton/context/*.md",

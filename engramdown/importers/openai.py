@@ -7,6 +7,7 @@ A line ``{"messages": […]}`` is a conversation; two lines that are equal are t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,14 +21,13 @@ from engramdown.importers.records import (
     Source,
     content_text,
     digest,
+    first_string,
     mapping,
     sequence,
     string,
     time_of,
 )
 from engramdown.transcripts.episode import as_text
-
-__all__ = ["OPENAI"]
 
 _ROLES: Final = {
     "system": "system",
@@ -63,13 +63,13 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
             if not begun:
                 begun = True
                 yield Conversation(at=_time(value))
-            yield from _message(record.line, (f"@{record.offset}", FILE), value, _time(value))
+            yield from _message(record.line, _said(record.offset), value)
 
 
 def _conversation(record: Record) -> Iterator[Item]:
     value: Mapping[str, Any] = record.value
     key, at = digest(as_text(value)), _time(value)
-    own = next((found for found in (string(value.get(name)) for name in _IDS) if found), "")
+    own = first_string(value, _IDS)
     model = string(value.get("model"))
     meta = {"id": own} if own else {}
     yield Conversation(
@@ -83,7 +83,11 @@ def _conversation(record: Record) -> Iterator[Item]:
     )
     for place, message in enumerate(value["messages"]):
         inner = {"model": model, **mapping(message)}
-        yield from _message(record.line, (f"@{place}", key), inner, _time(inner))
+        yield from _message(record.line, _said(place, key), inner)
+
+
+def _said(place: int, key: str = FILE) -> Said:
+    return Said(origin=f"@{place}", at=None, role="", text="", key=key)
 
 
 def _time(value: Mapping[str, Any]) -> datetime | None:
@@ -91,40 +95,36 @@ def _time(value: Mapping[str, Any]) -> datetime | None:
     return next((at for at in found if at is not None), None)
 
 
-def _message(
-    line: int, place: tuple[str, str], message: Mapping[str, Any], at: datetime | None
-) -> Iterator[Item]:
-    own, key = place
-    origin = string(message.get("id")) or own
+def _message(line: int, said: Said, message: Mapping[str, Any]) -> Iterator[Item]:
     role = _ROLES.get(string(message.get("role")))
     if role is None:
         yield Skipped(line, "message of an unknown role", damaged=True)
         return
     content = message.get("content")
     text = string(message.get("refusal")) if content is None else content_text(content)
-    model = string(message.get("model")) if role == "assistant" else ""
+    said = replace(
+        said,
+        origin=string(message.get("id")) or said.origin,
+        at=_time(message),
+        model=string(message.get("model")) if role == "assistant" else "",
+    )
     if text or role == "tool_result":
-        yield Said(
-            origin=origin,
-            at=at,
+        yield replace(
+            said,
             role=role,
             text=text,
             name=string(message.get("name")),
             call=string(message.get("tool_call_id")),
-            model=model,
-            key=key,
         )
     for number, call in enumerate(_calls(message)):
         function = mapping(call.get("function")) or mapping(call.get("custom"))
-        yield Said(
-            origin=f"{origin}/{number}",
-            at=at,
+        yield replace(
+            said,
+            origin=f"{said.origin}/{number}",
             role="tool_call",
             text=as_text(function.get("arguments", function.get("input"))),
             name=string(function.get("name")),
             call=string(call.get("id")),
-            model=model,
-            key=key,
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from dataclasses import replace
 from typing import Any, Final
 
 from engramdown.importers.records import (
@@ -24,8 +24,6 @@ from engramdown.importers.records import (
     time_of,
 )
 from engramdown.transcripts.episode import as_text
-
-__all__ = ["OPENCLAW"]
 
 _ROLES: Final = {"user": "user", "assistant": "assistant", "system": "system", "custom": "system"}
 _SUMMARIES: Final = ("compaction", "branch_summary")
@@ -80,30 +78,29 @@ def _head(value: Mapping[str, Any]) -> Conversation:
 
 def _entry(record: Record, value: Mapping[str, Any]) -> Iterator[Item]:
     kind = value["type"]
-    origin = string(value.get("id")) or f"@{record.offset}"
-    at = time_of(value.get("timestamp"))
-    if kind == "message":
-        message = mapping(value.get("message"))
+    message = mapping(value.get("message"))
+    said = Said(
+        origin=string(value.get("id")) or f"@{record.offset}",
         # The time of the line is that of the file; the message's own is in milliseconds.
-        yield from _message(record.line, (origin, at or time_of(message.get("timestamp"))), message)
+        at=time_of(value.get("timestamp")) or time_of(message.get("timestamp")),
+        role="system",
+        text="",
+    )
+    if kind == "message":
+        yield from _message(record.line, said, message)
     elif kind in _SUMMARIES:
-        text, meta = string(value.get("summary")), {"kind": "compacted"}
-        yield Said(origin=origin, at=at, role="system", text=text, meta=meta)
+        yield replace(said, text=string(value.get("summary")), meta={"kind": "compacted"})
     elif kind == "custom_message":
-        yield Said(origin=origin, at=at, role="system", text=content_text(value.get("content")))
+        yield replace(said, text=content_text(value.get("content")))
     else:
         yield Skipped(record.line, f"{kind[:40]}: no part of the conversation")
 
 
-def _message(
-    line: int, place: tuple[str, datetime | None], message: Mapping[str, Any]
-) -> Iterator[Item]:
-    origin, at = place
-    role = string(message.get("role"))
+def _message(line: int, said: Said, message: Mapping[str, Any]) -> Iterator[Item]:
+    origin, role = said.origin, string(message.get("role"))
     if role == "toolResult":
-        yield Said(
-            origin=origin,
-            at=at,
+        yield replace(
+            said,
             role="tool_result",
             text=content_text(message.get("content")),
             name=string(message.get("toolName")),
@@ -111,60 +108,49 @@ def _message(
             error=message.get("isError") is True,
         )
     elif role == "bashExecution":
-        yield from _command(place, message)
+        # What a person ran, and what came of it.
+        code = message.get("exitCode")
+        failed = isinstance(code, int) and code != 0
+        ran = replace(said, name="bash", call=origin)
+        command = as_text({"command": message.get("command")})
+        yield replace(ran, origin=f"{origin}/0", role="tool_call", text=command)
+        yield replace(
+            ran,
+            origin=f"{origin}/1",
+            role="tool_result",
+            text=content_text(message.get("output")),
+            error=f"exit code {code}" if failed else False,
+        )
     elif role in _ROLES:
+        said = replace(said, role=_ROLES[role])
         content = message.get("content")
         blocks = content if isinstance(content, list) else [content]
         for number, block in enumerate(blocks):
-            yield _block(line, (f"{origin}/{number}", at), message, block)
+            yield _block(line, replace(said, origin=f"{origin}/{number}"), message, block)
         fault = string(message.get("errorMessage"))
         if fault:
-            yield Said(origin=f"{origin}!", at=at, role=_ROLES[role], text=fault, error=True)
+            yield replace(said, origin=f"{origin}!", text=fault, error=True)
     else:
         yield Skipped(line, "message of an unknown role", damaged=True)
 
 
-def _command(place: tuple[str, datetime | None], message: Mapping[str, Any]) -> Iterator[Item]:
-    """Yield what a person ran, and what came of it."""
-    origin, at = place
-    code = message.get("exitCode")
-    failed = isinstance(code, int) and code != 0
-    text = as_text({"command": message.get("command")})
-    output = content_text(message.get("output"))
-    yield Said(origin=f"{origin}/0", at=at, role="tool_call", text=text, name="bash", call=origin)
-    yield Said(
-        origin=f"{origin}/1",
-        at=at,
-        role="tool_result",
-        text=output,
-        name="bash",
-        call=origin,
-        error=f"exit code {code}" if failed else False,
-    )
-
-
-def _block(
-    line: int, place: tuple[str, datetime | None], message: Mapping[str, Any], block: object
-) -> Item:
-    origin, at = place
+def _block(line: int, said: Said, message: Mapping[str, Any], block: object) -> Item:
     inner = mapping(block)
-    role, model = _ROLES[string(message["role"])], string(message.get("model"))
+    spoken = replace(said, model=string(message.get("model")))
     if inner.get("type") == "thinking":
         return Skipped(line, "thoughts")
     if inner.get("type") == "toolCall":
-        return Said(
-            origin=origin,
-            at=at,
+        return replace(
+            spoken,
             role="tool_call",
             text=as_text(inner.get("arguments")),
             name=string(inner.get("name")),
             call=string(inner.get("id")),
-            model=model,
         )
     text = content_text(block)
-    if role == "user" and _is_relayed(message):
-        return Said(origin=origin, at=at, role="system", text=text, meta={"kind": "task"})
-    return Said(origin=origin, at=at, role=role, text=text, model=model)
+    if said.role == "user" and _is_relayed(message):
+        return replace(said, role="system", text=text, meta={"kind": "task"})
+    return replace(spoken, text=text)
 
 
 def _is_relayed(message: Mapping[str, Any]) -> bool:

@@ -20,8 +20,6 @@ from engramdown.importers.records import (
 )
 from engramdown.transcripts.episode import is_session_id, read_line
 
-__all__ = ["FORMAT", "OWN"]
-
 FORMAT: Final = "engramdown"
 """The key that tells an export of ours, with the version of the format."""
 

@@ -9,31 +9,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from engramdown.transcripts.episode import Episode, as_text, joined
 
-__all__ = [
-    "FILE",
-    "Conversation",
-    "Earlier",
-    "Item",
-    "Kept",
-    "Read",
-    "Record",
-    "Said",
-    "Skipped",
-    "Source",
-    "content_text",
-    "digest",
-    "mapping",
-    "number",
-    "sequence",
-    "string",
-    "time_of",
-]
+THOUGHTS: Final = ("thinking", "redacted_thinking")
+"""The blocks of Anthropic's messages that a model wrote for itself."""
+_CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 FILE: Final = ""
 """The key of the one conversation that a file is."""
@@ -214,6 +198,35 @@ def content_text(content: object, depth: int = _DEPTH) -> str:
     return as_text(content)
 
 
+def tool_block(said: Said, block: Mapping[str, Any]) -> Said | None:
+    """Return ``said`` as the tool call or result that a block of Anthropic's is, if it is one."""
+    kind = string(block.get("type"))
+    if kind in _CALLS:
+        return replace(
+            said,
+            role="tool_call",
+            text=as_text(block.get("input")),
+            name=string(block.get("name")),
+            call=string(block.get("id")),
+        )
+    if kind.endswith("tool_result"):
+        return replace(
+            said,
+            role="tool_result",
+            text=content_text(block.get("content")),
+            name=string(block.get("name")),
+            call=string(block.get("tool_use_id")),
+            error=block.get("is_error") is True,
+            model="",
+        )
+    return None
+
+
+def first_string(value: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return the first of some members that is a string and holds something, or ``""``."""
+    return next((found for found in (string(value.get(name)) for name in names) if found), "")
+
+
 def digest(*parts: str) -> str:
     """Return a digest of some texts, in hexadecimal; no two lists of texts share one."""
     found = hashlib.sha256()
@@ -284,12 +297,6 @@ def _block_text(block: Mapping[str, Any], depth: int) -> str:
 
 
 def _named(word: str, block: Mapping[str, Any]) -> str:
-    inner = mapping(block.get("file"))
-    names = (
-        block.get("filename"),
-        block.get("file_name"),
-        block.get("title"),
-        inner.get("filename"),
-    )
-    name = next((found for found in map(string, names) if found), "")
+    name = first_string(block, ("filename", "file_name", "title"))
+    name = name or string(mapping(block.get("file")).get("filename"))
     return f"[{word} {name}]" if name else f"[{word}]"

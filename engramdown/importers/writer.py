@@ -1,8 +1,10 @@
-"""One session as it is imported.
+"""Writes imported sessions: their names, their lines, and what of them is there already.
 
-Promises: what the session holds already is not written again, so that an import which was killed
-is finished by the next one; whole texts are on the disk before the lines that show them cut; lines
-are appended under the lock of the transcripts, as every other program appends them.
+The same conversation gives the same name and the same lines with the same ids, whenever and on
+whatever machine it is read. What a session holds already is not written again, so that an import
+that was killed is finished by the next one. Texts are redacted and cut as for what is recorded
+here; whole texts are on the disk before the lines that show them cut, and lines are appended under
+the lock of the transcripts.
 """
 
 from __future__ import annotations
@@ -24,16 +26,11 @@ from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import VERSION, Episode, encode, episode_id, read_line, stamp
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, hidden, shown
-from engramdown.transcripts.payloads import digest as digest_encoding
+from engramdown.transcripts.payloads import digest as text_digest
 from engramdown.transcripts.session_log import SessionLog
 from engramdown.transcripts.sessions import lines
 
-__all__ = ["PATIENCE", "Encoder", "Names", "NewLine", "Shelf", "Writer"]
-
-# What imported sessions are called: ``<source>-<date>-<digest>``.
-#
-# Promises: the same conversation has the same name, whatever day it is found to begin on. The
-# digest is that of the conversation's id, or of the place of its file where ids are not unique.
+# ---- names of sessions ----
 
 _NAME: Final = re.compile(r"(.+)-[0-9]{8}-([0-9a-f]{12})")
 _SHORT: Final = 12
@@ -79,10 +76,7 @@ class Names:
         return f"{kept.key[: _LONGEST - _SHORT - 1]}-{short}"
 
 
-# The lines that an import writes, made of what a reader found.
-#
-# Promises: the same conversation gives the same lines with the same ids, whenever and on whatever
-# machine it is read; a text is redacted and cut as the settings say for what is recorded here.
+# ---- lines ----
 
 _BITS: Final = 30
 _FIELDS: Final = tuple(name for name in Episode._fields if name not in ("seq", "more"))
@@ -149,7 +143,7 @@ class Encoder:
     def kept(self, kept: Kept) -> NewLine:
         """Return the line of an episode of ours as it was, but for secrets that are hidden here."""
         episode, whole = kept.episode, kept.whole
-        if whole is not None and digest_encoding(whole) != episode.payload:
+        if whole is not None and text_digest(whole) != episode.payload:
             # Kept under a name that is not its own, it would be taken for another text.
             whole = None
         payload = None if whole is None else (episode.payload, whole)

@@ -69,12 +69,12 @@ def test_a_purge_takes_its_source_and_nothing_else(shop: Shop) -> None:
     name = next(name for name in shop.sessions() if name.startswith("claude-code"))
     (shop.folder / f"{name}.torn-1").write_bytes(b"half a l")
     asked = purge_import(shop.folder, "claude-code", dry=True)
-    assert asked == Purged((name,), 3, frozenset({digest("z" * 3_000)}), 1)
+    assert asked == Purged((name,), frozenset({digest("z" * 3_000)}))
     assert name in shop.sessions()
     assert purge_import(shop.folder, "claude-code") == asked
     assert [texts for texts in shop.texts() if "other" in texts] == [["other"]]
     assert memory.whole(memory.session("native").episodes[1]) == LONG
-    assert purge_import(shop.folder, "openai").payloads == 0
+    assert not purge_import(shop.folder, "openai").texts
     left = {name: data for name, data in shop.files().items() if "torn" not in name}
     assert left == before | {"imports/ledger.jsonl": b""}
 
@@ -228,7 +228,7 @@ def test_what_was_purged_can_come_again(shop: Shop) -> None:
 
 
 def test_nothing_to_purge_is_nothing(shop: Shop) -> None:
-    assert purge_import(shop.folder, "anton") == Purged((), 0, frozenset(), 0)
+    assert purge_import(shop.folder, "anton") == Purged((), frozenset())
     assert not shop.folder.exists()
 
 
