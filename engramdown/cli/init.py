@@ -29,7 +29,7 @@ from engramdown.engram import Scope
 from engramdown.errors import UnfitFileError
 from engramdown.git.driver import DRIVER, Setup, drive, plan_setup, set_up
 from engramdown.git.driver import program as program_git_setup
-from engramdown.git.textual import Markers
+from engramdown.git.lines import Markers
 from engramdown.hippocampus.store import REFUSAL
 from engramdown.integrations.agents_md import Change, write
 from engramdown.integrations.claude_code.install import AGENTS, plan, program, to_paste

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import GitError, StoreError
+from engramdown.git.lines import Markers, Style
 from engramdown.git.merge import Merge, merge_files
 from engramdown.git.repository import Repository, find_repository
-from engramdown.git.textual import Markers, Style
 from engramdown.storage.git_program import ask, environment
 from engramdown.storage.safe_open import open_regular
 

@@ -1,6 +1,6 @@
 """The merge of three versions of a memory file, as git asks for it: bytes in, bytes out.
 
-Promises: pure; no entry that a side added or left alone is dropped, unless the other side took it
+No entry that a side added or left alone is dropped, unless the other side took it
 out or changed it: that is checked on every result (:func:`keeps_all`), and a merge that failed it
 would give way to git's own, and that one to both versions between markers. Changes of one entry
 on both sides are markers around that entry; lines that are no entry merge as git merges them.
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from engramdown.engram import CONFIDENCES, SOURCES, fold, pointers
-from engramdown.git.textual import Clash, Markers, Style, lines_of, merge, regions, render
+from engramdown.git.lines import Clash, Markers, Style, lines_of, merge, regions, render
 from engramdown.hippocampus.placement import raw_entries, split_task
 from engramdown.hippocampus.snapshot import meant
 from engramdown.kinds import ARCHIVE, PENDING, is_name
@@ -606,7 +606,7 @@ def _key(raw: str) -> str:
 # Where the entries and the lines of two branches stand in the file that both become.
 #
 # Promises: pure; what both sides kept stays in its order; what one side added stands where it put
-# it, below the same heading; lines that are no entry merge as :mod:`engramdown.git.textual` says.
+# it, below the same heading; lines that are no entry merge as :mod:`engramdown.git.lines` says.
 
 _BLANK: Final = " \t\r\n"
 

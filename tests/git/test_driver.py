@@ -9,7 +9,7 @@ import pytest
 
 from engramdown.git import driver
 from engramdown.git.driver import Driven, drive
-from engramdown.git.textual import Markers
+from engramdown.git.lines import Markers
 
 A = "- a <!-- id:aaaaaaaa -->\n"
 B, C = "- b <!-- id:bbbbbbbb -->\n", "- c <!-- id:cccccccc -->\n"

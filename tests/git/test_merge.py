@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 
 from engramdown.engram import fold
+from engramdown.git.lines import Markers
 from engramdown.git.merge import Merge, merge_files, name_of
-from engramdown.git.textual import Markers
 from engramdown.markdown.document import parse
 from tests import strategies
-from tests.git.test_textual import by_us
+from tests.git.test_lines import by_us
 from tests.hippocampus.stories import three_sides
 
 TITLE: Final = "# Lessons\n\n"

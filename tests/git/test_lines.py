@@ -11,12 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.git.textual import (
+from engramdown.git.lines import (
     Clash,
     Markers,
     Style,
-    _Hunk,
-    _settled,
     lines_of,
     merge,
     regions,
@@ -130,15 +128,3 @@ def test_a_marker_has_the_length_and_the_names_that_git_gives() -> None:
     markers = Markers(size=9, ours="HEAD", theirs="topic")
     said = render([Clash(("a\r\n",), (), ())], markers, "\r\n")
     assert said == "<<<<<<<<< HEAD\r\na\r\n=========\r\n>>>>>>>>> topic\r\n"
-
-
-def test_texts_with_too_little_in_common_are_told_apart_as_a_whole() -> None:
-    one = [f"{number}\n" for number in range(700)]
-    assert merge(one, one[::-1], [*one, "end\n"])[-1] == Clash(
-        tuple(one[::-1]), tuple(one), (*one, "end\n")
-    )
-
-
-def test_a_line_that_is_taken_out_slides_down_to_the_next_change() -> None:
-    hunks = [_Hunk(0, 1, 0, 0), _Hunk(2, 3, 1, 1)]
-    assert _settled(hunks, ["a", "a", "b"], ["a"]) == [_Hunk(1, 3, 1, 1)]
