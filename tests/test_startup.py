@@ -25,7 +25,7 @@ WRITING: Final = frozenset(
         "engramdown.secrets.redaction",
         "portalocker",
         "engramdown.markdown.merge",
-        *(f"engramdown.hippocampus.{name}" for name in ("hand_edits", "changeset", "transaction")),
+        *(f"engramdown.hippocampus.{name}" for name in ("hand_edits", "transaction")),
     }
 )
 

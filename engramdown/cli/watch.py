@@ -43,10 +43,11 @@ _ASIDE: Final = frozenset({"trouble", "mended", "remark"})
 
 
 @click.command()
-@click.option("--poll", is_flag=True, help="Look again and again; do not let the system tell.")
+# Scripts may still give it; files are looked at again and again on every system now.
+@click.option("--poll", is_flag=True, hidden=True, expose_value=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON each, for programs.")
 @pass_place
-def watch(place: Place, /, *, poll: bool, as_json: bool) -> None:
+def watch(place: Place, /, *, as_json: bool) -> None:
     """Take in what you change by hand as you save it, and tell what changes.
 
     Lines that you tick in pending.md are carried out. Ctrl-C stops.
@@ -54,7 +55,7 @@ def watch(place: Place, /, *, poll: bool, as_json: bool) -> None:
     cortex = open_quietly(place, "nothing")
     told: queue.SimpleQueue[list[News]] = queue.SimpleQueue()
     told.put([News("remark", notice) for notice in cortex.notices()])
-    with _ended_by(signal.SIGTERM), cortex.watching(told.put, poll=poll) as watching:
+    with _ended_by(signal.SIGTERM), cortex.watching(told.put) as watching:
         while watching.is_running and not _is_closed(sys.stdout):
             with contextlib.suppress(queue.Empty):
                 _print(cortex, told.get(timeout=_PAUSE), as_json=as_json)

@@ -660,23 +660,20 @@ class Cortex(Conversations, Notebooks, Skillbook, Toolbox):
 
         return Worker(self, every, patience)
 
-    def watching(
-        self, on_change: Callable[[list[News]], object], *, poll: bool = False
-    ) -> Watching:
+    def watching(self, on_change: Callable[[list[News]], object]) -> Watching:
         """Return what watches memory while a program runs: a context manager.
 
         Hand edits are taken in as they happen, and ticked lines carried out.
 
         Args:
             on_change: Is given what happened, in a thread of its own.
-            poll: Look again and again, even where the system would tell of changes.
 
         Raises:
             StoreError: If no store has files.
         """
         from engramdown.cortex.watching import Watching
 
-        return Watching(self, on_change, poll=poll)
+        return Watching(self, on_change)
 
     def reopened(self) -> Cortex:
         """Return another one over the same scopes, whose stores are its own, for another thread.

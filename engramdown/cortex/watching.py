@@ -60,7 +60,6 @@ class Watching(Background):
         cortex: Cortex,
         on_change: Callable[[list[News]], object],
         *,
-        poll: bool = False,
         patience: float = 10,
     ) -> None:
         """Prepare to watch the scopes of ``cortex``.
@@ -68,7 +67,6 @@ class Watching(Background):
         Args:
             cortex: Whose memory it is about; it is not used by the thread.
             on_change: Is given what happened, in the thread, after each look that found something.
-            poll: Look again and again, even where the system would tell of changes.
             patience: For how many seconds the end of a ``with`` block waits for a look to end.
 
         Raises:
@@ -78,7 +76,6 @@ class Watching(Background):
         if not cortex.stores:
             raise StoreError("nothing to watch: only a store of files can be watched")
         self._on_change = on_change
-        self._poll = poll
         self._watch: Watch | None = None
 
     def _work(self, cortex: Cortex, stopping: Event) -> None:
@@ -88,22 +85,19 @@ class Watching(Background):
         memories = [store.memory for store in cortex.stores]
         folders = [folder for memory in memories for folder in (memory, memory / "topics")]
         try:
-            with Watch(folders, poll=self._poll) as watch:
-                self._watch = watch
-                # From here on nothing escapes us.
-                begun = [News("watching", str(each.root), scope=each.scope) for each in scopes]
-                marked = True
-                while not stopping.is_set():
-                    found = begun + [News("remark", remark) for remark in watch.remarks]
-                    begun = []
-                    watch.remarks.clear()
-                    for scope in scopes:
-                        found += scope.look(marked=marked)
-                    self.trouble = "; ".join(each.trouble for each in scopes if each.trouble)
-                    if found:
-                        self._on_change(found)
-                    index.keep_up()
-                    marked = watch.wait(_BEAT)
+            watch = self._watch = Watch(folders)
+            # From here on nothing escapes us.
+            found = [News("watching", str(each.root), scope=each.scope) for each in scopes]
+            marked = True
+            while not stopping.is_set():
+                for scope in scopes:
+                    found += scope.look(marked=marked)
+                self.trouble = "; ".join(each.trouble for each in scopes if each.trouble)
+                if found:
+                    self._on_change(found)
+                found = []
+                index.keep_up()
+                marked = watch.wait(_BEAT)
         finally:
             index.close()
 

@@ -338,20 +338,6 @@ def test_two_that_watch_do_no_harm(told: Told, memory: Path, cortex: Cortex) -> 
     assert sorted(texts) == [f"Mine {number}" for number in range(5)]
 
 
-def test_why_it_looks_again_and_again_is_told(
-    cortex: Cortex, memory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mounts = memory.parent / "mountinfo"
-    mounts.write_text("1 2 0:1 / / rw - nfs4 host:/x rw\n", encoding="utf-8")
-    monkeypatch.setattr("engramdown.hippocampus.watch._MOUNTS", mounts)
-    heard = Told()
-    with cortex.watching(heard.extend):
-        heard.wait("remark", "network file system (nfs4)")
-        add(memory / "rules.md", "- Mine\n")
-        heard.wait("learned", "Mine")
-    assert len([item for item in heard if item.what == "remark"]) == 1
-
-
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_program_that_fails_at_the_news_is_told_why_watching_ended(
     cortex: Cortex, memory: Path
