@@ -97,9 +97,9 @@ def _tell(
         where = find_place(_folder(place, event), place.home, place.mode)
         if where is None:
             return
-        from engramdown.integrations.claude_code.events import happened
+        from engramdown.integrations.claude_code.events import handle_event
 
-        happened(where, event, say, lambda: ends - monotonic())
+        handle_event(where, event, say, lambda: ends - monotonic())
         if where.trouble:
             complain(name, where.trouble)
     except _TooLongError:

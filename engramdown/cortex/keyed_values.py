@@ -1,6 +1,10 @@
-"""What the metadata of a line says of a value under a key.
+"""Values under keys in namespaces: what a line of memory says of one, and where it stands.
 
-Promises: pure; a proposal of a value carries the same marks as the memory that it becomes.
+A key has one line, and a value is written in the place of the line that has its key, whoever wrote
+that meanwhile. A proposal of a value carries the same marks as the memory that it becomes: what a
+person accepted gets the key under which it was put, unless they made something else of it. Two
+namespaces never share a topic, and no namespace is a path; ``project`` and ``global`` lead to the
+memories that are there anyway.
 """
 
 from __future__ import annotations
@@ -21,36 +25,6 @@ from engramdown.markdown.metadata import Metadata, is_address
 
 if TYPE_CHECKING:
     from engramdown.cortex.pending import Pending
-    from engramdown.integrations.langgraph import ItemItems
-
-__all__ = [
-    "DUPLICATE",
-    "FIELD",
-    "HIDDEN",
-    "KEY",
-    "MADE",
-    "NAMESPACE",
-    "REST",
-    "WHEN",
-    "Home",
-    "Namespace",
-    "Place",
-    "Stands",
-    "accepted",
-    "digest_of",
-    "first_made",
-    "home_of",
-    "key_of",
-    "matches",
-    "named",
-    "native",
-    "place_of",
-    "proposed",
-    "put_line",
-    "standing",
-    "told_beside",
-    "written",
-]
 
 NAMESPACE: Final = "ns"
 KEY: Final = "key"
@@ -103,11 +77,6 @@ def told_beside(marks: Sequence[tuple[str, str]]) -> str:
         rest = f"{rest[:_MOST_TOLD]}… ({len(rest):,} characters)"
     return f"{told}, with {rest}" if rest else told
 
-
-# Namespaces, and where in memory what is put into one stands.
-#
-# Promises: pure; two namespaces never share a topic; ``project`` and ``global`` lead to the
-# memories that are there anyway; no namespace is a path.
 
 Namespace = tuple[str, ...]
 """Labels from the outermost to the innermost one."""
@@ -225,13 +194,6 @@ def _unfolded(namespace: Namespace) -> str:
     return written(namespace).encode("utf-8", "surrogatepass").hex()
 
 
-# The line of a value under a key: found, and written, within one step of the store.
-#
-# Promises: a key has one line; a value is written in the place of the one that has its key, whoever
-# wrote that meanwhile; what a person accepted gets the key under which it was put, unless they made
-# something else of it.
-
-
 class Place(NamedTuple):
     """Where a value belongs.
 
@@ -263,24 +225,26 @@ class Stands(NamedTuple):
     entry: Entry
 
 
-def standing(draft: Draft, place: Place, item: ItemItems | None = None) -> Stands | None:
+def standing(draft: Draft, place: Place, known: Entry | None = None) -> Stands | None:
     """Return what stands under a key now, wherever it stood when it was looked for.
 
     Args:
         draft: The files.
         place: The key.
-        item: What was found under it before.
+        known: What was found under it before.
     """
     home = place.home
     # A look at the line is a tenth of the work of reading what it says.
-    sign = item.entry.id if item else _inside(Metadata().update({KEY: place.key}))
-    for file in dict.fromkeys((item.entry.file if item else home.file, home.file)):
+    written_key = str(Metadata().update({KEY: place.key}))[len("<!-- ") : -len(" -->")]
+    sign = known.id if known else written_key
+    for file in dict.fromkeys((known.file if known else home.file, home.file)):
         for placed in raw_entries(file, draft.get(file)):
             if sign not in placed.block.raw and not is_address(sign):
                 continue
             meta = placed.block.meta or Metadata()
             has_key = (meta.get(KEY), meta.get(NAMESPACE)) == (place.key, place.label)
-            is_it = item is not None and not item.was_put and entry_id(placed) == item.key
+            # What was never put is found under its id.
+            is_it = known is not None and entry_id(placed) == known.id == place.key
             went = (meta.get("reason"), meta.get("was")) != (DUPLICATE, home.file)
             if (has_key or is_it) and not (file == ARCHIVE and went):
                 return Stands(placed, as_entry(file, home.scope, placed))
@@ -323,7 +287,7 @@ def put_line(
     return Filed(told["id"], home.file, added=True, said=engram)
 
 
-def place_of(item: Pending, engram: Engram, scope: Scope) -> Place | None:
+def proposed_place(item: Pending, engram: Engram, scope: Scope) -> Place | None:
     """Return where a proposal of a value belongs that a person accepted.
 
     Args:
@@ -369,8 +333,3 @@ def accepted(draft: Draft, item: Pending, place: Place, engram: Engram, made: st
         marks[MADE] = made
     verified = replace(engram, basis="verified")
     return put_line(draft, place, verified, marks, standing(draft, place))
-
-
-def _inside(meta: Metadata) -> str:
-    """Return metadata as it is written, without the comment around it."""
-    return str(meta).removeprefix("<!-- ").removesuffix(" -->")

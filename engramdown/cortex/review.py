@@ -282,10 +282,10 @@ class FileQueue:
     ) -> placement.Filed:
         """Write a value under the key under which a program put it."""
         # Imported here: hardly ever does a value wait.
-        from engramdown.cortex.keyed_values import accepted, first_made, place_of
+        from engramdown.cortex.keyed_values import accepted, first_made, proposed_place
 
         item = order.item
-        place = place_of(item, engram, self._store.scope)
+        place = proposed_place(item, engram, self._store.scope)
         made = first_made(draft, place) if place else ""
         self._retire_replaced(draft, standing, order, engram)
         return accepted(draft, item, place, engram, made) if place else _write(draft, engram)

@@ -1,6 +1,7 @@
-"""Adapters: memory in the terms of other libraries, each of which is an extra.
+"""Memory in the terms of other programs and libraries, each of which is an extra.
 
-Promises: each is thin: it parses, calls the Cortex, and answers.
+Import what you need from its module: ``engramdown.integrations.langgraph``, ``.openai_agents``,
+``.pydantic_ai``, ``.anthropic_memory``, and ``.memory_folder`` for any other client.
 """
 
 __all__: list[str] = []

@@ -1,7 +1,12 @@
-"""Files of other programs, into which a part of ours is put: settings, ``AGENTS.md``.
+"""Memory in ``AGENTS.md``, ``CLAUDE.md`` and the like, and edits of files of other programs.
 
-Promises: planning writes nothing; what was planned is what is written, or nothing, if somebody
-changed the file meanwhile; a file is replaced whole, with its mode, and a link to it stays. A link
+A page holds rules and lessons of one scope, the ones that count most first, within a budget, and
+nothing of the profile, because such files are shared (where a memory for all projects was refused,
+facts about the user are lessons of the project, and stand there). The same memory gives the same
+bytes.
+
+Planning an edit writes nothing. What was planned is what is written, or nothing, if somebody
+changed the file meanwhile. A file is replaced whole, with its mode, and a link to it stays; a link
 that leads out of the place that a file belongs to is refused.
 """
 
@@ -24,13 +29,8 @@ if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.cortex.context import Memory
 
-__all__ = ["BUDGET", "LARGEST", "Change", "page", "read", "write"]
-
 LARGEST: Final = 16 * 1024 * 1024
 """Bytes of a file that is edited at most."""
-
-_PLAIN: Final = 0o666
-_FOLDER: Final = 0o777
 
 
 class Change(NamedTuple):
@@ -94,11 +94,14 @@ def write(change: Change) -> None:
     if not change.is_new:
         return
     real = change.real
-    real.parent.mkdir(_FOLDER, parents=True, exist_ok=True)
+    real.parent.mkdir(parents=True, exist_ok=True)
     # Beside it first, so that a full disk cuts nothing short.
     new = real.with_name(f".{real.name}.{secrets.token_hex(4)}.tmp")
     try:
-        _make(new, change.after)
+        with new.open("xb") as file:
+            file.write(change.after)
+            file.flush()
+            os.fsync(file.fileno())
         if change.before is not None:
             shutil.copymode(real, new)
         if read(change.path, None).before != change.before:
@@ -114,20 +117,7 @@ def write(change: Change) -> None:
             new.unlink(missing_ok=True)
 
 
-def _make(path: Path, data: bytes) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-    descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0), _PLAIN)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-# Memory as it stands in a file that agents read by themselves: ``AGENTS.md``, ``CLAUDE.md``.
-#
-# Promises: rules and lessons of one scope, the ones that count most first, within a budget; nothing
-# of the profile, because such files are shared (where a memory for all projects was refused, facts
-# about the user are lessons of the project, and stand there); the same memory gives the same bytes.
+# ---- memory in a file that agents read by themselves ----
 
 BUDGET: Final = 2000
 """What it may cost in tokens, unless something else is asked for."""

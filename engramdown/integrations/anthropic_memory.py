@@ -1,15 +1,15 @@
 """Anthropic's memory tool over Engramdown: what its SDK calls when a model edits ``/memories``.
 
-Promises: every command goes through :class:`engramdown.integrations.memory_folder.MemoryFolder`,
-so through the gate, the journal and the write protocol; a command that is not carried out is an
-error for the model, with a sentence that it can act on, and never one for the program.
+Every command goes through :class:`engramdown.integrations.memory_folder.MemoryFolder`, and so
+through the gate, the journal and the write protocol. A command that is not carried out is an error
+for the model, with a sentence that it can act on, and never an exception for the program.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
-from engramdown.integrations.external_session import beside, guard_of
+from engramdown.integrations.external_session import in_thread, lock_of
 from engramdown.integrations.memory_folder import MemoryFolder, Reach
 
 try:
@@ -25,23 +25,11 @@ except ImportError as error:
     ) from error
 
 if TYPE_CHECKING:
-    from anthropic.types.beta import (
-        BetaCacheControlEphemeralParam,
-        BetaMemoryTool20250818Command,
-        BetaMemoryTool20250818CreateCommand,
-        BetaMemoryTool20250818DeleteCommand,
-        BetaMemoryTool20250818InsertCommand,
-        BetaMemoryTool20250818RenameCommand,
-        BetaMemoryTool20250818StrReplaceCommand,
-        BetaMemoryTool20250818ViewCommand,
-    )
+    from anthropic.types.beta import BetaCacheControlEphemeralParam, BetaMemoryTool20250818Command
 
-    from engramdown.cortex.cortex import Cortex
-    from engramdown.cortex.turns import Session
+    from engramdown import Cortex, Session
 
-__all__ = ["AsyncMemoryTool", "MemoryTool"]
-
-_NOT_CLEARED = (
+_NOT_CLEARED: Final = (
     "memory is not cleared by a tool: delete files one by one, "
     "or let the user remove the folder .engramdown"
 )
@@ -79,41 +67,19 @@ class MemoryTool(BetaAbstractMemoryTool):
         self._cortex = cortex
         self.folder = MemoryFolder(cortex, reach, session)
 
-    def call(self, input: object) -> str:  # noqa: A002 - it is called so
+    def call(self, input: object) -> str:  # noqa: A002 - the SDK names it
         """Carry out what a model passed, whatever it is.
 
         Raises:
             ToolError: If it is not carried out; the SDK gives its words to the model.
         """
-        return _answered(self._cortex, self.folder, input)
+        return _answer(self._cortex, self.folder, input)
 
     def execute(self, command: BetaMemoryTool20250818Command) -> str:
         """Carry out a command; raises as :meth:`call`."""
         return self.call(command.to_dict())
 
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Show a file or a folder; raises as :meth:`call`."""
-        return self.execute(command)
-
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Begin a file; raises as :meth:`call`."""
-        return self.execute(command)
-
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Change some words of a file; raises as :meth:`call`."""
-        return self.execute(command)
-
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Add to a file; raises as :meth:`call`."""
-        return self.execute(command)
-
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Retire what a file holds; raises as :meth:`call`."""
-        return self.execute(command)
-
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Let a topic or notes be called otherwise; raises as :meth:`call`."""
-        return self.execute(command)
+    view = create = str_replace = insert = delete = rename = execute
 
     def clear_all_memory(self) -> NoReturn:
         """Refuse to.
@@ -144,41 +110,19 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         self._cortex = cortex
         self.folder = MemoryFolder(cortex, reach, session)
 
-    async def call(self, input: object) -> str:  # noqa: A002 - it is called so
-        """Carry out what a model passed, whatever it is; to the end, also if it is cancelled.
+    async def call(self, input: object) -> str:  # noqa: A002 - the SDK names it
+        """Carry out what a model passed, whatever it is; to the end, even if it is cancelled.
 
         Raises:
             ToolError: If it is not carried out; the SDK gives its words to the model.
         """
-        return await beside(self._cortex, lambda: _answered(self._cortex, self.folder, input))
+        return await in_thread(self._cortex, lambda: _answer(self._cortex, self.folder, input))
 
     async def execute(self, command: BetaMemoryTool20250818Command) -> str:
         """Carry out a command; raises as :meth:`call`."""
         return await self.call(command.to_dict())
 
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Show a file or a folder; raises as :meth:`call`."""
-        return await self.execute(command)
-
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Begin a file; raises as :meth:`call`."""
-        return await self.execute(command)
-
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Change some words of a file; raises as :meth:`call`."""
-        return await self.execute(command)
-
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Add to a file; raises as :meth:`call`."""
-        return await self.execute(command)
-
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Retire what a file holds; raises as :meth:`call`."""
-        return await self.execute(command)
-
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Let a topic or notes be called otherwise; raises as :meth:`call`."""
-        return await self.execute(command)
+    view = create = str_replace = insert = delete = rename = execute
 
     async def clear_all_memory(self) -> NoReturn:
         """Refuse to.
@@ -189,8 +133,8 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         raise ToolError(_NOT_CLEARED)
 
 
-def _answered(cortex: Cortex, folder: MemoryFolder, arguments: object) -> str:
-    with guard_of(cortex):
+def _answer(cortex: Cortex, folder: MemoryFolder, arguments: object) -> str:
+    with lock_of(cortex):
         answer = folder.run(arguments)
     if answer.is_error:
         raise ToolError(answer.text)

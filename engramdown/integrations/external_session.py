@@ -1,8 +1,10 @@
-"""A library that waits for nothing, above memory that does its work at once.
+"""A conversation that another library runs, as a session of a memory.
 
-Promises: one call at a time reaches a cortex, whichever adapter it comes from; no event loop waits
-for a disk; a call that was begun is waited for, also by whoever is cancelled meanwhile, so that
-nobody finds half of it.
+One call at a time reaches a cortex, whichever library it comes from, and no event loop waits for a
+disk. A call that was begun is waited for, also by whoever is cancelled meanwhile, so that nobody
+finds half of it. No trouble with memory is raised, but where a person decides. What our own tools
+bring back is marked on the line of their result, which comes later, when the library keeps it.
+Older lines are summarised in the background; where summaries cannot be read, there are none.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from engramdown.cortex.tools import TOOLS, Answer
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError
 from engramdown.forks import Lock, RLock
-from engramdown.integrations.history import Kept, Line, Summary
+from engramdown.integrations.history import History, Line, Summary
 from engramdown.secrets.redaction import redact
 from engramdown.transcripts.episode import Pointer, is_session_id
 
@@ -27,30 +29,31 @@ if TYPE_CHECKING:
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.turns import Session
 
-__all__ = ["Summaries", "Talk", "beside", "check_budget", "guard_of", "title_of", "told_of"]
-
 T = TypeVar("T")
 
-_GUARDS: Final[weakref.WeakKeyDictionary[Cortex, RLock]] = weakref.WeakKeyDictionary()
-_GUARDING: Final = Lock()
+_MOST_ANSWERS: Final = 100
+_LONGEST_TITLE: Final = 100
+_Failure = (EngramdownError, OSError)
+_LOCKS: Final[weakref.WeakKeyDictionary[Cortex, RLock]] = weakref.WeakKeyDictionary()
+_GUARD: Final = Lock()
 
 
-def guard_of(cortex: Cortex) -> RLock:
+def lock_of(cortex: Cortex) -> RLock:
     """Return the lock that is held by whoever calls ``cortex``."""
-    with _GUARDING:
-        return _GUARDS.setdefault(cortex, RLock())
+    with _GUARD:
+        return _LOCKS.setdefault(cortex, RLock())
 
 
-async def beside(cortex: Cortex, act: Callable[[], T]) -> T:
+async def in_thread(cortex: Cortex, act: Callable[[], T]) -> T:
     """Return what ``act`` returns, which is called in a thread, alone with ``cortex``.
 
     A cancellation counts once that has returned.
     """
-    # Imported here: an adapter is only used where it is there already.
+    # Imported here: whoever calls this has loaded it already.
     import asyncio
 
     def alone() -> T:
-        with guard_of(cortex):
+        with lock_of(cortex):
             return act()
 
     running = asyncio.ensure_future(asyncio.to_thread(alone))
@@ -67,80 +70,7 @@ async def beside(cortex: Cortex, act: Callable[[], T]) -> T:
     return running.result()
 
 
-# The summaries of a conversation that another library runs, and when they are made.
-#
-# Promises: summarising happens beside the turns, and nobody waits for it; a call and its result
-# never part; where summaries cannot be read, there are none.
-
-
-def check_budget(budget: int | None) -> int | None:
-    """Return what a history may cost, in tokens, if that is limited.
-
-    Raises:
-        ValueError: If it is not above 0.
-    """
-    if budget is not None and budget <= 0:
-        msg = f"budget is {budget}; give the tokens that the history may cost, or None"
-        raise ValueError(msg)
-    return budget
-
-
-class Summaries:
-    """The summaries of one conversation."""
-
-    def __init__(self, cortex: Cortex, session: str, budget: int) -> None:
-        """Summarise a session once its history costs much of ``budget``, in tokens."""
-        check_budget(budget)
-        self._cortex = cortex
-        self._session = session
-        self._budget = budget
-        self._beside: CompactionBeside | None = None
-
-    def in_view(self) -> list[Summary]:
-        """Return the summaries that stand for the older part of the conversation, in order."""
-        from engramdown.consolidation.summaries import format_summary
-        from engramdown.cortex.conversation.shown import ends
-
-        try:
-            track = self._cortex.conversation(self._session).track
-            with track.guard:
-                track.refresh()
-                gists = track.known_gists()
-                shown = [each.source for each in track.items() if isinstance(each.source, str)]
-                return [
-                    Summary(*ends(gists, each), format_summary(gists[each], self._session))
-                    for each in shown
-                ]
-        except (EngramdownError, OSError):
-            return []
-
-    def look(self) -> None:
-        """Begin to summarise, if it is time for that; never raises, and nobody waits for it."""
-        if self._cortex.mode == "off" or not self._cortex.settings.conversation.automatic:
-            return
-        if self._beside is None:
-            from engramdown.cortex.conversation.beside import CompactionBeside
-
-            self._beside = CompactionBeside(self._cortex, self._session)
-        self._beside.look(self._budget)
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until what was begun has ended; whether it has."""
-        return self._beside is None or self._beside.wait(timeout)
-
-
-# A conversation that another library runs, as a session of a memory.
-#
-# Promises: everything here is called alone with the cortex, and no trouble with memory is raised,
-# but where a person decides. What our own tools bring back is marked on the line of their result,
-# which comes later, when the library keeps it.
-
-_MOST_ANSWERS: Final = 100
-_LONGEST_TITLE: Final = 100
-_Failure = (EngramdownError, OSError)
-
-
-def told_of(cortex: Cortex, asked: str, session: Session | None = None) -> str:
+def memory_context(cortex: Cortex, asked: str, session: Session | None = None) -> str:
     """Return what a model is told of memory, and which part of it cannot be read."""
     try:
         context = str(cortex.build_memory_context(asked, session, scratchpad=True))
@@ -155,20 +85,32 @@ def title_of(name: str) -> str:
     return "" if is_session_id(name) else redact(name)[:_LONGEST_TITLE]
 
 
-class Talk:
+def check_budget(budget: int | None) -> int | None:
+    """Return what a history may cost, in tokens, if that is limited.
+
+    Raises:
+        ValueError: If it is not above 0.
+    """
+    if budget is not None and budget <= 0:
+        msg = f"budget is {budget}; give the tokens that the history may cost, or None"
+        raise ValueError(msg)
+    return budget
+
+
+class ExternalSession:
     """A conversation.
 
     Attributes:
         id: The id of its transcript.
         cortex: The memory.
-        kept: What the library keeps of it.
+        history: What the library keeps of it.
         runs: How many runs of it run, if the library tells.
     """
 
     def __init__(
         self,
         cortex: Cortex,
-        kept: Kept,
+        history: History,
         *,
         parent: str | None = None,
         title: str = "",
@@ -178,21 +120,23 @@ class Talk:
 
         Args:
             cortex: The memory.
-            kept: What the library keeps of it.
+            history: What the library keeps of it.
             parent: The session that it is begun from.
             title: What to call it.
-            budget: What its history may cost, in tokens, if that is limited.
+            budget: What its history may cost, in tokens, if that is limited: older lines are
+                summarised once it costs much of that.
 
         Raises:
             ValueError: If ``budget`` is not above 0.
         """
-        self.id = kept.session
+        self.id = history.session
         self.cortex = cortex
-        self.kept = kept
+        self.history = history
         self.runs = 0
+        self._budget = check_budget(budget)
         self._begin = partial(cortex.session, self.id, parent=parent, title=title)
         self._session: Session | None = None
-        self._summaries = None if budget is None else Summaries(cortex, self.id, budget)
+        self._compaction: CompactionBeside | None = None
         self._context = ""
         self._answers: dict[str, Answer] = {}
 
@@ -208,11 +152,6 @@ class Talk:
         """Whether a turn is running."""
         return self._session is not None and self._session.in_turn
 
-    @property
-    def summaries(self) -> list[Summary]:
-        """The summaries that stand for its older part; none unless there is a budget."""
-        return [] if self._summaries is None else self._summaries.in_view()
-
     def add(self, line: Line, **said: Unpack[Said]) -> None:
         """Keep something that was said or done; ``said`` is what else its line says."""
         answer = self._answers.pop(line.call, None) if line.role == "tool_result" else None
@@ -221,12 +160,19 @@ class Talk:
             told |= {"error": line.error or answer.is_error, "recalled": answer.recalled}
         told.update(said)
         write = partial(self.session.record, line.role, line.text, **told)
-        self.kept.add(line, lambda meta: write(meta=meta))
+        self.history.add(line, lambda meta: write(meta=meta))
 
     def begin_turn(self, line: Line) -> None:
         """Begin a turn with the user's words, and keep them."""
         self.end_turn()
-        self.kept.add(line, partial(self._begin_turn, line.text))
+        self.history.add(line, partial(self._begin_turn, line.text))
+
+    def _begin_turn(self, text: str, meta: dict[str, Any]) -> Pointer | None:
+        try:
+            self._context = str(self.session.begin_turn(text, meta, scratchpad=True))
+        except _Failure as error:
+            self._context = degraded(str(error))
+        return self.session.turn_began
 
     def end_turn(self) -> None:
         """End the turn, if one is running."""
@@ -236,8 +182,7 @@ class Talk:
             self.session.end_turn()
         except _Failure:
             return  # What was ticked or learned waits for the next turn.
-        if self._summaries is not None:
-            self._summaries.look()
+        self.summarize()
 
     def context(self, asked: str) -> str:
         """Return what a model is told of memory, the same throughout a turn.
@@ -245,9 +190,9 @@ class Talk:
         Args:
             asked: What it is asked, if that began no turn: a run may go on without new words.
         """
-        return self._context if self.in_turn else told_of(self.cortex, asked, self.session)
+        return self._context if self.in_turn else memory_context(self.cortex, asked, self.session)
 
-    def use(self, name: str, arguments: object, call: str) -> Answer:
+    def use_tool(self, name: str, arguments: object, call: str) -> Answer:
         """Answer a call of one of our tools."""
         self.session.attend()
         answer = TOOLS[name](self.cortex, arguments, self.session)
@@ -271,9 +216,39 @@ class Talk:
         if session is not None:
             session.end(reason)
 
-    def _begin_turn(self, text: str, meta: dict[str, Any]) -> Pointer | None:
+    # ---- summaries ----
+
+    def summaries(self) -> list[Summary]:
+        """Return the summaries that stand for its older part; none unless there is a budget."""
+        if self._budget is None:
+            return []
+        from engramdown.consolidation.summaries import format_summary
+        from engramdown.cortex.conversation.shown import ends
+
         try:
-            self._context = str(self.session.begin_turn(text, meta, scratchpad=True))
-        except _Failure as error:
-            self._context = degraded(str(error))
-        return self.session.turn_began
+            track = self.cortex.conversation(self.id).track
+            with track.guard:
+                track.refresh()
+                gists = track.known_gists()
+                shown = [each.source for each in track.items() if isinstance(each.source, str)]
+                return [
+                    Summary(*ends(gists, each), format_summary(gists[each], self.id))
+                    for each in shown
+                ]
+        except _Failure:
+            return []
+
+    def summarize(self) -> None:
+        """Begin to summarise, if it is time for that; never raises, and nobody waits for it."""
+        wanted = self.cortex.mode != "off" and self.cortex.settings.conversation.automatic
+        if self._budget is None or not wanted:
+            return
+        if self._compaction is None:
+            from engramdown.cortex.conversation.beside import CompactionBeside
+
+            self._compaction = CompactionBeside(self.cortex, self.id)
+        self._compaction.look(self._budget)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until a summary that was begun is done; whether it is."""
+        return self._compaction is None or self._compaction.wait(timeout)

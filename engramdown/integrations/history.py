@@ -1,16 +1,23 @@
-"""What another library keeps, as a line of a transcript, and back.
+"""What another library keeps of a conversation, as lines of its transcript, and back.
 
-Promises: pure; what comes back equals what was given, as JSON sees it, but for the secrets that are
-hidden, and for what stands deeper than anybody goes down; a text that the line shows stands there
-once, not a second time beside it. Ids, and what only a provider can read, are never taken for
-secrets.
+What comes back equals what was given, as JSON sees it, but for secrets that are hidden, and for
+what stands deeper than :data:`LEVELS`; ids, and what only a provider can read, are never taken for
+secrets. A text that a line shows stands there once, not a second time beside it.
+
+Nothing here raises because of a disk. A line that could not be written yet is there for this
+process all the same, in its place behind the others, also for whoever opens the session anew. What
+is taken back is out of the session, of recall and of summaries, and stays in the file, which is
+only ever appended to; of two programs that take the last item back at once, each gets another. To
+look again costs what was added since.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -27,34 +34,23 @@ from engramdown.transcripts.payloads import hidden, shown
 from engramdown.transcripts.sessions import lines
 from engramdown.transcripts.visibility import REDACTED, excluded, marked
 
-__all__ = [
-    "JSON",
-    "LEFT_OUT",
-    "LEVELS",
-    "Entry",
-    "Kept",
-    "Line",
-    "Summary",
-    "Write",
-    "as_json",
-    "as_line",
-    "as_value",
-    "copies",
-    "cut_off",
-    "lift",
-    "put_in",
-    "readable",
-    "unwritten_of",
-    "without_secrets",
-]
-
 LEVELS: Final = 150
 """How deep a value is kept: readers of JSON give up from 200 on, each at another number."""
 LEFT_OUT: Final = f"[left out: it stands more than {LEVELS} levels deep]"
 """What comes back in the place of what is deeper."""
 
+JSON = Any
+"""A value as JSON has it."""
+Place = tuple[str | int, ...]
+"""The keys and numbers that lead to a text in a value; none lead to the whole."""
+Write = Callable[[dict[str, Any]], Pointer | None]
+"""Writes a line, given its ``meta``; returns where it stands, or ``None`` if it must wait."""
+
 # What is deeper, or has more parts, is kept as a text: a transcript ends at so many levels.
 _MOST_PARTS: Final = 60
+_MOST_WAITING: Final = 1_000
+_HEAD: Final = 128
+_BY: Final = "by"
 _OPAQUE: Final = frozenset(
     {
         "id",
@@ -81,12 +77,6 @@ _OPAQUE: Final = frozenset(
     }
 )
 
-JSON = Any
-"""A value as JSON has it."""
-
-Place = tuple[str | int, ...]
-"""The keys and numbers that lead to a text in a value; none lead to the whole."""
-
 
 class Line(NamedTuple):
     """A line of a transcript that stands for a value.
@@ -112,7 +102,7 @@ class Line(NamedTuple):
     error: bool = False
 
 
-class Entry(NamedTuple):
+class Item(NamedTuple):
     """A value that a session keeps.
 
     Attributes:
@@ -130,10 +120,50 @@ class Entry(NamedTuple):
     json: str = "null"
 
 
-def copies(entries: Iterable[Entry]) -> list[Any]:
-    """Return the values of entries, to be changed at will."""
-    found: list[Any] = json.loads(f"[{','.join(entry.json for entry in entries)}]")
+class Summary(NamedTuple):
+    """A summary that stands for a range of lines.
+
+    Attributes:
+        first: The first line that it stands for.
+        last: The last one.
+        text: What a model is shown.
+    """
+
+    first: int
+    last: int
+    text: str
+
+
+def copies(items: Iterable[Item]) -> list[Any]:
+    """Return the values of items, to be changed at will."""
+    found: list[Any] = json.loads(f"[{','.join(item.json for item in items)}]")
     return found
+
+
+def with_summaries(
+    items: list[Item], summaries: list[Summary], made: Callable[[str], Any]
+) -> list[Item]:
+    """Return items with each summary in the place of what it covers.
+
+    Args:
+        items: What a session keeps, in order.
+        summaries: In order, and apart from each other.
+        made: Returns the value for a summary.
+    """
+    left: list[Item] = []
+    shown = set[int]()
+    for item in items:
+        covers = next((each for each in summaries if each.first <= item.seq <= each.last), None)
+        if covers is None:
+            left.append(item)
+        elif covers.first not in shown:
+            shown.add(covers.first)
+            value = made(covers.text)
+            left.append(Item(value, seq=covers.first, json=readable(value)))
+    return left
+
+
+# ---- a value as a line ----
 
 
 def as_json(value: object, other: Callable[[Any], str] | None = None) -> JSON:
@@ -145,7 +175,7 @@ def as_json(value: object, other: Callable[[Any], str] | None = None) -> JSON:
 
     Raises:
         TypeError: If it cannot be said as JSON.
-        ValueError: If it runs in a circle.
+        ValueError: If it contains itself.
 
     >>> as_json({1: ("a",)})
     {'1': ['a']}
@@ -159,27 +189,20 @@ def as_json(value: object, other: Callable[[Any], str] | None = None) -> JSON:
     return json.loads(json.dumps(cut_off(value), default=other))
 
 
-def cut_off(value: object) -> Any:  # noqa: ANN401 - JSON, if the value is
-    """Return a copy of a value to :data:`LEVELS` levels; never goes down itself."""
-    found: list[Any] = [value]
-    level: list[tuple[Any, Any]] = [(found, 0)]
-    for _ in range(LEVELS):
-        level = [each for holder, key in level for each in _opened(holder, key)]
-    for holder, key in level:
-        if isinstance(holder[key], (dict, list, tuple)):
-            holder[key] = LEFT_OUT
-    return found[0]
+def cut_off(value: object, levels: int = LEVELS) -> Any:  # noqa: ANN401 - JSON, if the value is
+    """Return a copy of a value to so many levels."""
+    if not isinstance(value, (dict, list, tuple)):
+        return value
+    if not levels:
+        return LEFT_OUT
+    if isinstance(value, dict):
+        return {name: cut_off(each, levels - 1) for name, each in value.items()}
+    return [cut_off(each, levels - 1) for each in value]
 
 
-def _opened(holder: Any, key: object) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
-    """Put a copy at ``key`` of ``holder``, and yield where in it something stands."""
-    inner = holder[key]
-    if isinstance(inner, dict):
-        holder[key] = named = dict(inner)
-        yield from ((named, name) for name in inner)
-    elif isinstance(inner, (list, tuple)):
-        holder[key] = row = list(inner)
-        yield from ((row, at) for at in range(len(inner)))
+def readable(value: object) -> str:
+    """Return a value as JSON that a person can read."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def lift(value: JSON, place: Place) -> tuple[Any, Any]:
@@ -188,30 +211,32 @@ def lift(value: JSON, place: Place) -> tuple[Any, Any]:
     >>> lift({"content": [{"text": "Hello"}]}, ("content", 0, "text"))
     ('Hello', {'content': [{'text': None}]})
     """
-    if not place:
-        return value, None
-    key, *deeper = place
-    found, rest = lift(value[key], tuple(deeper))
-    return found, _with(value, key, rest)
+    found = value
+    for key in place:
+        found = found[key]
+    return found, _put(value, place, None)
 
 
-def readable(value: object) -> str:
-    """Return a value as JSON that a person can read."""
-    return json.dumps(value, ensure_ascii=False)
+def lifted(role: str, value: JSON, place: Place) -> Line:
+    """Return the line that shows what stands at ``place``: a text, or its JSON."""
+    found, rest = lift(value, place)
+    if isinstance(found, str):
+        return Line(role, found, rest, place)
+    return Line(role, readable(found), rest, place, is_json=True)
 
 
-def as_line(line: Line, hide: Callable[[str], str]) -> dict[str, Any]:
+def as_meta(line: Line, hide: Callable[[str], str]) -> dict[str, Any]:
     """Return what is kept beside the text of a line.
 
     Args:
         line: The line.
         hide: Returns a text without its secrets.
     """
-    rest = without_secrets(line.rest, hide)
+    rest = _without_secrets(line.rest, hide)
     made: dict[str, Any] = {}
     if rest is not None or line.place is None:
         text = json.dumps(rest)
-        is_plain = text.count("[") + text.count("{") <= _MOST_PARTS and _is_json(text)
+        is_plain = text.count("[") + text.count("{") <= _MOST_PARTS and _is_standard(rest)
         made |= {"item": rest} if is_plain else {"json": text}
     if line.place is not None:
         made["text"] = list(line.place)
@@ -221,7 +246,7 @@ def as_line(line: Line, hide: Callable[[str], str]) -> dict[str, Any]:
 
 
 def as_value(kept: Mapping[str, Any], text: str, *, is_whole: bool = True) -> JSON:
-    """Return the value of which ``kept`` is what :func:`as_line` returned.
+    """Return the value of which ``kept`` is what :func:`as_meta` returned.
 
     Args:
         kept: What is kept beside the text; bad JSON in it raises ``ValueError``.
@@ -234,65 +259,48 @@ def as_value(kept: Mapping[str, Any], text: str, *, is_whole: bool = True) -> JS
         return rest
     found: Any = text
     if kept.get("read") == "json":
-        found = _read(text)
+        with contextlib.suppress(ValueError):  # Something was hidden in it; it stays a text.
+            found = _loaded(text)
     elif not is_whole and place[-1:] in (["arguments"], ["args"]):
         found = readable({"beginning": text})
     return _put(rest, place, found)
 
 
-def without_secrets(value: JSON, hide: Callable[[str], str], key: object = "") -> JSON:
-    """Return a value in which ``hide`` went over the texts, but for ids and encrypted ones.
-
-    >>> without_secrets({"id": "a", "text": "a"}, str.upper)
-    {'id': 'a', 'text': 'A'}
-    """
+def _without_secrets(value: JSON, hide: Callable[[str], str], key: object = "") -> JSON:
+    """Return a value in which ``hide`` went over the texts, but for ids and encrypted ones."""
     if isinstance(value, str):
         return value if key in _OPAQUE or value.startswith("data:") else hide(value)
     if isinstance(value, list):
-        return [without_secrets(each, hide, key) for each in value]
+        return [_without_secrets(each, hide, key) for each in value]
     if isinstance(value, dict):
-        return {name: without_secrets(each, hide, name) for name, each in value.items()}
+        return {name: _without_secrets(each, hide, name) for name, each in value.items()}
     return value
 
 
-def _with(value: JSON, key: JSON, new: object) -> JSON:
-    """Return a copy of an object or a list with something else at ``key``."""
-    if isinstance(value, list):
-        return [*value[:key], new, *value[key + 1 :]]
-    return {**value, key: new}
-
-
 def _put(value: JSON, place: Sequence[Any], new: object) -> JSON:
-    """Return ``value`` with ``new`` at ``place``; what leads nowhere raises ``ValueError``."""
+    """Return a copy with ``new`` at ``place``; a place that is not there raises ``ValueError``."""
     if not place:
         return new
     key, *deeper = place
     try:
-        return _with(value, key, _put(value[key], deeper, new))
+        inner = _put(value[key], deeper, new)
+        return (
+            [*value[:key], inner, *value[key + 1 :]]
+            if isinstance(value, list)
+            else {**value, key: inner}
+        )
     except (TypeError, LookupError) as error:
         msg = f"nothing stands at {key!r}"
         raise ValueError(msg) from error
 
 
-def _is_json(text: str) -> bool:
-    """Whether a text of :func:`json.dumps` is JSON for everybody: ``NaN`` is not."""
-
-    def refuse(constant: str) -> None:
-        raise ValueError(constant)
-
+def _is_standard(value: JSON) -> bool:
+    """Whether a value is JSON for everybody: ``NaN`` is not."""
     try:
-        json.loads(text, parse_constant=refuse)
+        json.dumps(value, allow_nan=False)
     except ValueError:
         return False
     return True
-
-
-def _read(text: str) -> JSON:
-    """Read JSON; what is none any more, because something was hidden in it, stays a text."""
-    try:
-        return _loaded(text)
-    except ValueError:
-        return text
 
 
 def _loaded(text: Any) -> JSON:  # noqa: ANN401 - whoever edits a file puts anything there
@@ -303,86 +311,33 @@ def _loaded(text: Any) -> JSON:  # noqa: ANN401 - whoever edits a file puts anyt
         raise ValueError(str(error)) from error
 
 
-# Summaries in the place of what they stand for, in the history that another library is given.
-#
-# Promises: pure; what no summary covers is given as it was kept, in order; until something is
-# summarised anew, the beginning stays the same.
-
-
-class Summary(NamedTuple):
-    """A summary in view.
-
-    Attributes:
-        first: The first line that it stands for.
-        last: The last one.
-        text: What a model is shown.
-    """
-
-    first: int
-    last: int
-    text: str
-
-
-def put_in(
-    entries: list[Entry], summaries: list[Summary], made: Callable[[str], Any]
-) -> list[Entry]:
-    """Return entries with each summary in the place of what it covers.
-
-    Args:
-        entries: What a session keeps, in order.
-        summaries: In order, and apart from each other.
-        made: Returns the value for a summary.
-    """
-    left: list[Entry] = []
-    shown = set[int]()
-    for entry in entries:
-        covers = next((each for each in summaries if each.first <= entry.seq <= each.last), None)
-        if covers is None:
-            left.append(entry)
-        elif covers.first not in shown:
-            shown.add(covers.first)
-            value = made(covers.text)
-            left.append(Entry(value, seq=covers.first, json=readable(value)))
-    return left
-
-
-# What a library wants to keep and no disk has yet, for all who have the session open.
-#
-# Promises: of one session all in a process have the same, while anybody has it open or something
-# waits; what waits in many sessions has a limit.
-
-_MOST_SESSIONS: Final = 1_000
-_GUARD: Final = Lock()
+# ---- what could not be written yet ----
 
 
 @dataclass(slots=True)
-class Waits:
+class _Waiting:
     """A line that is not in the file yet.
 
     Attributes:
-        role: Of the line.
-        kept: What is kept beside its text.
-        shown: What the line will show.
-        entry: The value.
+        line: The role, the text and the ``meta`` that it will have.
+        item: The value.
         times: Between which times it was to be written.
         is_taken: Whether it was taken back meanwhile.
     """
 
-    role: str
-    kept: dict[str, Any]
-    shown: str
-    entry: Entry
+    line: tuple[str, str, dict[str, Any]]
+    item: Item
     times: tuple[str, str]
     is_taken: bool = False
 
     def is_line(self, episode: Episode, kept: dict[str, Any]) -> bool:
         """Whether this is what stands in a line, and not the same words of another time."""
         begun, ended = self.times
-        same = (self.role, self.shown, self.kept) == (episode.role, episode.text, kept)
-        return same and begun <= episode.ts <= ended
+        return self.line == (episode.role, episode.text, kept) and begun <= episode.ts <= ended
 
 
-class Unwritten:
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class _Unwritten:
     """What waits of one session.
 
     Attributes:
@@ -390,47 +345,24 @@ class Unwritten:
         popped: The numbers of lines that were taken back, which no line says yet.
     """
 
-    def __init__(self, hold: Callable[[Unwritten], None]) -> None:
-        """Begin with nothing; ``hold`` keeps it from being forgotten."""
-        self.lines: list[Waits] = []
-        self.popped: set[int] = set()
-        self._hold = hold
+    lines: list[_Waiting] = field(default_factory=list)
+    popped: set[int] = field(default_factory=set)
 
-    def add(self, line: Waits) -> None:
-        """Let a line wait."""
-        self.lines.append(line)
-        self._hold(self)
-
-    def pop(self, seqs: Iterable[int]) -> None:
-        """Note that lines were taken back."""
-        self.popped.update(seqs)
-        self._hold(self)
+    def keep(self) -> None:
+        """Let it be found as long as something waits, even if nobody has the session open."""
+        with _GUARD:
+            if self not in _HELD:
+                _HELD.append(self)
 
 
-class _Sessions:
-    """What waits of the sessions of one scope."""
-
-    def __init__(self) -> None:
-        self._known: WeakValueDictionary[tuple[str, str], Unwritten] = WeakValueDictionary()
-        self._held: dict[tuple[str, str], Unwritten] = {}
-
-    def of(self, name: tuple[str, str]) -> Unwritten:
-        """Return what waits of a session."""
-
-        def hold(each: Unwritten) -> None:
-            with _GUARD:
-                self._held = {key: old for key, old in self._held.items() if _waits(old)}
-                self._held[name] = each
-                while len(self._held) > _MOST_SESSIONS:
-                    del self._held[next(iter(self._held))]
-
-        return self._known.setdefault(name, Unwritten(hold))
+_GUARD: Final = Lock()
+_HELD: Final[deque[_Unwritten]] = deque(maxlen=_MOST_WAITING)
+_OPEN: Final[
+    WeakKeyDictionary[EpisodicMemory, WeakValueDictionary[tuple[str, str], _Unwritten]]
+] = WeakKeyDictionary()
 
 
-_SESSIONS: Final[WeakKeyDictionary[EpisodicMemory, _Sessions]] = WeakKeyDictionary()
-
-
-def unwritten_of(episodes: EpisodicMemory | None, session: str, key: str) -> Unwritten:
+def unwritten_of(episodes: EpisodicMemory | None, session: str, key: str) -> _Unwritten:
     """Return what waits of a session, the same for all who keep it for one library.
 
     Args:
@@ -439,32 +371,16 @@ def unwritten_of(episodes: EpisodicMemory | None, session: str, key: str) -> Unw
         key: What the library is known by.
     """
     if episodes is None or not episodes.settings.enabled:
-        return Unwritten(lambda _: None)
+        return _Unwritten()
     with _GUARD:
-        return _SESSIONS.setdefault(episodes, _Sessions()).of((session, key))
+        known = _OPEN.setdefault(episodes, WeakValueDictionary())
+        return known.setdefault((session, key), _Unwritten())
 
 
-def _waits(unwritten: Unwritten) -> bool:
-    return bool(unwritten.lines or unwritten.popped)
+# ---- the items of a session ----
 
 
-# What another library keeps in a session, read from its transcript.
-#
-# Promises: nothing here raises because of a disk. A line that could not be written yet is there for
-# this process all the same, in its place behind the others, also for whoever opens the session
-# anew; what is taken back is out of the session, of recall and of summaries, and stays in the file,
-# which is only ever appended to. Of two programs that take the last one back at once, each gets
-# another. To look again costs what was added since.
-
-Write = Callable[[dict[str, Any]], Pointer | None]
-"""Writes a line, given its ``meta``."""
-
-_HEAD: Final = 128
-_NONE: Final = object()
-_BY: Final = "by"
-
-
-class Kept:
+class History:
     """The values that a session keeps for one library.
 
     Attributes:
@@ -492,12 +408,12 @@ class Kept:
         self._plain = plain
         self._disk = EpisodeDisk()
         self._unwritten = unwritten_of(episodes, session, key)
-        self._late: list[int] = []
+        self._written_late: list[int] = []
         self._forget()
 
     def _forget(self) -> None:
         self._file, self._end, self._head = (-1, -1), 0, b""
-        self._entries: dict[int, Entry] = {}
+        self._items: dict[int, Item] = {}
         self._marks: list[Episode] = []
 
     # ---- writing ----
@@ -511,24 +427,26 @@ class Kept:
                 if it must wait.
         """
         settings = EpisodeSettings() if self._episodes is None else self._episodes.settings
-        kept = as_line(line, lambda text: hidden(line.role, text, settings))
+        kept = as_meta(line, lambda text: hidden(line.role, text, settings))
         begun = stamp_of(nanoseconds())
-        if write({self._key: kept}) is None:
-            value = as_value(kept, joined(hidden(line.role, line.text, settings)))
-            entry = Entry(value, line.call, json=readable(value))
-            view = shown(line.role, line.text, settings).text
-            times = (begun, stamp_of(nanoseconds()))
-            self._unwritten.add(Waits(line.role, kept, view, entry, times))
+        if write({self._key: kept}) is not None:
+            return
+        value = as_value(kept, joined(hidden(line.role, line.text, settings)))
+        item = Item(value, line.call, json=readable(value))
+        view = shown(line.role, line.text, settings).text
+        times = (begun, stamp_of(nanoseconds()))
+        self._unwritten.lines.append(_Waiting((line.role, view, kept), item, times))
+        self._unwritten.keep()
 
-    def pop(self, whole: Callable[[list[Entry]], list[Entry]]) -> Entry | None:
-        """Take back the last of what ``whole`` leaves of the entries; ``None`` if nothing is left.
+    def pop(self, whole: Callable[[list[Item]], list[Item]]) -> Item | None:
+        """Take back the last of what ``whole`` leaves of the items; ``None`` if nothing is left.
 
         Who else takes it at once is told by the order of the lines in which they say so.
         """
-        while left := whole(self.entries()):
+        while left := whole(self.items()):
             last = left[-1]
             if last.seq < 0:
-                next(each for each in self._unwritten.lines if each.entry is last).is_taken = True
+                next(each for each in self._unwritten.lines if each.item is last).is_taken = True
                 return last
             if self._take_back([last.seq], "pop"):
                 return last
@@ -536,7 +454,7 @@ class Kept:
 
     def clear(self) -> None:
         """Take back everything."""
-        seqs = [entry.seq for entry in self.entries() if entry.seq >= 0 and not entry.is_gone]
+        seqs = [item.seq for item in self.items() if item.seq >= 0 and not item.is_gone]
         for each in self._unwritten.lines:
             each.is_taken = True
         if seqs:
@@ -549,7 +467,8 @@ class Kept:
             said = {"of": seqs, _BY: f"{self._key} {by}"}
             at = self._episodes.mark(self.session, "exclude", **said)
         if at is None:
-            self._unwritten.pop(seqs)
+            self._unwritten.popped.update(seqs)
+            self._unwritten.keep()
             return True
         self._refresh()
         holders = _holders(self._marks)
@@ -557,7 +476,7 @@ class Kept:
 
     # ---- reading ----
 
-    def entries(self) -> list[Entry]:
+    def items(self) -> list[Item]:
         """Return what is kept, in order; of what a person took back, that it is gone."""
         self._refresh()
         whole, seqs = excluded(self._marks)
@@ -566,23 +485,23 @@ class Kept:
         self._unwritten.popped -= told
         popped = self._unwritten.popped | told
         found = [
-            entry._replace(is_gone=True) if whole or seq in seqs else entry
-            for seq, entry in self._entries.items()
+            item._replace(is_gone=True) if whole or seq in seqs else item
+            for seq, item in self._items.items()
             if seq not in popped
         ]
-        return found + [each.entry for each in self._unwritten.lines if not each.is_taken]
+        return found + [each.item for each in self._unwritten.lines if not each.is_taken]
 
     def _refresh(self) -> None:
         """Take in what was added to the file; what cannot be read now is left for later."""
         if self._episodes is None:
             return
         path = self._episodes.folder / f"{self.session}{SUFFIX}"
-        known = (self._file, self._end, self._head, self._entries, self._marks)
+        known = (self._file, self._end, self._head, self._items, self._marks)
         try:
             self._read_on(path)
         except (OSError, StoreError):
-            self._file, self._end, self._head, self._entries, self._marks = known
-        late, self._late = self._late, []
+            self._file, self._end, self._head, self._items, self._marks = known
+        late, self._written_late = self._written_late, []
         if late:
             self._take_back(late, "pop")
 
@@ -600,7 +519,8 @@ class Kept:
                 break
             self._end = offset + len(line)
             self._head = self._head or line[:_HEAD]
-            self._take(read_line(line))
+            if episode := read_line(line):
+                self._take(episode)
 
     def _is_same(self, path: Path) -> bool:
         """Whether the file begins as it did: a new one may get the number of one that is gone."""
@@ -610,39 +530,29 @@ class Kept:
         finally:
             self._disk.close(descriptor)
 
-    def _take(self, episode: Episode | None) -> None:
-        if episode is None:
-            return
+    def _take(self, episode: Episode) -> None:
+        seq = episode.seq
         if marked(episode)[0] is not None:
             self._marks.append(episode)
         elif REDACTED in episode.more:
-            self._entries[episode.seq] = Entry(None, episode.call, is_gone=True, seq=episode.seq)
+            self._items[seq] = Item(None, episode.call, is_gone=True, seq=seq)
         else:
-            self._take_value(episode)
+            try:
+                value = self._value(episode)
+            except ValueError:
+                value = self._plain(episode)
+                if value is None:
+                    return
+            self._items[seq] = Item(value, episode.call, seq=seq, json=readable(value))
 
-    def _take_value(self, episode: Episode) -> None:
+    def _value(self, episode: Episode) -> JSON:
+        """Return the value of a line of ours; raises ``ValueError`` if somebody changed it."""
         kept = episode.meta.get(self._key)
-        value = self._value(episode, kept) if isinstance(kept, dict) else _NONE
-        if value is _NONE:
-            value = self._plain(episode)
-            if value is None:
-                return
-        self._entries[episode.seq] = Entry(
-            value, episode.call, seq=episode.seq, json=readable(value)
-        )
-
-    def _value(self, episode: Episode, kept: dict[str, Any]) -> object:
-        """Return the value of a line of ours; ``_NONE`` if somebody changed the line."""
+        if not isinstance(kept, dict) or self._episodes is None:
+            raise ValueError(self._key)
         self._arrived(episode, kept)
-        text = self._whole(episode)
-        is_whole = episode.cut is None or len(text) == episode.cut
-        try:
-            return as_value(kept, text, is_whole=is_whole)
-        except ValueError:
-            return _NONE
-
-    def _whole(self, episode: Episode) -> str:
-        return episode.text if self._episodes is None else self._episodes.whole(episode)
+        text = self._episodes.whole(episode)
+        return as_value(kept, text, is_whole=episode.cut is None or len(text) == episode.cut)
 
     def _arrived(self, episode: Episode, kept: dict[str, Any]) -> None:
         """Note that a line was written which had to wait."""
@@ -650,7 +560,7 @@ class Kept:
             if each.is_line(episode, kept):
                 del self._unwritten.lines[number]
                 if each.is_taken:
-                    self._late.append(episode.seq)
+                    self._written_late.append(episode.seq)
                 return
 
 

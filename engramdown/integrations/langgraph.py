@@ -1,8 +1,14 @@
 """LangGraph's store over Engramdown: values under keys are memories that a person can read.
 
-Promises: what was put is on the disk when ``put`` returns, and ``get`` gives it back; what the gate
-holds back raises an error that says so, or is told to whoever asked to be told; a search is our
-recall; a batch reads what stood before it, and writes as one step for each scope.
+A value that was put is a line of memory that a person can read and change. It is on the disk when
+``put`` returns, and comes back as it was put, or as they changed it: whoever changes the words by
+hand changes that part of the value and no other. A search is our recall. A batch reads what stood
+before it, and writes as one step for each scope.
+
+Every put goes through the gate. What it holds back is not written, and raises an error that says
+so, or is told to whoever asked to be told; no secret is written, in words, keys or whatever stands
+beside them. A value that a person wrote or changed is only asked about, what somebody changed
+meanwhile is left as it is, and what is taken away stands in ``archive.md`` first.
 """
 
 from __future__ import annotations
@@ -13,6 +19,7 @@ from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.clock import today
@@ -27,7 +34,6 @@ from engramdown.cortex.keyed_values import (
     NAMESPACE,
     REST,
     WHEN,
-    Home,
     Namespace,
     Place,
     digest_of,
@@ -48,7 +54,7 @@ from engramdown.hippocampus.changeset import Act, Desk, Draft, Revision, new_id,
 from engramdown.hippocampus.entry import Entry, entry_id
 from engramdown.hippocampus.placement import as_entry, raw_entries, tombstones
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.integrations.external_session import beside, guard_of
+from engramdown.integrations.external_session import in_thread, lock_of
 from engramdown.kinds import ARCHIVE, LESSONS, PENDING, kind_in
 from engramdown.language.untrusted import one_line
 from engramdown.markdown.blocks import Block
@@ -59,21 +65,7 @@ from engramdown.secrets.redaction import find_secrets, redact
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
-
-__all__ = [
-    "LONGEST",
-    "ItemItems",
-    "Items",
-    "MemoryStore",
-    "Parts",
-    "Put",
-    "Putting",
-    "fits",
-    "joined",
-    "same",
-    "split",
-]
+    from engramdown import Cortex
 
 try:
     from langgraph.store.base import (
@@ -90,6 +82,19 @@ try:
     )
 except ImportError as error:
     raise ImportError("the store needs LangGraph: pip install 'engramdown[langgraph]'") from error
+
+LONGEST: Final = 100_000
+"""Characters of a value as JSON at most."""
+
+_ASKS: Final = "a program asks for it"
+_THEIRS: Final = "contradiction"
+_WAITS: Final = "waits for the user's yes in pending.md"
+_CHANGED: Final = "was changed by the user meanwhile; read it again"
+_DELETED: Final = "was deleted by the user meanwhile"
+_NO_KEY: Final = "is a memory that was not put under a key; choose another key"
+_ASIDE: Final = frozenset({ARCHIVE, PENDING})
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_CONFIDENCES: Final = ("high", "medium", "low")
 
 
 class MemoryStore(BaseStore):
@@ -122,9 +127,8 @@ class MemoryStore(BaseStore):
             StoreError: If a store has no files.
         """
         super().__init__()
-        if confidence not in ("high", "medium", "low"):
-            allowed = ("high", "medium", "low")
-            raise InvalidEngramError.not_one_of("confidence", confidence, allowed)
+        if confidence not in _CONFIDENCES:
+            raise InvalidEngramError.not_one_of("confidence", confidence, _CONFIDENCES)
         self.cortex = cortex
         self._items = Items(cortex, scope)
         self._confidence: Confidence = confidence
@@ -135,12 +139,18 @@ class MemoryStore(BaseStore):
 
         Raises:
             PutRefusedError: If something was not written; the rest of the batch was.
-            InvalidEngramError: If a value is no JSON object, or is to go by itself; nothing was
-                written.
+            InvalidEngramError: If a value is no JSON object, or is to expire; nothing was written.
             StoreError: If memory could not be read or written.
         """
-        with guard_of(self.cortex):  # A graph runs its nodes in threads.
-            results, refusals = self._carried_out(ops)
+        puts: dict[tuple[tuple[str, ...], str], PutOp] = {}
+        results: list[Result] = []
+        with lock_of(self.cortex):  # A graph runs its nodes in threads.
+            for op in ops:
+                _check(op)
+                if isinstance(op, PutOp):
+                    puts[op.namespace, op.key] = op
+                results.append(self._read(op))
+            refusals = Puts(self._items, self._confidence).write([*puts.values()])
         if refusals and self._refused is None:
             raise PutRefusedError(refusals)
         if refusals and self._refused is not None:
@@ -153,54 +163,37 @@ class MemoryStore(BaseStore):
         Who is cancelled meanwhile is so once they are carried out.
         """
         asked = list(ops)
-        return await beside(self.cortex, lambda: self.batch(asked))
+        return await in_thread(self.cortex, lambda: self.batch(asked))
 
-    def _carried_out(self, ops: Iterable[Op]) -> tuple[list[Result], list[str]]:
-        """Return what operations bring, and a sentence about each put that is not written."""
-        puts: dict[tuple[tuple[str, ...], str], Put] = {}
-        results: list[Result] = []
-        for op in ops:
-            _check_labels(op)
-            if isinstance(op, PutOp):
-                _check_lasts(op)
-                put = Put(op.namespace, op.key, op.value, op.index is not False)
-                puts[op.namespace, op.key] = put
-                results.append(None)
-            else:
-                results.append(self._read(op))
-        return results, Putting(self._items, self._confidence).carry_out([*puts.values()])
-
-    def _read(self, op: GetOp | SearchOp | ListNamespacesOp) -> Result:
+    def _read(self, op: Op) -> Result:
+        if isinstance(op, PutOp):
+            return None
         if isinstance(op, GetOp):
             found = self._items.get(op.namespace, op.key)
-            return None if found is None else _item(found)
+            return found and Item(**found.copied())
         if isinstance(op, SearchOp):
-            return self._search(op)
+            items = [
+                each for each in self._items.all(op.namespace_prefix) if fits(each.value, op.filter)
+            ]
+            hits: list[tuple[KeyedValue, float | None]] = [(each, None) for each in items]
+            if op.query:
+                hits = [*self._items.search(op.query, items)]
+            some = hits[op.offset : op.offset + op.limit]
+            return [SearchItem(**each.copied(), score=score) for each, score in some]
         if isinstance(op, ListNamespacesOp):
-            return self._namespaces(op)
+            wanted = [(each.match_type, each.path) for each in op.match_conditions or ()]
+            every = {each.namespace for each in self._items.all()}
+            found_names = {each[: op.max_depth] for each in every if matches(each, wanted)}
+            return sorted(found_names)[op.offset : op.offset + op.limit]
         raise ValueError(f"Unknown operation type: {type(op)}")
 
-    def _search(self, op: SearchOp) -> list[SearchItem]:
-        items = [
-            each for each in self._items.all(op.namespace_prefix) if fits(each.value, op.filter)
-        ]
-        found: list[tuple[ItemItems, float | None]] = [(each, None) for each in items]
-        if op.query:
-            found = [*self._items.search(op.query, items)]
-        return [_found(each, score) for each, score in found[op.offset : op.offset + op.limit]]
 
-    def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        wanted = [(each.match_type, each.path) for each in op.match_conditions or ()]
-        every = {each.namespace for each in self._items.all()}
-        named = {each[: op.max_depth] for each in every if matches(each, wanted)}
-        return sorted(named)[op.offset : op.offset + op.limit]
-
-
-def _check_labels(op: Op) -> None:
-    """Make sure that no label has a dot: what is written with dots between would be another one.
+def _check(op: Op) -> None:
+    """Refuse labels with a dot, which would be another namespace as it is written, and a lifetime.
 
     Raises:
-        InvalidNamespaceError: If one has, or is empty, or no string.
+        InvalidNamespaceError: If a label has a dot, is empty, or no string.
+        InvalidEngramError: If a value is to expire: nothing does.
     """
     paths: list[tuple[object, ...]] = []
     if isinstance(op, (GetOp, PutOp)):
@@ -214,41 +207,366 @@ def _check_labels(op: Op) -> None:
             raise InvalidNamespaceError(
                 f"{label!r:.80} is no label of a namespace; give a string without dots"
             )
-
-
-def _check_lasts(op: PutOp) -> None:
-    """Make sure that a value is to stay: one that nobody takes away in time would be a surprise.
-
-    Raises:
-        InvalidEngramError: If it is to go by itself.
-    """
-    if op.ttl is not None and op.value is not None:
+    if isinstance(op, PutOp) and op.ttl is not None and op.value is not None:
         reason = f"is {op.ttl!r:.20} minutes, and nothing goes by itself; leave it out, and delete"
         raise InvalidEngramError("ttl", reason)
 
 
-def _item(kept: ItemItems) -> Item:
-    return Item(
-        value=deepcopy(kept.value),  # Whoever gets it may change it.
-        key=kept.key,
-        namespace=kept.namespace,
-        created_at=kept.made,
-        updated_at=kept.changed,
-    )
+# ---- values as they stand ----
 
 
-def _found(kept: ItemItems, score: float | None) -> SearchItem:
-    value = deepcopy(kept.value)
-    return SearchItem(kept.namespace, kept.key, value, kept.made, kept.changed, score)
+class KeyedValue(NamedTuple):
+    """A value under a key.
+
+    Attributes:
+        namespace: The namespace.
+        key: The key; of a memory that was not put under one, its id.
+        value: The value.
+        entry: The memory that it is.
+        made: When it was put first.
+        changed: When it was put last.
+        searched: Whether a search may find it.
+    """
+
+    namespace: Namespace
+    key: str
+    value: dict[str, Any]
+    entry: Entry
+    made: datetime
+    changed: datetime
+    searched: bool = True
+
+    @property
+    def was_put(self) -> bool:
+        """Whether a program put it, so that it has a key of its own."""
+        return self.key != self.entry.id
+
+    def copied(self) -> dict[str, Any]:
+        """Return it for an item of LangGraph, which whoever gets it may change."""
+        return {
+            "namespace": self.namespace,
+            "key": self.key,
+            "value": deepcopy(self.value),
+            "created_at": self.made,
+            "updated_at": self.changed,
+        }
 
 
-# A value of any JSON as a memory: the words that a person reads, and the rest beside them.
-#
-# Promises: pure; ``joined(*split(value)) == value`` for every JSON object; who changes the words by
-# hand changes that part of the value and no other.
+class Items:
+    """The values of a cortex."""
 
-LONGEST: Final = 100_000
-"""Characters of a value as JSON at most."""
+    def __init__(self, cortex: Cortex, scope: Scope = "project") -> None:
+        """Read and write what ``cortex`` keeps.
+
+        Args:
+            cortex: Gates and keeps it.
+            scope: Where namespaces stand that name no scope.
+
+        Raises:
+            InvalidEngramError: If the scope is none.
+            StoreError: If a store has no files.
+        """
+        if scope not in ("project", "global"):
+            raise InvalidEngramError.not_one_of("scope", scope, ("project", "global"))
+        self.cortex = cortex
+        self.scope: Scope = scope
+        self.stores: dict[Scope, Hippocampus] = {}
+        for store in (cortex.project_hc, cortex.global_hc):
+            if not isinstance(store, Hippocampus):
+                raise StoreError(f"{type(store).__name__}: has no files to keep values in")
+            self.stores[store.scope] = store
+        # By scope and file: the document and the marks that values were read from.
+        self._read: dict[
+            tuple[Scope, str], tuple[Document, tuple[str, ...], dict[Block, KeyedValue]]
+        ] = {}
+        self._index: tuple[list[Entry], Index] | None = None
+
+    def get(self, namespace: Namespace, key: str) -> KeyedValue | None:
+        """Return what stands under a key, or ``None``."""
+        home = home_of(namespace, self.scope)
+        found = [*self._of(home.scope, home.file), *self._of(home.scope, ARCHIVE)]
+        for each in self._usable(home.scope, found):
+            if (each.namespace, each.key) == (namespace, key):
+                return each
+        return None
+
+    def all(self, prefix: Namespace = ()) -> list[KeyedValue]:
+        """Return what stands in the namespaces that begin so; each memory once."""
+        found: dict[tuple[Scope, str, str], KeyedValue] = {}
+        for scope, store in self.stores.items():
+            names = [name for name in store.files.names() if name not in _ASIDE]
+            # As of a topic first, then among all lessons; what tidying took for the same, last.
+            names.sort(key=lambda name: (name == LESSONS, not name.startswith("topics/")))
+            for name in (*names, ARCHIVE):
+                for item in self._usable(scope, self._of(scope, name)):
+                    if item.namespace[: len(prefix)] == prefix:
+                        place = written(item.namespace) if item.was_put else ""
+                        found.setdefault((scope, place, item.key), item)
+        return list(found.values())
+
+    def search(self, query: str, items: Sequence[KeyedValue]) -> list[tuple[KeyedValue, float]]:
+        """Return which of ``items`` answer a question, the best first, and how well."""
+        searched = [item for item in items if item.searched]
+        entries = [item.entry for item in searched]
+        if self._index is None or self._index[0] != entries:
+            self._index = (entries, Index(entries))
+        hits = self._index[1].search(query, today())
+        return [(searched[hit.position], hit.score) for hit in hits]
+
+    def _of(self, scope: Scope, name: str) -> list[KeyedValue]:
+        """Return the values of a file; of the archive those that were taken for others."""
+        files = self.stores[scope].files
+        document, marks = files.document(name), files.marks(name)
+        known = self._read.get((scope, name))
+        if known is None or known[0] is not document or known[1] != marks:
+            before = known[2] if known and known[1] == marks else {}
+            found = _items(scope, name, document, before, marks)
+            known = self._read[scope, name] = (document, marks, dict(found))
+        return list(known[2].values())
+
+    def _usable(self, scope: Scope, items: Iterable[KeyedValue]) -> Iterator[KeyedValue]:
+        """Yield those that may reach a program: not what git brought, if that waits for a yes."""
+        if self.cortex.settings.pulled != "review":
+            yield from items
+            return
+        lines = {(each.file, each.line) for each in self.cortex.usable(self.stores[scope])}
+        yield from (each for each in items if (each.entry.file, each.entry.line) in lines)
+
+
+def _items(
+    scope: Scope,
+    name: str,
+    document: Document,
+    known: Mapping[Block, KeyedValue],
+    marks: tuple[str, ...],
+) -> Iterator[tuple[Block, KeyedValue]]:
+    """Yield the values of a file; a line that did not change is not read again.
+
+    What ``marks`` name is a person's, although the file does not say so yet.
+    """
+    for placed in raw_entries(name, document):
+        item = known.get(placed.block)
+        if item is None or (item.entry.line, item.entry.heading) != (placed.line, placed.heading):
+            meta = placed.block.meta or Metadata()
+            if name == ARCHIVE and (meta.get("reason") != DUPLICATE or not meta.get(KEY)):
+                continue
+            entry = as_entry(name, scope, placed)
+            if verified_by(marks, entry.id, entry.text):
+                entry = entry._replace(basis="verified")
+            item = _keyed_value(entry, meta)
+        yield placed.block, item
+
+
+def _keyed_value(entry: Entry, meta: Metadata) -> KeyedValue:
+    made = _time(meta.get(MADE) or entry.ts)
+    changed = _time(meta.get(WHEN)) if meta.get(WHEN) else made
+    if not meta.get(KEY):
+        names = ("text", "kind", "topic", "confidence", "source", "basis")
+        told = {name: getattr(entry, name) for name in names if getattr(entry, name)}
+        return KeyedValue(native(entry), entry.id, told, entry, made, changed)
+    value = joined(Parts(entry.text, meta.get(FIELD), meta.get(REST)))
+    stood = entry._replace(file=meta.get("was") or entry.file)
+    namespace = named(meta.get(NAMESPACE)) or native(stood)
+    return KeyedValue(namespace, meta.get(KEY), value, entry, made, changed, not meta.get(HIDDEN))
+
+
+def _time(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return _EPOCH
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+# ---- values that are put, or taken away ----
+
+
+class _Planned(NamedTuple):
+    """A put that may be written.
+
+    Attributes:
+        place: Where it belongs.
+        item: What stands there, or ``None``.
+        engram: The memory, or ``None`` if something is taken away.
+        marks: What metadata says of the rest of the value.
+    """
+
+    place: Place
+    item: KeyedValue | None
+    engram: Engram | None = None
+    marks: Mapping[str, str] = MappingProxyType({})
+
+
+class Puts:
+    """One batch of values to put under keys, or to take away."""
+
+    def __init__(self, items: Items, confidence: Confidence = "medium") -> None:
+        """Write what ``items`` reads.
+
+        Args:
+            items: The values.
+            confidence: How sure what is put is: what is not high is asked about in copilot.
+        """
+        self._items = items
+        self._cortex = items.cortex
+        self._confidence: Confidence = confidence
+        self._planned: list[_Planned] = []
+        self._waiting: list[tuple[Scope, Pending]] = []
+        self._gone: list[tuple[Scope, tuple[str, str]]] = []
+        self._refusals: list[str] = []
+
+    @one_call()
+    def write(self, puts: Sequence[PutOp]) -> list[str]:
+        """Write what may be written, and return a sentence about each put that is not.
+
+        Raises:
+            InvalidEngramError: If a value is no JSON object; nothing is written then.
+            StoreError: If a store could not be read or written.
+        """
+        for store in self._items.stores.values() if puts else ():
+            store.notice()
+        for put in puts:
+            self._plan(put)
+        for scope, store in self._items.stores.items():
+            mine = [each for each in self._planned if each.place.home.scope == scope]
+            if mine:
+                op = "update" if any(each.item for each in mine) else "encode"
+                verb = "put" if any(each.engram for each in mine) else "delete"
+                what = _name(mine[0].place) if len(mine) == 1 else f"{len(mine)} values"
+                edit = partial(_write, planned=mine, names=store.files.names())
+                self._refusals += store.files.change(Act(op, "llm", f"{verb} {what}"), edit)
+            if waiting := [item for each, item in self._waiting if each == scope]:
+                FileQueue(store).add(waiting)
+            if gone := {key for each, key in self._gone if each == scope}:
+                FileQueue(store).withdraw(gone)
+        return self._refusals
+
+    def _plan(self, put: PutOp) -> None:
+        place = Place(put.namespace, put.key, home_of(put.namespace, self._items.scope))
+        item = self._items.get(put.namespace, put.key)
+        if put.value is None:
+            self._plan_removal(place, item)
+            return
+        parts = split(put.value)
+        engram = self._engram(place, parts.text, put.value)
+        searched = put.index is not False
+        if item is not None and not item.was_put:
+            self._refuse(place, _NO_KEY)
+        elif item is None or not same(item.value, put.value) or item.searched != searched:
+            marks = {FIELD: parts.field, REST: parts.rest, HIDDEN: "" if searched else "yes"}
+            self._gate(place, item, engram, marks)
+
+    def _plan_removal(self, place: Place, item: KeyedValue | None) -> None:
+        scope, mode = place.home.scope, self._cortex.mode
+        if mode != "off":
+            self._gone.append((scope, (written(place.namespace), place.key)))
+        if item is None:
+            return
+        if mode == "off":
+            self._refuse(place, REASONS["off"])
+        elif item.entry.by_person or mode == "copilot":
+            engram = Engram(f"Delete: {item.entry.text}", item.entry.kind, scope)
+            reason = REASONS[_THEIRS if item.entry.by_person else "confidence"]
+            self._ask(place, self._pending(engram, "forget", item, _ASKS), reason)
+        else:
+            self._planned.append(_Planned(place, item))
+
+    def _gate(
+        self, place: Place, item: KeyedValue | None, engram: Engram, marks: Mapping[str, str]
+    ) -> None:
+        secrets = find_secrets("\n".join([*place.namespace, place.key, marks[REST]]))
+        decision = self._cortex.encoding_gate(engram)
+        theirs = item is not None and item.entry.by_person
+        if self._cortex.mode != "off" and secrets:
+            kinds = ", ".join(sorted({each.kind for each in secrets}))
+            self._refuse(place, f"{REASONS['secret']} ({kinds})")
+        elif decision.action == "discard":
+            self._refuse(place, decision.reason)
+        elif decision.action == "confirm" or theirs:
+            code = _THEIRS if theirs else decision.code
+            pending = self._pending(engram, "replace" if item else "encode", item, code)
+            own = {NAMESPACE: written(place.namespace), KEY: place.key, **marks}
+            pending = replace(pending, put=proposed(own), seen=digest_of(pending.engram.text))
+            self._ask(place, pending, REASONS[_THEIRS] if theirs else decision.reason)
+        else:
+            self._planned.append(_Planned(place, item, engram, marks))
+
+    def _engram(self, place: Place, text: str, value: Mapping[str, Any]) -> Engram:
+        """Return the memory that a value is.
+
+        Raises:
+            InvalidEngramError: If it cannot be one.
+        """
+        key: object = place.key
+        if not isinstance(key, str) or not key:
+            raise InvalidEngramError("key", f"{key!r:.80} is no key; give a string")
+        for name, given in (("key", key), ("namespace", written(place.namespace))):
+            if len(given) > LONGEST:
+                raise InvalidEngramError.too_long(name, given, f"{LONGEST:,} characters")
+            try:
+                given.encode()
+            except UnicodeEncodeError:
+                raise InvalidEngramError(name, "holds half of a surrogate pair") from None
+        home = place.home
+        kind = kind_in(home.file, value.get("kind", ""))
+        return Engram(text, kind, home.scope, self._confidence, home.topic, "llm")
+
+    def _pending(
+        self, engram: Engram, op: Operation, item: KeyedValue | None, code: str
+    ) -> Pending:
+        return Pending(
+            new_id(),
+            harmless(engram),
+            hold=code if self._cortex.mode == "autopilot" else "",
+            reason=code,
+            op=op,
+            of=item.entry.id if item else "",
+            ts=today().isoformat(),
+        )
+
+    def _ask(self, place: Place, pending: Pending, reason: str) -> None:
+        self._waiting.append((place.home.scope, pending))
+        self._refuse(place, f"{_WAITS}: {reason}")
+
+    def _refuse(self, place: Place, reason: str) -> None:
+        self._refusals.append(redact(f"{_name(place)} {reason}"))
+
+
+def _name(place: Place) -> str:
+    return f"{one_line('/'.join(place.namespace))} {place.key!r:.80}"
+
+
+def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> list[str]:
+    """Write values, the last one wins; return what a person has changed meanwhile."""
+    late: list[str] = []
+    gone: list[tuple[Place, Entry]] = []
+    for place, item, engram, marks in planned:
+        stands = standing(draft, place, item and item.entry)
+        if stands is not None and stands.entry.by_person:
+            late.append(f"{_name(place)} {_CHANGED}")
+        elif stands is None and engram is not None and item and _was_deleted(draft, item):
+            late.append(f"{_name(place)} {_DELETED}")
+        elif engram is not None:
+            put_line(draft, place, engram, marks, stands)
+        elif stands is not None and stands.entry.file == ARCHIVE:
+            draft.put(ARCHIVE, draft.get(ARCHIVE).remove(stands.placed.block))
+        elif stands is not None:
+            gone.append((place, stands.entry))
+    revisions = [Revision((entry,), "removed") for _, entry in gone]
+    desk = Desk(names, new_id, today().isoformat(), "llm")
+    done = revise(draft, revisions, desk) if revisions else []
+    for (place, _), result in zip(gone, done, strict=True):
+        if result.problem:
+            late.append(f"{_name(place)} is left as it was: {result.problem}")
+    return late
+
+
+def _was_deleted(draft: Draft, item: KeyedValue) -> bool:
+    """Whether a person took away what stood there, since it was looked for."""
+    return any(entry_id(placed) == item.entry.id for placed in tombstones(draft.get(ARCHIVE)))
+
+
+# ---- a value as the words of a memory, and the rest beside them ----
 
 _WHOLE: Final = "$"
 # Where frameworks keep the words: LangGraph's examples, LangMem, and whoever follows them.
@@ -380,20 +698,12 @@ def _checked(value: object) -> Value:
     return found
 
 
-def _is_deep(value: Value) -> bool:
+def _is_deep(value: Any, levels: int = _MOST_LEVELS) -> bool:  # noqa: ANN401 - JSON
     """Whether a value has more levels than everybody who gets it can go down."""
-    level: list[Any] = [value]
-    for _ in range(_MOST_LEVELS):
-        level = [inner for each in level for inner in _inside(each)]
-        if not level:
-            return False
-    return True
-
-
-def _inside(value: Any) -> Iterable[Any]:  # noqa: ANN401 - JSON
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+    if not isinstance(value, (dict, list)):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return not levels or any(_is_deep(each, levels - 1) for each in inner)
 
 
 def _words_in(value: Value, depth: int = 1) -> tuple[str, ...] | None:
@@ -419,406 +729,3 @@ def _object(text: str) -> Value | None:
 
 def _compact(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-# Values under keys in the memory files of both scopes: read, searched, put, taken away.
-#
-# Promises: a value that was put is a line of memory that a person can read and change, and it comes
-# back as it was put, or as they changed it; what the gate does not let through is told, and what a
-# person wrote or changed is only ever asked about. Several puts are one step for each scope.
-
-_ASIDE: Final = frozenset({ARCHIVE, PENDING})
-_Read = tuple[Document, tuple[str, ...], dict[Block, "Item"]]
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class ItemItems(NamedTuple):
-    """A value under a key.
-
-    Attributes:
-        namespace: The namespace.
-        key: The key; of a memory that was not put under one, its id.
-        value: The value.
-        entry: The memory that it is.
-        made: When it was put first.
-        changed: When it was put last.
-        searched: Whether a search may find it.
-    """
-
-    namespace: Namespace
-    key: str
-    value: dict[str, Any]
-    entry: Entry
-    made: datetime
-    changed: datetime
-    searched: bool = True
-
-    @property
-    def was_put(self) -> bool:
-        """Whether a program put it, so that it has a key of its own."""
-        return self.key != self.entry.id
-
-
-class Items:
-    """The values of a cortex."""
-
-    def __init__(self, cortex: Cortex, scope: Scope = "project") -> None:
-        """Read and write what ``cortex`` keeps.
-
-        Args:
-            cortex: Gates and keeps it.
-            scope: Where namespaces stand that name no scope.
-
-        Raises:
-            InvalidEngramError: If the scope is none.
-            StoreError: If a store has no files.
-        """
-        if scope not in ("project", "global"):
-            raise InvalidEngramError.not_one_of("scope", scope, ("project", "global"))
-        self.cortex = cortex
-        self.scope: Scope = scope
-        self.stores: dict[Scope, Hippocampus] = {}
-        both: list[tuple[Scope, object]] = [
-            ("project", cortex.project_hc),
-            ("global", cortex.global_hc),
-        ]
-        for name, store in both:
-            if not isinstance(store, Hippocampus):
-                raise StoreError(f"{type(store).__name__}: has no files to keep values in")
-            self.stores[name] = store
-        self._read: dict[tuple[Scope, str], _Read] = {}
-        self._index: tuple[list[Entry], Index] | None = None
-
-    def home(self, namespace: Namespace) -> Home:
-        """Return where the values of a namespace stand."""
-        return home_of(namespace, self.scope)
-
-    def get(self, namespace: Namespace, key: str) -> ItemItems | None:
-        """Return what stands under a key, or ``None``."""
-        home = self.home(namespace)
-        found = [*self._of(home.scope, home.file), *self._of(home.scope, ARCHIVE)]
-        for each in self._usable(home.scope, found):
-            if (each.namespace, each.key) == (namespace, key):
-                return each
-        return None
-
-    def all(self, prefix: Namespace = ()) -> list[ItemItems]:
-        """Return what stands in the namespaces that begin so; each memory once."""
-        found: dict[tuple[Scope, str, str], ItemItems] = {}
-        for scope, store in self.stores.items():
-            names = [name for name in store.files.names() if name not in _ASIDE]
-            # As of a topic first, then among all lessons; what tidying took for the same, last.
-            names.sort(key=lambda name: (name == LESSONS, not name.startswith("topics/")))
-            for name in (*names, ARCHIVE):
-                for item in self._usable(scope, self._of(scope, name)):
-                    if item.namespace[: len(prefix)] == prefix:
-                        mark = (
-                            (written(item.namespace), item.key) if item.was_put else ("", item.key)
-                        )
-                        found.setdefault((scope, *mark), item)
-        return list(found.values())
-
-    def search(self, query: str, items: Sequence[ItemItems]) -> list[tuple[ItemItems, float]]:
-        """Return which of ``items`` answer a question, the best first, and how well."""
-        searched = [item for item in items if item.searched]
-        entries = [item.entry for item in searched]
-        if self._index is None or self._index[0] != entries:
-            self._index = (entries, Index(entries))
-        hits = self._index[1].search(query, today())
-        return [(searched[hit.position], hit.score) for hit in hits]
-
-    def _of(self, scope: Scope, name: str) -> list[ItemItems]:
-        """Return the values of a file; of the archive those that were taken for others."""
-        files = self.stores[scope].files
-        document, marks = files.document(name), files.marks(name)
-        known = self._read.get((scope, name))
-        if known is None or known[0] is not document or known[1] != marks:
-            before = known[2] if known and known[1] == marks else {}
-            found = _items(scope, name, document, before, marks)
-            known = self._read[scope, name] = (document, marks, dict(found))
-        return list(known[2].values())
-
-    def _usable(self, scope: Scope, items: Iterable[ItemItems]) -> Iterator[ItemItems]:
-        """Yield those that may reach a program: not what git brought, if that waits for a yes."""
-        if self.cortex.settings.pulled != "review":
-            yield from items
-            return
-        lines = {(each.file, each.line) for each in self.cortex.usable(self.stores[scope])}
-        yield from (each for each in items if (each.entry.file, each.entry.line) in lines)
-
-
-def _items(
-    scope: Scope,
-    name: str,
-    document: Document,
-    known: Mapping[Block, ItemItems],
-    marks: tuple[str, ...],
-) -> Iterator[tuple[Block, ItemItems]]:
-    """Yield the values of a file; a line that did not change is not read again.
-
-    What ``marks`` name is a person's, although the file does not say so yet.
-    """
-    for placed in raw_entries(name, document):
-        item = known.get(placed.block)
-        if item is None or (item.entry.line, item.entry.heading) != (placed.line, placed.heading):
-            meta = placed.block.meta or Metadata()
-            if name == ARCHIVE and (meta.get("reason") != DUPLICATE or not meta.get(KEY)):
-                continue
-            entry = as_entry(name, scope, placed)
-            if verified_by(marks, entry.id, entry.text):
-                entry = entry._replace(basis="verified")
-            item = _item_items(entry, meta)
-        yield placed.block, item
-
-
-def _item_items(entry: Entry, meta: Metadata) -> ItemItems:
-    made = _time(meta.get(MADE) or entry.ts)
-    changed = _time(meta.get(WHEN)) if meta.get(WHEN) else made
-    if not meta.get(KEY):
-        return ItemItems(native(entry), entry.id, _told(entry), entry, made, changed)
-    value = joined(Parts(entry.text, meta.get(FIELD), meta.get(REST)))
-    stood = entry._replace(file=meta.get("was") or entry.file)
-    namespace = named(meta.get(NAMESPACE)) or native(stood)
-    return ItemItems(namespace, meta.get(KEY), value, entry, made, changed, not meta.get(HIDDEN))
-
-
-def _told(entry: Entry) -> dict[str, Any]:
-    """Return what a memory says that was not put under a key."""
-    told = {"text": entry.text, "kind": entry.kind, "topic": entry.topic}
-    told |= {"confidence": entry.confidence, "source": entry.source, "basis": entry.basis}
-    return {name: value for name, value in told.items() if value}
-
-
-def _time(text: str) -> datetime:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return _EPOCH
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-# Putting values under keys, and taking them away.
-#
-# Promises: every put goes through the gate; what it holds back is not written, and told; no secret
-# is written, in words, keys or whatever stands beside them; a value that a person wrote or changed
-# is only asked about; what is taken away stands in ``archive.md`` first; a batch is one step for
-# each scope, and what somebody changed meanwhile is left as it is, and told.
-
-_ASKS: Final = "a program asks for it"
-_THEIRS: Final = "contradiction"
-_WAITS: Final = "waits for the user's yes in pending.md"
-_CHANGED: Final = "was changed by the user meanwhile; read it again"
-_DELETED: Final = "was deleted by the user meanwhile"
-_NO_KEY: Final = "is a memory that was not put under a key; choose another key"
-
-
-class Put(NamedTuple):
-    """A value to put under a key.
-
-    Attributes:
-        namespace: The namespace.
-        key: The key.
-        value: The value, or ``None`` to take away what stands there.
-        searched: Whether a search may find it.
-    """
-
-    namespace: Namespace
-    key: str
-    value: Mapping[str, Any] | None
-    searched: bool = True
-
-
-class _Planned(NamedTuple):
-    """A put that may be written.
-
-    Attributes:
-        put: The put.
-        home: Where it goes.
-        item: What stands there, or ``None``.
-        engram: The memory, or ``None`` if something is taken away.
-        parts: Its value in parts.
-    """
-
-    put: Put
-    home: Home
-    item: ItemItems | None
-    engram: Engram | None
-    parts: Parts
-
-    @property
-    def place(self) -> Place:
-        """Where it belongs."""
-        return Place(self.put.namespace, self.put.key, self.home)
-
-
-class Putting:
-    """Some puts on their way."""
-
-    def __init__(self, items: Items, confidence: Confidence = "medium") -> None:
-        """Write what ``items`` reads.
-
-        Args:
-            items: The values.
-            confidence: How sure what is put is: what is not high is asked about in copilot.
-        """
-        self._items = items
-        self._cortex = items.cortex
-        self._confidence: Confidence = confidence
-        self._planned: list[_Planned] = []
-        self._waiting: list[tuple[Scope, Pending]] = []
-        self._gone: list[tuple[Scope, tuple[str, str]]] = []
-        self._refusals: list[str] = []
-
-    @one_call()
-    def carry_out(self, puts: Sequence[Put]) -> list[str]:
-        """Write what may be written, and return a sentence about each put that is not.
-
-        Raises:
-            InvalidEngramError: If a value is no JSON object; nothing is written then.
-            StoreError: If a store could not be read or written.
-        """
-        for store in self._items.stores.values() if puts else ():
-            store.notice()
-        for put in puts:
-            self._plan(put)
-        for scope, store in self._items.stores.items():
-            mine = [each for each in self._planned if each.home.scope == scope]
-            if mine:
-                op = "update" if any(each.item for each in mine) else "encode"
-                verb = "put" if any(each.engram for each in mine) else "delete"
-                one = len(mine) == 1
-                why = f"{verb} {_name(mine[0].put) if one else f'{len(mine)} values'}"
-                edit = partial(_write, planned=mine, names=store.files.names())
-                self._refusals += store.files.change(Act(op, "llm", why), edit)
-            waiting = [item for each, item in self._waiting if each == scope]
-            if waiting:
-                FileQueue(store).add(waiting)
-            if gone := {key for each, key in self._gone if each == scope}:
-                FileQueue(store).withdraw(gone)
-        return self._refusals
-
-    def _plan(self, put: Put) -> None:
-        home = self._items.home(put.namespace)
-        item = self._items.get(put.namespace, put.key)
-        if put.value is None:
-            self._plan_removal(put, home, item)
-            return
-        parts = split(put.value)
-        engram = self._engram(put, home, parts)
-        if item is not None and not item.was_put:
-            self._refuse(put, _NO_KEY)
-        elif item is None or not same(item.value, put.value) or item.searched != put.searched:
-            self._gate(_Planned(put, home, item, engram, parts), engram)
-
-    def _plan_removal(self, put: Put, home: Home, item: ItemItems | None) -> None:
-        if self._cortex.mode != "off":
-            self._gone.append((home.scope, (written(put.namespace), put.key)))
-        if item is None:
-            return
-        if self._cortex.mode == "off":
-            self._refuse(put, REASONS["off"])
-        elif item.entry.by_person or self._cortex.mode == "copilot":
-            engram = Engram(f"Delete: {item.entry.text}", item.entry.kind, home.scope)
-            reason = REASONS[_THEIRS if item.entry.by_person else "confidence"]
-            self._ask(put, home, self._pending(engram, "forget", item, _ASKS), reason)
-        else:
-            self._planned.append(_Planned(put, home, item, None, Parts("", "")))
-
-    def _gate(self, planned: _Planned, engram: Engram) -> None:
-        put, home, item = planned.put, planned.home, planned.item
-        beside = find_secrets("\n".join([*put.namespace, put.key, planned.parts.rest]))
-        decision = self._cortex.encoding_gate(engram)
-        theirs = item is not None and item.entry.by_person
-        if self._cortex.mode != "off" and beside:
-            kinds = ", ".join(sorted({each.kind for each in beside}))
-            self._refuse(put, f"{REASONS['secret']} ({kinds})")
-        elif decision.action == "discard":
-            self._refuse(put, decision.reason)
-        elif decision.action == "confirm" or theirs:
-            code = _THEIRS if theirs else decision.code
-            reason = REASONS[_THEIRS] if theirs else decision.reason
-            pending = self._pending(engram, "replace" if item else "encode", item, code)
-            marks = {NAMESPACE: written(put.namespace), KEY: put.key}
-            marks |= _marks(put, planned.parts)
-            seen = digest_of(pending.engram.text)
-            self._ask(put, home, replace(pending, put=proposed(marks), seen=seen), reason)
-        else:
-            self._planned.append(planned)
-
-    def _engram(self, put: Put, home: Home, parts: Parts) -> Engram:
-        """Return the memory that a value is.
-
-        Raises:
-            InvalidEngramError: If it cannot be one.
-        """
-        key: object = put.key
-        if not isinstance(key, str) or not key:
-            raise InvalidEngramError("key", f"{key!r:.80} is no key; give a string")
-        place = written(put.namespace)
-        for name, text in (("key", key), ("namespace", place)):
-            if len(text) > LONGEST:
-                raise InvalidEngramError.too_long(name, text, f"{LONGEST:,} characters")
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                raise InvalidEngramError(name, "holds half of a surrogate pair") from None
-        kind = kind_in(home.file, (put.value or {}).get("kind", ""))
-        return Engram(parts.text, kind, home.scope, self._confidence, home.topic, "llm")
-
-    def _pending(self, engram: Engram, op: Operation, item: ItemItems | None, code: str) -> Pending:
-        return Pending(
-            new_id(),
-            harmless(engram),
-            hold=code if self._cortex.mode == "autopilot" else "",
-            reason=code,
-            op=op,
-            of=item.entry.id if item else "",
-            ts=today().isoformat(),
-        )
-
-    def _ask(self, put: Put, home: Home, pending: Pending, reason: str) -> None:
-        self._waiting.append((home.scope, pending))
-        self._refuse(put, f"{_WAITS}: {reason}")
-
-    def _refuse(self, put: Put, reason: str) -> None:
-        self._refusals.append(redact(f"{_name(put)} {reason}"))
-
-
-def _name(put: Put) -> str:
-    return f"{one_line('/'.join(put.namespace))} {put.key!r:.80}"
-
-
-def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> list[str]:
-    """Write values, the last one wins; return what a person has changed meanwhile."""
-    late: list[str] = []
-    gone: list[tuple[_Planned, Entry]] = []
-    for each in planned:
-        stands = standing(draft, each.place, each.item)
-        if stands is not None and stands.entry.by_person:
-            late.append(f"{_name(each.put)} {_CHANGED}")
-        elif stands is None and each.engram is not None and _was_deleted(draft, each.item):
-            late.append(f"{_name(each.put)} {_DELETED}")
-        elif each.engram is not None:
-            put_line(draft, each.place, each.engram, _marks(each.put, each.parts), stands)
-        elif stands is not None and stands.entry.file == ARCHIVE:
-            draft.put(ARCHIVE, draft.get(ARCHIVE).remove(stands.placed.block))
-        elif stands is not None:
-            gone.append((each, stands.entry))
-    revisions = [Revision((entry,), "removed") for _, entry in gone]
-    desk = Desk(names, new_id, today().isoformat(), "llm")
-    done = revise(draft, revisions, desk) if revisions else []
-    for (each, _), result in zip(gone, done, strict=True):
-        if result.problem:
-            late.append(f"{_name(each.put)} is left as it was: {result.problem}")
-    return late
-
-
-def _marks(put: Put, parts: Parts) -> dict[str, str]:
-    """Return what metadata says of the rest of a value."""
-    return {FIELD: parts.field, REST: parts.rest, HIDDEN: "" if put.searched else "yes"}
-
-
-def _was_deleted(draft: Draft, item: ItemItems | None) -> bool:
-    """Whether a person took away what stood there, since it was looked for."""
-    gone = tombstones(draft.get(ARCHIVE)) if item is not None else ()
-    return any(item is not None and entry_id(placed) == item.entry.id for placed in gone)

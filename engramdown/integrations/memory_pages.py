@@ -1,7 +1,14 @@
-"""What a model asks for: one of six commands, with what each needs.
+"""What a model says about memory files and is shown of them: commands, paths, pages, their texts.
 
-Promises: pure; anything may come in; what is wrong is told in one sentence that names the argument,
-and what is not asked for is not looked at.
+No I/O. Anything may come in: what is wrong is told in one sentence that the model can act on, in
+the words that models know from this tool. A path is a name in a closed list, never a piece of a
+file name: what climbs, is encoded, hidden, absolute elsewhere or spelled otherwise is refused, with
+the path to use instead. A command changes the characters that it is about and no others; only
+a line feed ends a line.
+
+A page holds memories in file order, with the headings that they stand below and those of rules, and
+no metadata, private note or other prose. A page that was rendered, read back, has these memories
+and no others; what is said twice is matched in order, so that an unchanged text says nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, Final, Literal, NamedTuple
 
 from engramdown.engram import RULE_KINDS, Scope, slug
@@ -21,30 +29,6 @@ from engramdown.language.similarity import similarity
 from engramdown.language.untrusted import heading, inert
 from engramdown.markdown.document import Document, Placed, parse, written
 from engramdown.transcripts.episode import is_session_id
-
-__all__ = [
-    "COMMANDS",
-    "LONGEST",
-    "NOTES",
-    "ROOT",
-    "TOPICS",
-    "Command",
-    "Edits",
-    "Place",
-    "Said",
-    "command_from",
-    "edits",
-    "excerpt",
-    "hint",
-    "inserted",
-    "lines_of",
-    "listing",
-    "numbered",
-    "place_of",
-    "rendered",
-    "replaced",
-    "shown",
-]
 
 _NEEDED: Final[Mapping[str, Mapping[str, type]]] = {
     "view": {"path": str},
@@ -59,6 +43,16 @@ COMMANDS: Final = tuple(_NEEDED)
 LONGEST: Final = 100_000
 """Characters of a text at most."""
 
+_FIELDS: Final[Mapping[str, str]] = {
+    "path": "path",
+    "old_path": "path",
+    "new_path": "new_path",
+    "old_str": "old",
+    "new_str": "new",
+    "file_text": "new",
+    "insert_text": "new",
+    "insert_line": "line",
+}
 _NAMES: Final = {str: "a string", int: "a whole number"}
 _RANGE: Final = 2
 _MOST_LINES: Final = 1_000_000_000
@@ -108,18 +102,10 @@ def command_from(arguments: object) -> Command:
         if not isinstance(value, wanted) or isinstance(value, bool):
             told = "is missing" if value is None else f"is {_shown(value)}"
             raise MemoryCommandError(f"`{key}` of {name} {told}; it must be {_NAMES[wanted]}.")
-        values[key] = _checked(key, value)
-    return Command(
-        name,
-        path=values.get("path") or values.get("old_path", ""),
-        new_path=values.get("new_path", ""),
-        old=values.get("old_str", ""),
-        new=next(
-            (values[key] for key in ("file_text", "new_str", "insert_text") if key in values), ""
-        ),
-        line=values.get("insert_line", 0),
-        view_range=_range(given.get("view_range")) if name == "view" else None,
-    )
+        values[_FIELDS[key]] = _checked(key, value)
+    if name == "view":
+        values["view_range"] = _range(given.get("view_range"))
+    return Command(name, **values)
 
 
 def _object(arguments: object) -> Mapping[str, object]:
@@ -185,10 +171,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004 - enough to know it by
 
 
-# What a path of a model names: ``/memories/rules.md`` is the rules, and nothing else is anything.
-#
-# Promises: pure; a path is a name in a closed list, never a piece of a file name: what climbs, is
-# encoded, hidden, absolute elsewhere or spelled otherwise is refused, with the path to use instead.
+# ---- paths ----
 
 ROOT: Final = "/memories"
 """The folder that a model sees."""
@@ -229,7 +212,7 @@ class Place(NamedTuple):
     name: str = ""
 
 
-def place_of(path: object, scopes: tuple[Scope, ...]) -> Place:
+def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
     """Return what ``path`` names.
 
     Args:
@@ -252,7 +235,7 @@ def place_of(path: object, scopes: tuple[Scope, ...]) -> Place:
         found = next((each for each in scopes if each == first), None)
         if found is None:
             raise MemoryCommandError(
-                f"The path {_shown_places(path)} does not exist. There are "
+                f"The path {_printable(path)} does not exist. There are "
                 f"{' and '.join(f'{ROOT}/{each}' for each in scopes)}: put one of them first."
             )
         scope, base = found, f"{ROOT}/{found}"
@@ -261,35 +244,31 @@ def place_of(path: object, scopes: tuple[Scope, ...]) -> Place:
     return _named(parts, scope, base)
 
 
-def _parts(path: object) -> list[str]:
+def _parts(path: str) -> list[str]:
     """Return the names behind the root.
 
     Raises:
         MemoryCommandError: If there is anything in the path that no name has.
     """
-    if not isinstance(path, str):
-        raise MemoryCommandError(
-            f"The path is {_shown_places(path)}; give a string such as {ROOT}/rules.md"
-        )
     if not path.isprintable() or len(path) > _LONGEST:
         raise MemoryCommandError(
-            f"The path {_shown_places(path)} holds control characters or is longer than {_LONGEST} "
+            f"The path {_printable(path)} holds control characters or is longer than {_LONGEST} "
             f"characters. Use plain names."
         )
     if path != ROOT and not path.startswith(f"{ROOT}/"):
-        raise MemoryCommandError(f"Path must start with {ROOT}, got: {_shown_places(path)}")
+        raise MemoryCommandError(f"Path must start with {ROOT}, got: {_printable(path)}")
     parts = path[len(ROOT) :].removeprefix("/").removesuffix("/").split("/")
     if parts == [""]:
         return []
     climbs = any(part in ("", ".", "..") for part in parts)
     if climbs or "\\" in path or _ENCODED.search(path):
         raise MemoryCommandError(
-            f"Path {_shown_places(path)} would escape {ROOT} directory. Write the path plainly, without "
-            f"`..`, `\\`, `//` or `%` codes."
+            f"Path {_printable(path)} would escape {ROOT} directory. Write the path "
+            f"plainly, without `..`, `\\`, `//` or `%` codes."
         )
     if any(part.startswith(".") for part in parts):
         raise MemoryCommandError(
-            f"The path {_shown_places(path)} does not exist: no name begins with a dot."
+            f"The path {_printable(path)} does not exist: no name begins with a dot."
         )
     return parts
 
@@ -312,14 +291,10 @@ def _named(parts: list[str], scope: Scope, base: str) -> Place:
         return Place(path, _SORTS[name], scope, name)
     if parts[0] == TOPICS and is_name(name):
         return Place(path, "memory", scope, name)
-    if parts[0] == NOTES and _is_note(parts):
-        return Place(path, "note", scope, parts[1].removesuffix(".md"))
+    folder, _, note = name.removesuffix(".md").partition("/")
+    if folder == NOTES and name.endswith(".md") and is_session_id(note):
+        return Place(path, "note", scope, note)
     raise MemoryCommandError(f"The path {path} does not exist, and cannot. {_instead(parts, base)}")
-
-
-def _is_note(parts: list[str]) -> bool:
-    file = parts[-1]
-    return len(parts) == len((NOTES, file)) and file.endswith(".md") and is_session_id(file[:-3])
 
 
 def _instead(parts: list[str], base: str) -> str:
@@ -350,21 +325,14 @@ def hint(base: str, name: str = "name", note: str = "name") -> str:
     )
 
 
-def _shown_places(value: object) -> str:
-    """Return a value for a sentence: printable, and not endless."""
-    text = value if isinstance(value, str) else repr(value)
-    text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+def _printable(path: str) -> str:
+    """Return a path for a sentence: printable, and not endless."""
+    text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in path)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-# The text of a file, a command on it, and what the model is shown of both.
-#
-# Promises: pure; a command changes the characters that it is about and no others; only ``\n`` ends
-# a line; a command that cannot be carried out is told in the words that models know from this tool.
+# ---- texts of files ----
 
-_LISTED: Final = (
-    "Here're the files and directories up to 2 levels deep in {}, excluding hidden items:"
-)
 MOST_SHOWN: Final = 16_000
 """Characters of a file that are shown at once."""
 
@@ -392,10 +360,10 @@ def replaced(path: str, text: str, old: str, new: str) -> str:
         MemoryCommandError: If ``old`` does not stand there exactly once.
     """
     count = text.count(old) if old else 0
+    quoted = old if len(old) <= _QUOTED else f"{old[:_QUOTED]}…"
     if count == 0:
         raise MemoryCommandError(
-            f"No replacement was performed, old_str `{_cut(old)}` did not appear verbatim in "
-            f"{path}."
+            f"No replacement was performed, old_str `{quoted}` did not appear verbatim in {path}."
         )
     if count > 1:
         places, at = [], text.find(old)
@@ -403,7 +371,7 @@ def replaced(path: str, text: str, old: str, new: str) -> str:
             places.append(str(text.count("\n", 0, at) + 1))
             at = text.find(old, at + 1)
         raise MemoryCommandError(
-            f"No replacement was performed. Multiple occurrences of old_str `{_cut(old)}` in "
+            f"No replacement was performed. Multiple occurrences of old_str `{quoted}` in "
             f"lines: {', '.join(places)}. Please ensure it is unique"
         )
     return text.replace(old, new)
@@ -443,8 +411,9 @@ def shown(path: str, text: str, view_range: tuple[int, int] | None = None) -> st
             f"Invalid `view_range`: [{view_range[0]}, {view_range[1]}]. {path} has "
             f"{len(lines)} lines; -1 as the second number is the last one."
         )
-    rows = numbered(lines[first - 1 : last], first)
-    some = _fitting(rows)
+    rows = _numbered(lines[first - 1 : last], first)
+    sizes = accumulate(len(row) + 1 for row in rows)
+    some = rows[: max(sum(size <= MOST_SHOWN for size in sizes), 1)]
     if len(some) < len(rows):
         left = len(rows) - len(some)
         again = f"{left} more lines; view_range [{first + len(some)}, {first + len(rows) - 1}]"
@@ -452,24 +421,7 @@ def shown(path: str, text: str, view_range: tuple[int, int] | None = None) -> st
     return "\n".join([f"Here's the content of {path} with line numbers:", *some])
 
 
-def _fitting(rows: Sequence[str]) -> list[str]:
-    """Return as many rows as a model is shown at once, at least one."""
-    fitting: list[str] = []
-    size = 0
-    for row in rows:
-        size += len(row) + 1
-        if size > MOST_SHOWN and fitting:
-            break
-        fitting.append(row)
-    return fitting
-
-
-def numbered(lines: Sequence[str], first: int = 1) -> list[str]:
-    r"""Return lines with their numbers in front.
-
-    >>> numbered(["one"], 7)
-    ['     7\tone']
-    """
+def _numbered(lines: Sequence[str], first: int) -> list[str]:
     return [f"{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, first)]
 
 
@@ -480,7 +432,7 @@ def excerpt(before: str, after: str) -> list[str]:
     start = next((at for at in range(least) if old[at] != new[at]), least)
     same = next((at for at in range(least - start) if old[-1 - at] != new[-1 - at]), least - start)
     first = max(start - _AROUND, 0)
-    return numbered(new[first : len(new) - same + _AROUND], first + 1)
+    return _numbered(new[first : len(new) - same + _AROUND], first + 1)
 
 
 def listing(path: str, files: Sequence[tuple[str, int]]) -> str:
@@ -509,16 +461,7 @@ def _size(count: int) -> str:
     return f"{int(size)}{_UNITS[power]}" if size == int(size) else f"{size:.1f}{_UNITS[power]}"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}…"
-
-
-# A memory file as a model sees it, and what a changed text says about the memories in it.
-#
-# Promises: pure; a page holds the memories that were given, in file order, with the headings that
-# they stand below and those of rules, and no metadata, private note or other prose; a page that was
-# rendered, read back, has these memories and no others. What is said twice is matched in order, so
-# that an unchanged text says nothing.
+# ---- pages ----
 
 _MAIN: Final = 2
 _LIKE: Final = 0.5
@@ -572,7 +515,7 @@ def rendered(document: Document, entries: Iterable[Placed]) -> str:
             sections.append(_Section(line, shown=_is_kind(block.text), items=[]))
             main = sections[-1] if block.level <= _MAIN else main
         elif id(block) in chosen:
-            sections[-1].items.append(_shown_pages(block.text))
+            sections[-1].items.append(_item(block.text))
             # Below which heading of a rule it stands must be plain.
             sections[-1].shown = main.shown = True
     return "\n".join(each.render() for each in sections if each.shown)
@@ -592,7 +535,7 @@ class _Section:
 
 
 @lru_cache(maxsize=10_000)  # A file is rendered again and again, and few of its lines change.
-def _shown_pages(text: str) -> str:
+def _item(text: str) -> str:
     return written(inert(text).strip() or " ", None)
 
 

@@ -1,10 +1,11 @@
 """The OpenAI Agents SDK with Engramdown as its memory: a session, instructions and tools.
 
-Promises: what a session gives back is what was added, item by item, but for secrets that are hidden
-in what tools got and gave; every item is a line of a transcript that a person can read and recall
-finds. A turn begins with the user's words and ends with the assistant's last ones; nobody is asked
-to confirm anything in between. No trouble with memory ends a run, and nothing of an item is lost
-because a run is cancelled while it is kept.
+What a session gives back is what was added, item by item, but for secrets that are hidden in what
+tools got and gave. Every item, whatever its type, is a line of a transcript that a person can read
+and recall finds. A turn begins with the user's words and ends with the assistant's last ones;
+nobody is asked to confirm anything in between. What is taken back takes along what a provider
+refuses without it. No trouble with memory ends a run, and nothing of an item is lost because a run
+is cancelled while it is kept.
 """
 
 from __future__ import annotations
@@ -19,33 +20,24 @@ from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.tools import Answer
-from engramdown.integrations.external_session import Talk, beside, title_of, told_of
+from engramdown.integrations.external_session import (
+    ExternalSession,
+    in_thread,
+    memory_context,
+    title_of,
+)
 from engramdown.integrations.history import (
     JSON,
-    Entry,
-    Kept,
+    History,
+    Item,
     Line,
     Summary,
     as_json,
     copies,
-    lift,
-    put_in,
-    readable,
+    lifted,
+    with_summaries,
 )
 from engramdown.transcripts.episode import Episode, session_of
-
-__all__ = [
-    "EngramdownSession",
-    "asks_for_work",
-    "called",
-    "has_spoken",
-    "item_line",
-    "memory_instructions",
-    "memory_tools",
-    "plain_item",
-    "summarised",
-    "whole_items",
-]
 
 try:
     from agents import Agent, FunctionTool, RunContextWrapper, SessionSettings, TResponseInputItem
@@ -108,9 +100,9 @@ class EngramdownSession(SessionABC):
         self.transcript = session_of(session_id)
         self.session_settings = session_settings or SessionSettings()
         self.cortex = cortex or Cortex.open()
-        kept = Kept(self.cortex.episodes, self.transcript, _KEY, plain_item)
+        history = History(self.cortex.episodes, self.transcript, _KEY, plain_item)
         title = title or title_of(session_id)
-        self._talk = Talk(self.cortex, kept, title=title, budget=budget)
+        self._session = ExternalSession(self.cortex, history, title=title, budget=budget)
         self._names: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
@@ -154,14 +146,14 @@ class EngramdownSession(SessionABC):
 
     async def clear_session(self) -> None:
         """Take all items back; their lines stay in the file, which is only ever appended to."""
-        await self._do(self._talk.kept.clear)
+        await self._do(self._session.history.clear)
 
     # ---- turns ----
 
     @property
     def in_turn(self) -> bool:
         """Whether a turn is running."""
-        return self._talk.in_turn
+        return self._session.in_turn
 
     async def end_turn(self) -> None:
         """End a turn that the assistant's words did not end.
@@ -169,7 +161,7 @@ class EngramdownSession(SessionABC):
         A run that raised leaves one open, and so does one whose last word is a tool's. The next
         message of the user ends it as well.
         """
-        await self._do(self._talk.end_turn)
+        await self._do(self._session.end_turn)
 
     async def confirmations(self) -> list[Proposal]:
         """Return the proposals to ask the user about now; none during a turn.
@@ -177,7 +169,7 @@ class EngramdownSession(SessionABC):
         Raises:
             StoreError: If what waits cannot be read.
         """
-        return await self._do(self._talk.confirmations)
+        return await self._do(self._session.confirmations)
 
     async def resolve(
         self, proposal_id: str, decision: str = "accept", text: str | None = None
@@ -187,11 +179,11 @@ class EngramdownSession(SessionABC):
         Raises:
             MidTurnError: If a turn is running.
         """
-        return await self._do(lambda: self._talk.session.resolve(proposal_id, decision, text))
+        return await self._do(lambda: self._session.session.resolve(proposal_id, decision, text))
 
     async def use_tool(self, name: str, arguments: str, call: str = "") -> Answer:
         """Return what one of our tools answers; the SDK keeps the call and the result as items."""
-        return await self._do(lambda: self._talk.use(name, arguments, call))
+        return await self._do(lambda: self._session.use_tool(name, arguments, call))
 
     async def told(self, asked: str) -> str:
         """Return what a model is told of memory, the same throughout a turn.
@@ -199,48 +191,48 @@ class EngramdownSession(SessionABC):
         Args:
             asked: What it is asked, if that began no turn.
         """
-        return await self._do(lambda: self._talk.context(asked))
+        return await self._do(lambda: self._session.context(asked))
 
     async def close(self, reason: str = "finished") -> None:
         """End the transcript; it goes on if the session is used again."""
-        await self._do(lambda: self._talk.end(reason))
+        await self._do(lambda: self._session.end(reason))
 
     # ---- alone with the cortex ----
 
     async def _do(self, act: Callable[[], T]) -> T:
-        return await beside(self.cortex, act)
+        return await in_thread(self.cortex, act)
 
     def _get(self, limit: int | None) -> list[JSON]:
         chosen = self.session_settings.limit if limit is None and self.session_settings else limit
-        entries = whole_items(summarised(self._talk.kept.entries(), self._talk.summaries))
+        items = whole_items(summarised(self._session.history.items(), self._session.summaries()))
         if chosen is not None and chosen >= 0:
-            entries = entries[len(entries) - min(chosen, len(entries)) :]
-        return copies(entries)
+            items = items[len(items) - min(chosen, len(items)) :]
+        return copies(items)
 
     def _add(self, items: list[JSON]) -> None:
-        talk, lines = self._talk, [self._line(item) for item in items]
+        session, lines = self._session, [self._line(item) for item in items]
         begins = max((at for at, line in enumerate(lines) if line.role == "user"), default=-1)
         if begins >= 0:
-            talk.end_turn()
+            session.end_turn()
         for at, line in enumerate(lines):
             if at == begins:
-                talk.begin_turn(line)
+                session.begin_turn(line)
             else:
-                talk.add(line, turn=talk.session.turns + (at < begins))
+                session.add(line, turn=session.session.turns + (at < begins))
         if any(map(has_spoken, items)) and not any(map(asks_for_work, items)):
-            talk.end_turn()
+            session.end_turn()
 
     def _line(self, item: JSON) -> Line:
         line = item_line(item, self._names)
         if line.role == "tool_call" and asks_for_work(item):
             self._names[line.call] = line.name
         elif line.role == "tool_result" and not self._names.pop(line.call, ""):
-            name = called(self._talk.kept.entries(), line.call)
+            name = called(self._session.history.items(), line.call)
             return line._replace(name=name or line.name)
         return line
 
     def _pop(self) -> JSON:
-        found = self._talk.kept.pop(whole_items)
+        found = self._session.history.pop(whole_items)
         return None if found is None else copies([found])[0]
 
 
@@ -261,7 +253,7 @@ def memory_instructions(
     async def told(context: RunContextWrapper[Any], _agent: Agent[Any]) -> str:
         running, asked = _session_of(cortex, session), _asked(context)
         if running is None:
-            memory = await beside(cortex, lambda: told_of(cortex, asked))
+            memory = await in_thread(cortex, lambda: memory_context(cortex, asked))
         else:
             memory = await running.told(asked)
         return f"{instructions}\n\n{memory}".strip()
@@ -292,7 +284,7 @@ def memory_tools(
         async def invoke(context: ToolContext[Any], arguments: str) -> str:
             running, call = _session_of(cortex, session), context.tool_call_id
             if running is None:
-                answer = await beside(cortex, lambda: cortex.use_tool(name, arguments))
+                answer = await in_thread(cortex, lambda: cortex.use_tool(name, arguments))
             else:
                 answer = await running.use_tool(name, arguments, call)
             return answer.text
@@ -314,10 +306,7 @@ def _asked(context: RunContextWrapper[Any]) -> str:
     return next((line.text for line in lines if line.role == "user"), "")
 
 
-# The items of the OpenAI Agents SDK as lines of a transcript.
-#
-# Promises: pure; every item has a line, whatever its type, which says what a person would want to
-# read of it. What is taken back takes along what a provider refuses without it.
+# ---- items as lines ----
 
 FAILED: Final = "An error occurred while running the tool"
 """How the SDK begins what a model is told of a tool that raised."""
@@ -351,18 +340,48 @@ def item_line(item: JSON, names: Mapping[str, str]) -> Line:
     ('user', 'Hello', {'role': 'user', 'content': None}, ('content',))
     """
     if not isinstance(item, dict):
-        return _other("item", item)
+        return Line("scratchpad", "[item]", item, name="item")
     kind = str(item.get("type") or "")
     role = _text(item.get("role"))
     if role in _SPEAKERS and kind in ("", "message") and "content" in item:
-        return _message(role, item)
+        return _message(_ROLES.get(role, role), item)
     if kind.endswith(_OUTPUT):
         return _output(item, kind, names)
     if kind.endswith(_CALL):
         return _call(item, kind)
     if kind == "reasoning":
-        return _reasoning(item)
-    return _other(kind or "item", item)
+        parts = item.get("summary")
+        text = "\n\n".join(map(_shown, parts)) if isinstance(parts, list) else ""
+        return Line("scratchpad", text, item, name="reasoning")
+    return Line("scratchpad", f"[{kind or 'item'}]", item, name=kind or "item")
+
+
+def _message(role: str, item: dict[str, Any]) -> Line:
+    content = item["content"]
+    if isinstance(content, str) and content:
+        return lifted(role, item, ("content",))
+    parts = content if isinstance(content, list) else []
+    if len(parts) == 1 and (key := _text_key(parts[0])) and parts[0][key]:
+        return lifted(role, item, ("content", 0, key))
+    return Line(role, "\n\n".join(map(_shown, parts)) or _EMPTY, item)
+
+
+def _call(item: dict[str, Any], kind: str) -> Line:
+    texts = (key for key in ("arguments", "input") if isinstance(item.get(key), str))
+    key = next(texts, None)
+    line = lifted("tool_call", item, () if key is None else (key,))
+    name = _text(item.get("name")) or kind.removesuffix(_CALL)
+    return line._replace(name=name, call=_text(item.get("call_id")) or _text(item.get("id")))
+
+
+def _output(item: dict[str, Any], kind: str, names: Mapping[str, str]) -> Line:
+    line = Line("tool_result", "", item)
+    if item.get("output") is not None:
+        line = lifted("tool_result", item, ("output",))
+    call = _text(item.get("call_id"))
+    name = names.get(call) or kind.removesuffix(_OUTPUT)
+    failed = line.text.startswith(FAILED) or item.get("status") in ("incomplete", "failed")
+    return line._replace(name=name, call=call, error=failed)
 
 
 def plain_item(episode: Episode) -> dict[str, Any] | None:
@@ -385,94 +404,39 @@ def has_spoken(item: JSON) -> bool:
     return isinstance(item, dict) and item.get("role") == "assistant"
 
 
-def whole_items(entries: Sequence[Entry]) -> list[Entry]:
+def whole_items(items: Sequence[Item]) -> list[Item]:
     """Return what a provider takes of a session, without what a person took back.
 
     A result goes with its call, a call with its result, and reasoning with what it led to.
     """
-    gone = {entry.call for entry in entries if entry.is_gone and entry.call}
-    left: list[Entry] = []
+    gone = {item.call for item in items if item.is_gone and item.call}
+    left: list[Item] = []
     was_gone = False
-    for entry in reversed(entries):
-        is_gone = entry.is_gone or entry.call in gone
-        is_gone = is_gone or (was_gone and _is_reasoning(entry))
-        if not is_gone:
-            left.append(entry)
-        was_gone = is_gone
+    for item in reversed(items):
+        was_gone = item.is_gone or item.call in gone or (was_gone and _is_reasoning(item))
+        if not was_gone:
+            left.append(item)
     return left[::-1]
 
 
-def summarised(entries: list[Entry], summaries: list[Summary]) -> list[Entry]:
+def summarised(items: list[Item], summaries: list[Summary]) -> list[Item]:
     """Return the items with summaries in the place of what they stand for.
 
     Reasoning goes with what it led to.
     """
-    left = put_in(entries, summaries, lambda text: {"role": "user", "content": text})
-    follows = dict(zip(map(id, entries), entries[1:], strict=False))
+    left = with_summaries(items, summaries, lambda text: {"role": "user", "content": text})
+    follows = dict(zip(map(id, items), items[1:], strict=False))
     return [
-        entry
-        for entry, after in zip_longest(left, left[1:])
-        if not (_is_reasoning(entry) and follows.get(id(entry)) is not after)
+        item
+        for item, after in zip_longest(left, left[1:])
+        if not (_is_reasoning(item) and follows.get(id(item)) is not after)
     ]
 
 
-def called(entries: Sequence[Entry], call: str) -> str:
+def called(items: Sequence[Item], call: str) -> str:
     """Return the tool of the last call of an id, or ``""``."""
-    values = (entry.value for entry in reversed(entries) if call and entry.call == call)
+    values = (item.value for item in reversed(items) if call and item.call == call)
     return next((_text(each["name"]) for each in values if each and "name" in each), "")
-
-
-# ---- one kind each ----
-
-
-def _message(role: str, item: dict[str, Any]) -> Line:
-    said, content = _ROLES.get(role, role), item["content"]
-    if isinstance(content, str):
-        return _lifted(said, item, ("content",)) if content else Line(said, _EMPTY, item)
-    parts = content if isinstance(content, list) else []
-    if len(parts) == 1 and (key := _text_key(parts[0])) and parts[0][key]:
-        return _lifted(said, item, ("content", 0, key))
-    return Line(said, "\n\n".join(map(_told, parts)) or _EMPTY, item)
-
-
-def _call(item: dict[str, Any], kind: str) -> Line:
-    call = _text(item.get("call_id")) or _text(item.get("id"))
-    name = _text(item.get("name")) or kind.removesuffix(_CALL)
-    for key in ("arguments", "input"):
-        if isinstance(item.get(key), str):
-            return _lifted("tool_call", item, (key,))._replace(name=name, call=call)
-    return Line("tool_call", readable(item), None, (), is_json=True, name=name, call=call)
-
-
-def _output(item: dict[str, Any], kind: str, names: Mapping[str, str]) -> Line:
-    call, output = _text(item.get("call_id")), item.get("output")
-    name = names.get(call) or kind.removesuffix(_OUTPUT)
-    line = Line("tool_result", "", item)
-    if isinstance(output, str):
-        line = _lifted("tool_result", item, ("output",))
-    elif output is not None:
-        found, rest = lift(item, ("output",))
-        line = Line("tool_result", readable(found), rest, ("output",), is_json=True)
-    failed = line.text.startswith(FAILED) or item.get("status") in ("incomplete", "failed")
-    return line._replace(name=name, call=call, error=failed)
-
-
-def _reasoning(item: dict[str, Any]) -> Line:
-    parts = item.get("summary")
-    told = [_told(part) for part in parts] if isinstance(parts, list) else []
-    return Line("scratchpad", "\n\n".join(told), item, name="reasoning")
-
-
-def _other(kind: str, item: JSON) -> Line:
-    return Line("scratchpad", f"[{kind}]", item, name=kind)
-
-
-# ---- texts ----
-
-
-def _lifted(role: str, item: dict[str, Any], place: tuple[str | int, ...]) -> Line:
-    text, rest = lift(item, place)
-    return Line(role, text, rest, place)
 
 
 def _text_key(part: object) -> str:
@@ -483,17 +447,16 @@ def _text_key(part: object) -> str:
     return key if isinstance(part.get(key), str) else ""
 
 
-def _told(part: object) -> str:
+def _shown(part: object) -> str:
     """Return a part as a person reads it."""
+    if not isinstance(part, dict):
+        return "[part]"
     key = _text_key(part)
-    if key and isinstance(part, dict):
-        return str(part[key])
-    kind = part.get("type") if isinstance(part, dict) else None
-    return f"[{_text(kind) or 'part'}]"
+    return str(part[key]) if key else f"[{_text(part.get('type')) or 'part'}]"
 
 
-def _is_reasoning(entry: Entry) -> bool:
-    return isinstance(entry.value, dict) and entry.value.get("type") == "reasoning"
+def _is_reasoning(item: Item) -> bool:
+    return isinstance(item.value, dict) and item.value.get("type") == "reasoning"
 
 
 def _text(value: object) -> str:

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from langgraph.store.base import PutOp
+
 from engramdown.cortex.cortex import Cortex
 from engramdown.engram import Engram
 from engramdown.errors import StoreError
 from engramdown.hippocampus.changeset import Revision
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.integrations.langgraph import Items, Put, Putting
+from engramdown.integrations.langgraph import Items, Puts
 from engramdown.integrations.memory_folder import MemoryFolder
 from engramdown.storage.disk import Disk
 from tests.hippocampus.memory_store import MemoryStore
@@ -214,11 +216,11 @@ def _put(store: Hippocampus) -> object:
     namespace = ("project", "lessons")
     gone = next(each for each in items.all(namespace) if each.entry.text == _LESSONS[1])
     puts = [
-        Put(("users", "42"), "a", {"data": "A value"}),
-        Put(("project", "rules"), "b", {"text": "A rule under a key"}),
-        Put(namespace, gone.key, None),
+        PutOp(("users", "42"), "a", {"data": "A value"}),
+        PutOp(("project", "rules"), "b", {"text": "A rule under a key"}),
+        PutOp(namespace, gone.key, None),
     ]
-    refusals = Putting(items).carry_out(puts)
+    refusals = Puts(items).write(puts)
     assert refusals == [], refusals
     return refusals
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.cortex.conftest import cortex, project
+from tests.cortex.conftest import copilot, cortex, person, project
 
-__all__ = ["cortex", "project"]
+__all__ = ["copilot", "cortex", "person", "project"]

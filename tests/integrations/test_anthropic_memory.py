@@ -20,7 +20,7 @@ from anthropic.types.beta import (
 
 from engramdown import Cortex
 from engramdown.integrations.anthropic_memory import AsyncMemoryTool, MemoryTool
-from engramdown.integrations.external_session import guard_of
+from engramdown.integrations.external_session import lock_of
 from tests.integrations.anthropic_server import calls, results, says, serving
 
 RULES = "/memories/rules.md"
@@ -169,7 +169,7 @@ def test_a_command_that_was_begun_is_carried_out_though_it_is_cancelled(cortex: 
     tool = AsyncMemoryTool(cortex)
 
     async def run() -> None:
-        with guard_of(cortex):
+        with lock_of(cortex):
             task = asyncio.create_task(tool.call(STEPS[1]))
             await asyncio.sleep(0)
             task.cancel()

@@ -1,4 +1,4 @@
-"""`engramdown.integrations.history`: what another library keeps is a line, and comes back."""
+"""What another library keeps is a line, and comes back; summaries stand where lines stood."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from hypothesis import strategies as st
 from engramdown.integrations.history import (
     LEFT_OUT,
     LEVELS,
-    Entry,
+    Item,
     Line,
+    Summary,
     as_json,
-    as_line,
+    as_meta,
     as_value,
     copies,
     cut_off,
     lift,
     readable,
+    with_summaries,
 )
 from engramdown.secrets.redaction import redact
 
@@ -43,20 +45,20 @@ def test_a_value_comes_back_without_its_text_standing_there_twice(
 ) -> None:
     value = {**rest, key: [{"text": text}]}
     found, left = lift(value, (key, 0, "text"))
-    kept = json.loads(json.dumps(as_line(Line("user", found, left, (key, 0, "text")), whole)))
+    kept = json.loads(json.dumps(as_meta(Line("user", found, left, (key, 0, "text")), whole)))
     assert as_value(kept, text) == value
     assert left[key] == [{"text": None}]
 
 
 @given(values)
 def test_a_value_of_which_nothing_is_lifted_comes_back(value: object) -> None:
-    kept = as_line(Line("scratchpad", "[thing]", value), whole)
+    kept = as_meta(Line("scratchpad", "[thing]", value), whole)
     assert as_value(json.loads(json.dumps(kept)), "[thing]") == value
 
 
 @given(values)
 def test_a_value_that_is_the_text_comes_back(value: object) -> None:
-    kept = as_line(Line("tool_call", "", None, (), is_json=True), whole)
+    kept = as_meta(Line("tool_call", "", None, (), is_json=True), whole)
     assert as_value(kept, readable(value)) == value
 
 
@@ -64,7 +66,7 @@ def test_a_value_that_is_the_text_comes_back(value: object) -> None:
 def test_what_a_transcript_cannot_say_as_it_is_comes_back_too(odd: object) -> None:
     for _ in range(120):
         odd = [odd]
-    kept = as_line(Line("scratchpad", "", {"item": odd}), whole)
+    kept = as_meta(Line("scratchpad", "", {"item": odd}), whole)
     assert isinstance(kept["json"], str)
     assert as_value(kept, "") == {"item": odd}
 
@@ -103,7 +105,7 @@ def test_a_secret_is_hidden_but_no_id_and_nothing_that_only_a_provider_reads() -
         "encrypted_content": KEY,
         "count": 3,
     }
-    kept = as_line(Line("tool_result", "", rest), redact)
+    kept = as_meta(Line("tool_result", "", rest), redact)
     (part,) = kept["item"]["content"]
     assert part["note"] == "[redacted: GitHub token]"
     assert (part["call_id"], part["image_url"]) == (KEY, f"data:image/png;base64,{KEY}")
@@ -138,8 +140,30 @@ def test_what_leads_nowhere_is_no_value(place: list[Any]) -> None:
 
 
 def test_copies_can_be_changed() -> None:
-    entry = Entry({"a": []}, json='{"a": []}')
+    entry = Item({"a": []}, json='{"a": []}')
     (copy,) = copies([entry])
     copy["a"].append(1)
     assert copies([entry]) == [{"a": []}]
     assert copies([]) == []
+
+
+def items_of(*seqs: int) -> list[Item]:
+    return [Item(seq, seq=seq) for seq in seqs]
+
+
+def test_a_summary_stands_in_the_place_of_what_it_covers() -> None:
+    left = with_summaries(
+        items_of(1, 2, 4, 7, 8, -1), [Summary(2, 4, "a"), Summary(5, 7, "b")], str.upper
+    )
+    assert [entry.value for entry in left] == [1, "A", "B", 8, -1]
+    assert [entry.json for entry in left if entry.value in ("A", "B")] == ['"A"', '"B"']
+
+
+@given(st.lists(st.integers(1, 40), unique=True), st.integers(0, 40))
+def test_what_none_covers_is_given_as_it_was(seqs: list[int], last: int) -> None:
+    kept = items_of(*sorted(seqs))
+    left = with_summaries(kept, [Summary(1, last, "…")] if last else [], str)
+    assert [entry for entry in left if entry.value != "…"] == [
+        entry for entry in kept if entry.seq > last
+    ]
+    assert with_summaries(kept, [], str) == kept

@@ -31,7 +31,7 @@ from langgraph.store.memory import InMemoryStore
 from engramdown import Cortex, Engram
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.integrations.external_session import guard_of
+from engramdown.integrations.external_session import lock_of
 from engramdown.integrations.langgraph import MemoryStore
 from tests.cortex.person import Person
 from tests.hippocampus.memory_store import MemoryStore as WithoutFiles
@@ -444,7 +444,7 @@ PUTTING: Final = """
 import sys
 from engramdown import Cortex
 from engramdown.integrations.langgraph import MemoryStore
-from engramdown.integrations.external_session import guard_of
+from engramdown.integrations.external_session import lock_of
 
 store = MemoryStore(Cortex.open(project=sys.argv[1]))
 for number in range(10):
@@ -562,7 +562,7 @@ def test_it_can_be_awaited(store: MemoryStore) -> None:
 
 def test_a_put_that_was_begun_is_carried_out_though_it_is_cancelled(store: MemoryStore) -> None:
     async def run() -> None:
-        with guard_of(store.cortex):
+        with lock_of(store.cortex):
             task = asyncio.create_task(store.aput(USER, "food", {"data": "pizza"}))
             await asyncio.sleep(0)
             task.cancel()

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
-from engramdown.integrations.history import JSON, Entry, Summary, as_line, as_value
+from engramdown.integrations.history import JSON, Item, Summary, as_meta, as_value
 from engramdown.integrations.openai_agents import (
     asks_for_work,
     called,
@@ -28,12 +28,12 @@ TEXT = {"type": "input_text", "text": "Look"}
 IMAGE = {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}
 
 
-def entry(value: JSON, seq: int = 1, *, is_gone: bool = False) -> Entry:
+def entry(value: JSON, seq: int = 1, *, is_gone: bool = False) -> Item:
     call = value.get("call_id", "") if isinstance(value, dict) else ""
-    return Entry(value, call, is_gone, seq)
+    return Item(value, call, is_gone, seq)
 
 
-def values(entries: list[Entry]) -> list[JSON]:
+def values(entries: list[Item]) -> list[JSON]:
     return [each.value for each in entries]
 
 
@@ -43,7 +43,7 @@ def test_every_item_has_a_line_from_which_it_comes_back(item: JSON) -> None:
     line = item_line(item, {})
     assert line.role in ROLES
     assert line.text or line.role not in ("user", "assistant", "system")
-    kept = json.loads(json.dumps(as_line(line, lambda text: text)))
+    kept = json.loads(json.dumps(as_meta(line, lambda text: text)))
     assert as_value(kept, line.text) == item
 
 
@@ -150,17 +150,17 @@ class TestTakenBack:
     def test_a_result_goes_with_its_call_and_a_call_with_its_result(self) -> None:
         for gone, left in ((0, RESULT), (1, CALL)):
             pair = [entry(CALL), entry(RESULT)]
-            pair[gone] = Entry(None, "c1", is_gone=True)
+            pair[gone] = Item(None, "c1", is_gone=True)
             assert left in (CALL, RESULT)
             assert whole_items([entry(SAID), *pair, entry(SAID)]) == [entry(SAID), entry(SAID)]
 
     def test_reasoning_goes_with_what_it_led_to(self) -> None:
-        left = whole_items([entry(THOUGHT), entry(THOUGHT), Entry(None, is_gone=True), entry(SAID)])
+        left = whole_items([entry(THOUGHT), entry(THOUGHT), Item(None, is_gone=True), entry(SAID)])
         assert values(left) == [SAID]
         assert values(whole_items([entry(THOUGHT), entry(SAID)])) == [THOUGHT, SAID]
 
     def test_an_item_without_a_call_stays(self) -> None:
-        left = whole_items([Entry(None, is_gone=True), entry(SAID), entry(7), entry(RESULT)])
+        left = whole_items([Item(None, is_gone=True), entry(SAID), entry(7), entry(RESULT)])
         assert values(left) == [SAID, 7, RESULT]
 
 
@@ -194,6 +194,6 @@ class TestSummarised:
 
 
 def test_the_tool_of_a_call_of_an_earlier_process_is_known() -> None:
-    kept = [entry({**CALL, "name": "old"}), entry(CALL), entry(RESULT), Entry(None, "c1")]
+    kept = [entry({**CALL, "name": "old"}), entry(CALL), entry(RESULT), Item(None, "c1")]
     assert called(kept, "c1") == "shell"
     assert (called(kept, "c2"), called(kept, "")) == ("", "")

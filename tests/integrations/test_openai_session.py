@@ -382,7 +382,9 @@ class TestTrouble:
         disk = FaultyDisk(Fault("write", 28, ".jsonl"))
         cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
         for number in range(1_001):
-            unwritten_of(cortex.episodes, f"s{number}", "k").pop([number])
+            waiting = unwritten_of(cortex.episodes, f"s{number}", "k")
+            waiting.popped.add(number)
+            waiting.keep()
         assert unwritten_of(cortex.episodes, "s1000", "k").popped == {1000}
         assert unwritten_of(cortex.episodes, "s0", "k").popped == set()
 
@@ -474,8 +476,8 @@ class TestSummaries:
                 await session.add_items(cast("Any", [said]))
 
         asyncio.run(fill())
-        assert session._talk._summaries is not None
-        assert session._talk._summaries.wait(20)
+        assert session._session._budget is not None
+        assert session._session.wait(20)
         return session
 
     def test_summaries_stand_for_the_older_part_and_calls_keep_their_results(

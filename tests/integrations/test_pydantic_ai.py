@@ -292,7 +292,7 @@ class TestARun:
     def test_many_conversations_do_not_stay_open(
         self, cortex: Cortex, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("engramdown.integrations.pydantic_ai._MOST_TALKS", 2)
+        monkeypatch.setattr("engramdown.integrations.pydantic_ai._MOST_SESSIONS", 2)
         memory = EngramdownMemory(cortex)
         agent = Agent(Script("Hi").model, capabilities=[memory])
         for at in range(5):

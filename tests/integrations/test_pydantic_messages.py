@@ -26,7 +26,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.usage import RequestUsage
 
-from engramdown.integrations.history import Entry, Summary, as_line, as_value
+from engramdown.integrations.history import Item, Summary, as_meta, as_value
 from engramdown.integrations.pydantic_ai import (
     message_lines,
     messages_of,
@@ -92,17 +92,17 @@ def dumped(given_messages: list[ModelMessage]) -> list[dict[str, Any]]:
     return found
 
 
-def kept(given_messages: list[ModelMessage]) -> list[Entry]:
+def kept(given_messages: list[ModelMessage]) -> list[Item]:
     """Return what a transcript would keep of messages."""
     lines = [line for message in dumped(given_messages) for line in message_lines(message)]
-    made = [json.loads(json.dumps(as_line(line, lambda text: text))) for line in lines]
+    made = [json.loads(json.dumps(as_meta(line, lambda text: text))) for line in lines]
     return [
-        Entry(as_value(each, line.text), line.call, seq=at)
+        Item(as_value(each, line.text), line.call, seq=at)
         for at, (each, line) in enumerate(zip(made, lines, strict=True), 1)
     ]
 
 
-def read(entries: list[Entry]) -> list[ModelMessage]:
+def read(entries: list[Item]) -> list[ModelMessage]:
     return ModelMessagesTypeAdapter.validate_json(json.dumps(messages_of(entries)))
 
 
@@ -198,7 +198,7 @@ def test_a_part_of_a_kind_that_is_not_known_is_kept() -> None:
         ("scratchpad", "[smell]", "smell"),
         ("scratchpad", "[part]", "part"),
     ]
-    assert messages_of([Entry(line.rest) for line in lines]) == [message]
+    assert messages_of([Item(line.rest) for line in lines]) == [message]
 
 
 def test_what_something_else_recorded_is_a_message_if_it_was_said() -> None:
@@ -207,7 +207,7 @@ def test_what_something_else_recorded_is_a_message_if_it_was_said() -> None:
     parts = [plain_part(each) for each in lines]
     assert parts[2] is None
     assert plain_part(user._replace(text="")) is None
-    assert read([Entry(each) for each in parts[:2]]) == [
+    assert read([Item(each) for each in parts[:2]]) == [
         ModelRequest([UserPromptPart("Hi", timestamp=AT)], timestamp=AT),
         ModelResponse([TextPart("Ho")], timestamp=AT),
     ]
@@ -219,30 +219,30 @@ class TestTakenBack:
     def test_a_call_goes_with_its_result(self) -> None:
         entries = kept(pair())
         at = next(at for at, each in enumerate(entries) if each.call == "a")
-        entries[at] = Entry(None, "a", is_gone=True)
+        entries[at] = Item(None, "a", is_gone=True)
         left = read(entries)
         assert [len(each.parts) for each in left] == [1, 2, 1, 1]
         assert "shell" not in json.dumps(dumped(left))
 
     def test_the_rest_of_a_message_stays_a_message(self) -> None:
         entries = kept(pair())
-        entries[1] = Entry(None, is_gone=True)
+        entries[1] = Item(None, is_gone=True)
         left = read(entries)
         assert [each.kind for each in left] == ["request", "response", "request", "response"]
         assert [part.part_kind for part in left[1].parts] == ["tool-call", "tool-call"]
 
     def test_parts_of_two_messages_do_not_become_one(self) -> None:
         first, second = pair()[1], pair()[1]
-        entries = [*kept([first]), Entry(None, is_gone=True), *kept([second])[1:]]
+        entries = [*kept([first]), Item(None, is_gone=True), *kept([second])[1:]]
         entries = [entry._replace(call="") for entry in entries]
         assert [len(each["parts"]) for each in messages_of(entries)] == [3, 2]
 
 
 def test_where_the_parts_of_a_message_stand_is_known_by_its_kind_run_and_time() -> None:
-    entries = [*kept(pair()), Entry(None, is_gone=True), Entry({"of": "response"})]
+    entries = [*kept(pair()), Item(None, is_gone=True), Item({"of": "response"})]
     found = places(entries)
-    assert found["request", "r1", "2026-03-01T10:15:00.123456Z"] == (1,)
-    assert found["response", "", "2026-03-01T10:15:00.123456Z"] == (2, 3, 4, 7)
+    assert found["request", "r1", "2026-03-01T10:15:00.123456Z"] == [1]
+    assert found["response", "", "2026-03-01T10:15:00.123456Z"] == [2, 3, 4, 7]
 
 
 def test_what_no_summary_covers_is_seen() -> None:

@@ -1,3 +1,59 @@
-"""A conversation with a model behind OpenAI's protocol, with memory: all of it but the terminal."""
+"""A conversation with a model behind OpenAI's protocol, with memory: all but the terminal."""
 
-__all__: list[str] = []
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engramdown.lazy import door
+
+if TYPE_CHECKING:
+    from engramdown.integrations.chat.endpoint import (
+        OPENAI_KEY,
+        Address,
+        AddressError,
+        Endpoint,
+        Heard,
+        Reply,
+        ToolCall,
+        address_of,
+        is_installed,
+    )
+    from engramdown.integrations.chat.project_files import ProjectFiles
+    from engramdown.integrations.chat.turns import BUDGET, INSTRUCTIONS, Chat, Listener, Turn
+
+__all__ = [
+    "BUDGET",
+    "INSTRUCTIONS",
+    "OPENAI_KEY",
+    "Address",
+    "AddressError",
+    "Chat",
+    "Endpoint",
+    "Heard",
+    "Listener",
+    "ProjectFiles",
+    "Reply",
+    "ToolCall",
+    "Turn",
+    "address_of",
+    "is_installed",
+]
+
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "endpoint": [
+            "OPENAI_KEY",
+            "Address",
+            "AddressError",
+            "Endpoint",
+            "Heard",
+            "Reply",
+            "ToolCall",
+            "address_of",
+            "is_installed",
+        ],
+        "project_files": ["ProjectFiles"],
+        "turns": ["BUDGET", "INSTRUCTIONS", "Chat", "Listener", "Turn"],
+    },
+)

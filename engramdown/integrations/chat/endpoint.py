@@ -1,9 +1,14 @@
 """A model behind OpenAI's chat completions, asked in a stream.
 
-Promises: the package ``openai`` is loaded with the first question and not before; a redirect leads
-nowhere; no more of an answer is read than any answer has, and none for longer than allowed; what
-goes wrong is one :class:`engramdown.errors.ModelError`. When a question is given up, its connection
-is closed.
+The package ``openai`` is loaded with the first question and not before. A redirect leads nowhere;
+no more of an answer is read than any answer has, and none for longer than allowed. Whatever goes
+wrong is one :class:`engramdown.errors.ModelError` with one line for a person, without a key, an
+address or an error of somebody else's program. When a question is given up, its connection is
+closed.
+
+The key of a provider goes to that provider alone, or to where the person's own environment sends
+it. Whatever a server sends as a piece of an answer raises nothing; what a model thinks aloud before
+its answer, in ``<think>``, is not part of it.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ from __future__ import annotations
 import importlib.util
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -18,26 +24,17 @@ from engramdown.errors import ModelError
 from engramdown.language.untrusted import one_line
 from engramdown.models.ledger import OUTCOMES
 
-__all__ = [
-    "KEY",
-    "LONGEST",
-    "OPENAI_KEY",
-    "Address",
-    "AddressError",
-    "Assembly",
-    "Endpoint",
-    "Heard",
-    "Reply",
-    "TooLongError",
-    "ToolCall",
-    "address_of",
-    "failure",
-    "is_installed",
-    "lacks",
-]
-
 LONGEST: Final = 4_000_000
 """So many bytes of an answer are read at most."""
+KEY: Final = "ENGRAMDOWN_MODEL_KEY"
+"""The environment variable of the key for a server of one's own."""
+OPENAI_KEY: Final = "OPENAI_API_KEY"
+"""That of OpenAI's key."""
+OPENAI_URL: Final = "OPENAI_BASE_URL"
+"""That of an address which a person set for all programs, together with that key."""
+
+Heard = Callable[[str], object]
+"""Is given each piece of a text as it comes."""
 
 _CONNECTING: Final = 10.0
 _LONGEST_SECONDS: Final = 900.0
@@ -47,6 +44,38 @@ _COUNTED: Final = {"stream_options": {"include_usage": True}}
 def is_installed() -> bool:
     """Return whether the package that this needs is there, without loading it."""
     return importlib.util.find_spec("openai") is not None
+
+
+class ToolCall(NamedTuple):
+    """A tool that the model wants called.
+
+    Attributes:
+        id: What the server calls it, or ``""``.
+        name: Of the tool.
+        arguments: As the model wrote them: JSON, if it did as it was told.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Reply(NamedTuple):
+    """What a model answered at once.
+
+    Attributes:
+        text: What it said.
+        calls: The tools that it wants called.
+        finish: Why it stopped, or ``""`` if that was never said: then it was cut off.
+        tokens_in: Tokens of what was asked, or 0 if the server does not count.
+        tokens_out: Tokens of the answer, likewise.
+    """
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    finish: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
 class Endpoint:
@@ -69,10 +98,7 @@ class Endpoint:
         import openai  # noqa: F401 - it is there when it is asked for
 
     def ask(
-        self,
-        messages: Sequence[dict[str, Any]],
-        tools: Sequence[dict[str, Any]],
-        heard: Heard,
+        self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]], heard: Heard
     ) -> Reply:
         """Return an answer.
 
@@ -102,10 +128,7 @@ class Endpoint:
             client.close()
 
     def _asked(
-        self,
-        messages: Sequence[dict[str, Any]],
-        tools: Sequence[dict[str, Any]],
-        heard: Heard,
+        self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]], heard: Heard
     ) -> Reply:
         more: dict[str, Any] = {"messages": list(messages)}
         if tools and "tools" not in self.lacking:
@@ -122,17 +145,18 @@ class Endpoint:
         )
         try:
             for chunk in stream:
-                said = answer.add(_plain(chunk))
-                if said:
+                to_dict = getattr(chunk, "to_dict", None)
+                # The package takes a piece in without looking at it.
+                piece = to_dict(mode="python", warnings=False) if to_dict else chunk
+                if said := answer.add(piece):
                     heard(said)
                 if time.monotonic() - began > _LONGEST_SECONDS:
                     raise TooLongError(f"the answer took more than {_LONGEST_SECONDS:g} seconds")
         finally:
             stream.close()
-        left = answer.end()
-        if left:
+        if left := answer.end():
             heard(left)
-        return _whole(answer.reply(), stream.response.headers.get("content-type", ""))
+        return _checked(answer.reply(), stream.response.headers.get("content-type", ""))
 
     def _made(self) -> Any:  # noqa: ANN401 - the package is loaded here
         import openai
@@ -151,7 +175,7 @@ class Endpoint:
         )
 
 
-def _whole(reply: Reply, kind: str) -> Reply:
+def _checked(reply: Reply, kind: str) -> Reply:
     """Return an answer that says or wants something; ``kind`` is what the server calls it.
 
     Raises:
@@ -168,21 +192,11 @@ def _whole(reply: Reply, kind: str) -> Reply:
     raise ModelError("the model said nothing", "malformed")
 
 
-def _plain(chunk: Any) -> object:  # noqa: ANN401 - a model of the package, or whatever came instead
-    """Return a piece as what JSON holds; the package takes it in without looking at it."""
-    to_dict = getattr(chunk, "to_dict", None)
-    return chunk if to_dict is None else to_dict(mode="python", warnings=False)
-
-
 def _bound(response: Any) -> None:  # noqa: ANN401 - of whichever httpx it is
     """Let no more be read of a response than allowed."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise TooLongError("the server packed its answer, which was not asked for")
-    response.iter_bytes = _bounded(response.iter_bytes)
-
-
-def _bounded(read: Callable[..., Iterator[bytes]]) -> Callable[..., Iterator[bytes]]:
-    """Return what reads as ``read`` does, and ends with an error where too much comes."""
+    read = response.iter_bytes
 
     def bounded(*how: Any, **more: Any) -> Iterator[bytes]:  # noqa: ANN401 - of whichever httpx it is
         count = 0
@@ -192,26 +206,15 @@ def _bounded(read: Callable[..., Iterator[bytes]]) -> Callable[..., Iterator[byt
                 raise TooLongError(f"the server sent more than {LONGEST // 1_000_000} MB")
             yield piece
 
-    return bounded
+    response.iter_bytes = bounded
 
 
-# Which model is asked, where, and with which key.
-#
-# Promises: pure; the key of a provider goes to that provider alone, or to where the person's own
-# environment sends it; an address is told without what may be a password in it.
-
-KEY: Final = "ENGRAMDOWN_MODEL_KEY"
-"""The environment variable of the key for a server of one's own."""
-OPENAI_KEY: Final = "OPENAI_API_KEY"
-"""That of OpenAI's key."""
-OPENAI_URL: Final = "OPENAI_BASE_URL"
-"""That of an address which a person set for all programs, together with that key."""
+# ---- where a model is ----
 
 _OPENAI: Final = "https://api.openai.com/v1"
 _OLLAMA: Final = "http://localhost:11434/v1"
 # Clients refuse to be made without a key, also for servers that want none.
 _NO_KEY: Final = "none"
-_PROTOCOLS: Final = ("openai", "ollama")
 
 
 class AddressError(ValueError):
@@ -260,7 +263,7 @@ def address_of(name: str, base_url: str, environment: Mapping[str, str]) -> Addr
     'api.openai.com'
     """
     kind, slash, rest = name.partition("/")
-    model = rest if slash and kind in _PROTOCOLS else name
+    model = rest if slash and kind in ("openai", "ollama") else name
     if not model.strip():
         raise AddressError("the model has no name; give one like ollama/llama3.2 or gpt-5-mini")
     if base_url or kind == "ollama":
@@ -287,10 +290,7 @@ def _check(url: str, what: str) -> None:
         raise AddressError(f"{what} is no address that begins with http:// or https://")
 
 
-# Why a model gave no answer, in one line for a person.
-#
-# Promises: pure; whatever a client raises is told by how the call ended and by what the server says
-# of it, without a key, an address or an error of somebody else's program.
+# ---- why there is no answer ----
 
 _DEEPEST: Final = 20
 _SHOWN: Final = 300
@@ -313,7 +313,6 @@ _BY_NAME: Final = (
     ),
 )
 _NOT_UNDERSTOOD: Final = (400, 404, 422, 500)
-_REASONS: Final = ("message", "error", "detail")
 
 
 class TooLongError(Exception):
@@ -325,17 +324,17 @@ def failure(error: BaseException) -> ModelError:
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         outcome = _STATUS.get(status, "server_error" if status >= _SERVER_ERRORS else "refused")
-        return ModelError(f"the server answered {status}: {_said(error)}", outcome)
+        return ModelError(f"the server answered {status}: {_reason(error)}", outcome)
     causes = list(_causes(error))
-    long = next((each for each in causes if isinstance(each, TooLongError)), None)
-    if long is not None:
-        return ModelError(str(long), "failed")
+    for each in causes:
+        if isinstance(each, TooLongError):
+            return ModelError(str(each), "failed")
     names = " ".join(type(each).__name__ for each in causes)
     for words, reason, outcome in _BY_NAME:
         if any(word in names for word in words):
             return ModelError(reason, outcome)
     if getattr(error, "body", None) is not None:
-        return ModelError(f"the server broke off: {_said(error)}", "server_error")
+        return ModelError(f"the server broke off: {_reason(error)}", "server_error")
     if isinstance(error, ValueError):
         return ModelError(OUTCOMES["malformed"], "malformed")
     return ModelError(f"something went wrong ({type(error).__name__})", "failed")
@@ -348,20 +347,20 @@ def lacks(error: BaseException) -> str:
     """
     if getattr(error, "status_code", None) not in _NOT_UNDERSTOOD:
         return ""
-    said = _said(error).lower()
+    said = _reason(error).lower()
     if "stream_options" in said or "include_usage" in said:
         return "stream_options"
     is_about_tools = "tool" in said or "function call" in said
     return "tools" if is_about_tools and "support" in said else ""
 
 
-def _said(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     """Return what a server says of an error; each has its own form for it."""
     told: object = getattr(error, "body", None)
     for _ in range(_DEEPEST):
         if not isinstance(told, dict):
             break
-        told = next((told[key] for key in _REASONS if key in told), None)
+        told = next((told[key] for key in ("message", "error", "detail") if key in told), None)
     text = one_line(told) if isinstance(told, str) else ""
     # A page for a browser says nothing to a person here.
     if not text or text.startswith("<"):
@@ -379,51 +378,21 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         found = found.__cause__ or found.__context__
 
 
-# What a model answers, put together from the pieces in which it comes.
-#
-# Promises: pure; whatever a server sends as a piece, adding it raises nothing; a call of a tool
-# that comes in parts is one call, and calls that a server numbers alike stay apart by their ids.
-# What a model thinks aloud before its answer, in ``<think>``, is none of it.
-
-Heard = Callable[[str], object]
-"""Is given each piece of a text as it comes."""
+# ---- an answer from its pieces ----
 
 _MOST_CALLS: Final = 64
+_MOST_TOKENS: Final = 10_000_000
 _THINK: Final = "<think>"
 _THOUGHT: Final = "</think>"
-_MOST_TOKENS: Final = 10_000_000
 
 
-class ToolCall(NamedTuple):
-    """A tool that the model wants called.
+@dataclass(slots=True)
+class _Call:
+    """A call of which more may come."""
 
-    Attributes:
-        id: What the server calls it, or ``""``.
-        name: Of the tool.
-        arguments: As the model wrote them: JSON, if it did as it was told.
-    """
-
-    id: str
-    name: str
-    arguments: str
-
-
-class Reply(NamedTuple):
-    """What a model answered at once.
-
-    Attributes:
-        text: What it said.
-        calls: The tools that it wants called.
-        finish: Why it stopped, or ``""`` if that was never said: then it was cut off.
-        tokens_in: Tokens of what was asked, or 0 if the server does not count.
-        tokens_out: Tokens of the answer, likewise.
-    """
-
-    text: str = ""
-    calls: tuple[ToolCall, ...] = ()
-    finish: str = ""
-    tokens_in: int = 0
-    tokens_out: int = 0
+    id: str = ""
+    name: str = ""
+    parts: list[str] = field(default_factory=list)
 
 
 class Assembly:
@@ -443,13 +412,16 @@ class Assembly:
         self._texts: list[str] = []
         self._calls: list[_Call] = []
         self._numbered: dict[object, _Call] = {}
-        self._thoughts = _Thoughts()
         self._finish = ""
         self._tokens = (0, 0)
+        # What may be a thought, until it is known; None once the answer has begun.
+        self._held: str | None = ""
 
     def add(self, piece: object) -> str:
         """Take in a piece, and return what it adds to the text."""
-        self._count(_of(piece, "usage"))
+        usage = _of(piece, "usage")
+        there, back = _size(_of(usage, "prompt_tokens")), _size(_of(usage, "completion_tokens"))
+        self._tokens = (there or self._tokens[0], back or self._tokens[1])
         choices = _of(piece, "choices")
         if not isinstance(choices, list) or not choices:
             return ""
@@ -458,29 +430,47 @@ class Assembly:
         delta = _of(first, "delta")
         calls = _of(delta, "tool_calls")
         for part in calls if isinstance(calls, list) else ():
-            self._call(part)
-        said = "".join(_texts(_of(delta, "content"))) + _text(_of(delta, "refusal"))
-        said = self._thoughts.without(said)
-        self._texts.append(said)
-        return said
+            self._add_call(part)
+        content = _of(delta, "content")
+        blocks = [_of(block, "text") for block in content] if isinstance(content, list) else []
+        said = "".join(map(_text, [*blocks, content, _of(delta, "refusal")]))
+        return self._add_text(said)
 
     def end(self) -> str:
         """Take note that no more comes, and return what that adds to the text."""
-        said = self._thoughts.rest()
-        self._texts.append(said)
-        return said
+        held, self._held = self._held or "", None
+        left = "" if held.lstrip().startswith(_THINK) else held
+        self._texts.append(left)
+        return left
 
     def reply(self) -> Reply:
         """Return what came so far."""
         calls = tuple(ToolCall(each.id, each.name, "".join(each.parts)) for each in self._calls)
         return Reply("".join(self._texts), calls, self._finish, *self._tokens)
 
-    def _call(self, part: object) -> None:
+    def _add_text(self, text: str) -> str:
+        """Take in a text, and return as much as belongs to the answer, without thoughts."""
+        if self._held is not None:
+            held = self._held + text
+            head = held.lstrip()
+            if head.startswith(_THINK):
+                _, end, text = held.partition(_THOUGHT)
+                # A thought may be long, and its end may come in pieces.
+                self._held = None if end else _THINK + head[len(_THINK) :][-len(_THOUGHT) :]
+            elif _THINK.startswith(head):
+                self._held, text = held, ""  # It may become one.
+            else:
+                self._held, text = None, held
+        self._texts.append(text)
+        return text
+
+    def _add_call(self, part: object) -> None:
         """Take in a part of a call: where it belongs its number says, or else its place."""
         name, number = _text(_of(part, "id")), _of(part, "index")
         function = _of(part, "function")
-        found = self._numbered.get(number if isinstance(number, int) else None)
-        if not isinstance(number, int) and _text(_of(function, "name")):
+        place = number if isinstance(number, int) else None
+        found = self._numbered.get(place)
+        if place is None and _text(_of(function, "name")):
             found = None
         # Some servers call each of several calls the first one.
         if found is None or (name and found.id and name != found.id):
@@ -488,52 +478,10 @@ class Assembly:
                 return
             found = _Call()
             self._calls.append(found)
-        self._numbered[number if isinstance(number, int) else None] = found
+        self._numbered[place] = found
         found.id = found.id or name
         found.name = found.name or _text(_of(function, "name"))
         found.parts.append(_text(_of(function, "arguments")))
-
-    def _count(self, usage: object) -> None:
-        there, back = _size(_of(usage, "prompt_tokens")), _size(_of(usage, "completion_tokens"))
-        self._tokens = (there or self._tokens[0], back or self._tokens[1])
-
-
-class _Thoughts:
-    """Takes the thoughts away from before an answer."""
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._is_over = self._thinks = False
-
-    def without(self, text: str) -> str:
-        """Take in a piece, and return as much of it as belongs to the answer."""
-        if self._is_over:
-            return text
-        self._held += text
-        head = self._held.lstrip()
-        if not self._thinks and _THINK.startswith(head):
-            return ""  # It may become one.
-        self._thinks = self._thinks or head.startswith(_THINK)
-        if not self._thinks:
-            return self.rest()
-        before, end, answer = self._held.partition(_THOUGHT)
-        self._is_over = bool(end)
-        self._held = "" if end else before[-len(_THOUGHT) :]
-        return answer
-
-    def rest(self) -> str:
-        """Return what was held back and is no thought; there are none any more."""
-        left = "" if self._thinks else self._held
-        self._is_over, self._held = True, ""
-        return left
-
-
-class _Call:
-    """A call of which more may come."""
-
-    def __init__(self) -> None:
-        self.id = self.name = ""
-        self.parts: list[str] = []
 
 
 def _of(value: object, key: str) -> Any:  # noqa: ANN401 - whatever a server sends
@@ -542,14 +490,6 @@ def _of(value: object, key: str) -> Any:  # noqa: ANN401 - whatever a server sen
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _texts(content: object) -> Iterator[str]:
-    """Yield what is said: in one text, or in several blocks."""
-    if isinstance(content, list):
-        yield from (_text(_of(block, "text")) for block in content)
-    else:
-        yield _text(content)
 
 
 def _size(value: object) -> int:

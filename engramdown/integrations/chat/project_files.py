@@ -1,8 +1,8 @@
 """Two tools with which a model looks at a project: it reads a file, and lists a folder.
 
-Promises: nothing is written, and nothing outside the project is read, whatever path a model gives:
-no link is followed, and no pipe opened. What is hidden stays so (``.env``, ``.git``, memory's own
-files), secrets are redacted, and an answer has a bound. A path that leads nowhere is an answer.
+Nothing is written, and nothing outside the project is read, whatever path a model gives: no link is
+followed, and no pipe opened. What is hidden stays so (``.env``, ``.git``, memory's own files),
+secrets are redacted, and an answer has a bound. A path that leads nowhere is an answer.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from engramdown.errors import StoreError
 from engramdown.language.untrusted import inert
 from engramdown.secrets.redaction import redact
 from engramdown.storage.safe_open import open_regular
-
-__all__ = ["ProjectFiles"]
 
 _MOST_BYTES: Final = 1_000_000
 _MOST_SHOWN: Final = 20_000

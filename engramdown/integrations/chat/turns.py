@@ -1,8 +1,9 @@
 """A turn of a conversation: the prompt from memory, the model, the tools it calls, the answer.
 
-Promises: whatever a model, its server or Ctrl-C does, a turn ends and the conversation goes on;
-what was said until then is recorded, with a word on how it ended. Nothing is asked of a person in
-the middle of a turn. A conversation that cannot be recorded goes on in mind.
+Whatever a model, its server or Ctrl-C does, a turn ends and the conversation goes on; what was said
+until then is recorded, with a word on how it ended. A first Ctrl-C ends the wait for a model, and
+cuts nothing short that is being written; a second one counts at once. Nothing is asked of a person
+in the middle of a turn. A conversation that cannot be recorded goes on in mind.
 """
 
 from __future__ import annotations
@@ -23,8 +24,6 @@ from engramdown.tokens import estimate_tokens
 if TYPE_CHECKING:
     from engramdown import Cortex, Session
     from engramdown.cortex.tools import Answer
-
-__all__ = ["BUDGET", "INSTRUCTIONS", "Chat", "Interrupts", "Listener", "Model", "Toolbox", "Turn"]
 
 BUDGET: Final = 80_000
 """What a prompt may cost unless it is said, in tokens."""
@@ -159,7 +158,12 @@ class Chat:
                 return Turn(failed=str(error), outcome="failed")
             self._in_mind.append({"role": "user", "content": message})
             failed, outcome = self._outcome()
-            self._close_calls()
+            # Servers want each call answered.
+            self._in_mind += [
+                {"role": "tool", "tool_call_id": name, "content": _NOT_DONE}
+                for name in self._awaited
+            ]
+            self._awaited = []
             text = "".join(self._said).strip()
             # Not the reason: that quotes a server, and this stands there as the assistant's words.
             note = _STOPPED if outcome == "stopped" else _BROKE_OFF.format(outcome)
@@ -172,23 +176,14 @@ class Chat:
                 failed, outcome = failed or str(error), outcome or "failed"
         return self._turn._replace(text=text, failed=failed, outcome=outcome)
 
-    def _close_calls(self) -> None:
-        """Answer in mind the calls that a turn was ended before: servers want each answered."""
-        awaited, self._awaited = self._awaited, []
-        self._in_mind += [
-            {"role": "tool", "tool_call_id": name, "content": _NOT_DONE} for name in awaited
-        ]
-
     def _outcome(self) -> tuple[str, str]:
         """Let the model answer; return why there is no answer, and how that ended."""
         try:
             self._answer()
         except KeyboardInterrupt:
             return _STOPPED, "stopped"
-        except ModelError as error:
-            return str(error), error.outcome
         except EngramdownError as error:
-            return str(error), "failed"
+            return str(error), error.outcome if isinstance(error, ModelError) else "failed"
         return "", ""
 
     def _answer(self) -> None:
@@ -313,12 +308,6 @@ def _fitting(said: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:
         if sum(estimate_tokens(str(each)) for each in kept) <= room or start == starts[-1]:
             return kept
     return list(said)
-
-
-# Ctrl-C in a turn: it ends the wait for a model, and cuts nothing short that is being written.
-#
-# Promises: a first Ctrl-C is felt where a turn waits, or as soon as it does; a second one at once.
-# Outside the main thread, where Python hears no Ctrl-C, nothing is changed.
 
 
 class Interrupts:

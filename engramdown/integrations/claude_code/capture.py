@@ -1,8 +1,8 @@
 """Records what an agent did, and learns from what went wrong in it.
 
-Promises: what an agent keeps a transcript of comes from there, and only what is new, so that
-nothing stands twice; of any other what its hooks were told. A transcript that is no file, a link,
-too large or somebody else's is not opened. What is not to be recorded is not.
+What an agent keeps a transcript of comes from there, and only what is new, so that nothing stands
+twice; of any other agent what its hooks were told. A transcript that is a link, no file, too large
+or somebody else's is not opened. What is not to be recorded is not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from engramdown.errors import SessionNotFoundError, StoreError
-from engramdown.integrations.claude_code.environment import PATIENCE, HookPlace, Kept, others
+from engramdown.integrations.claude_code.environment import PATIENCE, HookPlace, HookState, others
 from engramdown.integrations.claude_code.payload import Event
 from engramdown.transcripts.episode import is_like
 
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.importers.inputs import Input
     from engramdown.transcripts.episode import Episode
-
-__all__ = ["LARGEST", "is_recorded", "known_as", "lessons", "note", "record", "record_leftovers"]
+    from engramdown.transcripts.sessions import SessionInfo
 
 LARGEST: Final = 100 * 1024 * 1024
 """Bytes of an agent's transcript that a hook reads at most."""
@@ -51,7 +50,7 @@ def is_recorded(place: HookPlace, event: Event) -> bool:
     return not (chosen.ignore and any(is_like(name, chosen.ignore) for name in names))
 
 
-def note(place: HookPlace, event: Event, kept: Kept) -> None:
+def note(place: HookPlace, event: Event, state: HookState) -> None:
     """Keep what the event tells, until the end of the turn."""
     from engramdown.transcripts.payloads import hidden
 
@@ -79,10 +78,10 @@ def note(place: HookPlace, event: Event, kept: Kept) -> None:
                 each[key] = hidden(each["role"], text, chosen)
     # For whoever records it if no hook of this conversation does: see record_leftovers.
     where = {"agent": event.session, "transcript": event.transcript}
-    kept.note(where | each for each in said if each["text"] or each["role"].startswith("tool"))
+    state.note(where | each for each in said if each["text"] or each["role"].startswith("tool"))
 
 
-def record(place: HookPlace, event: Event, kept: Kept) -> str:
+def record(place: HookPlace, event: Event, state: HookState) -> str:
     """Bring the transcript up to date and return the id of the session, ``""`` if there is none.
 
     Raises:
@@ -94,9 +93,9 @@ def record(place: HookPlace, event: Event, kept: Kept) -> str:
     if episodes is None:
         return ""
     try:
-        session, refused = _brought(episodes, event, kept)
+        session, refused = _brought(episodes, event, state)
         is_over = event.name == "session-end" and not event.aside
-        if session and is_over and not _is_ended(episodes, session):
+        if session and is_over and not _ended(episodes, session):
             episodes.end(session, _REASONS.get(event.reason, "finished"))
         _raise_trouble(episodes)
         if refused:
@@ -123,12 +122,12 @@ def record_leftovers(place: HookPlace, session: str) -> None:
     if episodes is None:
         return
     try:
-        for kept in left:
-            said = [each for _, notes in kept.notes() for each in notes][-1:]
+        for state in left:
+            said = [each for _, notes in state.notes() for each in notes][-1:]
             if said:
                 told = [str(said[0].get(key, "")) for key in ("agent", "transcript")]
-                _brought(episodes, Event(session=told[0], transcript=told[1]), kept)
-            kept.forget_after(now - _FORGOTTEN)
+                _brought(episodes, Event(session=told[0], transcript=told[1]), state)
+            state.forget_after(now - _FORGOTTEN)
     finally:
         episodes.close()
 
@@ -151,15 +150,14 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
     if _last(episodes, session) - after < _FEWEST:
         return [], after
     found = list(_lines(episodes, session))
-    last = found[-1].seq if found else after
     new = [each for each in live(found) if each.seq > after]
     if len(new) < _FEWEST:
         return [], after
     turns = by_turn(cells_of(session, new))
-    return [lesson for turn in turns for lesson in lessons_of_turn(turn)], last
+    return [lesson for turn in turns for lesson in lessons_of_turn(turn)], found[-1].seq
 
 
-def _brought(episodes: EpisodicMemory, event: Event, kept: Kept) -> tuple[str, str]:
+def _brought(episodes: EpisodicMemory, event: Event, state: HookState) -> tuple[str, str]:
     """Record what is new of a conversation.
 
     Returns:
@@ -168,15 +166,15 @@ def _brought(episodes: EpisodicMemory, event: Event, kept: Kept) -> tuple[str, s
     session, refused = known_as(episodes, event.session), ""
     ignored = episodes.settings.ignore
     if session and ignored and is_like(session, ignored):
-        kept.drop(name for name, _ in kept.notes())
+        state.drop(name for name, _ in state.notes())
         return "", ""
     # What began with what the hooks were told goes on so, or it would stand there twice.
-    if session or _last(episodes, kept.session) < 0:
+    if session or _last(episodes, state.session) < 0:
         session, refused = _imported(episodes, event)
     if session:
-        kept.drop(name for name, _ in kept.notes())
-    elif _written(episodes, kept):
-        session = kept.session
+        state.drop(name for name, _ in state.notes())
+    elif _written(episodes, state):
+        session = state.session
     return session, refused
 
 
@@ -203,12 +201,14 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
     found = _transcript(event.transcript, episodes.folder.parent)
     if found is None or isinstance(found, str):
         return "", found or ""
-    if not _is_claudes(found):
-        return "", ""
     from engramdown.importers.claude_code import CLAUDE_CODE
     from engramdown.importers.importer import Importer
+    from engramdown.importers.inputs import Lines, sample
     from engramdown.importers.records import FILE
 
+    with found.open() as stream:
+        if not any(CLAUDE_CODE.knows(value) for value in sample(Lines(stream))):
+            return "", ""
     importer = Importer(episodes.folder, episodes.settings, ends=False, patience=PATIENCE)
     file = importer.run([found], CLAUDE_CODE).files[0]
     if file.error:
@@ -242,56 +242,46 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
         most = LARGEST // 1024 // 1024
         return f"{path}: is larger than {most} MB, too much for a hook; run `engramdown import`"
     from engramdown.importers.inputs import Input
-
-    changed = datetime.fromtimestamp(found.st_mtime, UTC)
-    return Input(str(real), found.st_size, changed, lambda stack: _opened(stack, real))
-
-
-def _opened(stack: ExitStack, path: Path) -> IO[bytes]:
     from engramdown.storage.safe_open import open_regular
 
-    return stack.enter_context(os.fdopen(open_regular(path, os.O_RDONLY), "rb"))
+    def opened(stack: ExitStack) -> IO[bytes]:
+        return stack.enter_context(os.fdopen(open_regular(real, os.O_RDONLY), "rb"))
 
-
-def _is_claudes(found: Input) -> bool:
-    from engramdown.importers.claude_code import CLAUDE_CODE
-    from engramdown.importers.inputs import Lines, sample
-
-    with found.open() as stream:
-        return any(CLAUDE_CODE.knows(value) for value in sample(Lines(stream)))
+    return Input(str(real), found.st_size, datetime.fromtimestamp(found.st_mtime, UTC), opened)
 
 
 # ---- what the hooks were told ----
 
 
-def _written(episodes: EpisodicMemory, kept: Kept) -> bool:
+def _written(episodes: EpisodicMemory, state: HookState) -> bool:
     """Write down what the hooks were told; whether the session is there afterwards."""
-    if kept.notes():
-        with kept.alone():
-            notes = kept.notes()
-            known = {(each.ts, each.role) for each in _lines(episodes, kept.session)}
+    if state.notes():
+        with state.alone():
+            notes = state.notes()
+            known = {(each.ts, each.role) for each in _lines(episodes, state.session)}
             for name, said in notes:
                 for each in said:
-                    _log(episodes, kept.session, each, known)
+                    _log(episodes, state.session, each, known)
                 _raise_trouble(episodes)
-                kept.drop([name])
-    return _last(episodes, kept.session) >= 0
+                state.drop([name])
+    return _last(episodes, state.session) >= 0
 
 
-def _is_ended(episodes: EpisodicMemory, session: str) -> bool:
+def _info(episodes: EpisodicMemory, session: str) -> SessionInfo | None:
     from engramdown.storage.disk import EpisodeDisk
     from engramdown.transcripts.sessions import Sessions
 
-    found = Sessions(episodes.folder, EpisodeDisk()).info(session)
+    return Sessions(episodes.folder, EpisodeDisk()).info(session)
+
+
+def _ended(episodes: EpisodicMemory, session: str) -> bool:
+    found = _info(episodes, session)
     return found is not None and found.ended != ""
 
 
 def _last(episodes: EpisodicMemory, session: str) -> int:
     """Return the number of the last line of a session; -1 if it is not there."""
-    from engramdown.storage.disk import EpisodeDisk
-    from engramdown.transcripts.sessions import Sessions
-
-    found = Sessions(episodes.folder, EpisodeDisk()).info(session)
+    found = _info(episodes, session)
     return -1 if found is None else found.lines
 
 
@@ -306,7 +296,6 @@ def _log(
     episodes: EpisodicMemory, session: str, said: Mapping[str, Any], known: set[tuple[str, str]]
 ) -> None:
     """Write one line down, unless a hook that was killed wrote it before."""
-    from engramdown.episodes.recorder import Said
     from engramdown.transcripts.episode import stamp
 
     role, text = said.get("role"), said.get("text")
@@ -317,14 +306,9 @@ def _log(
         return
     if is_there or not isinstance(role, str) or not isinstance(text, str):
         return
-    more: Said = {"at": at}
-    if isinstance(said.get("name"), str):
-        more["name"] = said["name"]
-    if isinstance(said.get("call"), str):
-        more["call"] = said["call"]
-    if isinstance(said.get("error"), (str, bool)):
-        more["error"] = said["error"]
-    episodes.log(session, role, text, **more)
+    wanted: dict[str, Any] = {"name": str, "call": str, "error": (str, bool)}
+    more: Any = {key: said[key] for key, kind in wanted.items() if isinstance(said.get(key), kind)}
+    episodes.log(session, role, text, at=at, **more)
 
 
 def _raise_trouble(episodes: EpisodicMemory) -> None:

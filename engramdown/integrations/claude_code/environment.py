@@ -1,7 +1,10 @@
-"""Where a hook finds memory, and how patient it is.
+"""Where a hook finds memory, and what the hooks of one conversation leave for each other.
 
-Promises: nothing is created where nobody set memory up; a scope that somebody else holds is waited
-for a moment, not for as long as a person would wait.
+Each hook is a process of its own. Nothing is created where nobody set memory up, and a scope that
+somebody else holds is waited for a moment, not for as long as a person would wait. A note for the
+next hook is a file that appears whole, so that any number of tool calls may end at once, and a hook
+that is killed leaves no half of one. Notes stand in ``cache/hooks`` for the user alone, and may be
+deleted at any moment; what others may read, such as files of a clone, is not taken for a note.
 """
 
 from __future__ import annotations
@@ -24,20 +27,6 @@ if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.engram import Scope
     from engramdown.episodes.memory import EpisodicMemory
-
-__all__ = [
-    "FOLDER",
-    "PATIENCE",
-    "TROUBLE",
-    "Given",
-    "HookPlace",
-    "Kept",
-    "complain",
-    "find_place",
-    "others",
-    "troubles",
-    "untold",
-]
 
 PATIENCE: Final = 0.5
 """Seconds for which a hook waits for a lock."""
@@ -81,20 +70,16 @@ class HookPlace(NamedTuple):
 
         chosen = settings or self.settings
 
-        def opened(root: Path, scope: Scope, closed: str = "") -> Hippocampus:
-            said = chosen.of(scope)
-            durable, limit = said.durability == "full", said.max_file_bytes
+        def opened(root: Path, scope: Scope, closed: str) -> Hippocampus:
+            own = chosen.of(scope)
+            durable, limit = own.durability == "full", own.max_file_bytes
             disk = ClosedDisk(closed, limit=limit) if closed else Disk(durable=durable, limit=limit)
-            patience = min(PATIENCE, said.lock_timeout)
-            return Hippocampus(root, scope, disk=disk, lock_timeout=patience)
+            return Hippocampus(root, scope, disk=disk, lock_timeout=min(PATIENCE, own.lock_timeout))
 
-        if self.project is not None:
-            refused = REFUSED if is_refused(self.home, self.project) else ""
-            everywhere = opened(self.home, "global", refused)
-            here = opened(self.project, "project")
-        else:
-            everywhere = opened(self.home, "global")
-            here = opened(self.start / ".engramdown", "project", _CLOSED)
+        refused = self.project is not None and is_refused(self.home, self.project)
+        everywhere = opened(self.home, "global", REFUSED if refused else "")
+        root = self.project or self.start / ".engramdown"
+        here = opened(root, "project", "" if self.project else _CLOSED)
         return Cortex(everywhere, here, chosen.mode, settings=chosen)
 
     def episodes(self) -> EpisodicMemory | None:
@@ -126,12 +111,7 @@ def find_place(start: Path, home: Path | None = None, mode: str | None = None) -
     return HookPlace(place, project, start, settings, settings.trouble)
 
 
-# What the hooks of one conversation leave for each other: each of them is a process of its own.
-#
-# Promises: a note is a file that appears whole, so that any number of tool calls may end at once,
-# and a hook that is killed leaves no half of one; everything stands in ``cache/hooks`` for the user
-# alone, and may be deleted at any moment; what others may read, such as files of a clone, is
-# nobody's note.
+# ---- what hooks leave for each other ----
 
 FOLDER: Final = "cache/hooks"
 """Where it stands, in the folder of a scope."""
@@ -164,7 +144,7 @@ class Given(NamedTuple):
     learned: int = -1
 
 
-class Kept:
+class HookState:
     """What the hooks of one conversation keep.
 
     Attributes:
@@ -225,7 +205,7 @@ class Kept:
     def given(self) -> Given:
         """Return what the model was given already; nothing if that is not known."""
         try:
-            told = json.loads(self._load(_GIVEN) or b"{}")
+            told = json.loads(_ours(self._disk, self._folder / _GIVEN) or b"{}")
             ids = tuple(each for each in told["ids"] if isinstance(each, str))
             return Given(str(told["start"]), ids, int(told["learned"]))
         except (OSError, StoreError, ValueError, TypeError, KeyError, RecursionError):
@@ -253,13 +233,10 @@ class Kept:
 
     def _read_note(self, name: str) -> list[dict[str, Any]]:
         try:
-            found = json.loads(self._load(name) or b"[]")
+            found = json.loads(_ours(self._disk, self._folder / name) or b"[]")
         except (ValueError, RecursionError):
             return []
         return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-    def _load(self, name: str) -> bytes:
-        return _ours(self._disk, self._folder / name)
 
     def _write(self, name: str, data: bytes, *, replace: bool) -> None:
         self._prepare()
@@ -273,7 +250,7 @@ class Kept:
         self._disk.make_folder(self._folder, durable=False)
 
 
-def others(root: Path, session: str, before: float, most: int) -> list[Kept]:
+def others(root: Path, session: str, before: float, most: int) -> list[HookState]:
     """Return what other conversations left, in which nothing happened since ``before``.
 
     Args:
@@ -282,7 +259,7 @@ def others(root: Path, session: str, before: float, most: int) -> list[Kept]:
         before: In seconds since 1970.
         most: How many at most.
     """
-    found: list[Kept] = []
+    found: list[HookState] = []
     folder = root / FOLDER
     if folder.is_symlink():
         return []
@@ -290,8 +267,8 @@ def others(root: Path, session: str, before: float, most: int) -> list[Kept]:
         for place in places:
             mine = place.name in (session, TROUBLE) or not place.is_dir(follow_symlinks=False)
             if not mine and place.stat(follow_symlinks=False).st_mtime < before:
-                found.append(Kept(root, place.name))
-    return sorted(found, key=lambda kept: kept.session)[:most]
+                found.append(HookState(root, place.name))
+    return sorted(found, key=lambda state: state.session)[:most]
 
 
 def complain(root: Path, event: str, reason: str) -> None:

@@ -1,7 +1,7 @@
 """What a hook does when an event comes: the one function that agents need.
 
-Promises: nothing of an event that is none of ours is looked at; what is to be printed is said part
-by part, the most important first, so that whoever gives up in between has whole parts.
+Nothing is looked at of an event that is not one of ours. What is to be printed is said part by
+part, the most important first, so that whoever gives up in between has whole parts.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from engramdown.errors import LockTimeoutError
-from engramdown.integrations.claude_code.environment import HookPlace, Kept
+from engramdown.integrations.claude_code.environment import HookPlace, HookState
 from engramdown.integrations.claude_code.payload import Event
-
-__all__ = ["happened"]
 
 Say = Callable[[str], object]
 """Is given a part of what to print."""
@@ -21,10 +19,10 @@ Say = Callable[[str], object]
 Left = Callable[[], float]
 """Returns how many seconds are left before whoever called the hook gives it up."""
 
-_Handler = Callable[[HookPlace, Event, Kept, Say, Left], None]
+_Handler = Callable[[HookPlace, Event, HookState, Say, Left], None]
 
 
-def happened(place: HookPlace, event: Event, say: Say, left: Left) -> None:
+def handle_event(place: HookPlace, event: Event, say: Say, left: Left) -> None:
     """Do what memory does when ``event`` happens.
 
     Args:
@@ -39,55 +37,55 @@ def happened(place: HookPlace, event: Event, say: Say, left: Left) -> None:
     """
     handle = _HANDLERS.get(event.name)
     if handle is not None:
-        handle(place, event, Kept(place.root, event.session), say, left)
+        handle(place, event, HookState(place.root, event.session), say, left)
 
 
-def _start(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
+def _start(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
     from engramdown.integrations.claude_code.capture import record_leftovers
     from engramdown.integrations.claude_code.injection import at_start
 
-    at_start(place, event, kept, say, left)
+    at_start(place, event, state, say, left)
     if place.project is not None and place.settings.episodes.enabled:
-        record_leftovers(place, kept.session)
+        record_leftovers(place, state.session)
 
 
-def _prompt(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
+def _prompt(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
     from engramdown.integrations.claude_code.capture import is_recorded, note
     from engramdown.integrations.claude_code.injection import about_prompt
 
     if is_recorded(place, event) and event.text.strip():
-        note(place, event, kept)
+        note(place, event, state)
     if event.agent != "cursor":  # It takes nothing for context then.
-        about_prompt(place, event, kept, say, left)
+        about_prompt(place, event, state, say, left)
 
 
-def _tool(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
+def _tool(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
     del left
     from engramdown.integrations.claude_code.capture import is_recorded, note
 
     if is_recorded(place, event):
-        note(place, event, kept)
+        note(place, event, state)
     if not event.error or event.stopped:
         return
     from engramdown.integrations.claude_code.injection import about_error
 
-    say(about_error(place, event, kept))
+    say(about_error(place, event, state))
 
 
-def _stop(place: HookPlace, event: Event, kept: Kept, say: Say, left: Left) -> None:
+def _stop(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
     del say, left  # An agent that stopped listens to nobody.
     from engramdown.integrations.claude_code.capture import is_recorded, note, record
 
     if not is_recorded(place, event):
         return
     if event.text.strip():
-        note(place, event, kept)
+        note(place, event, state)
     try:
-        session = record(place, event, kept)
+        session = record(place, event, state)
     except LockTimeoutError:
         return  # Somebody else is at it; what the hooks noted waits for the next one.
     if session:
-        _learn(place, session, kept)
+        _learn(place, session, state)
     if session and event.name == "session-end" and not event.aside:
         _sleep_apart(place)
 
@@ -123,13 +121,13 @@ sys.exit(main())
 """
 
 
-def _learn(place: HookPlace, session: str, kept: Kept) -> None:
+def _learn(place: HookPlace, session: str, state: HookState) -> None:
     """Let pass the gate what the turns teach that ended, as far as it is seen without a model."""
     if place.settings.mode == "off" or not place.settings.consolidation.learn_from_errors:
         return
     from engramdown.integrations.claude_code.capture import lessons
 
-    given = kept.given()
+    given = state.given()
     found, last = lessons(place, session, given.learned)
     if found:
         if not place.home.is_dir():
@@ -140,7 +138,7 @@ def _learn(place: HookPlace, session: str, kept: Kept) -> None:
         if any(each.action == "failed" for each in place.cortex().propose(found)):
             return  # The next end of a turn looks at the same lines again.
     if last != given.learned:
-        kept.give(kept.given()._replace(learned=last))
+        state.give(state.given()._replace(learned=last))
 
 
 _HANDLERS: Final[Mapping[str, _Handler]] = {

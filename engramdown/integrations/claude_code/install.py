@@ -1,7 +1,7 @@
 """Sets memory up for coding agents: which files of theirs, and what is to stand in them.
 
-Promises: planning writes nothing; files that cannot be edited for sure are refused with the line,
-and with what to paste; what is there already is left alone, and taking out takes ours alone.
+Planning writes nothing. Files that cannot be edited for sure are refused with the line, and with
+what to paste. What is there already is left alone, and removal takes ours alone.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ from engramdown.integrations.claude_code.agent_settings import (
     without_hooks,
     without_server,
 )
-
-__all__ = ["AGENTS", "Agent", "plan", "program", "to_paste"]
 
 _OURS: Final = "engramdown"
 _SECONDS: Final = 10

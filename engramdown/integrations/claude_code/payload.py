@@ -1,7 +1,7 @@
-r"""What an agent says of an event, read from the JSON that it writes to a hook. No I/O.
+"""What an agent says of an event, read from the JSON that it writes to a hook. No I/O.
 
-Promises: any bytes give an event, and never an error; what is missing, of a wrong type or unknown
-is left out; every text can be written as UTF-8; what a tool was given and gave back is cut.
+Any bytes give an event, and never an error: what is missing, of a wrong type or unknown is left
+out. Every text can be written as UTF-8; what a tool was given and gave back is cut.
 
 The field names are those of Claude Code and Codex. Gemini CLI, Cursor and other agents that write
 such JSON name some of them otherwise, and are read as well.
@@ -13,8 +13,6 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
-
-__all__ = ["EVENTS", "LONGEST", "Event", "answer", "event_named", "read_event", "reads_json"]
 
 EVENTS: Final = ("session-start", "prompt-submit", "post-tool", "stop", "session-end")
 """What our events are called."""

@@ -1,4 +1,4 @@
-"""JSON as a person keeps it, edited in place."""
+"""Our hooks and our server in the settings of agents, and everything else as it was."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from engramdown.integrations.claude_code.agent_settings import (
     inserted,
     parse,
     removed,
+    with_hooks,
+    with_server,
+    without_hooks,
+    without_server,
 )
 
 VALUES = st.recursive(
@@ -27,6 +31,21 @@ VALUES = st.recursive(
     max_leaves=8,
 )
 INDENTS = st.sampled_from([None, 1, 2, 4, "\t"])
+
+EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
+WANTED: dict[str, Any] = {
+    event: {"hooks": [{"type": "command", "command": f"engramdown hook {event}"}]}
+    for event in EVENTS
+}
+OURS: dict[str, Any] = {"command": "e"}
+FLAT: dict[str, Any] = {event: {"command": f"engramdown hook {event}"} for event in EVENTS}
+THEIRS = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./check.sh"}]}
+SETTINGS: dict[str, Any] = {
+    "permissions": {"allow": ["Bash(ls:*)"], "deny": []},
+    "hooks": {"PreToolUse": [THEIRS], "Stop": [THEIRS], "PostToolUse": [THEIRS, THEIRS]},
+    "model": "any",
+    "ünïcode": "\u2028é\\u00e9",
+}
 
 
 @given(VALUES, INDENTS, st.booleans())
@@ -60,31 +79,26 @@ def _strictly(text: str) -> object:
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, place",
     [
         ('{\n  // mine\n  "a": 1\n}', "line 2, column 3: a comment, which JSON does not have"),
-        ('{"a": 1,}', "line 1, column 9: '}' stands where a key in quotation marks should be"),
-        ('{"a": 1', "line 1, column 8: the text ends where a comma or '}' should be"),
-        ('{"a" 1}', "line 1, column 6: '1' stands where a colon should be"),
-        ("[1 2]", "line 1, column 4: '2' stands where a comma or ']' should be"),
+        ('{"a": 1', "line 1, column 8: "),
+        ('{"a" 1}', "line 1, column 6: "),
+        ("[1 2]", "line 1, column 4: "),
         ('{"a": 1, "a": 2}', "line 1, column 10: the key 'a' stands there twice"),
-        ("{} x", "line 1, column 4: 'x' stands behind the end"),
-        ("'a'", 'line 1, column 1: "\'" stands where a value should be'),
-        ("[" * 200, "line 1, column 102: is nested deeper than 100 levels"),
-        ("", "line 1, column 1: the text ends where a value should be"),
-        ("{1: 2}", "line 1, column 2: '1' stands where a key in quotation marks should be"),
+        ("{} x", "line 1, column 4: Extra data"),
+        ("'a'", "line 1, column 1: Expecting value"),
+        ('{"a": NaN}', "line 1, column 7: NaN is not a number of JSON"),
+        ("[" * 150 + "]" * 150, "line 1, column 102: is nested deeper than 100 levels"),
+        ("[" * 100_000, "line 1, column 1: is nested deeper than 100 levels"),
+        ("", "line 1, column 1: Expecting value"),
+        ("{1: 2}", "line 1, column 2: "),
     ],
 )
-def test_what_is_no_json_is_named_with_its_place(text: str, said: str) -> None:
+def test_what_is_not_json_is_named_with_its_place(text: str, place: str) -> None:
     with pytest.raises(JsonError) as caught:
         parse(text)
-    assert str(caught.value) == said
-
-
-def test_a_value_knows_whether_it_is_a_string() -> None:
-    node = parse('{"a": "b\\n", "c": 1}')
-    assert [each.string() for _, _, each in node.members] == ["b\n", None]
-    assert node.get("nothing") is None
+    assert str(caught.value).startswith(place)
 
 
 @given(st.dictionaries(st.text(max_size=4), VALUES, min_size=1), INDENTS, VALUES)
@@ -121,3 +135,148 @@ def test_what_is_put_into_something_empty_is_laid_out() -> None:
     assert edited(text, [inserted(text, node, [("", {"b": 1})])]) == (
         '{\r\n\t"a": [\r\n\t\t{\r\n\t\t\t"b": 1\r\n\t\t}\r\n\t]\r\n}'
     )
+
+
+def keys() -> st.SearchStrategy[dict[str, Any]]:
+    """Return settings that may have hooks of others."""
+    events = st.sampled_from([*EVENTS, "PreToolUse", "Notification"])
+    hooks = st.dictionaries(events, st.lists(st.just(THEIRS), min_size=1, max_size=2), min_size=1)
+    others = st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=4), min_size=1)
+    return st.tuples(others, hooks | st.none()).map(
+        lambda each: each[0] | ({"hooks": each[1]} if each[1] else {})
+    )
+
+
+@given(
+    keys(),
+    st.sampled_from([None, 2, 4, "\t"]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "\ufeff"]),
+    st.sampled_from(["", "\n"]),
+)
+def test_what_is_put_in_is_ours_and_taken_out_it_is_as_before(
+    value: dict[str, Any],
+    indent: Any,  # noqa: ANN401 - of json
+    newline: str,
+    mark: str,
+    end: str,
+) -> None:
+    text = mark + (json.dumps(value, indent=indent) + end).replace("\n", newline)
+    after = with_hooks(text, WANTED)
+    assert with_hooks(after, WANTED) == after
+    assert without_hooks(after) == text
+    found = json.loads(after.removeprefix("\ufeff"))
+    hooks = found.pop("hooks")
+    before = value.get("hooks", {})
+    assert {event: each for event, each in hooks.items() if event not in EVENTS} == {
+        event: each for event, each in before.items() if event not in EVENTS
+    }
+    for event, group in WANTED.items():
+        assert hooks[event] == [*before.get(event, []), group]
+    assert found == {key: each for key, each in value.items() if key != "hooks"}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_settings_with_a_mark_hold_the_hooks_of_others(indent: int | None) -> None:
+    text = json.dumps(SETTINGS, indent=indent, ensure_ascii=False)
+    after = with_hooks(text, WANTED)
+    assert after != text
+    assert without_hooks(after) == text
+
+
+@pytest.mark.parametrize("text", ["", " \n", "{}", "{\n}\n", "\ufeff"])
+def test_empty_settings_hold_nothing_but_ours(text: str) -> None:
+    after = with_hooks(text, WANTED)
+    assert json.loads(after.removeprefix("\ufeff"))["hooks"].keys() == {*EVENTS}
+    assert json.loads(without_hooks(after).removeprefix("\ufeff")) == {}
+
+
+def test_nothing_is_taken_out_where_nothing_is_ours() -> None:
+    for text in ("", "{}", '{"a": 1}', json.dumps(SETTINGS), '{"hooks": {}}'):
+        assert without_hooks(text) == text
+
+
+def test_a_hook_that_a_person_changed_is_left_as_it_is() -> None:
+    mine = {"type": "command", "command": "'/opt/my tools/engramdown' -C . hook stop", "timeout": 3}
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [mine]}]}})
+    after = json.loads(with_hooks(text, WANTED))
+    assert after["hooks"]["Stop"] == [{"hooks": [mine]}]
+    assert json.loads(without_hooks(json.dumps(after))) == {}
+
+
+def test_a_command_beside_ours_in_one_group_stays() -> None:
+    ours, theirs = {"command": "egd hook stop"}, {"command": "./mine"}
+    text = json.dumps(
+        {"hooks": {"Stop": [{"hooks": [theirs, ours]}, {"hooks": [ours]}], "SessionEnd": [THEIRS]}}
+    )
+    assert json.loads(without_hooks(text)) == {
+        "hooks": {"Stop": [{"hooks": [theirs]}], "SessionEnd": [THEIRS]}
+    }
+
+
+def test_an_event_that_is_empty_then_goes_with_our_hook() -> None:
+    ours = {"hooks": [{"command": "engramdown hook stop"}]}
+    text = json.dumps({"hooks": {"Stop": [ours], "SessionEnd": [THEIRS]}})
+    assert json.loads(without_hooks(text)) == {"hooks": {"SessionEnd": [THEIRS]}}
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("[]", "line 1, column 1: the settings should be an object"),
+        ('{"hooks": []}', 'line 1, column 11: "hooks" should be an object'),
+        ('{"hooks": {"Stop": {}}}', 'line 1, column 20: "hooks.Stop" should be a list'),
+        ('{"a": 1} // mine', "line 1, column 10: a comment, which JSON does not have"),
+    ],
+)
+def test_settings_that_hold_something_else_are_refused(text: str, said: str) -> None:
+    for edit in (without_hooks, lambda text: with_hooks(text, WANTED)):
+        with pytest.raises(JsonError) as caught:
+            edit(text)
+        assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("hooks", ['["x"]', '[{"hooks": 7}]', '[{"hooks": [{"command": 7}]}]'])
+def test_strange_hooks_of_others_are_left_alone(hooks: str) -> None:
+    text = f'{{"hooks": {{"Stop": {hooks}}}}}'
+    assert without_hooks(text) == text
+    assert json.loads(with_hooks(text, WANTED))["hooks"]["Stop"][:-1] == json.loads(hooks)
+
+
+def test_commands_may_stand_without_a_group() -> None:
+    text = '{"version": 1, "hooks": {"Stop": [{"command": "./theirs.sh"}]}}'
+    after = with_hooks(text, FLAT)
+    assert with_hooks(after, FLAT) == after
+    assert json.loads(after)["hooks"]["Stop"] == [{"command": "./theirs.sh"}, FLAT["Stop"]]
+    assert without_hooks(after) == text
+
+
+@pytest.mark.parametrize(
+    "text, with_ours",
+    [
+        pytest.param("", {"mcpServers": {"engramdown": OURS}}, id="none"),
+        pytest.param('{"a": 1}', {"a": 1, "mcpServers": {"engramdown": OURS}}, id="key"),
+        pytest.param(
+            '{"mcpServers": {"x": {}}, "a": 1}',
+            {"mcpServers": {"x": {}, "engramdown": OURS}, "a": 1},
+            id="beside-others",
+        ),
+        pytest.param('{"mcpServers": {}}', {"mcpServers": {"engramdown": OURS}}, id="no"),
+    ],
+)
+def test_a_server_is_put_in_once_and_taken_out_again(text: str, with_ours: dict[str, Any]) -> None:
+    after = with_server(text, "mcpServers", OURS)
+    assert json.loads(after) == with_ours
+    assert with_server(after, "mcpServers", {"command": "other"}) == after
+    left = json.loads(without_server(after, "mcpServers"))
+    before = json.loads(text or "{}")
+    assert left == {key: value for key, value in before.items() if value != {}}
+    assert without_server(text, "mcpServers") == text
+
+
+@pytest.mark.parametrize("text", ["[]", '{"mcpServers": []}', "{"])
+def test_servers_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(JsonError):
+        with_server(text, "mcpServers", {})
+    with pytest.raises(JsonError):
+        without_server(text, "mcpServers")

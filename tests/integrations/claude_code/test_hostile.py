@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.importers.importer import alone
-from engramdown.integrations.claude_code.environment import Kept, troubles
+from engramdown.integrations.claude_code.environment import HookState, troubles
 from engramdown.storage.disk import EpisodeDisk
 from engramdown.storage.locks import ScopeLock
 from tests.cli.conftest import Runner
@@ -372,7 +372,7 @@ def test_a_session_that_is_ignored_by_our_name_for_it_is_not_recorded(agent: Age
 def test_what_was_left_does_not_keep_a_session_from_its_context(agent: Agent) -> None:
     agent.transcript = agent.transcript.with_name("nowhere.jsonl")
     agent.ok("UserPromptSubmit", prompt="left behind")
-    kept = Kept(agent.project / ".engramdown", "s1")
+    kept = HookState(agent.project / ".engramdown", "s1")
     with kept.alone():
         os.utime(agent.project / ".engramdown" / "cache" / "hooks" / "s1", (0, 0))
         answer = agent.another("s2").hook("SessionStart", source="startup")

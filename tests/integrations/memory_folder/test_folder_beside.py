@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown import Cortex, Engram
-from tests.cortex.memory_folder.conftest import Model
+from tests.integrations.memory_folder.conftest import Model
 
 EDITS: Final = """
 import sys

@@ -10,9 +10,9 @@ from engramdown import Cortex, Engram
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.integrations.memory_folder import MemoryFolder
 from engramdown.transcripts.visibility import echoes
-from tests.cortex.memory_folder.conftest import Model
 from tests.cortex.person import Person
 from tests.hippocampus.memory_store import MemoryStore
+from tests.integrations.memory_folder.conftest import Model
 
 RULES = "# Rules\n\n## Always\n- Use uv\n- Log in UTC\n\n## Never\n- Push on Fridays\n"
 SECRET = "sk-ant-api03-" + "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" * 2

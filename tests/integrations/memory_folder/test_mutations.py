@@ -12,8 +12,8 @@ from tests.mutants import Bug, Core, mutated
 # In the order of their imports. What is not named here is the real one.
 MODULES: Final = (
     "engramdown.integrations.memory_pages",
-    "engramdown.integrations.langgraph",
     "engramdown.cortex.keyed_values",
+    "engramdown.integrations.langgraph",
 )
 
 

@@ -59,7 +59,6 @@ def test_both_memories_have_a_folder_each() -> None:
 @pytest.mark.parametrize(
     "path, told",
     [
-        (7, "The path is 7; give a string"),
         ("", "Path must start with /memories, got: "),
         ("rules.md", "Path must start with /memories"),
         ("/etc/passwd", "Path must start with /memories"),
@@ -100,7 +99,7 @@ def test_both_memories_have_a_folder_each() -> None:
         ("/memories/rules.md/x", "does not exist, and cannot"),
     ],
 )
-def test_what_is_no_name_is_refused_with_what_would_be_one(path: object, told: str) -> None:
+def test_what_is_no_name_is_refused_with_what_would_be_one(path: str, told: str) -> None:
     with pytest.raises(MemoryCommandError) as refused:
         place_of(path, ONE)
     assert told in str(refused.value)

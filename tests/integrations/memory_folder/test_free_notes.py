@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex
-from tests.cortex.memory_folder.conftest import Model
+from tests.integrations.memory_folder.conftest import Model
 
 MODES = ("autopilot", "copilot")
 

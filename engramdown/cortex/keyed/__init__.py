@@ -1,3 +1,0 @@
-"""Memory as values under keys in namespaces, as frameworks for agents keep them."""
-
-__all__: list[str] = []

@@ -1,1 +1,0 @@
-"""Tests of memory as values under keys."""
