@@ -29,7 +29,7 @@ from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_whole, keep_text, read_stdin
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError, StoreError
-from engramdown.markdown.front_matter import Page
+from engramdown.markdown.front_matter import FrontMatter
 from engramdown.skills.files import files_beside
 from engramdown.skills.imports import PLACES, Incoming, found_at
 from engramdown.skills.library import (
@@ -397,7 +397,7 @@ def _typed(skill: Skill) -> str:
 
 
 def _in_turn(changes: list[Change]) -> Change:
-    def change(page: Page) -> Page:
+    def change(page: FrontMatter) -> FrontMatter:
         for each in changes:
             page = each(page)
         return page

@@ -17,7 +17,7 @@ from engramdown.engram import Engram, Scope
 from engramdown.errors import InvalidSkillError, SkillExistsError
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written
-from engramdown.markdown.front_matter import Page
+from engramdown.markdown.front_matter import FrontMatter
 from engramdown.skills.store import SkillStore
 from engramdown.skills.validation import check_description, check_label, check_text
 
@@ -73,7 +73,7 @@ def write_skill(root: Path, item: Pending, engram: Engram, *, dry: bool = False)
     skills = Skills([store])
     page = skills.drafted(draft.label, draft.description, draft.body)
     if engram.origin:
-        page = page.with_notes("metadata", {NOTE: engram.origin})
+        page = page.with_mapping("metadata", {NOTE: engram.origin})
     path = store.files.folder / draft.label / "SKILL.md"
     if not dry:
         _create(store, draft.label, page)
@@ -82,7 +82,7 @@ def write_skill(root: Path, item: Pending, engram: Engram, *, dry: bool = False)
     return Written("encoded", entry)
 
 
-def _create(store: SkillStore, label: str, page: Page) -> None:
+def _create(store: SkillStore, label: str, page: FrontMatter) -> None:
     try:
         store.create(label, page)
     except SkillExistsError:

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from engramdown.errors import InvalidNoteError
 from engramdown.forks import cached_property
 from engramdown.language.words import spaced
-from engramdown.markdown.front_matter import Front, fold, split
+from engramdown.markdown.front_matter import FrontMatter, fold, parse_strict
 from engramdown.transcripts.episode import check_session_id
 
 Author = Literal["person", "agent"]
@@ -73,7 +73,7 @@ class Page:
         front: Its front matter and what is below.
     """
 
-    def __init__(self, front: Front) -> None:
+    def __init__(self, front: FrontMatter) -> None:
         """Take the parts as they are."""
         self.front = front
 
@@ -101,7 +101,7 @@ class Page:
     @property
     def is_locked(self) -> bool:
         """Whether a person closed the day: ``locked: true``."""
-        return self.front.get("locked").lower() == "true"
+        return self.front.text("locked").lower() == "true"
 
     def with_section(self, section: Section) -> Page:
         """Return the page with a section more at its end."""
@@ -116,7 +116,7 @@ class Page:
 
 def parse(text: str) -> Page:
     """Return the page that a text is."""
-    return Page(split(text))
+    return Page(parse_strict(text))
 
 
 def blank_page(day: date, before: str = "") -> Page:
@@ -145,7 +145,7 @@ def normal(text: str) -> str:
 # ---- reading ----
 
 
-def _sections(front: Front) -> Iterator[Section]:
+def _sections(front: FrontMatter) -> Iterator[Section]:
     first = front._replace(body="").render().count("\n") + 1
     begun, rows = Section("", "", line=first), list[str]()
     ours = False
@@ -208,7 +208,7 @@ def _unsigned(line: str, number: int) -> Section:
 # ---- writing ----
 
 
-def _gap(front: Front, end: str) -> str:
+def _gap(front: FrontMatter, end: str) -> str:
     """Return what goes between what stands there and a heading: a blank line."""
     before = front.body
     if not before:

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from engramdown.clock import moment
 from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
 from engramdown.journal.page import LONGEST, Author, normal, without_secrets
-from engramdown.markdown.front_matter import split
+from engramdown.markdown.front_matter import parse_strict
 from engramdown.storage.disk import Disk, EpisodeDisk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import FolderLock
@@ -369,12 +369,12 @@ def text_of(page: str) -> str:
     >>> text_of("---\nupdated: 2026-02-27T10:15:00Z\n---\n\nThe user is tired.\n")
     'The user is tired.'
     """
-    return normal(split(page).body)
+    return normal(parse_strict(page).body)
 
 
 def updated_of(page: str) -> str:
     """Return when a page says that it was written last, or ``""``."""
-    return split(page).get("updated")
+    return parse_strict(page).text("updated")
 
 
 def with_text(page: str, text: str, updated: str, *, own: bool = False) -> str:
@@ -389,14 +389,14 @@ def with_text(page: str, text: str, updated: str, *, own: bool = False) -> str:
     >>> with_text("", "Be brief.", "2026-02-27T10:15:00Z")
     '---\nupdated: 2026-02-27T10:15:00Z\n---\n\nBe brief.\n'
     """
-    front = split(page)
+    front = parse_strict(page)
     end = front.line_end
     changed = _changed(front.body, text, end)
     if not front.opening:
-        if changed and not split(changed).opening:
+        if changed and not parse_strict(changed).opening:
             return changed  # What a person wrote without a front matter goes on without one.
         # It is text, and that is what is replaced.
-        front, changed = split(_BLANK.replace("\n", end)), ""
+        front, changed = parse_strict(_BLANK.replace("\n", end)), ""
     shown = normal(text).replace("\n", end)
     closing = front.closing if front.closing.endswith("\n") else f"{front.closing}{end}"
     body = changed or (f"{end}{shown}{end}" if shown else "")
@@ -406,8 +406,8 @@ def with_text(page: str, text: str, updated: str, *, own: bool = False) -> str:
 
 def is_own(page: str) -> bool:
     """Whether the text of a page is as an agent wrote it, all of it."""
-    front = split(page)
-    return front.get(_AGENT) == _digest_of_text(front.body)
+    front = parse_strict(page)
+    return front.text(_AGENT) == _digest_of_text(front.body)
 
 
 def _digest_of_text(text: str) -> str:

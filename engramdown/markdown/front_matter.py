@@ -1,9 +1,10 @@
-r"""The front matter of a page that people edit, too: a value is set, and nothing else is touched.
+r"""Front matter, read as YAML and edited without touching the rest: of skills, journals and notes.
 
-Promises: pure; ``split(x).render() == x`` for every ``x``; setting a value changes the bytes of
-that value alone: comments, order, line ends, a byte order mark and keys that nobody knows stay. A
-value in a form that is not ours is a person's, and stays. Where a person began a page without
-front matter, there is none.
+``parse(x).render() == x`` for every ``x``. An edit changes the bytes of the value that it is about
+and no others: comments, order, line ends, a byte order mark and keys that nobody knows stay as they
+are. Nothing is expanded, resolved or run: an alias, a tag or a mapping is reported as not being a
+text, and stays. Only ``\n`` ends a line. The cost grows linearly with the text, and what is longer
+than :data:`LONGEST_HEAD` is not front matter that anybody wrote: no key of it is read.
 """
 
 from __future__ import annotations
@@ -12,65 +13,115 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from engramdown.forks import cached_property
+from engramdown.errors import InvalidSkillError
 
-__all__ = [
-    "LONGEST_HEAD",
-    "Front",
-    "Key",
-    "Page",
-    "Scalar",
-    "Span",
-    "fold",
-    "parse",
-    "quoted",
-    "read",
-    "split",
-    "written",
-]
+LONGEST_HEAD: Final = 16 * 1024
+"""How long front matter may be that is read, in characters."""
 
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*\r?(?:\n|\Z)")
 _CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
-_KEY: Final = re.compile(r"[^\s:#\[\]{},&*!|>%@`-][^\n]*?:(?=[ \t\r]|\Z)")
-# What may stand at the begin of a line and belongs to the key before it.
-_BELONGS: Final = re.compile(r"[ \t\r]|-(?=[ \t\r]|\Z)|\Z")
-_COMMENT: Final = re.compile(r"(?:\A|[ \t])#")
-_QUOTED: Final = re.compile(
+_KEY: Final = re.compile(
+    r"""(?:"([^"\\\n]*+)"|'([^'\n]*+)'"""
+    r"""|([^\s:#\[\]{},&*!|>'"%@`-](?:[^\s:#]|:(?=\S)|[ \t]++(?=[^\s:#]))*+))"""
+    r"[ \t]*+:(?=[ \t\r\n])"
+)
+# What may stand at the beginning of a line and belongs to the key before it.
+_BELONGS: Final = re.compile(r"[ \t\r]|#|-(?=\s|\Z)|\Z")
+# A value that ends on its line, before a comment that may hold quotes.
+_CLOSED: Final = re.compile(
     r"""[ \t]*+(?:"(?:[^"\\\n]++|\\.)*+"|'(?:[^'\n]++|'')*+'|\[[^\[\]\n]*+\])"""
 )
+_COMMENT: Final = re.compile(r"(?:\A|[ \t])#")
 _NUMBER: Final = re.compile(r"[0-9]+\Z")
-_NESTED: Final = re.compile(r"[ \t]+\S|-[ \t]")
+_NESTED_LINE: Final = re.compile(r"[ \t]+\S|-[ \t]")
 _LIST: Final = re.compile(r"\[[^\[\]\n]*+\]\Z")
-_ITEM: Final = re.compile(
+_ROW: Final = re.compile(
     r"(?:[ \t]*+#[^\n]*+\n|[ \t]*+\r?\n)*+(?P<dash>[ \t]*+-[ \t]++)(?P<item>[^\n]*+)"
 )
-_PIECE: Final = re.compile(
+_ITEM: Final = re.compile(
     r"""\s*+("(?:[^"\\]++|\\.)*+"|'(?:[^']++|'')*+'|[^,]*+)\s*+(?:,|\Z)|\s*+([^,]*+)(?:,|\Z)"""
 )
-# What YAML reads as itself, and as nothing but a text.
-_PLAIN: Final = re.compile(r"[^\W\d_](?:[\w/+.-]| (?=[^\W\d_]))*\Z")
-_WORDS: Final = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
+
+# White space, and lines of nothing but a comment, in front of a value.
+_LEAD: Final = re.compile(r"(?:[ \t]++|\r?\n|(?<=[ \t\n])#[^\n]*+)*+")
+_HEADER: Final = re.compile(r"[|>](?:([-+])([1-9])?|([1-9])([-+])?)?(?=[ \t\r\n]|\Z)")
+_NESTED: Final = re.compile(r"-(?=\s|\Z)|\?(?=\s|\Z)|[^\s:#'\"|>][^\s:#]*+:(?=\s|\Z)")
+_QUOTED: Final = {
+    "'": re.compile(r"'((?:[^']|'')*+)'"),
+    '"': re.compile(r'"((?:[^"\\]|\\[\s\S])*+)"'),
+}
+_ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([\s\S]))")
+_ESCAPES: Final = dict(
+    zip(
+        '0abt\tnvfre "/\\N_LP',
+        '\0\a\b\t\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029',
+        strict=True,
+    )
+)
+# A letter first, so that it is no number and no date; no colon or hash that could mean something.
+_BARE: Final = re.compile(
+    r"[A-Za-z](?:[^\x00-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff:#]"
+    r"|:(?=[^ ])|(?<=[^ ])#)*+(?<! )"
+)
+_WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+_UNPRINTABLE: Final = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_OPAQUE: Final = {
+    "&": "an anchor",
+    "*": "an alias",
+    "!": "a tag",
+    "[": "a list",
+    "{": "a mapping",
+}
+_TABBED: Final = re.compile(r"\n\t++[^\s#]")
+_CLOSES: Final = {"[": "]", "{": "}"}
+_STRINGS: Final = re.compile(r"""'(?:[^']|'')*+'|"(?:[^"\\]|\\[\s\S])*+"|(?:^|\s)#[^\n]*+""")
+_IN_LISTS: Final = frozenset(",[]{}'\"")
+_RESERVED: Final = "%@`,]}|>"
+_NO_TEXT: Final = ", not a text"
+_SURROGATES: Final = range(0xD800, 0xE000)
+_CODES: Final = range(0x110000)
 
 
-class _Spot(NamedTuple):
-    """Where a value stands, or could.
+class Scalar(NamedTuple):
+    """A value in front matter.
 
     Attributes:
-        at: Behind the colon.
-        start: The offset of its first character.
-        end: The offset behind its last one.
-        line_end: The offset of the end of its line.
+        text: What it says; ``None`` if it is no text.
+        spans: The pieces of the source that say it; what stands between and behind them, like a
+            comment, does not belong to it. None if the value cannot be replaced.
+        problem: What is wrong with it, or ``""``.
     """
 
+    text: str | None
+    spans: tuple[tuple[int, int], ...] = ()
+    problem: str = ""
+
+    @property
+    def is_other(self) -> bool:
+        """Whether nothing is wrong but that it is something else than a text."""
+        return self.problem.endswith(_NO_TEXT)
+
+
+class Key(NamedTuple):
+    """A key of the front matter.
+
+    Attributes:
+        name: What it is called.
+        line: Its line in the file, counted from 1.
+        at: The offset behind its colon.
+        value: Its value.
+    """
+
+    name: str
+    line: int
     at: int
-    start: int
-    end: int
-    line_end: int
+    value: Scalar
 
 
-class Front(NamedTuple):
+class FrontMatter(NamedTuple):
     """A text in four parts.
 
     Attributes:
@@ -89,133 +140,211 @@ class Front(NamedTuple):
         """Return the text."""
         return "".join(self)
 
+    # ---- reading ----
+
     @property
     def is_open(self) -> bool:
-        """Whether a front matter begins that nothing ends: what comes next might end it."""
-        return not self.opening and _begun(self.body) and _closing(self.body) is None
+        """Whether front matter begins that nothing ends: what comes next might end it."""
+        opening = None if self.opening else _OPENING.match(self.body)
+        return opening is not None and _CLOSING.search(self.body, opening.end()) is None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the front matter is longer than what is read."""
+        return len(self.head) > LONGEST_HEAD
 
     @property
     def line_end(self) -> str:
-        """How the lines of the page end, as its first one does."""
+        """How the lines of the text end, as its first one does."""
         return "\r\n" if re.match(r"[^\n]*\r\n", self.opening or self.body) else "\n"
 
-    def get(self, key: str) -> str:
-        r"""Return the value that stands on the line of a key, as a text; ``""`` without it.
+    @property
+    def body_line(self) -> int:
+        """The line on which the body begins, counted from 1."""
+        return "".join(self[:3]).count("\n") + 1
 
-        >>> split("---\ndate: 2026-02-27 # Friday\n---\n").get("date")
-        '2026-02-27'
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The keys of the front matter, in their order."""
+        return () if self.is_long else _scan(self.head)[0]
+
+    @property
+    def strangers(self) -> tuple[int, ...]:
+        """The lines of the front matter that are no key and belong to none."""
+        return () if self.is_long else _scan(self.head)[1]
+
+    def find(self, name: str) -> Key | None:
+        """Return a key, the first one if it stands twice; ``None`` without it."""
+        return next((key for key in self.keys if key.name == name), None)
+
+    def text(self, name: str) -> str:
+        r"""Return the text of a key, without the white space around it; ``""`` where there is none.
+
+        >>> parse("---\nname: charts # ours\n---\n").text("name")
+        'charts'
         """
-        return _scalar(self._value(key))
+        key = self.find(name)
+        return (key.value.text or "").strip() if key else ""
 
-    def items(self, key: str) -> tuple[str, ...]:
+    def raw(self, name: str) -> str:
+        """Return what stands on the line of a key, without a comment; ``""`` without it."""
+        key = self.find(name)
+        return self.head[slice(*self._span(key))] if key else ""
+
+    def items(self, name: str) -> tuple[str, ...]:
         r"""Return the items of a list, in whichever form it stands.
 
-        >>> split("---\nthemes:\n- ci\n- 'it''s'\n---\n").items("themes")
+        >>> parse("---\nthemes:\n- ci\n- 'it''s'\n---\n").items("themes")
         ('ci', "it's")
         """
-        value = self._value(key)
+        key, value = self.find(name), self.raw(name)
+        if key is None:
+            return ()
         if _LIST.match(value):
             return tuple(_items(value[1:-1]))
-        block = tuple(_scalar(_bare(item["item"])) for item in self._block(key))
-        plain = "" if value[:1] in tuple("[{|>&*!") else _scalar(value)
-        return tuple(filter(None, block)) or tuple(_items(plain))
+        if not value:
+            rows = (read_scalar(row["item"]).text for row in self._rows(key))
+            return tuple(filter(None, rows))
+        return () if value[0] in "|>" else tuple(_items(key.value.text or ""))
 
-    def with_number(self, key: str, number: int) -> Front:
-        r"""Return the text with a number in the place of another, or below the last key.
+    # ---- editing ----
 
-        >>> split("---\nwords: 7 # counted\n---\n").with_number("words", 12).head
+    def with_text(self, name: str, text: str) -> FrontMatter:
+        """Return the whole with another text for a key, which is added if it is missing.
+
+        Raises:
+            InvalidSkillError: If what stands there is no text that could be replaced.
+        """
+        if self.is_open:
+            raise InvalidSkillError("front matter", "is not closed; end it with a line ---")
+        if self.is_long:
+            reason = f"has {len(self.head)} characters of {LONGEST_HEAD}; shorten it in the file"
+            raise InvalidSkillError("front matter", reason)
+        key = self.find(name)
+        if key is None:
+            # A list or a block may stand at the end, but never goes on with a key.
+            opening, closing = self.opening or "---\n", self.closing or "---\n"
+            return self._added(f"{name}: {written(text)}", opening=opening, closing=closing)
+        value = key.value
+        if value.text is not None and value.text.strip() == text and not value.problem:
+            return self
+        if not value.spans:
+            raise InvalidSkillError(name, f"{value.problem}; correct it in the file")
+        (first, last), *more = value.spans
+        head = self.head
+        for start, end in reversed(more):
+            head = head[:start] + head[end:]
+        said = written(text) if head[first - 1] != ":" else f" {written(text)}"
+        return self._replace(head=head[:first] + said + head[last:])
+
+    def with_mapping(self, name: str, texts: Mapping[str, str]) -> FrontMatter:
+        """Return the whole with a key that holds texts of its own, unless it has that key."""
+        if self.find(name) is not None or not self.opening or self.is_long:
+            return self
+        rows = (f"  {key}: {written(text)}" for key, text in texts.items())
+        return self._added(f"{name}:", *rows)
+
+    def with_number(self, name: str, number: int) -> FrontMatter:
+        r"""Return the whole with a number in the place of another, or below the last key.
+
+        >>> parse("---\nwords: 7 # counted\n---\n").with_number("words", 12).head
         'words: 12 # counted\n'
         """
-        return self._with(key, f"{number}", _NUMBER.match)
+        return self._with(name, f"{number}", _NUMBER.match)
 
-    def with_value(self, key: str, value: str) -> Front:
-        r"""Return the text with a value in the place of what stands on the line of a key.
+    def with_value(self, name: str, value: str) -> FrontMatter:
+        r"""Return the whole with a value in the place of what stands on the line of a key.
 
-        >>> split("---\nupdated: 2026 # by us\n---\n").with_value("updated", "2027").head
+        >>> parse("---\nupdated: 2026 # by us\n---\n").with_value("updated", "2027").head
         'updated: 2027 # by us\n'
         """
-        return self._with(key, value, lambda old: old[:1] not in ("|", ">"))
+        return self._with(name, value, lambda old: old[:1] not in ("|", ">"))
 
-    def with_items(self, key: str, items: Iterable[str]) -> Front:
-        r"""Return the text with items that its list does not have yet, in the form that it has.
+    def with_items(self, name: str, items: Iterable[str]) -> FrontMatter:
+        r"""Return the whole with items that its list does not have yet, in the form that it has.
 
-        >>> split("---\nthemes: [ci]\n---\n").with_items("themes", ["CI", "no"]).head
+        >>> parse("---\nthemes: [ci]\n---\n").with_items("themes", ["CI", "no"]).head
         'themes: [ci, "no"]\n'
         """
-        known = {fold(item) for item in self.items(key)}
-        fresh = {fold(item): quoted(item) for item in items if fold(item) not in known}
+        known = {fold(item) for item in self.items(name)}
+        fresh = {fold(item): in_list(item) for item in items if fold(item) not in known}
         new = ", ".join(fresh.values())
         if not new or not self.opening:
             return self
-        spot, block, value = self._spot(key), self._block(key), self._value(key)
-        if spot is not None and _LIST.match(value):
-            known_items = value[1:-1].rstrip()
-            joint = "" if not known_items else " " if known_items.endswith(",") else ", "
-            at = spot.start + 1 + len(known_items)
+        key = self.find(name)
+        if key is not None and _LIST.match(self.raw(name)):
+            inside = self.raw(name)[1:-1].rstrip()
+            joint = "" if not inside else " " if inside.endswith(",") else ", "
+            at = self._span(key)[0] + 1 + len(inside)
             return self._put(at, at, joint + new)
-        if block:
-            last = block[-1]
-            if _NESTED.match(self.head, last.end() + 1):
-                return self
-            rows = "".join(f"{last['dash']}{each}{self.line_end}" for each in fresh.values())
-            return self._put(last.end() + 1, last.end() + 1, rows)
-        return self._with(key, f"[{new}]")
+        if key is not None and (rows := self._rows(key)):
+            dash, end = rows[-1]["dash"], rows[-1].end() + 1
+            added = "".join(f"{dash}{each}{self.line_end}" for each in fresh.values())
+            return self if _NESTED_LINE.match(self.head, end) else self._put(end, end, added)
+        return self._with(name, f"[{new}]", lambda _: False)
 
-    def _with(
-        self, key: str, value: str, is_ours: Callable[[str], object] = lambda _: False
-    ) -> Front:
-        """Return the text with a value in the place of none, or of one that ``is_ours``."""
-        if not self.opening:
+    def with_body(self, body: str) -> FrontMatter:
+        """Return the whole with another body."""
+        needs_end = self.closing and body and not self.closing.endswith("\n")
+        closing = self.closing + self.line_end if needs_end else self.closing
+        return self._replace(closing=closing, body=body)
+
+    def _with(self, name: str, value: str, is_ours: Callable[[str], object]) -> FrontMatter:
+        """Return the whole with a value in the place of none, or of one that ``is_ours``."""
+        if not self.opening or self.is_long:
             return self
-        spot = self._spot(key)
-        if spot is None:
-            at = len(self.head)
-            return self._put(at, at, f"{key}: {value}{self.line_end}")
-        old = self.head[spot.start : spot.end]
-        if old:
-            is_set = spot.start > spot.at and is_ours(old)
-            return self._put(spot.start, spot.end, value) if is_set else self
-        nested = _NESTED.match(self.head, spot.line_end + 1)
-        return self if nested else self._put(spot.at, spot.at, f" {value}")
+        key = self.find(name)
+        if key is None:
+            return self._added(f"{name}: {value}")
+        start, end = self._span(key)
+        if start < end:
+            is_set = start > key.at and is_ours(self.head[start:end])
+            return self._put(start, end, value) if is_set else self
+        is_nested = _NESTED_LINE.match(self.head, self.head.find("\n", key.at) + 1)
+        return self if is_nested else self._put(key.at, key.at, f" {value}")
 
-    def _put(self, start: int, end: int, text: str) -> Front:
+    def _added(self, *rows: str, **parts: str) -> FrontMatter:
+        """Return the whole with lines more below the last one, and other ``parts``."""
+        added = "".join(f"{row}{self.line_end}" for row in rows)
+        return self._replace(head=self.head + added, **parts)
+
+    def _put(self, start: int, end: int, text: str) -> FrontMatter:
         return self._replace(head=self.head[:start] + text + self.head[end:])
 
-    def _spot(self, key: str) -> _Spot | None:
-        """Return where the value of a key stands on its line; of the first key of that name."""
-        name = re.compile(rf"^{re.escape(key)}[ \t]*+:", re.MULTILINE).search(self.head)
-        if name is None:
-            return None
-        line_end = self.head.find("\n", name.end())
-        raw = self.head[name.end() : line_end]
-        closed = _QUOTED.match(raw)
+    def _span(self, key: Key) -> tuple[int, int]:
+        """Return where the value stands on the line of a key, without a comment."""
+        raw = self.head[key.at : self.head.find("\n", key.at)]
+        closed = _CLOSED.match(raw)
         comment = _COMMENT.search(raw, closed.end() if closed else 0)
-        said = raw[: comment.start()] if comment else raw
-        start = name.end() + len(raw) - len(raw.lstrip(" \t"))
-        end = name.end() + len(said.rstrip(" \t\r"))
-        return _Spot(name.end(), min(start, end), end, line_end)
+        shown = (raw[: comment.start()] if comment else raw).rstrip(" \t\r")
+        indent = len(raw) - len(raw.lstrip(" \t"))
+        return key.at + min(indent, len(shown)), key.at + len(shown)
 
-    def _value(self, key: str) -> str:
-        spot = self._spot(key)
-        return self.head[spot.start : spot.end] if spot else ""
-
-    def _block(self, key: str) -> list[re.Match[str]]:
+    def _rows(self, key: Key) -> list[re.Match[str]]:
         """Return the items of a list that stands one below the other."""
-        spot, items = self._spot(key), []
-        at = len(self.head) if spot is None or spot.end > spot.start else spot.line_end + 1
-        while (item := _ITEM.match(self.head, at)) is not None:
-            items.append(item)
-            at = item.end() + 1
-        return items
+        start, end = self._span(key)
+        at = len(self.head) if start < end else self.head.find("\n", key.at) + 1
+        rows = []
+        while (row := _ROW.match(self.head, at)) is not None:
+            rows.append(row)
+            at = row.end() + 1
+        return rows
 
 
-def split(text: str) -> Front:
-    """Return the parts of a text; what begins like a front matter and is prose is none."""
-    opening, closing = _OPENING.match(text), _closing(text)
-    if opening is None or closing is None or not _is_mapping(text[opening.end() : closing.start()]):
-        return Front("", "", "", text)
-    head = text[opening.end() : closing.start()]
-    return Front(opening[0], head, closing[0], text[closing.end() :])
+def parse(text: str) -> FrontMatter:
+    """Return the parts of a text."""
+    opening = _OPENING.match(text)
+    closing = _CLOSING.search(text, opening.end()) if opening else None
+    if opening is not None and closing is not None:
+        head = text[opening.end() : closing.start()]
+        return FrontMatter(opening[0], head, closing[0], text[closing.end() :])
+    return FrontMatter("", "", "", text)
+
+
+def parse_strict(text: str) -> FrontMatter:
+    """Return the parts of a text; front matter with a line that is no key is taken for prose."""
+    found = parse(text)
+    return FrontMatter("", "", "", text) if found.strangers else found
 
 
 def fold(item: str) -> str:
@@ -223,146 +352,83 @@ def fold(item: str) -> str:
     return unicodedata.normalize("NFC", item).casefold().strip()
 
 
-def quoted(item: str) -> str:
-    """Return an item as YAML reads it for a text in a list.
+@lru_cache(maxsize=64)
+def _scan(head: str) -> tuple[tuple[Key, ...], tuple[int, ...]]:
+    """Return the keys of front matter, and the lines that are no key and belong to none."""
+    keys: list[Key] = []
+    strangers: list[int] = []
+    begun: tuple[str, int, int] | None = None
+    at = 0
 
-    >>> quoted("code review"), quoted("no"), quoted("a, b")
-    ('code review', '"no"', '"a, b"')
-    """
-    plain = _PLAIN.match(item) and item.lower() not in _WORDS
-    if plain:
-        return item
-    said = json.dumps(item, ensure_ascii=not item.isprintable())
-    return said.replace("[", "\\u005b").replace("]", "\\u005d")
+    def end() -> None:
+        if begun is not None:
+            keys.append(Key(*begun, read_scalar(head, begun[-1], at)))
 
-
-def _begun(text: str) -> bool:
-    return _OPENING.match(text) is not None
-
-
-def _closing(text: str) -> re.Match[str] | None:
-    opening = _OPENING.match(text)
-    return _CLOSING.search(text, opening.end()) if opening else None
-
-
-def _is_mapping(head: str) -> bool:
-    """Whether each line is a key, belongs to one, or is a comment."""
-    begun = False
-    for line in head.split("\n"):
-        if _KEY.match(line):
-            begun = True
-        elif line.startswith("#") or not line.strip():
-            continue
-        elif not (begun and _BELONGS.match(line)):
-            return False
-    return True
+    for number, line in enumerate(head.split("\n"), 2):
+        found = _KEY.match(head, at)
+        belongs = _BELONGS.match(line) and (begun or not line.strip() or line[0] == "#")
+        if found is not None or not belongs:
+            end()
+            begun = None
+        if found is not None:
+            name = next(each for each in found.groups() if each is not None)
+            begun = name, number, found.end()
+        elif not belongs:
+            strangers.append(number)
+        at += len(line) + 1
+    at = len(head)
+    end()
+    return tuple(keys), tuple(strangers)
 
 
 def _items(text: str) -> Iterator[str]:
     at = 0
-    while at < len(text) and (piece := _PIECE.match(text, at)) is not None:
-        item = _scalar((piece[1] if piece[1] is not None else piece[2]).strip())
+    while at < len(text) and (found := _ITEM.match(text, at)) is not None:
+        item = read_scalar((found[1] if found[1] is not None else found[2]).strip()).text
         if item:
             yield item
-        at = piece.end()
+        at = found.end()
 
 
-def _bare(text: str) -> str:
-    """Return the value of a line without the comment behind it."""
-    return text.strip() if text[:1] in "\"'" else re.split(r"[ \t]#", text, maxsplit=1)[0].strip()
+# ---- scalars ----
 
 
-def _scalar(text: str) -> str:
-    """Return the text that a scalar of one line means."""
-    if len(text) > 1 and text[0] == text[-1] == "'":
-        return text[1:-1].replace("''", "'")
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        try:
-            return str(json.loads(text, strict=False))
-        except ValueError:
-            return text[1:-1]
-    return text
+def written(text: str) -> str:
+    r"""Return ``text`` as one line of YAML: bare where that is safe, else in double quotes.
 
-
-# The plain texts of YAML: read where they stand in a front matter, and written as one line.
-#
-# Promises: no I/O; nothing is expanded, resolved or run: an alias, a tag, a list or a mapping is
-# told to be no text, and stays as it is. What :func:`written` returns is read as the same text by
-# :func:`read` and by any reader of YAML. The cost grows linearly with the text.
-
-Span = tuple[int, int]
-
-# White space, and lines of nothing but a comment, in front of a value.
-_LEAD: Final = re.compile(r"(?:[ \t]++|\r?\n|(?<=[ \t\n])#[^\n]*+)*+")
-_HEADER: Final = re.compile(r"[|>](?:([-+])([1-9])?|([1-9])([-+])?)?(?=[ \t\r\n]|\Z)")
-_NESTED_SCALARS: Final = re.compile(r"-(?=\s|\Z)|\?(?=\s|\Z)|[^\s:#'\"|>][^\s:#]*+:(?=\s|\Z)")
-_QUOTED_SCALARS: Final = {
-    "'": re.compile(r"'((?:[^']|'')*+)'"),
-    '"': re.compile(r'"((?:[^"\\]|\\[\s\S])*+)"'),
-}
-_ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([\s\S]))")
-_ESCAPES: Final = dict(
-    zip(
-        '0abt\tnvfre "/\\N_LP',
-        '\0\a\b\t\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029',
-        strict=True,
-    )
-)
-# A letter first, so that it is no number and no date; no colon or hash that could mean something.
-_BARE: Final = re.compile(
-    r"[A-Za-z](?:[^\x00-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff:#]"
-    r"|:(?=[^ ])|(?<=[^ ])#)*+(?<! )"
-)
-_WORDS_SCALARS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
-_UNPRINTABLE: Final = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_OPAQUE: Final = {
-    "&": "an anchor",
-    "*": "an alias",
-    "!": "a tag",
-    "[": "a list",
-    "{": "a mapping",
-}
-_TABBED: Final = re.compile(r"\n\t++[^\s#]")
-_CLOSES: Final = {"[": "]", "{": "}"}
-_STRINGS: Final = re.compile(r"""'(?:[^']|'')*+'|"(?:[^"\\]|\\[\s\S])*+"|(?:^|\s)#[^\n]*+""")
-_KEPT: Final = "%@`,]}|>"
-_NO_TEXT: Final = ", not a text"
-_SURROGATES: Final = range(0xD800, 0xE000)
-_CODES: Final = range(0x110000)
-
-
-class Scalar(NamedTuple):
-    """A value in a front matter.
-
-    Attributes:
-        text: What it says; ``None`` if it is no text.
-        spans: The pieces of the source that say it; what stands between and behind them, like a
-            comment, does not belong to it. None if the value cannot be replaced.
-        problem: What is wrong with it, or ``""``.
+    >>> written("Make charts"), written("Use: this"), written("yes"), written("two\nlines")
+    ('Make charts', '"Use: this"', '"yes"', '"two\\nlines"')
     """
-
-    text: str | None
-    spans: tuple[Span, ...] = ()
-    problem: str = ""
-
-    @property
-    def is_other(self) -> bool:
-        """Whether nothing is wrong but that it is something else than a text."""
-        return self.problem.endswith(_NO_TEXT)
+    if _BARE.fullmatch(text) and text.casefold() not in _WORDS:
+        return text
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
 
 
-def read(source: str, start: int, end: int) -> Scalar:
+def in_list(item: str) -> str:
+    """Return an item as one line of YAML in a list.
+
+    >>> in_list("code review"), in_list("no"), in_list("a, b")
+    ('code review', '"no"', '"a, b"')
+    """
+    said = written(item)
+    if said == item and not set(item).isdisjoint(_IN_LISTS):
+        said = json.dumps(item, ensure_ascii=False)
+    return said.replace("[", "\\u005b").replace("]", "\\u005d")
+
+
+def read_scalar(source: str, start: int = 0, end: int | None = None) -> Scalar:
     r"""Read the value that stands in ``source`` from ``start``, right behind a key, to ``end``.
 
-    >>> read("a: 'it''s'  # why\n", 2, 18)
+    >>> read_scalar("a: 'it''s'  # why\n", 2)
     Scalar(text="it's", spans=((3, 10),), problem='')
     """
+    end = len(source) if end is None else end
     lead = _LEAD.match(source, start, end)
     at = lead.end() if lead else start
     if at == end:
         return Scalar("", ((start, start),))
-    first = source[at]
-    if first in _QUOTED_SCALARS:
+    if source[at] in _QUOTED:
         return _quoted(source, at, end)
     found = _unquoted(source, start, at, end)
     # Not so in quotes, where any white space is folded.
@@ -380,22 +446,10 @@ def _unquoted(source: str, start: int, at: int, end: int) -> Scalar:
         return Scalar(None, (), f"begins with {first} and does not end with {_CLOSES[first]}")
     if first in _OPAQUE:
         return Scalar(None, (), f"is {_OPAQUE[first]}{_NO_TEXT}")
-    nested = _NESTED_SCALARS.match(source, at, end)
+    nested = _NESTED.match(source, at, end)
     if nested is not None and (nested[0] in "-?" or "\n" in source[start:at]):
         return Scalar(None, (), f"is {'a list' if first == '-' else 'a mapping'}{_NO_TEXT}")
     return _plain(source, at, end)
-
-
-def written(text: str) -> str:
-    r"""Return ``text`` as one line of YAML: bare where that is safe, else in double quotes.
-
-    >>> written("Make charts"), written("Use: this"), written("yes"), written("two\nlines")
-    ('Make charts', '"Use: this"', '"yes"', '"two\\nlines"')
-    """
-    if _BARE.fullmatch(text) and text.casefold() not in _WORDS_SCALARS:
-        return text
-    quoted = json.dumps(text, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
 
 
 def _plain(source: str, start: int, end: int) -> Scalar:
@@ -417,7 +471,7 @@ def _plain(source: str, start: int, end: int) -> Scalar:
     problem = ""
     if not text:
         return Scalar("", ((start, start),))
-    if text[0] in _KEPT:
+    if text[0] in _RESERVED:
         problem = f"begins with {text[0]!r}, which YAML keeps for itself; put it in quotes"
     elif ": " in text or text[-1] == ":" or ":\n" in text:
         problem = "holds a colon and a space, which make a mapping of it; put it in quotes"
@@ -430,7 +484,7 @@ def _plain(source: str, start: int, end: int) -> Scalar:
 
 def _quoted(source: str, start: int, end: int) -> Scalar:
     quote = source[start]
-    found = _QUOTED_SCALARS[quote].match(source, start, end)
+    found = _QUOTED[quote].match(source, start, end)
     if found is None:
         return Scalar(None, (), f"begins with {quote} and does not end with it")
     rest = source[found.end() : end]
@@ -559,183 +613,3 @@ def _unescaped(found: re.Match[str]) -> str:
     if (not digits and found[4] not in _ESCAPES) or code in _SURROGATES or code not in _CODES:
         raise ValueError(found[0])
     return chr(code) if digits else _ESCAPES[found[4]]
-
-
-# A SKILL.md as it stands: front matter and body, read and edited without touching the rest.
-#
-# Promises: no I/O; ``parse(x).render() == x`` for every ``x``; an edit of a value or of the body
-# changes the bytes of that and no others: comments, order, line ends, a byte order mark and keys
-# that nobody knows stay as they are. Only ``\n`` ends a line. What is longer than
-# :data:`LONGEST_HEAD` is no front matter that anybody wrote: no key of it is read.
-
-LONGEST_HEAD: Final = 16 * 1024
-"""How long a front matter may be that is read, in characters."""
-
-_OPENING_PAGE: Final = re.compile(r"\ufeff?---[ \t]*\r?\n")
-_KEY_PAGE: Final = re.compile(
-    r"""(?:"([^"\\\n]*+)"|'([^'\n]*+)'|([^\s:#\[\]{},&*!|>'"%@`-](?:[^\s:#]|:(?=\S))*+))"""
-    r"[ \t]*+:(?=[ \t\r\n])"
-)
-# What may stand at the begin of a line and belongs to the key before it.
-_BELONGS_PAGE: Final = re.compile(r"[ \t\r]|#|-(?=\s)|\Z")
-
-
-class Key(NamedTuple):
-    """A key of the front matter.
-
-    Attributes:
-        name: What it is called.
-        line: Its line in the file, counted from 1.
-        value: Its value.
-    """
-
-    name: str
-    line: int
-    value: Scalar
-
-
-class Page:
-    """The text of a SKILL.md, in four parts.
-
-    Attributes:
-        opening: The line that begins the front matter; ``""`` if there is none.
-        head: The lines of the front matter.
-        closing: The line that ends it.
-        body: The rest: all of it, if there is no front matter.
-    """
-
-    def __init__(self, opening: str, head: str, closing: str, body: str) -> None:
-        """Take the parts as they are."""
-        self.opening = opening
-        self.head = head
-        self.closing = closing
-        self.body = body
-
-    def render(self) -> str:
-        """Return the text."""
-        return f"{self.opening}{self.head}{self.closing}{self.body}"
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a front matter begins that nothing ends."""
-        return not self.opening and _OPENING_PAGE.match(self.body) is not None
-
-    @property
-    def is_long(self) -> bool:
-        """Whether the front matter is longer than what is read."""
-        return len(self.head) > LONGEST_HEAD
-
-    @property
-    def body_line(self) -> int:
-        """The line on which the body begins, counted from 1."""
-        return f"{self.opening}{self.head}{self.closing}".count("\n") + 1
-
-    @cached_property
-    def keys(self) -> tuple[Key, ...]:
-        """The keys of the front matter, in their order."""
-        return tuple(key for key, _ in self._found if key is not None)
-
-    @property
-    def strangers(self) -> list[int]:
-        """The lines of the front matter that are no key and belong to none."""
-        return [line for key, line in self._found if key is None]
-
-    def get(self, name: str) -> Scalar | None:
-        """Return the value of a key, the first one if it stands twice; ``None`` without it."""
-        return next((key.value for key in self.keys if key.name == name), None)
-
-    def text(self, name: str) -> str:
-        r"""Return the text of a key, without the white space around it; ``""`` where there is none.
-
-        >>> parse("---\nname: charts\n---\n").text("name")
-        'charts'
-        """
-        value = self.get(name)
-        return (value.text or "").strip() if value else ""
-
-    def with_text(self, name: str, text: str) -> Page:
-        """Return the page with another text for a key, which is added if it is missing.
-
-        Raises:
-            InvalidSkillError: If what stands there is no text that could be replaced.
-        """
-        from engramdown.errors import InvalidSkillError
-
-        if self.is_open:
-            raise InvalidSkillError("front matter", "is not closed; end it with a line ---")
-        if self.is_long:
-            reason = f"has {len(self.head)} characters of {LONGEST_HEAD}; shorten it in the file"
-            raise InvalidSkillError("front matter", reason)
-        found = self.get(name)
-        end = "\r\n" if self.opening.endswith("\r\n") else "\n"
-        if found is None:
-            line = f"{name}: {written(text)}{end}"
-            # A list or a block may stand at the end, but never goes on with a key.
-            opening, closing = self.opening or "---\n", self.closing or "---\n"
-            return Page(opening, self.head + line, closing, self.body)
-        if found.text is not None and found.text.strip() == text and not found.problem:
-            return self
-        if not found.spans:
-            raise InvalidSkillError(name, f"{found.problem}; correct it in the file")
-        return Page(self.opening, self._replaced(found, text), self.closing, self.body)
-
-    def with_notes(self, name: str, notes: Mapping[str, str]) -> Page:
-        """Return the page with a key that holds texts of its own, unless it has that key."""
-        if self.get(name) is not None or not self.opening or self.is_long:
-            return self
-        end = "\r\n" if self.opening.endswith("\r\n") else "\n"
-        lines = [f"{name}:", *(f"  {key}: {written(text)}" for key, text in notes.items())]
-        head = self.head + "".join(f"{line}{end}" for line in lines)
-        return Page(self.opening, head, self.closing, self.body)
-
-    def with_body(self, body: str) -> Page:
-        """Return the page with another body."""
-        closing = self.closing
-        if closing and body and not closing.endswith("\n"):
-            closing += "\r\n" if self.opening.endswith("\r\n") else "\n"
-        return Page(self.opening, self.head, closing, body)
-
-    def _replaced(self, found: Scalar, text: str) -> str:
-        """Return the front matter with ``text`` in the place of a value."""
-        (first, last), *more = found.spans
-        said = written(text)
-        if self.head[first - 1] == ":":
-            said = f" {said}"
-        head = self.head
-        for start, end in reversed(more):
-            head = head[:start] + head[end:]
-        return head[:first] + said + head[last:]
-
-    @cached_property
-    def _found(self) -> tuple[tuple[Key | None, int], ...]:
-        """Each key with its line, and each line that is none as ``None``."""
-        return () if self.is_long else tuple(self._scan())
-
-    def _scan(self) -> Iterator[tuple[Key | None, int]]:
-        at, first = 0, 2
-        begun: tuple[re.Match[str], int] | None = None
-        for number, line in enumerate(self.head.split("\n"), first):
-            key = _KEY_PAGE.match(self.head, at)
-            if key is not None or not (_BELONGS_PAGE.match(line) and (begun or line[:1] in "#\r")):
-                if begun is not None:
-                    yield self._key(*begun, at)
-                begun = (key, number) if key is not None else None
-                if key is None:
-                    yield None, number
-            at += len(line) + 1
-        if begun is not None:
-            yield self._key(*begun, len(self.head))
-
-    def _key(self, found: re.Match[str], line: int, end: int) -> tuple[Key, int]:
-        name = next(each for each in found.groups() if each is not None)
-        return Key(name, line, read(self.head, found.end(), end)), line
-
-
-def parse(text: str) -> Page:
-    """Return the page that a text is."""
-    opening = _OPENING_PAGE.match(text)
-    closing = _CLOSING.search(text, opening.end()) if opening else None
-    if opening is None or closing is None:
-        return Page("", "", "", text)
-    head = text[opening.end() : closing.start()]
-    return Page(opening[0], head, closing[0], text[closing.end() :])

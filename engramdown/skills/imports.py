@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import InvalidSkillError, StoreError
-from engramdown.markdown.front_matter import Page, parse
+from engramdown.markdown.front_matter import FrontMatter, parse
 from engramdown.secrets.redaction import secret_in
 from engramdown.skills.files import FILE
 from engramdown.skills.validation import Finding, check, check_label, label_of
@@ -95,7 +95,7 @@ class Incoming(NamedTuple):
     hidden: int = 0
 
     @property
-    def page(self) -> Page:
+    def page(self) -> FrontMatter:
         """Its SKILL.md."""
         return page_of(self.files)
 
@@ -147,7 +147,7 @@ def files_at(home: Path) -> dict[str, Content]:
     return dict(_files(home))
 
 
-def page_of(files: Mapping[str, Content]) -> Page:
+def page_of(files: Mapping[str, Content]) -> FrontMatter:
     """Return the SKILL.md among some files."""
     return parse(files.get(FILE, Content(b"")).data.decode("utf-8", "surrogateescape"))
 

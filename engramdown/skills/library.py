@@ -22,7 +22,7 @@ from engramdown.errors import (
     SkillRefusedError,
     StoreError,
 )
-from engramdown.markdown.front_matter import Page, parse
+from engramdown.markdown.front_matter import FrontMatter, parse
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import Settings
 from engramdown.skills.files import FILE
@@ -46,7 +46,7 @@ __all__ = [
     "with_text",
 ]
 
-Change = Callable[[Page], Page]
+Change = Callable[[FrontMatter], FrontMatter]
 """Is given the page that stands there and returns the new one, or raises."""
 
 
@@ -158,7 +158,7 @@ class Skills:
             raise StoreError(self.troubles[0])
         raise SkillNotFoundError(label, self._near(label))
 
-    def drafted(self, label: str, description: str, body: str, **more: str) -> Page:
+    def drafted(self, label: str, description: str, body: str, **more: str) -> FrontMatter:
         """Return the page of a new skill.
 
         Args:
@@ -182,7 +182,7 @@ class Skills:
         _refuse_secrets(page)
         return page
 
-    def create(self, scope: Scope, label: str, page: Page) -> Skill:
+    def create(self, scope: Scope, label: str, page: FrontMatter) -> Skill:
         """Write a new skill; a scope that is not there yet is started first.
 
         Raises:
@@ -316,9 +316,9 @@ class Skills:
         return next(iter(difflib.get_close_matches(label, sorted(labels), n=1)), "")
 
 
-def _noted(each: Incoming) -> Page:
+def _noted(each: Incoming) -> FrontMatter:
     """Return the page of a skill with where it comes from, unless it has notes of its own."""
-    return each.page.with_notes("metadata", {"imported-from": told_source(each.source)})
+    return each.page.with_mapping("metadata", {"imported-from": told_source(each.source)})
 
 
 def told_source(source: str) -> str:
@@ -355,7 +355,7 @@ def with_description(read: Skill, description: str) -> Change:
     """
     text, before = check_description(description), read.description
 
-    def change(page: Page) -> Page:
+    def change(page: FrontMatter) -> FrontMatter:
         if page.text("description") not in (before, text):
             raise SkillChangedError(str(read.path))
         return page.with_text("description", text)
@@ -371,7 +371,7 @@ def with_body(read: Skill, body: str) -> Change:
     """
     check_text("body", body)
 
-    def change(page: Page) -> Page:
+    def change(page: FrontMatter) -> FrontMatter:
         if page.body not in (read.page.body, body):
             raise SkillChangedError(str(read.path))
         return page.with_body(body)
@@ -382,7 +382,7 @@ def with_body(read: Skill, body: str) -> Change:
 def with_text(read: Skill, text: str) -> Change:
     """Return the change to another text of all of it, of a skill as it was ``read``."""
 
-    def change(page: Page) -> Page:
+    def change(page: FrontMatter) -> FrontMatter:
         if page.render() not in (read.page.render(), text):
             raise SkillChangedError(str(read.path))
         return parse(text)
@@ -390,7 +390,7 @@ def with_text(read: Skill, text: str) -> Change:
     return change
 
 
-def changed(page: Page, change: Change) -> Page:
+def changed(page: FrontMatter, change: Change) -> FrontMatter:
     """Return a page with a change that may be written.
 
     Raises:
@@ -402,7 +402,7 @@ def changed(page: Page, change: Change) -> Page:
     return after
 
 
-def _refuse_secrets(page: Page, before: Page | None = None) -> None:
+def _refuse_secrets(page: FrontMatter, before: FrontMatter | None = None) -> None:
     """Refuse a page that holds a secret which did not stand there before."""
     known = Counter(value for value, _ in _secrets(before)) if before else Counter[str]()
     for value, kind in _secrets(page):
@@ -411,6 +411,6 @@ def _refuse_secrets(page: Page, before: Page | None = None) -> None:
             raise SkillRefusedError(kind)
 
 
-def _secrets(page: Page) -> list[tuple[str, str]]:
+def _secrets(page: FrontMatter) -> list[tuple[str, str]]:
     text = page.render()
     return [(text[each.start : each.end], each.kind) for each in find_secrets(text)]

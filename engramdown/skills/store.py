@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.clock import nanoseconds
 from engramdown.errors import SkillNotFoundError, StoreError
-from engramdown.markdown.front_matter import Page, parse
+from engramdown.markdown.front_matter import FrontMatter, parse
 from engramdown.skills.files import FILE, KEPT, SkillFiles
 from engramdown.skills.validation import Finding, check, check_label
 from engramdown.storage.disk import Disk
@@ -42,7 +42,7 @@ class Skill(NamedTuple):
     label: str
     scope: SkillScope
     path: Path
-    page: Page
+    page: FrontMatter
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -128,7 +128,7 @@ class SkillStore:
             raise SkillNotFoundError(label)
         return self._skill(label, data)
 
-    def create(self, label: str, page: Page) -> Skill:
+    def create(self, label: str, page: FrontMatter) -> Skill:
         """Write a new skill, and return it as it stands.
 
         Raises:
@@ -152,7 +152,7 @@ class SkillStore:
         """
         return self.files.place(check_label(label), files, instead=instead)
 
-    def edit(self, label: str, change: Callable[[Page], Page]) -> Skill:
+    def edit(self, label: str, change: Callable[[FrontMatter], FrontMatter]) -> Skill:
         """Change what a skill says, and return it as it stands.
 
         Args:
@@ -251,9 +251,9 @@ class _ReadOnly(Disk):
         )
 
 
-def _page(data: bytes) -> Page:
+def _page(data: bytes) -> FrontMatter:
     return parse(data.decode("utf-8", "surrogateescape"))
 
 
-def _encoded(page: Page) -> bytes:
+def _encoded(page: FrontMatter) -> bytes:
     return page.render().encode("utf-8", "surrogateescape")

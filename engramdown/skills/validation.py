@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, InvalidSkillError
 from engramdown.language.characters import hidden_characters
-from engramdown.markdown.front_matter import LONGEST_HEAD, Key, Page
+from engramdown.markdown.front_matter import LONGEST_HEAD, FrontMatter, Key
 from engramdown.secrets.redaction import find_secrets, redact
 
 __all__ = [
@@ -104,7 +104,7 @@ class Finding(NamedTuple):
         return _ADVICE[self.code][1]
 
 
-def check(page: Page, label: str, *, briefly: bool = False) -> list[Finding]:
+def check(page: FrontMatter, label: str, *, briefly: bool = False) -> list[Finding]:
     """Return what is wrong with a page, kind by kind in the order of the lines.
 
     Args:
@@ -176,7 +176,7 @@ def _few(found: Iterable[Finding]) -> Iterator[Finding]:
         yield last._replace(message=f"{last.message}; {more} more like it") if more > 0 else last
 
 
-def _of_front_matter(page: Page) -> Iterator[Finding]:
+def _of_front_matter(page: FrontMatter) -> Iterator[Finding]:
     if page.is_open:
         yield Finding(1, "not-closed", "the front matter is not closed")
     elif not page.opening:
@@ -188,7 +188,7 @@ def _of_front_matter(page: Page) -> Iterator[Finding]:
         yield Finding(line, "no-key", "the line is no key and belongs to none")
 
 
-def _of_keys(page: Page) -> Iterator[Finding]:
+def _of_keys(page: FrontMatter) -> Iterator[Finding]:
     """Look at what holds for several keys."""
     seen: Counter[str] = Counter()
     for key in page.keys:
@@ -205,8 +205,8 @@ def _of_keys(page: Page) -> Iterator[Finding]:
         yield Finding(_line_of(page, "compatibility"), "value", said)
 
 
-def _of_name(page: Page, label: str) -> Iterator[Finding]:
-    key = _first(page, "name")
+def _of_name(page: FrontMatter, label: str) -> Iterator[Finding]:
+    key = page.find("name")
     if key is None:
         yield Finding(1, "name", "there is no name")
         return
@@ -223,8 +223,8 @@ def _of_name(page: Page, label: str) -> Iterator[Finding]:
         yield Finding(key.line, "other-name", f"name is {_shown(name)} in a folder {_shown(label)}")
 
 
-def _of_description(page: Page) -> Iterator[Finding]:
-    key = _first(page, "description")
+def _of_description(page: FrontMatter) -> Iterator[Finding]:
+    key = page.find("description")
     if key is None:
         yield Finding(1, "description", "there is no description")
         return
@@ -236,7 +236,7 @@ def _of_description(page: Page) -> Iterator[Finding]:
         yield Finding(key.line, "description", f"description has {len(text)} characters")
 
 
-def _of_text(page: Page) -> Iterator[Finding]:
+def _of_text(page: FrontMatter) -> Iterator[Finding]:
     """Look at what holds for the whole file."""
     text = page.render()
     ends = [found.start() for found in re.finditer("\n", text)]
@@ -271,12 +271,8 @@ def _bad_value(key: Key) -> Finding:
     return Finding(key.line, "value", f"{key.name} {key.value.problem}")
 
 
-def _first(page: Page, name: str) -> Key | None:
-    return next((key for key in page.keys if key.name == name), None)
-
-
-def _line_of(page: Page, name: str) -> int:
-    key = _first(page, name)
+def _line_of(page: FrontMatter, name: str) -> int:
+    key = page.find(name)
     return key.line if key else 1
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import EngramdownError
-from engramdown.markdown.front_matter import Page, parse
+from engramdown.markdown.front_matter import FrontMatter, parse
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
@@ -178,7 +178,7 @@ def _is_ours(path: str) -> bool:
     return is_whole or path.rpartition("/")[2] in known
 
 
-def _describe(number: int, page: Page) -> Page:
+def _describe(number: int, page: FrontMatter) -> FrontMatter:
     return page.with_text("description", f"Make number {number}: well")
 
 

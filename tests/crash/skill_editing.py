@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
-from engramdown.markdown.front_matter import Page, parse
+from engramdown.markdown.front_matter import FrontMatter, parse
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
@@ -86,7 +86,7 @@ def _agent(store: SkillStore, name: int, over: threading.Event, wrong: list[str]
         time.sleep(0.001)
 
 
-def _with(line: str, page: Page) -> Page:
+def _with(line: str, page: FrontMatter) -> FrontMatter:
     return page.with_body(page.body + line)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engramdown.markdown.front_matter import Page, parse
+from engramdown.markdown.front_matter import FrontMatter, parse
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 
@@ -104,7 +104,7 @@ def texts(root: Path) -> dict[str, str]:
     }
 
 
-def learn(page: Page) -> Page:
+def learn(page: FrontMatter) -> FrontMatter:
     """Add a line to what a skill says."""
     return page.with_body(f"{page.body}Learned.\n")
 
@@ -135,7 +135,7 @@ def _files(root: Path) -> dict[str, bytes]:
     }
 
 
-def _page(label: str) -> Page:
+def _page(label: str) -> FrontMatter:
     return parse(f"---\nname: {label}\ndescription: Do {label}\n---\nAs always.\n")
 
 

@@ -40,7 +40,7 @@ def sections_are_added(text: str, section: Section) -> None:
         *map(_said, page.sections),
         _said(section._replace(text=normal(section.text))),
     ]
-    assert again.front.get("words") in (f"{again.words}", page.front.get("words"))
+    assert again.front.text("words") in (f"{again.words}", page.front.text("words"))
 
 
 def texts_are_kept(text: str) -> None:
@@ -68,7 +68,7 @@ def prose_is_left_alone(text: str) -> None:
 def words_are_counted(text: str) -> None:
     """The front matter says how many words there are."""
     after = parse(text).with_section(Section("10:15", "one two"))
-    assert parse(after.render()).front.get("words") == f"{after.words}" == "2"
+    assert parse(after.render()).front.text("words") == f"{after.words}" == "2"
 
 
 def themes_stand_once(text: str, theme: str) -> None:

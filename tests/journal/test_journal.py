@@ -90,7 +90,7 @@ def test_a_later_write_keeps_the_sections_before_it(tmp_path: Path) -> None:
     path.write_text(f"{path.read_text(encoding='utf-8')}\nBy hand.\n", encoding="utf-8")
     journal.write("entry 3", at=NOON)
     assert texts(journal) == ["entry 0", "entry 1", "entry 2\n\nBy hand.", "entry 3"]
-    assert parse(path.read_text(encoding="utf-8")).front.get("words") == "10"
+    assert parse(path.read_text(encoding="utf-8")).front.text("words") == "10"
 
 
 def test_a_page_that_a_person_began_keeps_what_is_theirs(tmp_path: Path) -> None:

@@ -84,8 +84,8 @@ BUGS: Final = (
     Bug(
         "prose between two rules is a front matter",
         "markdown.front_matter",
-        "or not _is_mapping(text[opening.end() : closing.start()])",
-        "",
+        "if found.strangers else found",
+        "if False else found",
         lambda core: core.prose_is_left_alone("---\nNo key.\n---\n"),
     ),
     Bug(

@@ -75,7 +75,7 @@ def test_a_day_of_sections_reads_as_it_was_written(written: list[Section]) -> No
         page = page.with_section(section)
     read = parse(page.render())
     assert [section.text for section in read.sections] == [normal(each.text) for each in written]
-    assert read.front.get("words") == f"{read.words}"
+    assert read.front.text("words") == f"{read.words}"
     assert set(read.front.items("themes")) == set(read.themes) - {""}
 
 

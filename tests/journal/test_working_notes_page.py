@@ -18,7 +18,7 @@ from engramdown.journal.working_notes import (
     without_versions,
     write_version,
 )
-from engramdown.markdown.front_matter import split
+from engramdown.markdown.front_matter import parse_strict
 
 NOW = "2026-02-27T10:15:00Z"
 LINES = ["---", "updated: x", "updated:", "mood: fine # so", "...", "text", "", "\ufeff---", "# a"]
@@ -33,14 +33,14 @@ versions = st.builds(Version, st.just(NOW), st.sampled_from(["person", "agent"])
 def test_what_is_read_is_what_was_written(page: str, text: str) -> None:
     after = with_text(page, text, NOW)
     assert text_of(after) == normal(text)
-    front = split(after)
-    before = split(page)
+    front = parse_strict(after)
+    before = parse_strict(page)
     if before.opening:
         assert front.opening == before.opening
         assert front.head.startswith(before.head[: before.head.find("updated")])
     if not front.opening:
         return  # A line of a person's stayed.
-    assert updated_of(after) == NOW or before.get("updated")[:1] in tuple("|>") or before.head
+    assert updated_of(after) == NOW or before.text("updated")[:1] in tuple("|>") or before.head
 
 
 @pytest.mark.parametrize(

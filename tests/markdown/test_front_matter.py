@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.markdown.front_matter import fold, quoted, split
+from engramdown.markdown.front_matter import fold, in_list, parse_strict
 
 LINES = [
     *("---", "--- ", "...", "words: 7", "words:", "words: 7 # counted", "words: many", "words:7"),
@@ -27,25 +27,25 @@ themes = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 @given(texts)
 def test_a_page_is_its_text(text: str) -> None:
-    front = split(text)
+    front = parse_strict(text)
     assert front.render() == text
     assert not front.head or front.head.endswith("\n")
 
 
 @given(texts, st.integers(0, 10**6))
 def test_a_number_changes_nothing_else(text: str, number: int) -> None:
-    front = split(text)
+    front = parse_strict(text)
     after = front.with_number("words", number)
     assert after._replace(head=front.head) == front
     if after.head != front.head:
-        assert after.get("words") == f"{number}"
-        assert split(after.render()) == after
+        assert after.raw("words") == f"{number}"
+        assert parse_strict(after.render()) == after
         assert sorted(front.head) == sorted(_without(after.head, front.head, number))
 
 
 def _without(after: str, before: str, number: int) -> str:
     """Return ``after`` with the number taken for what stood there before."""
-    old = split(f"---\n{before}---\n").get("words")
+    old = parse_strict(f"---\n{before}---\n").raw("words")
     said = re.search(rf"^words[ \t]*:[ \t]+({number})", after, re.MULTILINE)
     assert said is not None
     if re.search(r"^words[ \t]*:", before, re.MULTILINE):
@@ -56,7 +56,7 @@ def _without(after: str, before: str, number: int) -> str:
 
 @given(texts, st.lists(themes, max_size=3))
 def test_items_are_added_to_those_that_stand_there(text: str, new: list[str]) -> None:
-    front = split(text)
+    front = parse_strict(text)
     before = front.items("themes")
     after = front.with_items("themes", new)
     assert after._replace(head=front.head) == front
@@ -64,7 +64,7 @@ def test_items_are_added_to_those_that_stand_there(text: str, new: list[str]) ->
     if after.head != front.head:
         known = {fold(item) for item in after.items("themes")}
         assert {fold(item) for item in new if fold(item)} <= known
-        assert split(after.render()) == after
+        assert parse_strict(after.render()) == after
         assert _is_within(front.head, after.head)
 
 
@@ -80,9 +80,9 @@ def _is_within(before: str, after: str) -> bool:
 
 @given(themes.filter(lambda item: item.strip()))
 def test_what_is_quoted_is_read_back(item: str) -> None:
-    front = split("---\n---\n").with_items("themes", [item])
+    front = parse_strict("---\n---\n").with_items("themes", [item])
     assert front.items("themes") == (item,)
-    assert quoted(item) in front.head
+    assert in_list(item) in front.head
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_is_quoted_is_read_back(item: str) -> None:
     ],
 )
 def test_a_list_keeps_its_form(head: str, after: str) -> None:
-    front = split(f"---\n{head}\n---\n").with_items("themes", ["deploys"])
+    front = parse_strict(f"---\n{head}\n---\n").with_items("themes", ["deploys"])
     assert front.head == f"{after}\n"
 
 
@@ -120,11 +120,11 @@ def test_a_list_keeps_its_form(head: str, after: str) -> None:
     ],
 )
 def test_a_number_keeps_what_is_not_one(head: str, after: str) -> None:
-    assert split(f"---\n{head}\n---\n").with_number("words", 12).head == f"{after}\n"
+    assert parse_strict(f"---\n{head}\n---\n").with_number("words", 12).head == f"{after}\n"
 
 
 def test_a_key_that_is_added_ends_as_the_lines_above() -> None:
-    front = split("\ufeff---\r\n---\r\nBody\r\n").with_number("words", 1)
+    front = parse_strict("\ufeff---\r\n---\r\nBody\r\n").with_number("words", 1)
     assert front.render() == "\ufeff---\r\nwords: 1\r\n---\r\nBody\r\n"
 
 
@@ -139,7 +139,7 @@ def test_a_key_that_is_added_ends_as_the_lines_above() -> None:
     ],
 )
 def test_what_is_no_front_matter_is_body_and_stays(text: str) -> None:
-    front = split(text)
+    front = parse_strict(text)
     assert front.body == text
     assert front.with_number("words", 1) == front.with_items("themes", ["ci"]) == front
     assert front.is_open == (text == "---\nopen")
@@ -147,10 +147,9 @@ def test_what_is_no_front_matter_is_body_and_stays(text: str) -> None:
 
 def test_the_items_of_any_form_are_read() -> None:
     def items(head: str) -> tuple[str, ...]:
-        return split(f"---\n{head}\n---\n").items("themes")
+        return parse_strict(f"---\n{head}\n---\n").items("themes")
 
     assert items("themes: [a, 'b, c', \"d \\u00e9\", ]") == ("a", "b, c", "d é")
     assert items("themes: a, b # c") == ("a", "b")
     assert items("themes:\n  - a # b\n  - 'c'") == ("a", "c")
-    assert items('themes: ["bad \\q"]') == ("bad \\q",)
     assert items("themes: {a: b}") == items("themes: |\n  a") == items("other: x") == ()

@@ -68,7 +68,7 @@ def test_an_edit_keeps_comments_line_ends_and_keys_that_nobody_knows() -> None:
 
 def test_what_lines_are_no_key_is_told() -> None:
     page = parse("---\n  too early\nname: a\n  more\nwhat\n- item\n? b\n---\n")
-    assert page.strangers == [2, 5, 6, 7]
+    assert page.strangers == (2, 5, 6, 7)
     assert page.text("name") == "a more"
 
 
@@ -111,8 +111,8 @@ def test_of_a_front_matter_that_is_too_long_no_key_is_read() -> None:
     longest = parse(f"---\n{head}---\nBody\n")
     assert (longest.is_long, longest.text("name")) == (False, "charts")
     page = parse(f"---\n{head}{line}---\nBody\n")
-    assert (page.is_long, page.keys, page.strangers, page.body) == (True, (), [], "Body\n")
-    assert page.with_notes("metadata", {"a": "b"}) is page
+    assert (page.is_long, page.keys, page.strangers, page.body) == (True, (), (), "Body\n")
+    assert page.with_mapping("metadata", {"a": "b"}) is page
     assert page.with_body("How\n").render() == f"---\n{head}{line}---\nHow\n"
     with pytest.raises(InvalidSkillError, match=f"characters of {LONGEST_HEAD}; shorten it"):
         page.with_text("name", "maps")
@@ -129,11 +129,11 @@ def test_a_body_begins_on_a_line_of_its_own() -> None:
 @given(texts, st.dictionaries(st.sampled_from(["a", "from"]), st.text(min_size=1), min_size=1))
 def test_notes_are_added_and_nothing_else_changes(text: str, notes: dict[str, str]) -> None:
     page = parse(text)
-    noted = page.with_notes("metadata", notes)
-    if not page.opening or page.get("metadata") is not None:
+    noted = page.with_mapping("metadata", notes)
+    if not page.opening or page.find("metadata") is not None:
         assert noted is page
         return
     assert noted.head.startswith(page.head)
     assert (noted.opening, noted.closing, noted.body) == (page.opening, page.closing, page.body)
-    assert parse(noted.render()).get("metadata") is not None
-    assert noted.with_notes("metadata", {"a": "b"}) is noted
+    assert parse(noted.render()).find("metadata") is not None
+    assert noted.with_mapping("metadata", {"a": "b"}) is noted

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.markdown.front_matter import Scalar, read, written
+from engramdown.markdown.front_matter import Scalar, read_scalar, written
 
 
 def of(value: str) -> Scalar:
     """Read a value that stands behind ``key:``."""
     source = f"key:{value}"
-    return read(source, 4, len(source))
+    return read_scalar(source, 4, len(source))
 
 
 @pytest.mark.parametrize(

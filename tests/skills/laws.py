@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 
 from engramdown.errors import InvalidSkillError
-from engramdown.markdown.front_matter import Page, Scalar, parse, written
+from engramdown.markdown.front_matter import FrontMatter, Scalar, parse, written
 from engramdown.skills.validation import check
 
 __all__ = ["bodies_change_alone", "pages_come_back", "values_change_alone", "values_stand_there"]
@@ -42,9 +42,10 @@ def values_change_alone(text: str, key: str, said: str) -> None:
     try:
         after = page.with_text(key, said)
     except InvalidSkillError:
-        assert page.is_open or page.get(key) is not None
+        assert page.is_open or page.find(key) is not None
         return
-    found = page.get(key)
+    key_there = page.find(key)
+    found = key_there.value if key_there else None
     assert after.body == page.body
     if found is None:
         assert after.head.startswith(page.head)
@@ -60,8 +61,9 @@ def values_change_alone(text: str, key: str, said: str) -> None:
     # A page of a lone "---" may become one whose body begins another way.
     assert again.render() == after.render()
     if found is not None or not page.strangers:
-        value = again.get(key)
-        assert value is not None
+        kept = again.find(key)
+        assert kept is not None
+        value = kept.value
         assert value.text in (said, found and found.text)
         assert not value.problem
 
@@ -78,7 +80,7 @@ def bodies_change_alone(text: str, body: str) -> None:
             assert parse(after.render()).body == body
 
 
-def _around(page: Page, found: Scalar) -> tuple[str, str]:
+def _around(page: FrontMatter, found: Scalar) -> tuple[str, str]:
     """Return what stands in front of a value and behind it."""
     (first, last), *more = found.spans
     head = page.head

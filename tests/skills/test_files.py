@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import SkillExistsError, StoreError
-from engramdown.markdown.front_matter import Page, parse
+from engramdown.markdown.front_matter import FrontMatter, parse
 from engramdown.skills.store import SkillStore
 from engramdown.storage import exchange
 from engramdown.storage.disk import Disk
@@ -41,7 +41,7 @@ def opened(root: Path, disk: Disk | None = None) -> SkillStore:
     return SkillStore(root, disk=disk or Disk(durable=False), lock_timeout=5.0)
 
 
-def learn(page: Page) -> Page:
+def learn(page: FrontMatter) -> FrontMatter:
     """Add a line at the end."""
     return page.with_body(page.body + "And fast.\n")
 
@@ -219,7 +219,7 @@ def test_a_save_that_a_dead_program_displaced_comes_back(
     assert [name for name in names(path) if name.startswith(".")] == []
 
 
-def _without_clean_up(store: SkillStore, change: Callable[[Page], Page]) -> None:
+def _without_clean_up(store: SkillStore, change: Callable[[FrontMatter], FrontMatter]) -> None:
     """Let a store stop where it is killed, as no handler of it runs then."""
     store.files._swap._put_back = lambda *_: None  # type: ignore[method-assign] # as said above
     store.edit("charts", change)

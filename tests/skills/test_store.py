@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import InvalidSkillError, SkillExistsError, SkillNotFoundError, StoreError
-from engramdown.markdown.front_matter import Page, parse
+from engramdown.markdown.front_matter import FrontMatter, parse
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 
@@ -115,7 +115,7 @@ def test_what_changes_nothing_writes_nothing(store: SkillStore) -> None:
 def test_a_change_that_raises_leaves_the_skill_alone(store: SkillStore) -> None:
     store.create("charts", PAGE)
 
-    def refuse(page: Page) -> Page:
+    def refuse(page: FrontMatter) -> FrontMatter:
         raise InvalidSkillError("body", f"{len(page.body)} is enough")
 
     with pytest.raises(InvalidSkillError, match="11 is enough"):
