@@ -149,7 +149,7 @@ def _bare(url: str, questions: int) -> Callable[[], object]:
 
 def _ours(cortex: Cortex, url: str, message: str) -> Callable[[], object]:
     session = cortex.session()
-    files = ProjectFiles(cortex.stores[1].root.parent)
+    files = ProjectFiles(cortex.scopes.stores[1].root.parent)
     model = Endpoint(address_of("small", url, {}))
     chat = Chat(cortex, session, model, Silent(), toolbox=files)
 
@@ -203,7 +203,7 @@ def _typed(project: Path, url: str) -> Callable[[], object]:
 
 def _prompt(cortex: Cortex) -> list[tuple[str, ...]]:
     """Return what the parts of a prompt cost that are ours, in tokens."""
-    files = ProjectFiles(cortex.stores[1].root.parent)
+    files = ProjectFiles(cortex.scopes.stores[1].root.parent)
     usual = [each["function"]["name"] for each in cortex.tool_definitions()]
     ours = cortex.tool_definitions("openai", [*usual, "grep", "expand"])
     with cortex.session() as session:

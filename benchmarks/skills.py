@@ -65,9 +65,9 @@ def main() -> None:
             warm = Cortex.open(project=project, home=home)
             subjects: dict[str, Callable[[], object]] = {
                 "warm": lambda warm=warm: procedures(warm.told_skills()),  # type: ignore[misc]
-                "cold": lambda: procedures(Cortex.open(project=project, home=home).told_skills()),
+                "cold": lambda: procedures(Cortex.open(project=project, home=home).skills.readable_lines()),
             }
-            tokens = estimate_tokens(procedures(warm.told_skills()).text)
+            tokens = estimate_tokens(procedures(warm.skills.readable_lines()).text)
             for name, subject in subjects.items():
                 base, seconds, ratio = paired(lambda paths=paths: _read(paths), subject, RUNS)  # type: ignore[misc]
                 shown = f"{ratio:.1f}" if count else "-"

@@ -74,7 +74,7 @@ class _Growing:
         self._said = 0
         self._times: list[tuple[float, float]] = []
         cortex.session(SESSION)
-        self._conversation = cortex.conversation(SESSION)
+        self._conversation = cortex.conversations.get(SESSION)
 
     def to(self, size: int) -> _Growing:
         """Go on until so many messages were said."""
@@ -111,7 +111,7 @@ class _Growing:
 
     def _assemble(self) -> object:
         self._say(1)
-        return self._cortex.build_context(SESSION, BUDGET).openai()
+        return self._cortex.conversations.build_context(SESSION, BUDGET).openai()
 
     def _read_view(self) -> object:
         """Read the JSON of as many lines as are in view."""
@@ -143,7 +143,7 @@ def _opened(place: Path) -> Cortex:
 
 def _view(place: Path) -> Conversation:
     """Open everything anew, and look at the view."""
-    conversation = _opened(place).conversation(SESSION)
+    conversation = _opened(place).conversations.get(SESSION)
     conversation.view()
     return conversation
 

@@ -179,7 +179,7 @@ def home_of(place: Place) -> Path:
 
 def folders(cortex: Cortex) -> dict[str, Path]:
     """Return the memory folder of each scope."""
-    return {store.scope: store.memory for store in cortex.stores}
+    return {store.scope: store.memory for store in cortex.scopes.stores}
 
 
 def known_ids(place: Place, /, *, pending: bool = False) -> list[tuple[str, str]]:
@@ -201,9 +201,9 @@ def _say_notices(cortex: Cortex) -> None:
     failed = isinstance(ending, Exit) and ending.exit_code == STORE_FAILED
     if failed or isinstance(ending, EngramdownError):
         return
-    for notice in dict.fromkeys(cortex.notices()):
+    for notice in dict.fromkeys(cortex.scopes.notices()):
         output.note(notice)
-    if cortex.unread() and (ending is None or isinstance(ending, Exit)):
+    if cortex.scopes.unread() and (ending is None or isinstance(ending, Exit)):
         # What was shown is not all that there is.
         raise Exit(STORE_FAILED)
 
@@ -479,8 +479,8 @@ def _find_kept(cortex: Cortex, prefix: str) -> Entry:
 
 def _refuse_if_unread(cortex: Cortex) -> None:
     """Say that what is sought may stand in a file that cannot be read, if there is one."""
-    if cortex.unread():
-        raise StoreError("; ".join(cortex.unread()))
+    if cortex.scopes.unread():
+        raise StoreError("; ".join(cortex.scopes.unread()))
 
 
 def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
@@ -499,7 +499,7 @@ def _find_waiting(cortex: Cortex, prefix: str) -> Proposal:
 
 def find_archived(cortex: Cortex, prefix: str) -> Archived:
     """Return the retired memory that ``prefix`` means; raises as :func:`find_entry`."""
-    items = cortex.archived()
+    items = cortex.scopes.archived()
     name = retired_name(prefix, [item.entry for item in items])
     return _only(
         [(name(item.entry), item.entry.text, item) for item in items], prefix, "archive.md"

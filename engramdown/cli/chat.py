@@ -152,7 +152,7 @@ def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
     """
     from engramdown.integrations.chat.endpoint import AddressError, address_of, is_installed
 
-    settings = cortex.settings.consolidation
+    settings = cortex.scopes.settings.consolidation
     name, url = options["model"], options["base_url"] or ""
     if not name and settings.model.startswith(("openai/", "ollama/")):
         name, url = settings.model, url or settings.base_url
@@ -188,7 +188,7 @@ def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: TurnScre
 
 def _root(cortex: Cortex) -> Path | None:
     """Return the folder of the project, if there is one."""
-    found = (store.root for store in cortex.stores if store.scope == "project")
+    found = (store.root for store in cortex.scopes.stores if store.scope == "project")
     root = next(found, None)
     return root.parent if root is not None and root.is_dir() else None
 
@@ -215,7 +215,7 @@ def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) ->
         turn = talk.turn(message)
     finally:
         screen.finish()
-    for notice in cortex.notices():
+    for notice in cortex.scopes.notices():
         output.note(notice)
     waiting = sum(proposal.id not in before for proposal in cortex.pending())
     if as_json:

@@ -142,7 +142,7 @@ class Room:
 
     def _tell(self) -> None:
         """Say on stderr what a person should know, each thing once."""
-        notes = [*self._cortex.notices()]
+        notes = [*self._cortex.scopes.notices()]
         if self._session.degraded and not self._is_degraded:
             self._is_degraded = True
             notes.append(said.not_recorded(self._session.degraded))
@@ -317,7 +317,7 @@ class Confirmations:
         if not waiting:
             return
         output.screen().show([line(), line((said.asks(len(waiting)), "strong"))])
-        together = self._cortex.resolve_all
+        together = self._cortex.review.resolve_all
         walk = Walk(self._session.resolve, together, self._complain, goes_on=True)
         walk.through(waiting)
 
@@ -351,7 +351,7 @@ def memory_lines(cortex: Cortex, session: Session, chat: Chat) -> Iterator[Line]
         yield line()
     yield from explained(made)
     yield line((said.overhead(chat.overhead, chat.budget), "dim"))
-    for store in cortex.stores:
+    for store in cortex.scopes.stores:
         if store.memory.is_dir():
             yield line((said.files(str(store.memory)), "dim"))._replace(whole=True)
 
@@ -364,17 +364,17 @@ def compact(cortex: Cortex, session: Session, address: Address, rest: str) -> No
     """
     if rest not in ("", _BY_RULES):
         raise RefusalError(said.no_such_way(rest))
-    before = cortex.model
+    before = cortex.scopes.model
     try:
         if not rest:
-            name = cortex.settings.consolidation.model
+            name = cortex.scopes.settings.consolidation.model
             if not name:
-                name, cortex.model = address.model, _asked(address)
+                name, cortex.scopes.model = address.model, _asked(address)
             note_aside(log_summaries.thinks(name))
-        conversation = cortex.conversation(session)
+        conversation = cortex.conversations.get(session)
         done = conversation.compact("incremental", without_model=bool(rest), tail=_TAIL)
     finally:
-        cortex.model = before
+        cortex.scopes.model = before
     if not done.gists:
         raise RefusalError(done.reason)
     output.screen().show([line(log_summaries.summarised(done))])

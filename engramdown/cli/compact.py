@@ -61,13 +61,13 @@ def compact(
     user_input.check(NEEDS_YES)
     from engramdown.cortex.compacting import Compaction
 
-    compaction = Compaction.of(cortex)
+    compaction = Compaction.of(cortex.scopes)
     use_model = not given()["no_model"]
     _tell_model(cortex, use_model=use_model)
-    prepared = compaction.prepare_all(cortex, scope, use_model=use_model)
+    prepared = compaction.prepare_all(cortex.scopes, scope, use_model=use_model)
     shown = [] if as_json else [*_shown(prepared, dry_run=dry_run)]
     if dry_run:
-        cortex.rehearse()
+        cortex.scopes.rehearse()
     else:
         output.screen().show(shown)
         _ask(prepared)
@@ -79,19 +79,21 @@ def compact(
     else:
         # The diff of the files is for programs: a person has seen that of the memories.
         is_seen = process.is_terminal(sys.stdout)
-        output.screen().show([*shown, *([] if is_seen else rehearsed_lines(cortex.rehearsed()))])
+        output.screen().show(
+            [*shown, *([] if is_seen else rehearsed_lines(cortex.scopes.rehearsed()))]
+        )
     raise Exit(_exit_code(receipts))
 
 
 def _tell_model(cortex: Cortex, *, use_model: bool) -> None:
     """Say that it will take a while, if a model is about to be asked, or that one could be."""
-    model = cortex.model or cortex.settings.consolidation.model
+    model = cortex.scopes.model or cortex.scopes.settings.consolidation.model
     if not use_model or not cortex.needs_compaction():
         return
     if model:
         output.note(thinks(model if isinstance(model, str) else type(model).__name__))
     else:
-        output.note(no_model(cortex.settings.consolidation.threshold))
+        output.note(no_model(cortex.scopes.settings.consolidation.threshold))
 
 
 def _ask(prepared: Sequence[Prepared]) -> None:
@@ -176,7 +178,7 @@ def _data(
             }
             for each in receipts
         ],
-        "changes": rehearsed_data(cortex.rehearsed()) if dry_run else [],
+        "changes": rehearsed_data(cortex.scopes.rehearsed()) if dry_run else [],
     }
 
 

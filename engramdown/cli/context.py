@@ -150,7 +150,7 @@ def _writes(chosen: dict[str, Any]) -> bool:
 def _say_news(cortex: Cortex) -> None:
     """Tell a person who looks what came with git; what is printed stays what a model sees."""
     if process.is_terminal(sys.stderr):
-        count = len(cortex.arrivals())
+        count = len(cortex.review.arrivals())
         if count:
             output.note(review.came_briefly(count))
 
@@ -392,7 +392,7 @@ def show_prompt(cortex: Cortex, message: str, chosen: Mapping[str, Any]) -> None
         raise StoreError("no scope has files, so no conversation is recorded")
     session = Transcripts(cortex.episodes).find(chosen["session"])
     budget = BUDGET_PROMPTING if chosen["budget"] is None else chosen["budget"]
-    made = cortex.build_context(session, budget, chosen["tail"], message=message)
+    made = cortex.conversations.build_context(session, budget, chosen["tail"], message=message)
     shape = chosen["shape"] or "text"
     if chosen["as_json"]:
         output.print_json(_data_prompting(made, shape))

@@ -169,7 +169,10 @@ def _mend(place: Place) -> _Mended:
     ids = Ids()
     cortex = open_cortex(place)
     changes = _rehearsed(cortex, ids)
-    chosen = {store.root: cortex.settings.of(store.scope).episodes for store in cortex.stores}
+    chosen = {
+        store.root: cortex.scopes.settings.of(store.scope).episodes
+        for store in cortex.scopes.stores
+    }
     plans = [plan_tidying(root, settings) for root, settings in chosen.items()]
     done = _Mended(tuple(changes), tuple(filter(None, plans)))
     as_json, dry_run = given()["as_json"], given()["dry_run"]
@@ -194,14 +197,14 @@ def _open(place: Place) -> Cortex:
 
 
 def _rehearsed(cortex: Cortex, ids: Ids) -> list[FileChange]:
-    cortex.rehearse()
+    cortex.scopes.rehearse()
     _repair(cortex, ids)
-    return [change for change in cortex.rehearsed() if change.before != change.after]
+    return [change for change in cortex.scopes.rehearsed() if change.before != change.after]
 
 
 def _repair(cortex: Cortex, ids: Ids) -> None:
     next_id = ids.again()
-    for store in cortex.stores:
+    for store in cortex.scopes.stores:
         repair(store, today(), next_id)
 
 

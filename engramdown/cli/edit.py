@@ -126,13 +126,13 @@ def erase(place: Place, names: Sequence[str]) -> None:
     cortex = open_cortex(place)
     words = [read_stdin().rstrip("\n")] if _STDIN in names else []
     ids = [name for name in names if name != _STDIN]
-    told = cortex.erase(ids, words=words, pieces=options["pieces"], dry_run=True)
+    told = cortex.review.erase(ids, words=words, pieces=options["pieces"], dry_run=True)
     user_input.check(views.NEEDS_YES)
     if not options["dry_run"]:
         if not options["yes"]:
             output.screen().show([*_texts(cortex, told), *_lines(told)])
         user_input.ask(views.ASK_ERASE)
-        told = cortex.erase(ids, words=words, pieces=options["pieces"])
+        told = cortex.review.erase(ids, words=words, pieces=options["pieces"])
     if options["as_json"]:
         output.print_json(_data(told, dry_run=options["dry_run"]))
         return

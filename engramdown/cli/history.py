@@ -83,7 +83,7 @@ def history(place: Place, /, *, as_json: bool, **_: object) -> None:
         output.print_json([step_data(item.step, item.store.scope) for item in shown])
     else:
         output.screen().show(_history_lines(shown))
-    if not shown and not cortex.unread():
+    if not shown and not cortex.scopes.unread():
         process.complain(no_history(file))
         raise Exit(REFUSED)
 
@@ -101,7 +101,7 @@ def undo(place: Place, /, *, step_id: str, scope: str | None, as_json: bool, dry
     in goes as a whole, and so does what a step of `sleep` learned.
     """
     cortex = open_cortex(place)
-    stores = [store for store in cortex.stores if scope in (None, store.scope)]
+    stores = [store for store in cortex.scopes.stores if scope in (None, store.scope)]
     choice = _named(stores, step_id) if step_id else _last(stores)
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     try:
@@ -128,9 +128,9 @@ def _reverse(kept: Sequence[_Kept], place: Place) -> None:
     """
     if len(kept) > 1:
         trial = open_cortex(place)
-        trial.rehearse()
+        trial.scopes.rehearse()
         for step, store in kept:
-            next(each for each in trial.stores if each.root == store.root).undo(step.id)
+            next(each for each in trial.scopes.stores if each.root == store.root).undo(step.id)
     for step, store in kept:
         store.undo(step.id)
 
@@ -139,9 +139,9 @@ def _steps(cortex: Cortex, scope: str | None) -> list[_Kept]:
     """Return the steps of the stores, the oldest first."""
     kept = [
         _Kept(step, store)
-        for store in cortex.stores
+        for store in cortex.scopes.stores
         if scope in (None, store.scope)
-        for step in cortex.if_readable(store.history)
+        for step in cortex.scopes.if_readable(store.history)
     ]
     return sorted(kept, key=lambda item: item.step.at)
 

@@ -436,7 +436,8 @@ def compact(
     transcripts = open_transcripts(place, scope)
     name = transcripts.find(session) if session else _running(transcripts)
     cortex = open_cortex(place)
-    conversation = Conversation(cortex, transcripts.memory, name)
+    notebooks = cortex.context.notebooks
+    conversation = Conversation(cortex.scopes, transcripts.memory, notebooks, name)
     chosen = given()
     if dry_run:
         done = conversation.rehearse(chosen["mode"], tail=chosen["tail"])
@@ -474,7 +475,7 @@ def _tell_model(cortex: Cortex) -> None:
     Raises:
         RefusalError: There is none.
     """
-    model = cortex.model or cortex.settings.consolidation.model
+    model = cortex.scopes.model or cortex.scopes.settings.consolidation.model
     if not model:
         raise RefusalError(NO_MODEL)
     output.note(thinks(model if isinstance(model, str) else type(model).__name__))

@@ -125,7 +125,7 @@ def mcp(place: Place, /, **_: object) -> None:
     except ValueError as error:
         raise click.UsageError(no_tool(str(error))) from error
     offer = server.Offer(definitions, asks=not options["no_ask"])
-    for notice in cortex.notices():
+    for notice in cortex.scopes.notices():
         output.note(notice)
     if project_of(place) is None:
         output.note(no_project(start_of(place)))

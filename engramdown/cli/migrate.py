@@ -65,16 +65,16 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     user_input.check(NEEDS_YES)
     from engramdown.importers.migration import Migration
 
-    migration = Migration(cortex, scope, again=given()["again"])
+    migration = Migration(cortex.scopes, scope, again=given()["again"])
     paths, base = _where(place, scope)
     surveyed = migration.survey(paths, base)
     if not surveyed:
         raise RefusalError(nothing_found(paths))
     if dry_run or not yes:
-        cortex.rehearse()
+        cortex.scopes.rehearse()
         came = migration.bring(surveyed, dry_run=True)
         is_patch = dry_run and not process.is_terminal(sys.stdout)
-        changes = rehearsed_lines(cortex.rehearsed()) if is_patch else []
+        changes = rehearsed_lines(cortex.scopes.rehearsed()) if is_patch else []
         if not as_json:
             output.screen().show([*_shown(surveyed, came, would=True), *changes])
         if not dry_run:
@@ -92,7 +92,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
 def _open(place: Place, scope: Scope) -> Cortex:
     cortex = open_cortex(place, "project" if scope == "project" else "nothing")
     if scope == "global":
-        cortex.allow_global()
+        cortex.scopes.allow_global()
     return cortex
 
 
@@ -113,7 +113,7 @@ def _asked(place: Place, scope: Scope, came: Sequence[Came]) -> Migration:
     if not came:
         raise Exit(0)
     user_input.ask(ASK)
-    return Migration(_open(place, scope), scope)
+    return Migration(_open(place, scope).scopes, scope)
 
 
 def _exit_code(surveyed: Iterable[Surveyed], came: Iterable[Came]) -> int:
@@ -214,7 +214,7 @@ def _data(
             }
             for each in came
         ],
-        "changes": rehearsed_data(cortex.rehearsed()) if dry_run else [],
+        "changes": rehearsed_data(cortex.scopes.rehearsed()) if dry_run else [],
     }
 
 

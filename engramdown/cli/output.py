@@ -227,11 +227,11 @@ class Outcome:
         self._as_json = as_json
         self._dry_run = dry_run
         if dry_run:
-            cortex.rehearse()
+            cortex.scopes.rehearse()
 
     def show(self, lines: Iterable[Line], data: dict[str, Any]) -> None:
         """Print ``lines`` to a person, or ``data`` to a program."""
-        changes = self._cortex.rehearsed() if self._dry_run else []
+        changes = self._cortex.scopes.rehearsed() if self._dry_run else []
         if self._as_json:
             extra = {"dry_run": True, "changes": rehearsed_data(changes)} if self._dry_run else {}
             print_json({**data, **extra})

@@ -91,7 +91,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
         raise click.UsageError(views.NO_WORDS)
     cortex = open_cortex(place)
     finder = _finder(place, cortex)
-    found = search(cortex, _asked(query, place, finder), finder)
+    found = search(cortex.context, _asked(query, place, finder), finder)
     for note in found.notes:
         output.note(note)
     _show(cortex, found, as_json=as_json)
@@ -110,7 +110,7 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
     from engramdown.transcripts.sessions import Sessions
 
     tell_unread(Sessions(root / _FOLDER, EpisodeDisk()).obstacles())
-    return Finder(root, cortex.settings.episodes)
+    return Finder(root, cortex.scopes.settings.episodes)
 
 
 def _asked(query: str, place: Place, finder: Finder | None) -> Asked:

@@ -74,7 +74,7 @@ def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> N
         raise click.UsageError(messages.is_past(engram.expires))
     cortex = open_cortex(place, "project" if engram.scope == "project" else "nothing")
     if given()["scope"] == "global":
-        cortex.allow_global()
+        cortex.scopes.allow_global()
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     receipt = cortex.propose([engram], by_person=True)[0]
     written = receipt.action in _WRITTEN

@@ -86,23 +86,23 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
     """
     cortex = open_cortex(place)
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
-    receipts = cortex.apply_ticks()
-    cortex.keep_own()
-    arrivals = cortex.if_readable(cortex.arrivals)
-    cortex.told(arrivals)
-    if cortex.settings.pulled == "review":
+    receipts = cortex.review.apply_ticks()
+    cortex.review.keep_own()
+    arrivals = cortex.scopes.if_readable(cortex.review.arrivals)
+    cortex.review.mark_told(arrivals)
+    if cortex.scopes.settings.pulled == "review":
         # All else waits to be approved, and is shown as what waits.
         arrivals = [each for each in arrivals if each.kind == "settings"]
     if any(_orders().values()):
-        receipts += cortex.resolve_all(
+        receipts += cortex.review.resolve_all(
             Answer(item.proposal.id, item.action, item.text)
             for item in _decisions(cortex, _orders())
         )
     elif output.is_person() and not as_json and not dry_run:
         output.screen().show([*_news_lines(arrivals), *map(receipt_line, _told(receipts))])
-        walk = Walk(cortex.resolve, cortex.resolve_all, process.complain)
+        walk = Walk(cortex.resolve, cortex.review.resolve_all, process.complain)
         walk.through(cortex.pending())
-        left = walk_done(walk.decided, cortex.count_pending())
+        left = walk_done(walk.decided, cortex.review.count())
         output.screen().show([line((left, "dim"))])
         return
     waiting = cortex.pending()

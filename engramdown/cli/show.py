@@ -83,7 +83,7 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **_: object)
     cortex = open_cortex(place)
     show_them = _show_archived if archived else _show_entries
     if not show_them(cortex, wanted, as_json=as_json):
-        if cortex.unread():
+        if cortex.scopes.unread():
             return  # What could not be read is said, and ends with its own code.
         process.complain(views.nothing_listed(filtered=bool(wanted), archived=archived))
         raise Exit(REFUSED)
@@ -139,7 +139,7 @@ def _is_folded() -> bool:
 
 def _show_archived(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
     now = today()
-    items = [item for item in cortex.archived() if wanted.passes(item.entry, now)]
+    items = [item for item in cortex.scopes.archived() if wanted.passes(item.entry, now)]
     if as_json:
         where = folders(cortex)
         output.print_json([views.archived_data(item, where) for item in items])
@@ -290,7 +290,7 @@ def show_page(place: Place, name: str, rev: str, *, as_json: bool) -> None:
         output.print_json(_data_who(page))
     elif page.is_there or page.also:
         output.screen().show(_lines(page))
-    if not page.is_there and not page.also and not cortex.unread():
+    if not page.is_there and not page.also and not cortex.scopes.unread():
         raise RefusalError(none(page))
 
 
@@ -333,7 +333,7 @@ def _page(place: Place, name: str) -> Page:
 
 
 def _page_of(cortex: Cortex, name: str) -> Page:
-    pages = cortex.identity().pages
+    pages = cortex.context.identity().pages
     return pages[0 if _file(name) == SOUL else 1]
 
 

@@ -58,7 +58,7 @@ def sleep(
     cortex = open_cortex(place)
     from engramdown.cortex.sleeping import Sleep
 
-    sleeping = Sleep(cortex, use_model=not no_model, dry_run=dry_run, scope=scope)
+    sleeping = Sleep(cortex.scopes, use_model=not no_model, dry_run=dry_run, scope=scope)
     try:
         with bar(TITLE, sleeping.count(), uneven=True) as advance:
             sleeping.run(advance)
@@ -324,7 +324,7 @@ def worker(
     cortex = open_quietly(place, "any")
     if cortex.mode == "off":
         raise RefusalError(messages.OFF)
-    pause = cortex.settings.worker.every if every is None else every
+    pause = cortex.scopes.settings.worker.every if every is None else every
     stop = _Stop()
     working = _Working(cortex, stop, as_json=as_json, dry_run=dry_run)
     with stop.listening():
@@ -410,7 +410,7 @@ class _Working:
             output.screen().show([line((messages.DRY_RUN, "warn"))])
         self._stop.at_work = True
         summary = work_once(
-            self._cortex,
+            self._cortex.scopes,
             dry_run=self._dry_run,
             should_stop=self._stop.is_asked,
             tell=self._tell,
@@ -440,7 +440,7 @@ class _Working:
 
     def _note(self, summary: WorkSummary) -> None:
         """Say on stderr what was not done; what lasts is said once."""
-        notices = dict.fromkeys(self._cortex.notices())
+        notices = dict.fromkeys(self._cortex.scopes.notices())
         for text in (*notices, *notes(summary)):
             if text not in self._noted:
                 output.note(text)

@@ -153,7 +153,7 @@ def stats(place: Place, /, *, as_json: bool) -> None:
 def _count(cortex: Cortex, now: date) -> dict[str, Any]:
     entries = cortex.entries()
     context = cortex.build_memory_context(scratchpad=True)
-    recorded = sum((count_transcripts(store.root) for store in cortex.stores), Tally())
+    recorded = sum((count_transcripts(store.root) for store in cortex.scopes.stores), Tally())
     return {
         "memories": len(entries),
         "by_scope": _by(entries, "scope"),
@@ -164,24 +164,26 @@ def _count(cortex: Cortex, now: date) -> dict[str, Any]:
         "by_confidence": _by(entries, "confidence"),
         "by_age": _by_age(entries, now),
         "pending": len(cortex.pending()),
-        "archived": len(cortex.archived()),
+        "archived": len(cortex.scopes.archived()),
         "context_tokens": estimate_tokens(context),
-        "history_steps": sum(len(cortex.if_readable(store.history)) for store in cortex.stores),
-        "history_bytes": sum(_journal_size(store.root) for store in cortex.stores),
+        "history_steps": sum(
+            len(cortex.scopes.if_readable(store.history)) for store in cortex.scopes.stores
+        ),
+        "history_bytes": sum(_journal_size(store.root) for store in cortex.scopes.stores),
         "sessions": recorded.sessions,
         "episodes": recorded.episodes,
         "episode_bytes": recorded.size,
         "degraded": list(recorded.degraded),
-        "switched_off": cortex.settings.stopped(),
-        "slept": {store.scope: slept_at(store.root) for store in cortex.stores},
+        "switched_off": cortex.scopes.settings.stopped(),
+        "slept": {store.scope: slept_at(store.root) for store in cortex.scopes.stores},
         "models": _asked(cortex),
     }
 
 
 def _asked(cortex: Cortex) -> dict[str, Any]:
     """Sum the ledger of what models were asked."""
-    settings = cortex.settings.consolidation
-    ledger = ledger_of(cortex)
+    settings = cortex.scopes.settings.consolidation
+    ledger = ledger_of(cortex.scopes)
     calls, torn = ledger.known()
     recent = ledger.spent_since(settings.window_hours, moment())
     total = Sum()

@@ -1,4 +1,4 @@
-"""The language model of a cortex, as its jobs may ask it.
+"""The language model of a scopes, as its jobs may ask it.
 
 Promises: what is asked in one run stays within one set of limits; every call stands in the ledger,
 which is in the folder of the global scope, as what is spent is the person's. Where no model is set
@@ -17,8 +17,8 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import ConsolidationSettings
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
-    from engramdown.models.ledger import Ledger
+    from engramdown.consolidation.statement_forms import Ledger
+    from engramdown.cortex.scopes import Scopes
     from engramdown.models.port import Asker, LanguageModel
 
 __all__ = ["Asking", "ledger_of", "prompts_for", "prompts_of"]
@@ -49,9 +49,9 @@ class Asking:
         self.run = Run(Ledger(folder), limits)
 
     @classmethod
-    def begin(cls, cortex: Cortex) -> Asking:
-        """Begin a run of a cortex."""
-        return cls(cortex.model, cortex.settings.consolidation, _ledger_folder(cortex))
+    def begin(cls, scopes: Scopes) -> Asking:
+        """Begin a run of a scopes."""
+        return cls(scopes.model, scopes.settings.consolidation, _ledger_folder(scopes))
 
     def within(self, timeout: float) -> Asking:
         """Return the same run, in which a call takes so many seconds at most."""
@@ -67,20 +67,20 @@ class Asking:
         return None if self._model is None else Asker(self._model, job, self.run)
 
 
-def ledger_of(cortex: Cortex) -> Ledger:
+def ledger_of(scopes: Scopes) -> Ledger:
     """Return the ledger in which the calls of a cortex stand."""
     from engramdown.models.ledger import Ledger
 
-    return Ledger(_ledger_folder(cortex))
+    return Ledger(_ledger_folder(scopes))
 
 
-def prompts_for(cortex: Cortex, job: str, scope: Scope = "project") -> dict[str, str]:
+def prompts_for(scopes: Scopes, job: str, scope: Scope = "project") -> dict[str, str]:
     """Return the prompt that the scopes of a cortex have of their own, as :func:`prompts_of` does.
 
     Raises:
         StoreError: If one cannot be read.
     """
-    return prompts_of(cortex.stores, job, scope, cortex.usable_page)
+    return prompts_of(scopes.stores, job, scope, scopes.usable_page)
 
 
 def prompts_of(
@@ -111,8 +111,8 @@ def prompts_of(
     return {name: texts[-1]} if texts else {}
 
 
-def _ledger_folder(cortex: Cortex) -> Path | None:
-    return cortex.shared_root
+def _ledger_folder(scopes: Scopes) -> Path | None:
+    return scopes.shared_root
 
 
 def _model(model: object, settings: ConsolidationSettings) -> LanguageModel | None:

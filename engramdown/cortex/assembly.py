@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.consolidation.summaries import Item
+from engramdown.consolidation.statement_forms import Item
+from engramdown.cortex.context_builder import ContextBuilder, RunningSession
 from engramdown.cortex.conversation.around import Around
 from engramdown.cortex.conversation.messages import FRAME, Said
 from engramdown.cortex.conversation.seen import Seen
@@ -22,9 +23,7 @@ from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.track import Track
-    from engramdown.cortex.cortex import Cortex
-    from engramdown.cortex.recollection import Recollection
-    from engramdown.cortex.turns import Session
+    from engramdown.episodes.memory import EpisodicMemory
 
 __all__ = ["Wanted", "assemble"]
 
@@ -46,19 +45,28 @@ class Wanted(NamedTuple):
 
 
 def assemble(
-    cortex: Cortex, recollection: Recollection, session: Session | str, wanted: Wanted
+    context: ContextBuilder, track: Track, session: RunningSession | str, wanted: Wanted
 ) -> WorkingContext:
     """Return what a model is shown of a session.
+
+    Args:
+        context: What stands around it.
+        track: The view of it.
+        session: The session, or its id.
+        wanted: What is asked for.
 
     Raises:
         SessionNotFoundError: If there is no such session.
         StoreError: If memory cannot be read, or a template is broken.
     """
-    (seen, trouble), unrecorded = _seen(cortex, session), _unrecorded(session)
+    (seen, trouble), unrecorded = (
+        _seen(context.scopes.episodes, track, session),
+        _unrecorded(session),
+    )
     tail = seen.tail(wanted.fresh_tail)
     extra = sum(line.tokens for line in unrecorded)
     free = max(wanted.budget - seen.cost(tail) - extra, 0)
-    around = Around(cortex, recollection, session)
+    around = Around(context, session)
     said = wanted.message or "".join(line.text for line in unrecorded) or seen.newest
     parts = around.parts(min(wanted.budget // 2, free), said, wanted.subjects)
     system, aside = around.system(parts), around.aside(parts)
@@ -93,10 +101,11 @@ def assemble(
     )
 
 
-def _seen(cortex: Cortex, session: Session | str) -> tuple[Seen, tuple[Dropped, ...]]:
+def _seen(
+    episodes: EpisodicMemory | None, track: Track, session: RunningSession | str
+) -> tuple[Seen, tuple[Dropped, ...]]:
     """Return the conversation as it is now, and what of it could not be read."""
     chosen = session if isinstance(session, str) else session.id
-    track = cortex.conversation(chosen).track
     with track.guard:
         try:
             with named_errors(track.path, "read"):
@@ -111,37 +120,37 @@ def _seen(cortex: Cortex, session: Session | str) -> tuple[Seen, tuple[Dropped, 
             # No trouble with transcripts ends a turn: what was read before is still known.
             trouble = Dropped("messages", chosen, 0, str(error))
             try:
-                return _known(cortex, track), (trouble,)
+                return _known(episodes, track), (trouble,)
             except KeyError:  # It was about to read everything again.
                 return Seen(chosen), (trouble,)
-        return _known(cortex, track), ()
+        return _known(episodes, track), ()
 
 
-def _known(cortex: Cortex, track: Track) -> Seen:
+def _known(episodes: EpisodicMemory | None, track: Track) -> Seen:
     items = track.items()
     said = {
-        item.source: _whole(cortex, item, track.message(item.source))
+        item.source: _whole(episodes, item, track.message(item.source))
         for item in items
         if isinstance(item.source, int)
     }
     return Seen(track.session, items, said, track.known_gists())
 
 
-def _whole(cortex: Cortex, item: Item, message: Said) -> Said:
+def _whole(episodes: EpisodicMemory | None, item: Item, message: Said) -> Said:
     """Return a message with all of its text, if all of it is shown."""
-    if not message.is_large or item.tokens < message.tokens or cortex.episodes is None:
+    if not message.is_large or item.tokens < message.tokens or episodes is None:
         return message
-    return message._replace(text=cortex.episodes.whole(message.episode))
+    return message._replace(text=episodes.whole(message.episode))
 
 
-def _not_kept(session: Session) -> tuple[Dropped, ...]:
+def _not_kept(session: RunningSession) -> tuple[Dropped, ...]:
     """Return that nothing is recorded of a session, if that is why nothing is known of it."""
     if not session.in_turn or session.turn_began is not None:
         return ()  # Nothing was said yet.
     return (Dropped("messages", session.id, 0, _NOT_RECORDED),)
 
 
-def _unrecorded(session: Session | str) -> tuple[Shown, ...]:
+def _unrecorded(session: RunningSession | str) -> tuple[Shown, ...]:
     """Return what the user said in the running turn, if the transcript does not hold it."""
     if isinstance(session, str) or not session.in_turn or session.turn_began is not None:
         return ()

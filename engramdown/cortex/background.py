@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 from engramdown.forks import Event, in_child
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
 
 __all__ = ["Background"]
 
@@ -26,15 +26,15 @@ class Background(ABC):
         trouble: Why the work stands still or ended, or ``""``.
     """
 
-    def __init__(self, cortex: Cortex, name: str, patience: float) -> None:
+    def __init__(self, scopes: Scopes, name: str, patience: float) -> None:
         """Prepare to work on the scopes of ``cortex``.
 
         Args:
-            cortex: Whose memory it is about; it is not used by the thread.
+            scopes: Whose memory it is about; it is not used by the thread.
             name: What the thread is called.
             patience: For how many seconds the end of a ``with`` block waits.
         """
-        self._cortex = cortex
+        self._scopes = scopes
         self._name = name
         self._patience = patience
         self._stopping = Event()
@@ -66,7 +66,7 @@ class Background(ABC):
             # An event of its own: a thread that was not waited for must not wake up again.
             self._stopping = Event()
             # Opened here, so that what is wrong with the scopes is told to whoever starts it.
-            own = self._cortex.reopened()
+            own = self._scopes.reopened()
             self._thread = threading.Thread(
                 target=self._run, args=(own, self._stopping), name=self._name, daemon=True
             )
@@ -94,16 +94,16 @@ class Background(ABC):
         """Say in a child process that the thread does not run: only the parent has it."""
         self._thread = None
 
-    def _run(self, cortex: Cortex, stopping: Event) -> None:
+    def _run(self, scopes: Scopes, stopping: Event) -> None:
         try:
-            self._work(cortex, stopping)
+            self._work(scopes, stopping)
         except BaseException as error:
             # What the program itself brought may raise anything; threading shows it on stderr.
             self.trouble = f"{type(error).__name__}: {error}"
             raise
 
     @abstractmethod
-    def _work(self, cortex: Cortex, stopping: Event) -> None:
+    def _work(self, scopes: Scopes, stopping: Event) -> None:
         """Work on ``cortex`` until ``stopping`` is set."""
 
     def _wake(self) -> None:  # noqa: B027 - most wait for nothing else

@@ -17,7 +17,7 @@ from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.sessions import Sessions
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
 
 __all__ = ["CardState", "card_state"]
 
@@ -39,14 +39,14 @@ class CardState(NamedTuple):
     next_try: str = ""
 
 
-def card_state(cortex: Cortex, session: str) -> CardState:
+def card_state(scopes: Scopes, session: str) -> CardState:
     """Return how far a model has come with the card of a session of ``cortex``.
 
     Raises:
         SessionNotFoundError: If there is no such session.
         StoreError: If the state cannot be read.
     """
-    memory, disk = cortex.episodes, EpisodeDisk()
+    memory, disk = scopes.episodes, EpisodeDisk()
     info = None if memory is None else Sessions(memory.folder, disk).info(session)
     if memory is None or info is None:
         raise SessionNotFoundError(session, "" if memory is None else str(memory.folder))
@@ -64,6 +64,6 @@ def card_state(cortex: Cortex, session: str) -> CardState:
         return CardState("done")
     if seen is not None and seen.outcome == "empty":
         return CardState("empty")
-    if tries.times >= cortex.settings.worker.attempts:
+    if tries.times >= scopes.settings.worker.attempts:
         return CardState("given up", tries.times)
     return CardState("failed" if tries.times else "pending", tries.times, next_try(tries))

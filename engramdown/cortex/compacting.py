@@ -28,7 +28,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.recall.memories import Index
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
 __all__ = ["Compaction", "CompactionReceipt", "Prepared", "compact", "tidied"]
@@ -115,21 +115,21 @@ class Compaction:
         self._threshold = threshold
 
     @classmethod
-    def of(cls, cortex: Cortex) -> Compaction:
-        """Return a compaction of the stores of a cortex."""
+    def of(cls, scopes: Scopes) -> Compaction:
+        """Return a compaction of the stores of a scopes."""
 
         def threshold(scope: Scope) -> int:
-            return cortex.settings.of(scope).consolidation.threshold
+            return scopes.settings.of(scope).consolidation.threshold
 
-        return cls(cortex.encoding_gate, threshold, cortex.usable)
+        return cls(scopes.encoding_gate, threshold, scopes.usable)
 
     def prepare_all(
-        self, cortex: Cortex, scope: Scope | None = None, *, use_model: bool = True
+        self, scopes: Scopes, scope: Scope | None = None, *, use_model: bool = True
     ) -> list[Prepared]:
         """Return what is to be done in each scope, or in one.
 
         Args:
-            cortex: The cortex.
+            scopes: The scopes.
             scope: The scope, or ``None`` for both.
             use_model: Whether to ask the model of the cortex about files that are crowded.
 
@@ -139,11 +139,11 @@ class Compaction:
         """
         from engramdown.cortex.asking import Asking, prompts_for
 
-        wanted = use_model and cortex.needs_compaction()
-        model = Asking.begin(cortex).of(_JOB) if wanted else None
-        stores = [store for store in cortex.stores if scope in (None, store.scope)]
+        wanted = use_model and scopes.needs_compaction()
+        model = Asking.begin(scopes).of(_JOB) if wanted else None
+        stores = [store for store in scopes.stores if scope in (None, store.scope)]
         return [
-            self.prepare(store, model, prompts_for(cortex, _JOB, store.scope) if model else {})
+            self.prepare(store, model, prompts_for(scopes, _JOB, store.scope) if model else {})
             for store in stores
         ]
 
@@ -300,29 +300,29 @@ class Compaction:
 
 
 def compact(
-    cortex: Cortex, *, approved: bool = False, dry_run: bool = False, use_model: bool = True
+    scopes: Scopes, *, approved: bool = False, dry_run: bool = False, use_model: bool = True
 ) -> list[CompactionReceipt]:
     """Compact every store of files of a cortex; see :meth:`engramdown.Cortex.compact_all`."""
-    if cortex.mode == "off":
+    if scopes.mode == "off":
         return [
-            CompactionReceipt(store.scope, "refused", REASONS["off"]) for store in cortex.stores
+            CompactionReceipt(store.scope, "refused", REASONS["off"]) for store in scopes.stores
         ]
-    compaction = Compaction.of(cortex)
-    prepared = compaction.prepare_all(cortex, use_model=use_model)
-    return compaction.carry_out(prepared, cortex.mode, approved=approved, dry_run=dry_run)
+    compaction = Compaction.of(scopes)
+    prepared = compaction.prepare_all(scopes, use_model=use_model)
+    return compaction.carry_out(prepared, scopes.mode, approved=approved, dry_run=dry_run)
 
 
-def tidied(cortex: Cortex) -> list[str]:
+def tidied(scopes: Scopes) -> list[str]:
     """Tidy what is crowded without a model, and return what was done, in words.
 
     Raises:
         StoreError: If a store could not be read.
     """
-    compaction = Compaction.of(cortex)
+    compaction = Compaction.of(scopes)
     told = []
-    for store in cortex.stores:
+    for store in scopes.stores:
         prepared = compaction.prepare(store, everything=False)
-        receipts = compaction.carry_out([prepared], cortex.mode)
+        receipts = compaction.carry_out([prepared], scopes.mode)
         done = sum(each.action == "applied" for each in receipts)
         waits = sum(each.action == "queued" for each in receipts)
         if done:

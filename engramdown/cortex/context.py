@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.cortex.procedures import NONE, SKILLS, Procedures
 from engramdown.cortex.procedures import section as skills_section
@@ -28,7 +28,6 @@ from engramdown.language.untrusted import bullet, heading, paragraphs
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.episodes.earlier_sessions import Past
     from engramdown.recall.memories import Index
 
@@ -39,7 +38,6 @@ __all__ = [
     "MemoryContext",
     "Section",
     "build",
-    "build_context",
     "scratchpad_context",
     "scratchpad_section",
     "select",
@@ -181,24 +179,6 @@ def soul_section(
     entries = _soul(page)
     frame = _Frame("soul", budget, "section.j2", overrides or {})
     return _fit(frame, entries, dict) if entries else None
-
-
-def build_context(
-    cortex: Any,  # noqa: ANN401 - a Cortex, which knows this module
-    session: Any,  # noqa: ANN401 - a Session, or its id
-    budget: int,
-    fresh_tail: int | None = None,
-) -> WorkingContext:
-    """Return what a model is shown of a conversation; see :meth:`engramdown.Cortex.build_context`.
-
-    Args:
-        cortex: Whose memory it is.
-        session: The session, or its id.
-        budget: What it may cost, in tokens.
-        fresh_tail: How many of the newest messages are shown whatever they cost.
-    """
-    made: WorkingContext = cortex.build_context(session, budget, fresh_tail)
-    return made
 
 
 def scratchpad_context(

@@ -1,4 +1,4 @@
-"""What a cortex offers for running conversations.
+"""The running conversations of two scopes.
 
 Promises: a conversation that was followed goes on being followed, so that to look again costs only
 what is new; of many, those that were asked for last.
@@ -7,16 +7,17 @@ what is new; of many, those that were asked for last.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
+from engramdown.cortex.context_builder import ContextBuilder, RunningSession
 from engramdown.errors import StoreError
+from engramdown.forks import cached_property
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.conversation import Conversation
     from engramdown.cortex.conversation.working import WorkingContext
-    from engramdown.cortex.cortex import Cortex
-    from engramdown.cortex.recollection import Recollection
-    from engramdown.cortex.turns import Session
+    from engramdown.cortex.overheard import Overheard
+    from engramdown.journal.working_notes import WorkingNotes
 
 __all__ = ["Conversations"]
 
@@ -24,16 +25,17 @@ _FOLLOWED: Final = 32
 
 
 class Conversations:
-    """The conversations of a cortex."""
+    """The running conversations of two scopes."""
 
-    if TYPE_CHECKING:
-
-        @property
-        def _recollection(self) -> Recollection: ...
+    def __init__(self, context: ContextBuilder) -> None:
+        """Follow conversations, with what ``context`` knows around them."""
+        self.context = context
+        self.scopes = context.scopes
+        self._followed: dict[str, Conversation] = {}
 
     def build_context(
         self,
-        session: Session | str,
+        session: RunningSession | str,
         budget: int,
         fresh_tail: int | None = None,
         *,
@@ -65,16 +67,17 @@ class Conversations:
         """
         from engramdown.cortex.assembly import Wanted, assemble
 
-        tail = cast("Cortex", self).settings.conversation.fresh_tail
+        tail = self.scopes.settings.conversation.fresh_tail
         tail = tail if fresh_tail is None else fresh_tail
         for name, value in (("budget", budget), ("fresh_tail", tail)):
             if value < 0:
                 raise ValueError(f"{name} is {value}; give 0 or more")
         about = (subjects,) if isinstance(subjects, str) else tuple(subjects)
         wanted = Wanted(budget, tail, message, about)
-        return assemble(cast("Cortex", self), self._recollection, session, wanted)
+        track = self.get(session if isinstance(session, str) else session.id).track
+        return assemble(self.context, track, session, wanted)
 
-    def conversation(self, session: Session | str) -> Conversation:
+    def get(self, session: RunningSession | str) -> Conversation:
         """Return a running conversation, which can be summarised, searched and shown to a model.
 
         Args:
@@ -87,15 +90,38 @@ class Conversations:
         # Imported here: most programs only remember and recall.
         from engramdown.cortex.conversation.conversation import Conversation
 
-        cortex = cast("Cortex", self)
         chosen = session if isinstance(session, str) else session.id
-        known: dict[str, Conversation] = cortex.__dict__.setdefault("_conversations", {})
-        found = known.pop(chosen, None)
+        found = self._followed.pop(chosen, None)
         if found is None:
-            if cortex.episodes is None:
+            if self.scopes.episodes is None:
                 raise StoreError("no scope has files, so no conversation is recorded")
-            found = Conversation(cortex, cortex.episodes, chosen)
-        known[chosen] = found
-        while len(known) > _FOLLOWED:
-            known.pop(next(iter(known)))
+            notebooks = self.context.notebooks
+            found = Conversation(self.scopes, self.scopes.episodes, notebooks, chosen)
+        self._followed[chosen] = found
+        while len(self._followed) > _FOLLOWED:
+            self._followed.pop(next(iter(self._followed)))
         return found
+
+    def notes(self, session: RunningSession | str) -> WorkingNotes:
+        """Return the working notes on a session, which stand beside its transcript.
+
+        Args:
+            session: The session, or its id.
+
+        Raises:
+            InvalidSessionError: If the id is none.
+            StoreError: If neither scope has files.
+        """
+        chosen = session if isinstance(session, str) else session.id
+        return self.context.notebooks.notes(chosen)
+
+    @cached_property
+    def overheard(self) -> Overheard:
+        """What tools gave back that were called without a session."""
+        from engramdown.cortex.overheard import Overheard
+
+        return Overheard()
+
+    def reopened(self) -> Conversations:
+        """Return the same with stores of its own, for another thread."""
+        return Conversations(ContextBuilder(self.scopes.reopened()))

@@ -52,7 +52,7 @@ from engramdown.transcripts.payloads import PAYLOADS
 from engramdown.transcripts.summary_log import FOLDER as GISTS
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.settings import Settings
 
 __all__ = ["Erased", "Gone", "Shared", "erase", "finish"]
 
@@ -150,7 +150,8 @@ class Erased:
 
 
 def erase(
-    cortex: Cortex,
+    stores: Sequence[Hippocampus],
+    settings: Settings,
     ids: Sequence[str],
     texts: Sequence[str] = (),
     *,
@@ -158,17 +159,17 @@ def erase(
     dry_run: bool = False,
 ) -> Erased:
     """Erase memories for good; see :meth:`engramdown.Cortex.erase`."""
-    if not cortex.stores:
+    if not stores:
         raise StoreError("no scope has files, so there is nothing that could be erased from them")
     if not ids and not any(text.strip() for text in texts):
         raise InvalidEngramError("ids", "name at least one memory to erase")
-    asked = _Asked(cortex)
+    asked = _Asked(stores)
     for each in ids:
         asked.add(each)
     for text in texts:
         asked.texts.setdefault(text)
     erasure = asked.erasure(pieces=pieces)
-    told = _Telling(cortex, erasure).told(asked)
+    told = _Telling(stores, erasure).told(asked)
     if dry_run:
         return told
     disk = Disk()
@@ -176,28 +177,29 @@ def erase(
     for path in told.files:
         disk.check_writable(path.parent)
         disk.check_writable(path)
-    with _alone(roots[0], cortex.settings.lock_timeout):
+    with _alone(roots[0], settings.lock_timeout):
         for root in roots:
             begin(root, erasure, disk)
         try:
-            left = _carry_out(cortex, erasure, wait=True)
+            left = _carry_out(stores, settings, erasure, wait=True)
         except StoreError as error:
             raise StoreError(f"{error} {_GOES_ON}") from error
     return _replaced(told, left=tuple(left), changed=True)
 
 
-def finish(cortex: Cortex, *, wait: bool = True) -> list[str]:
+def finish(stores: Sequence[Hippocampus], settings: Settings, *, wait: bool = True) -> list[str]:
     """Finish what was cut short; return what could not be done, and nothing if there is nothing.
 
     Args:
-        cortex: Whose.
+        stores: The stores of both scopes.
+        settings: How long a lock is waited for.
         wait: Whether to wait for those who hold locks; who only reads need not.
 
     Raises:
         StoreError: If it could not be gone on with; it is tried again next time.
     """
     disk = Disk()
-    for store in cortex.stores:
+    for store in stores:
         erasure = unfinished(store.root, disk)
         if erasure is None:
             # What was not even noted whole was not begun.
@@ -209,7 +211,7 @@ def finish(cortex: Cortex, *, wait: bool = True) -> list[str]:
             erasure = _only(erasure, store.root)
         try:
             with _alone(store.root, 0):
-                return _carry_out(cortex, erasure, wait=wait)
+                return _carry_out(stores, settings, erasure, wait=wait)
         except LockTimeoutError:
             # Somebody is at it, or at what it needs: then it is for the next one.
             return []
@@ -222,12 +224,12 @@ def finish(cortex: Cortex, *, wait: bool = True) -> list[str]:
 class _Asked:
     """The memories that are to go, and everything that they ever said."""
 
-    def __init__(self, cortex: Cortex) -> None:
-        self._cortex = cortex
-        self._steps = [(store, step) for store in cortex.stores for step in store.history()]
+    def __init__(self, stores: Sequence[Hippocampus]) -> None:
+        self._stores = stores
+        self._steps = [(store, step) for store in stores for step in store.history()]
         self._standing = [
             (store, name, placed)
-            for store in cortex.stores
+            for store in stores
             for name in store.files.names()
             for placed in placement.raw_entries(name, store.files.document(name))
         ]
@@ -308,7 +310,7 @@ class _Asked:
         self._follow()
         texts = tuple(text for text in self.texts if text.strip())
         kinds = dict.fromkeys(gone.kind for gone in self.memories.values())
-        roots = [str(store.root) for store in self._cortex.stores if store.root.is_dir()]
+        roots = [str(store.root) for store in self._stores if store.root.is_dir()]
         return Erasure(
             step=new_id(),
             ids=tuple(self.ids),
@@ -374,8 +376,8 @@ def _is_erased(steps: Iterable[tuple[Hippocampus, Step]], name: str) -> bool:
 class _Telling:
     """Looks at what an erasure would change; writes nothing."""
 
-    def __init__(self, cortex: Cortex, erasure: Erasure) -> None:
-        self._cortex = cortex
+    def __init__(self, stores: Sequence[Hippocampus], erasure: Erasure) -> None:
+        self._stores = stores
         self._erasure = erasure
         self._words = erasure.words()
         self._sieve = Sieve(erasure)
@@ -383,7 +385,7 @@ class _Telling:
 
     def told(self, asked: _Asked) -> Erased:
         """Return what would go, and what would not."""
-        stores = [store for store in self._cortex.stores if store.root.is_dir()]
+        stores = [store for store in self._stores if store.root.is_dir()]
         lines = [
             (store.scope, held)
             for store in stores
@@ -466,18 +468,20 @@ def _only(erasure: Erasure, root: Path) -> Erasure:
     return erasure._replace(roots=(str(root),))
 
 
-def _carry_out(cortex: Cortex, erasure: Erasure, *, wait: bool) -> list[str]:
+def _carry_out(
+    known: Sequence[Hippocampus], settings: Settings, erasure: Erasure, *, wait: bool
+) -> list[str]:
     """Do everything that an erasure asks for; return what could not be done, and why."""
     disk, words = Disk(), erasure.words()
     left: list[str] = []
     roots = [root for root in map(Path, erasure.roots) if root.is_dir()]
-    stores = [_opened(cortex, root) for root in roots]
+    stores = [_opened(known, settings, root) for root in roots]
     for store in stores:
         if unfinished(store.root, disk) is None:
             begin(store.root, erasure, disk)
         store.files.erase(wait=wait)
     for store in stores:
-        patience = cortex.settings.of(store.scope).lock_timeout if wait else 0
+        patience = settings.of(store.scope).lock_timeout if wait else 0
         _transcripts(store, words).erase(patience)
         left += _pages(store, words, disk, patience)
         left += _blocks(store, words, disk)
@@ -491,11 +495,11 @@ def _carry_out(cortex: Cortex, erasure: Erasure, *, wait: bool) -> list[str]:
     return []
 
 
-def _opened(cortex: Cortex, root: Path) -> Hippocampus:
-    for store in cortex.stores:
+def _opened(known: Sequence[Hippocampus], settings: Settings, root: Path) -> Hippocampus:
+    for store in known:
         if store.root == root:
             return store
-    return Hippocampus(root, lock_timeout=cortex.settings.lock_timeout)
+    return Hippocampus(root, lock_timeout=settings.lock_timeout)
 
 
 def _transcripts(store: Hippocampus, words: Words) -> EpisodeEraser:

@@ -19,7 +19,7 @@ from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.visibility import live
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
     from engramdown.episodes.memory import EpisodicMemory
 
 __all__ = ["JOB", "NO_MODEL", "fill_card"]
@@ -32,12 +32,12 @@ NO_MODEL: Final = (
 
 
 def fill_card(
-    cortex: Cortex, episodes: EpisodicMemory, session: str, asking: Asking | None = None
+    scopes: Scopes, episodes: EpisodicMemory, session: str, asking: Asking | None = None
 ) -> bool:
     """Ask the model of ``cortex`` what a session was about, and keep it for its card.
 
     Args:
-        cortex: Whose model, limits and prompts.
+        scopes: Whose model, limits and prompts.
         episodes: The transcripts.
         session: The id of the session.
         asking: The run that it belongs to; by default one of its own.
@@ -54,12 +54,12 @@ def fill_card(
     """
     transcript = episodes.session(session)
     lines = live(transcript.episodes)
-    model = (asking or Asking.begin(cortex)).of(JOB)
+    model = (asking or Asking.begin(scopes)).of(JOB)
     if model is None:
         raise ModelError(NO_MODEL, "refused")
     if not lines:
         return False
-    said = describe(lines, model, prompts_for(cortex, JOB))
+    said = describe(lines, model, prompts_for(scopes, JOB))
     texts = (said.title, said.one_liner, said.paragraph, said.detailed)
     for text in (*texts, *said.decisions, *said.tags):
         order = find_instruction(text)
@@ -69,5 +69,5 @@ def fill_card(
     kept = Filled(moment(), model.name, 0, *said)
     if not pages.fill(transcript, kept, episodes.recorder.lock, episodes.session):
         return False
-    cortex.tell_of_card(episodes.card(session))
+    scopes.tell_of_card(episodes.card(session))
     return True

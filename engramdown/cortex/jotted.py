@@ -9,12 +9,11 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.cortex.notebooks import known
+from engramdown.cortex.notebooks import Notebooks, known
 from engramdown.errors import StoreError
 from engramdown.journal.page_search import NoteMatch, search_notes
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
     from engramdown.journal.journal import Match
 
 __all__ = ["Jotted", "jotted"]
@@ -38,7 +37,7 @@ class Jotted(NamedTuple):
 
 
 def jotted(
-    cortex: Cortex,
+    notebooks: Notebooks,
     query: str,
     limit: int,
     *,
@@ -50,7 +49,7 @@ def jotted(
     """Return what fits ``query``: five sections of the journal at most, and three notes.
 
     Args:
-        cortex: Whose.
+        notebooks: Whose.
         query: Words, or for ``exact`` the very string.
         limit: How many of each at most, if that is less.
         exact: Whether to look for the string as it is.
@@ -58,11 +57,11 @@ def jotted(
         since: The earliest day.
         until: The latest day.
     """
-    roots = [store.root for store in reversed(cortex.stores)]
+    roots = [store.root for store in reversed(notebooks.scopes.stores)]
     days: list[Match] = []
     noted: list[NoteMatch] = []
     troubles: list[str] = []
-    for journal in [] if session else cortex.journals():
+    for journal in [] if session else notebooks.journals():
         try:
             days += journal.search(query, min(limit, _DAYS), exact=exact, since=since, until=until)
         except StoreError as error:

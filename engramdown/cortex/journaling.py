@@ -14,13 +14,12 @@ from engramdown.errors import EngramdownError, StoreError
 from engramdown.language.untrusted import inert
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.tool_arguments import (
         JournalArguments,
         JournalSearchArguments,
         NotesArguments,
     )
-    from engramdown.cortex.turns import Session
+    from engramdown.cortex.turns import Parts, Session
     from engramdown.journal.journal import Match
     from engramdown.journal.page_search import NoteMatch
 
@@ -41,7 +40,7 @@ _WHO: Final = {"agent": "assistant", "person": "person"}
 _Told = tuple[str, tuple[str, ...]]
 
 
-def write_journal(cortex: Cortex, given: JournalArguments, session: Session | None) -> _Told:
+def write_journal(cortex: Parts, given: JournalArguments, session: Session | None) -> _Told:
     """Add an entry to the journal.
 
     Raises:
@@ -50,7 +49,7 @@ def write_journal(cortex: Cortex, given: JournalArguments, session: Session | No
     """
     _check_on(cortex)
     themes = [theme for theme in given.themes.split(",") if theme.strip()]
-    where = cortex.journal.write(
+    where = cortex.context.notebooks.journal.write(
         _text(given.text),
         by="agent",
         themes=themes,
@@ -71,9 +70,7 @@ def _day(text: str) -> date | None:
         raise ValueError(f'"date" is {text!r}; give a day, 2026-02-27') from None
 
 
-def search_journals(
-    cortex: Cortex, given: JournalSearchArguments, session: Session | None
-) -> _Told:
+def search_journals(cortex: Parts, given: JournalSearchArguments, session: Session | None) -> _Told:
     """Return the entries of the journals that fit.
 
     Raises:
@@ -85,7 +82,7 @@ def search_journals(
         raise ValueError('"query" is empty; give words to look for')
     found: list[Match] = []
     rows = []
-    for journal in cortex.journals():
+    for journal in cortex.context.notebooks.journals():
         try:
             found += journal.search(query, limit)
         except StoreError as error:
@@ -96,7 +93,7 @@ def search_journals(
     return "\n".join([*rows, f"{LABEL}\n", *map(day_row, found[:limit])]), ()
 
 
-def write_notes(cortex: Cortex, given: NotesArguments, session: Session | None) -> _Told:
+def write_notes(cortex: Parts, given: NotesArguments, session: Session | None) -> _Told:
     """Replace the notes on the running conversation, or add to them.
 
     Raises:
@@ -108,10 +105,10 @@ def write_notes(cortex: Cortex, given: NotesArguments, session: Session | None) 
     _check_on(cortex)
     if session is None or not session.id:
         raise EngramdownError(_NO_SESSION)
-    chosen = cortex.settings.episodes
+    chosen = cortex.scopes.settings.episodes
     if not chosen.enabled or is_like(session.id, chosen.ignore):
         raise EngramdownError(_UNRECORDED)
-    notes, text = cortex.notes(session), _text(given.text)
+    notes, text = cortex.conversations.notes(session), _text(given.text)
     if given.mode == "append":
         note, done = notes.append(text), "Added to"
     else:
@@ -135,8 +132,8 @@ def note_row(match: NoteMatch) -> str:
     return f"- {match.session}{at}: {flat(match.piece, _PIECE)}"
 
 
-def _check_on(cortex: Cortex) -> None:
-    if cortex.mode == "off":
+def _check_on(cortex: Parts) -> None:
+    if cortex.scopes.mode == "off":
         raise EngramdownError(_OFF)
 
 

@@ -23,7 +23,7 @@ from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UnusableAnswerError
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
 __all__ = ["SHOWN", "Identity", "Mistakes", "Surprises", "facts"]
@@ -99,7 +99,7 @@ class Surprises:
 
 
 def facts(
-    cortex: Cortex, messages: str | Iterable[str | Message], *, use_model: bool = True
+    scopes: Scopes, messages: str | Iterable[str | Message], *, use_model: bool = True
 ) -> Learned:
     """Return the facts about the user in messages; see :meth:`Cortex.maybe_update_identity`.
 
@@ -113,10 +113,10 @@ def facts(
     given = [messages] if isinstance(messages, str) else messages
     said = [Message(each) if isinstance(each, str) else each for each in given]
     stated = facts_without_model(said)
-    model = Asking.begin(cortex).of(Identity.name) if use_model else None
+    model = Asking.begin(scopes).of(Identity.name) if use_model else None
     if model is None:
         return stated
-    prompts = prompts_for(cortex, Identity.name)
+    prompts = prompts_for(scopes, Identity.name)
     try:
         asked = facts_of_model(said[-SHOWN:], model, prompts)
     except UnusableAnswerError as error:

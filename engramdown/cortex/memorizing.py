@@ -21,7 +21,6 @@ from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundEr
 from engramdown.hippocampus.store import REFUSED
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.tool_arguments import (
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
         SkillArguments,
         TopicArguments,
     )
-    from engramdown.cortex.turns import Session
+    from engramdown.cortex.turns import Parts, Session
     from engramdown.hippocampus.entry import Entry
 
 __all__ = ["MOST", "forget", "memorize", "recall_skill", "recall_topic", "review"]
@@ -47,7 +46,7 @@ _WAITS: Final = "{said}. It waits in pending.md as {id}; only the user can decid
 _Told = tuple[str, tuple[str, ...]]
 
 
-def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) -> _Told:
+def memorize(cortex: Parts, given: MemorizeArguments, session: Session | None) -> _Told:
     """Remember what a model was asked to, and return what became of it.
 
     Raises:
@@ -68,7 +67,7 @@ def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) 
     elif given.kind == "profile" and not _user_said(cortex, given.text, session):
         # Nobody but the user knows who they are; that a model says so is no evidence.
         told = replace(told, confidence="medium", source="llm", basis="observed")
-    (receipt,) = cortex.propose(told)
+    (receipt,) = cortex.scopes.propose(told)
     if receipt.action in ("discarded", "failed"):
         raise EngramdownError(f"not remembered: {receipt.reason}")
     if receipt.action == "queued":
@@ -80,44 +79,48 @@ def memorize(cortex: Cortex, given: MemorizeArguments, session: Session | None) 
     return f"{said}: {where} ({kind}), id {receipt.id}.{aside}", ()
 
 
-def _user_said(cortex: Cortex, text: str, session: Session | None) -> bool:
+def _user_said(cortex: Parts, text: str, session: Session | None) -> bool:
     """Whether one message of the user's holds the words of a fact about them."""
     messages = session.asked_lately if session is not None else _messages(cortex, text)
     return any(not unsaid(text, [message]) for message in messages)
 
 
-def _messages(cortex: Cortex, text: str) -> list[str]:
+def _messages(cortex: Parts, text: str) -> list[str]:
     """Return what users wrote that is most like ``text``, in no session that an assistant began."""
-    if cortex.episodes is None:
+    if cortex.scopes.episodes is None:
         return []
-    found = search(cortex, Asked(text, limit=_SAID, role=("user",)), cortex.episodes).episodes
-    children = {info.id for info in cortex.episodes.sessions() if info.parent} if found else set()
+    found = search(
+        cortex.context, Asked(text, limit=_SAID, role=("user",)), cortex.scopes.episodes
+    ).episodes
+    children = (
+        {info.id for info in cortex.scopes.episodes.sessions() if info.parent} if found else set()
+    )
     return [hit.text for hit in found if hit.session not in children]
 
 
-def _is_a_tools(cortex: Cortex, text: str, session: Session | None) -> bool:
+def _is_a_tools(cortex: Parts, text: str, session: Session | None) -> bool:
     """Whether it is a tool's word that a model wants to remember."""
     if session is not None:
         return session.heard_from_tool(text)
     # What the user wrote just now is not known here; what they wrote before is theirs.
-    return cortex.overheard.has(text) and not _is_the_users(cortex, text)
+    return cortex.conversations.overheard.has(text) and not _is_the_users(cortex, text)
 
 
-def _is_the_users(cortex: Cortex, text: str) -> bool:
+def _is_the_users(cortex: Parts, text: str) -> bool:
     wanted = words_of(text)
-    both = (cortex.global_hc, cortex.project_hc)
-    entries = (entry for store in both for entry in cortex.usable(store))
+    both = (cortex.scopes.global_hc, cortex.scopes.project_hc)
+    entries = (entry for store in both for entry in cortex.scopes.usable(store))
     if any(entry.source == "user" and wanted in words_of(entry.text) for entry in entries):
         return True
     asked = Asked(text, limit=_SAID, mode="exact", role=("user",))
-    said = {hit.session for hit in search(cortex, asked, cortex.episodes).episodes}
-    if not said or cortex.episodes is None:
+    said = {hit.session for hit in search(cortex.context, asked, cortex.scopes.episodes).episodes}
+    if not said or cortex.scopes.episodes is None:
         return False
     # Whoever speaks as the user in a session that an assistant began is that assistant.
-    return bool(said - {info.id for info in cortex.episodes.sessions() if info.parent})
+    return bool(said - {info.id for info in cortex.scopes.episodes.sessions() if info.parent})
 
 
-def forget(cortex: Cortex, given: ForgetArguments, session: Session | None) -> _Told:
+def forget(cortex: Parts, given: ForgetArguments, session: Session | None) -> _Told:
     """Retire a memory, or let a person be asked about it, and return which.
 
     Raises:
@@ -125,17 +128,17 @@ def forget(cortex: Cortex, given: ForgetArguments, session: Session | None) -> _
         EngramdownError: If nothing may be changed, or it could not be.
     """
     del session  # What is forgotten stands in the transcript as the call.
-    if cortex.mode == "off":
+    if cortex.scopes.mode == "off":
         raise EngramdownError(_OFF)
     entry = _found(cortex, given.id.strip())
-    receipt = cortex.retire(entry, given.why)
+    receipt = cortex.scopes.retire(entry, given.why)
     quoted = f"{flat(entry.text, _PIECE)!r} ({entry.kind}, {entry.scope})"
     if receipt.action == "queued":
         return _waits(f"Not forgotten yet: {quoted}", receipt), ()
     return f"Forgotten: {quoted}. `engramdown restore {entry.id}` brings it back.", ()
 
 
-def recall_topic(cortex: Cortex, given: TopicArguments, session: Session | None) -> _Told:
+def recall_topic(cortex: Parts, given: TopicArguments, session: Session | None) -> _Told:
     """Return the lessons of a topic, or which topics there are.
 
     Raises:
@@ -143,36 +146,36 @@ def recall_topic(cortex: Cortex, given: TopicArguments, session: Session | None)
     """
     del session  # Lessons have no lines to point to.
     topic = given.topic.strip()
-    found = cortex.recall_topic(topic) if topic else []
+    found = cortex.scopes.recall_topic(topic) if topic else []
     if found:
         return "\n".join(_lessons(topic, found)), ()
-    known = cortex.topics()
+    known = cortex.scopes.topics()
     there = f"there are {', '.join(_counted(known))}" if known else "there are none yet"
     said = f"No topic {flat(topic, _PIECE)!r}; {there}." if topic else f"Topics: {there}."
     return said, ()
 
 
-def recall_skill(cortex: Cortex, given: SkillArguments, session: Session | None) -> _Told:
+def recall_skill(cortex: Parts, given: SkillArguments, session: Session | None) -> _Told:
     """Return how something is done, or a file of it.
 
     Raises:
         EngramdownError: If there is no such skill, or it cannot be read.
     """
-    found = cortex.recall_skill(given.label, given.file, session=session)
+    found = cortex.context.skills.recall(given.label, given.file)
     if found.is_error:
         raise EngramdownError(found.text)
     return found.text, ()
 
 
-def review(cortex: Cortex, given: ReviewArguments, session: Session | None) -> _Told:
+def review(cortex: Parts, given: ReviewArguments, session: Session | None) -> _Told:
     """Return what waits for a person.
 
     Raises:
         EngramdownError: If it cannot be read.
     """
     del given, session
-    waiting = cortex.pending(for_model=True)
-    brought = len(cortex.pending()) - len(waiting)
+    waiting = cortex.review.pending(for_model=True)
+    brought = len(cortex.review.pending()) - len(waiting)
     hidden = [f"({brought} came with git and are not approved; only the user sees them)"]
     if not waiting:
         return "\n".join(["Nothing waits for the user.", *(hidden if brought > 0 else ())]), ()
@@ -190,11 +193,11 @@ def _waits(said: str, receipt: Receipt) -> str:
     return _WAITS.format(said=said, id=receipt.id, why=flat(receipt.reason, _PIECE))
 
 
-def _found(cortex: Cortex, prefix: str) -> Entry:
+def _found(cortex: Parts, prefix: str) -> Entry:
     if not prefix:
         raise ValueError('"id" is empty; recall shows the ids of memories')
     try:
-        return cortex.find(prefix)
+        return cortex.scopes.find(prefix)
     except (EntryNotFoundError, AmbiguousIdError) as error:
         raise ValueError(f"{flat(str(error), _PIECE)}; recall shows the ids of memories") from None
 

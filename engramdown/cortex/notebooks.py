@@ -1,4 +1,4 @@
-"""The journal and the working notes of a cortex: which scope they are in, and what a model may see.
+"""The journal and the working notes of two scopes: which scope they are in, and what a model may see.
 
 Promises: nothing is created by asking; in a rehearsal nothing is written; what git brought and
 nobody approved reaches no model where that is set; a journal that cannot be read is a notice, and
@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
+from engramdown.cortex.scopes import Scopes
 from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
-    from engramdown.cortex.turns import Session
     from engramdown.hippocampus.store import Hippocampus
     from engramdown.journal.journal import Journal, Recent
     from engramdown.journal.working_notes import WorkingNotes
@@ -32,13 +31,11 @@ _REHEARSAL: Final = "this is a rehearsal; nothing is written"
 
 
 class Notebooks:
-    """The journal and the notes of a cortex."""
+    """The journal and the notes of two scopes."""
 
-    if TYPE_CHECKING:
-        _closed: str
-        _rehearsing: bool
-
-        def _tell(self, notice: str) -> None: ...
+    def __init__(self, scopes: Scopes) -> None:
+        """Find them beside the stores of ``scopes``."""
+        self.scopes = scopes
 
     @property
     def journal(self) -> Journal:
@@ -51,7 +48,7 @@ class Notebooks:
 
     def journals(self) -> list[Journal]:
         """Return the journals that there are, the project's first, with what a model may see."""
-        stores = [*reversed(cast("Cortex", self).stores)]
+        stores = [*reversed(self.scopes.stores)]
         return [
             self._journal(store, hide=self._hidden)
             for store in stores
@@ -81,14 +78,14 @@ class Notebooks:
             except StoreError as error:
                 problems = [str(error)]
             for problem in filter(None, problems):
-                self._tell(f"could not read the journal: {problem}")
+                self.scopes.tell(f"could not read the journal: {problem}")
         return sorted(found, key=lambda day: day.date, reverse=True)
 
-    def notes(self, session: Session | str) -> WorkingNotes:
+    def notes(self, session: str) -> WorkingNotes:
         """Return the notes on a session, which stand beside its transcript.
 
         Args:
-            session: The session, or its id.
+            session: Its id.
 
         Raises:
             InvalidSessionError: If the id is none.
@@ -97,20 +94,20 @@ class Notebooks:
         from engramdown.journal.working_notes import WorkingNotes
 
         store = self._notebook_store()
-        episodes = cast("Cortex", self).episodes
+        episodes = self.scopes.episodes
         return WorkingNotes(
             store.root,
-            session if isinstance(session, str) else session.id,
+            session,
             disk=self._disk(store),
             lock=None if episodes is None else episodes.recorder.lock,
         )
 
     def _notebook_store(self) -> Hippocampus:
         """Return the store beside which transcripts are, too."""
-        stores = cast("Cortex", self).stores
+        stores = self.scopes.stores
         if not stores:
             raise StoreError(_NO_FILES)
-        return stores[0 if self._closed else -1]
+        return stores[0 if self.scopes.closed else -1]
 
     def _journal(
         self, store: Hippocampus, hide: Callable[[list[Path]], set[Path]] | None = None
@@ -118,7 +115,7 @@ class Notebooks:
         # Imported here: most programs keep no journal.
         from engramdown.journal.journal import Journal
 
-        settings = cast("Cortex", self).settings.of(store.scope)
+        settings = self.scopes.settings.of(store.scope)
         journal = Journal(
             store.root,
             zone=settings.timezone,
@@ -127,22 +124,22 @@ class Notebooks:
             hide=hide,
         )
         if journal.clock.notice:
-            self._tell(journal.clock.notice)
+            self.scopes.tell(journal.clock.notice)
         return journal
 
     def _disk(self, store: Hippocampus) -> Disk:
         from engramdown.hippocampus.store import ClosedDisk
         from engramdown.storage.disk import Disk
 
-        settings = cast("Cortex", self).settings.of(store.scope)
+        settings = self.scopes.settings.of(store.scope)
         limit = settings.max_file_bytes
-        if self._rehearsing:
+        if self.scopes.rehearsing:
             return ClosedDisk(_REHEARSAL, limit=limit)
         return Disk(durable=settings.durability == "full", limit=limit)
 
     def _hidden(self, paths: list[Path]) -> set[Path]:
         """Return the pages that no model may see: what git brings, if that waits for a person."""
-        return known(paths) if cast("Cortex", self).settings.pulled == "review" else set()
+        return known(paths) if self.scopes.settings.pulled == "review" else set()
 
 
 def known(paths: list[Path]) -> set[Path]:

@@ -16,9 +16,8 @@ from engramdown.language.untrusted import inert
 from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.tool_arguments import RecallArguments
-    from engramdown.cortex.turns import Session
+    from engramdown.cortex.turns import Parts, Session
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.hippocampus.entry import Entry
     from engramdown.recall.finder import Context, Hit, Message
@@ -37,7 +36,7 @@ _SPARE: Final = 50
 _Told = tuple[str, tuple[str, ...]]
 
 
-def recall(cortex: Cortex, given: RecallArguments, session: Session | None) -> _Told:
+def recall(cortex: Parts, given: RecallArguments, session: Session | None) -> _Told:
     """Return the answer, and the pointers that it quotes.
 
     Args:
@@ -52,16 +51,16 @@ def recall(cortex: Cortex, given: RecallArguments, session: Session | None) -> _
     if given.pointer:
         if given.given() != {"pointer"}:
             raise ValueError("give a pointer alone, or a query without a pointer")
-        return _around(cortex.episodes, given.pointer)
+        return _around(cortex.scopes.episodes, given.pointer)
     return _found(cortex, given, session)
 
 
 # ---- a search ----
 
 
-def _found(cortex: Cortex, given: RecallArguments, session: Session | None) -> _Told:
+def _found(cortex: Parts, given: RecallArguments, session: Session | None) -> _Told:
     asked, limit = _asked(given), given.limit
-    found = search(cortex, asked, cortex.episodes)
+    found = search(cortex.context, asked, cortex.scopes.episodes)
     began = session.turn_began if session is not None else None
     hits = [hit for hit in found.episodes if not _is_now(hit, began)][:limit]
     found = found._replace(
@@ -70,7 +69,7 @@ def _found(cortex: Cortex, given: RecallArguments, session: Session | None) -> _
         journal=found.journal[:limit],
         working=found.working[:limit],
     )
-    lost = [] if asked.session or asked.role else cortex.unreadable()
+    lost = [] if asked.session or asked.role else cortex.scopes.unreadable()
     if lost and not found:
         raise StoreError(lost[0])  # What was asked for may stand there.
     notes = [*found.notes, *(f"could not be read, and is left out: {each}" for each in lost[:1])]

@@ -13,29 +13,12 @@ from typing import Final, Unpack
 from engramdown.cortex.context import MemoryContext
 from engramdown.cortex.doing import Doing
 from engramdown.cortex.receipts import Receipt
+from engramdown.cortex.sections import degraded
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import Said
-from engramdown.language.untrusted import one_line
 from engramdown.transcripts.episode import Pointer
 
-__all__ = ["Recording", "degraded", "left_out"]
-
-_DEGRADED: Final = (
-    "Memory is degraded: what is said now may be missing from the transcript. Tell the user. ({})"
-)
-_PARTLY: Final = "Memory is degraded: a part cannot be read, and is left out. Tell the user. ({})"
-_LONGEST_REASON: Final = 400
 _WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
-
-
-def degraded(trouble: str) -> str:
-    """Return what a model is told of trouble with the transcripts."""
-    return _DEGRADED.format(one_line(trouble)[:_LONGEST_REASON])
-
-
-def left_out(trouble: str) -> str:
-    """Say to a model that what it is shown of memory is not all."""
-    return _PARTLY.format(one_line(trouble)[:_LONGEST_REASON])
 
 
 class Recording:

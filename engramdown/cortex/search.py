@@ -15,8 +15,9 @@ from engramdown.cortex.notebooks import FOLDERS
 from engramdown.hippocampus.entry import Entry
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.context_builder import ContextBuilder
     from engramdown.cortex.jotted import Jotted
+    from engramdown.cortex.scopes import Scopes
     from engramdown.journal.journal import Match
     from engramdown.journal.page_search import NoteMatch
     from engramdown.recall.finder import Finder, Hit, Mode
@@ -73,15 +74,15 @@ class Found(NamedTuple):
         return bool(self.memories or self.episodes or self.journal or self.working)
 
 
-def search(cortex: Cortex, asked: Asked, episodes: Finder | None) -> Found:
+def search(context: ContextBuilder, asked: Asked, episodes: Finder | None) -> Found:
     """Return what fits ``asked``: of ``cortex`` memories, journal and notes, and transcripts.
 
     Raises:
         ValueError: If a role or the mode is none.
         StoreError: If a store cannot be read.
     """
-    memories = [] if asked.session or asked.role else _memories(cortex, asked)
-    beside = None if asked.role else _jotted(cortex, asked)
+    memories = [] if asked.session or asked.role else _memories(context.scopes, asked)
+    beside = None if asked.role else _jotted(context, asked)
     noted = beside[:2] if beside else ((), ())
     troubles = beside.troubles if beside else ()
     if episodes is None:
@@ -114,33 +115,33 @@ def moment_from(text: str) -> date:
         return datetime.fromisoformat(text)
 
 
-def _memories(cortex: Cortex, asked: Asked) -> list[Entry]:
+def _memories(scopes: Scopes, asked: Asked) -> list[Entry]:
     first, last = _days(asked)
     # Without words everything is meant that is of the time that was asked for.
     is_any = not asked.query.strip() and (first, last) != ("", "")
     if asked.mode == "exact" or is_any:
         wanted = "" if is_any else asked.query.casefold()
-        both = (cortex.global_hc, cortex.project_hc)
-        memories = [each for store in both for each in cortex.readable(store)]
+        both = (scopes.global_hc, scopes.project_hc)
+        memories = [each for store in both for each in scopes.readable(store)]
         found = [each for each in memories if (wanted or is_any) and wanted in each.text.casefold()]
         found.sort(key=lambda entry: entry.ts, reverse=True)
     else:
-        found = cortex.recall(asked.query, limit=_ALL)
+        found = scopes.recall(asked.query, limit=_ALL)
     if (first, last) != ("", ""):
         found = [each for each in found if each.ts and first <= each.ts <= (last or each.ts)]
     return found[: max(asked.limit, 0)]
 
 
-def _jotted(cortex: Cortex, asked: Asked) -> Jotted | None:
+def _jotted(context: ContextBuilder, asked: Asked) -> Jotted | None:
     """Return what the journal and the notes say, ``None`` where there are none."""
-    folders = (store.root / name for store in cortex.stores for name in FOLDERS)
+    folders = (store.root / name for store in context.scopes.stores for name in FOLDERS)
     if not any(folder.is_dir() for folder in folders):
         return None
     from engramdown.cortex.jotted import jotted
 
     first, last = _days(asked)
     return jotted(
-        cortex,
+        context.notebooks,
         asked.query,
         asked.limit,
         exact=asked.mode == "exact",

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 from engramdown.hippocampus.entry import Entry
+from engramdown.language.untrusted import one_line
 
-__all__ = ["MemoryContext", "Section"]
+_DEGRADED: Final = (
+    "Memory is degraded: what is said now may be missing from the transcript. Tell the user. ({})"
+)
+_PARTLY: Final = "Memory is degraded: a part cannot be read, and is left out. Tell the user. ({})"
+_LONGEST_REASON: Final = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,3 +68,13 @@ class MemoryContext(str):
         told = MemoryContext(f"{self}\n\n{why}" if self else why, self.sections)
         told.degraded = why
         return told
+
+
+def degraded(trouble: str) -> str:
+    """Return what a model is told of trouble with the transcripts."""
+    return _DEGRADED.format(one_line(trouble)[:_LONGEST_REASON])
+
+
+def left_out(trouble: str) -> str:
+    """Say to a model that what it is shown of memory is not all."""
+    return _PARTLY.format(one_line(trouble)[:_LONGEST_REASON])

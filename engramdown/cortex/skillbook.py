@@ -1,4 +1,4 @@
-"""The skills of a cortex: which ones a model may be shown, and what it reads of one.
+"""The skills of two scopes: which ones a model may be shown, and what it reads of one.
 
 Promises: whatever a model passes as a label or a file, it gets an answer that it can act on, and
 nothing out of the folder of a skill; a broken skill is told with what is wrong, and hides no other;
@@ -8,16 +8,15 @@ what git brought and nobody approved reaches no model where that is set. Reading
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from engramdown.cortex.scopes import Scopes
 from engramdown.errors import EngramdownError, StoreError
+from engramdown.forks import cached_property
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.procedures import Procedures
-    from engramdown.cortex.pulled import Pulled
-    from engramdown.cortex.turns import Session
     from engramdown.skills.files import Beside
     from engramdown.skills.library import Skills
     from engramdown.skills.store import Skill
@@ -71,39 +70,39 @@ class RecalledSkill(NamedTuple):
 
 
 class Skillbook:
-    """The skills of a cortex."""
+    """The skills of two scopes."""
 
-    if TYPE_CHECKING:
-        _rehearsing: bool
+    def __init__(self, scopes: Scopes) -> None:
+        """Find them beside the stores of ``scopes``."""
+        self._scopes = scopes
 
-        @property
-        def _reviews(self) -> bool: ...
-
-        @property
-        def _pulled(self) -> Pulled: ...
-
-        def _tell(self, notice: str) -> None: ...
-
-    def skills(self) -> Skills:
-        """Return the skills of the project, of all projects, and those that are built in."""
+    @cached_property
+    def all(self) -> Skills:
+        """The skills of the project, of all projects, and those that are built in."""
         # Imported here: most programs keep none.
         from engramdown.skills.library import open_skills
 
-        cortex = cast("Cortex", self)
-        found: Skills | None = cortex.__dict__.get("_skills")
-        if found is None:
-            places = [(store.scope, store.root) for store in reversed(cortex.stores)]
-            found = cortex.__dict__["_skills"] = open_skills(places, cortex.settings)
-        return found
+        places = [(store.scope, store.root) for store in reversed(self._scopes.stores)]
+        return open_skills(places, self._scopes.settings)
 
-    def skill_uses(self) -> dict[str, Used]:
+    @cached_property
+    def _uses_at_midnight(self) -> dict[str, Used]:
+        """How often each was read before the day in which this was first asked for.
+
+        The processes of a day tell the same, and a process goes on as it began.
+        """
+        from engramdown.skills.usage import midnight
+
+        return self.all.uses(midnight())
+
+    def uses(self) -> dict[str, Used]:
         """Return how often each skill was read by a model, by scope and label: ``project/charts``.
 
         What was counted of built-in ones stands with that of all projects.
         """
-        return self.skills().uses()
+        return self.all.uses()
 
-    def skills_to_tell(self) -> Procedures:
+    def lines(self) -> Procedures:
         """Return what a model may be told of skills; built-in ones stand beside others only.
 
         Raises:
@@ -112,17 +111,11 @@ class Skillbook:
         # Imported here: where nobody keeps a skill, nothing is loaded for them.
         from engramdown.cortex.procedures import SKILLS, Procedures, SkillLine
 
-        cortex = cast("Cortex", self)
-        if not any((store.root / "skills").is_dir() for store in cortex.stores):
+        if not any((store.root / "skills").is_dir() for store in self._scopes.stores):
             return Procedures()
         from engramdown.secrets.redaction import redact
-        from engramdown.skills.usage import midnight
 
-        # As counted until the day began in which this was first asked for: the processes of a day
-        # tell the same, and a process goes on as it began.
-        if "_skill_uses" not in cortex.__dict__:
-            cortex.__dict__["_skill_uses"] = self.skills().uses(midnight())
-        uses: dict[str, Used] = cortex.__dict__["_skill_uses"]
+        uses = self._uses_at_midnight
 
         def line(skill: Skill) -> SkillLine:
             used = uses.get(f"{skill.scope}/{skill.label}")
@@ -130,26 +123,26 @@ class Skillbook:
 
         # No more of them fit into the section, those first that are read most: however many there
         # are, no more are read.
-        budget = max(cortex.settings.budgets.get("skills", SKILLS), 0)
-        labels = self.skills().labels()
+        budget = max(self._scopes.settings.budgets.get("skills", SKILLS), 0)
+        labels = self.all.labels()
         told = sorted(labels, key=lambda each: (-_times(uses, each), each))[: budget // _LEAST + 1]
-        usable = self.usable_skills(told)
+        usable = self.usable(told)
         ours = [skill for skill in usable if skill.scope != "builtin"]
         built_in = [skill.label for skill in usable if skill.scope == "builtin"]
         unread = len(labels) - len(told)
         return Procedures(tuple(map(line, ours)), tuple(built_in), unread)
 
-    def told_skills(self) -> Procedures:
+    def readable_lines(self) -> Procedures:
         """Return the same; what cannot be read is a notice, and nothing of it is told."""
         try:
-            return self.skills_to_tell()
+            return self.lines()
         except (EngramdownError, OSError) as error:
             from engramdown.cortex.procedures import Procedures
 
-            self._tell(f"could not read skills: {error}")
+            self._scopes.tell(f"could not read skills: {error}")
             return Procedures()
 
-    def usable_skills(self, labels: Collection[str] | None = None) -> list[Skill]:
+    def usable(self, labels: Collection[str] | None = None) -> list[Skill]:
         """Return the skills that a model may follow, by label: of each label the one that counts.
 
         Left out is what is broken, and with ``pulled = "review"`` what git brought and nobody
@@ -160,9 +153,7 @@ class Skillbook:
         """
         return [skill for skill in self._counting(labels)[0] if skill.is_fit]
 
-    def recall_skill(
-        self, label: str, file: str = "", *, session: Session | None = None
-    ) -> RecalledSkill:
+    def recall(self, label: str, file: str = "") -> RecalledSkill:
         """Return a skill as a model reads it: how it is done, and which files it has.
 
         What cannot be found is told in the answer, with what there is.
@@ -170,9 +161,7 @@ class Skillbook:
         Args:
             label: Which one; what is nearly its label will do.
             file: A file of the skill that is read instead, ``references/api.md`` say.
-            session: The conversation in which it is read.
         """
-        del session  # What is read stands in its transcript, as that of every tool does.
         try:
             skills, broken = self._counting()
             found = _recalled(skills, self._waiting_skills(), (label, file))
@@ -180,8 +169,8 @@ class Skillbook:
             return _failed(str(error))
         if found.label in broken:
             found = _with_note(found, broken[found.label])
-        if not found.label and self.skills().troubles:
-            return _failed(f"{found.text} {self.skills().troubles[0]}")
+        if not found.label and self.all.troubles:
+            return _failed(f"{found.text} {self.all.troubles[0]}")
         if not found.is_error and not file:
             self._count(found)
         return found
@@ -190,10 +179,9 @@ class Skillbook:
         """Count that a skill was read; in mode off, in a rehearsal and on a full disk it is not."""
         from engramdown.skills.usage import Usage
 
-        cortex = cast("Cortex", self)
         scope = "global" if found.scope == "builtin" else found.scope
-        roots = [store.root for store in cortex.stores if store.scope == scope]
-        if cortex.mode != "off" and not self._rehearsing and roots:
+        roots = [store.root for store in self._scopes.stores if store.scope == scope]
+        if self._scopes.mode != "off" and not self._scopes.rehearsing and roots:
             Usage(roots[0]).add(found.scope, found.label)
 
     def _counting(
@@ -203,7 +191,7 @@ class Skillbook:
         waiting = self._waiting_skills(labels)
         chosen: dict[str, Skill] = {}
         broken: dict[str, Skill] = {}
-        skills = self.skills()
+        skills = self.all
         for known in skills.known(briefly=True, labels=labels):
             skill = known.skill
             if skill.is_there and (skill.scope, skill.label) not in waiting:
@@ -211,12 +199,12 @@ class Skillbook:
                 if skill.is_fit and not before.is_fit:
                     chosen[skill.label], broken[skill.label] = skill, before
         for trouble in skills.troubles:
-            self._tell(f"could not read skills: {trouble}")
+            self._scopes.tell(f"could not read skills: {trouble}")
         return [chosen[label] for label in sorted(chosen)], broken
 
     def _waiting_skills(self, labels: Collection[str] | None = None) -> set[tuple[str, str]]:
         """Return scope and label of each skill that waits for a person's approval."""
-        return self._pulled.hidden_skills(labels) if self._reviews else set()
+        return self._scopes.pulled.hidden_skills(labels) if self._scopes.reviews else set()
 
 
 def _times(uses: Mapping[str, Used], label: str) -> int:

@@ -57,7 +57,7 @@ class Facts:
                 mark = self._counted(info)
                 waiting += [_Waiting(info, mark)] if mark.messages else []
                 advance(1)
-        for batch in _batches(waiting, self._night.cortex.settings.consolidation.identity_every):
+        for batch in _batches(waiting, self._night.scopes.settings.consolidation.identity_every):
             if self._night.why_not:
                 self._steps.skip(_JOB, *(each.mark for each in batch))
             elif stops():

@@ -29,6 +29,7 @@ from engramdown.cortex.pending import Pending
 from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.skill_drafts import Draft, skill_question
+from engramdown.cortex.skillbook import Skillbook
 from engramdown.cortex.sleep_state import Mark
 from engramdown.cortex.sleep_steps import Night, Place
 from engramdown.cortex.told import Told
@@ -146,7 +147,7 @@ class SkillProposals:
             return plain
         report = self._night.summary.report(self._store.scope, JOB)
         try:
-            prompts = prompts_for(self._night.cortex, JOB, self._store.scope)
+            prompts = prompts_for(self._night.scopes, JOB, self._store.scope)
             return write_down(procedure, model, prompts)
         except ModelError as error:
             report.problems.append(str(error))
@@ -173,7 +174,7 @@ class SkillProposals:
 
     def _free(self, label: str) -> str:
         """Return a label that no skill has."""
-        known = {each.skill.label for each in self._night.cortex.skills().known()}
+        known = {each.skill.label for each in Skillbook(self._night.scopes).all.known()}
         numbered = (f"{label[:60]}-{number}" for number in range(2, len(known) + 3))
         return next(each for each in (label, *numbered) if each not in known)
 

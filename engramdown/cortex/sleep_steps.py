@@ -27,7 +27,7 @@ from engramdown.transcripts.sessions import SessionInfo, Sessions
 from engramdown.transcripts.visibility import live, new_of
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
 __all__ = ["LASTING", "Learning", "Night", "Place", "Steps"]
@@ -62,7 +62,7 @@ class Night:
     """What one sleep has and knows.
 
     Attributes:
-        cortex: Whose memory it is about.
+        scopes: Whose memory it is about.
         asking: The model, and what may be spent.
         summary: What was done so far.
         dry: Whether nothing is to be written and nobody to be asked.
@@ -71,18 +71,18 @@ class Night:
         trial: In a dry run memory as it would be by now, if all stores have files.
     """
 
-    cortex: Cortex
+    scopes: Scopes
     asking: Asking
     summary: SleepSummary
     dry: bool = False
     not_asked: str = ""
     given_up: str = ""
-    trial: Cortex | None = None
+    trial: Scopes | None = None
 
     @property
-    def memory(self) -> Cortex:
+    def memory(self) -> Scopes:
         """What is asked about memory: in a dry run what was learned before counts."""
-        return self.trial or self.cortex
+        return self.trial or self.scopes
 
     @property
     def why_not(self) -> str:
@@ -158,7 +158,7 @@ class Steps:
             self.report(job).steps += len(parts)
             return
         try:
-            prompts = prompts_for(self._night.cortex, job)
+            prompts = prompts_for(self._night.scopes, job)
             learned = learn(self._night.asking.of(job), prompts)
         except ModelError as error:
             self._failed(job, parts, error)
@@ -256,7 +256,7 @@ class Steps:
         self.state.end()
 
     def _receipts(self, engrams: Sequence[Engram]) -> list[Receipt]:
-        propose = self._night.cortex.propose
+        propose = self._night.scopes.propose
         receipts = propose(engrams)
         if not self._singly or len(engrams) == 1:
             return receipts
@@ -281,7 +281,7 @@ class Steps:
         careful = [self._careful(each) for each in engrams]
         if self._night.trial is not None:
             return self._night.trial.propose(careful)
-        decisions = map(self._night.cortex.encoding_gate, careful)
+        decisions = map(self._night.scopes.encoding_gate, careful)
         return [
             Receipt(harmless(engram), _DRY[decision.action], decision.reason)
             for engram, decision in zip(engrams, decisions, strict=True)

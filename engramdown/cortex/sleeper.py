@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engramdown.cortex.background import Background
+from engramdown.cortex.sleeping import Sleep
 from engramdown.errors import EngramdownError
 from engramdown.forks import Event
+from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
     from engramdown.cortex.sleep_summary import SleepSummary
 
 __all__ = ["Sleeper"]
@@ -29,23 +31,24 @@ class Sleeper(Background):
         slept: How many sleeps ended.
     """
 
-    def __init__(self, cortex: Cortex, every: float = 3600, patience: float = 10) -> None:
+    def __init__(self, scopes: Scopes, every: float = 3600, patience: float = 10) -> None:
         """Prepare to sleep on the scopes of ``cortex``.
 
         Args:
-            cortex: Whose memory it is about; it is not used by the thread.
+            scopes: Whose memory it is about; it is not used by the thread.
             every: How many seconds lie between the end of a sleep and the next.
             patience: For how many seconds the end of a ``with`` block waits for a step to end.
         """
-        super().__init__(cortex, "engramdown-sleep", patience)
+        super().__init__(scopes, "engramdown-sleep", patience)
         self._every = every
         self.last: SleepSummary | None = None
         self.slept = 0
 
-    def _work(self, cortex: Cortex, stopping: Event) -> None:
+    def _work(self, scopes: Scopes, stopping: Event) -> None:
         while not stopping.is_set():
             try:
-                self.last = cortex.sleep(should_stop=stopping.is_set)
+                with one_call():
+                    self.last = Sleep(scopes, should_stop=stopping.is_set).run()
                 self.trouble = "; ".join(self.last.failed.values())
             except (EngramdownError, OSError) as error:
                 self.trouble = str(error)

@@ -35,7 +35,7 @@ from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions, left_open
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
 
 __all__ = ["COMPACTION", "Sleep"]
 
@@ -56,7 +56,7 @@ class Sleep:
 
     def __init__(
         self,
-        cortex: Cortex,
+        scopes: Scopes,
         *,
         use_model: bool = True,
         dry_run: bool = False,
@@ -66,7 +66,7 @@ class Sleep:
         """Prepare a sleep.
 
         Args:
-            cortex: Whose memory it is about.
+            scopes: Whose memory it is about.
             use_model: Ask the model, if there is one.
             dry_run: Write nothing and ask no model; tell what would be done.
             scope: Only this one; by default both.
@@ -75,18 +75,18 @@ class Sleep:
         Raises:
             SettingsError: If the model of the cortex is none.
         """
-        self._cortex = cortex
+        self._scopes = scopes
         self._stops = should_stop
-        asking = Asking.begin(cortex)
+        asking = Asking.begin(scopes)
         model = asking.of(COMPACTION)
         name = model.name if model is not None and use_model else ""
         self.summary = SleepSummary(model=name, dry_run=dry_run)
         why_not = "" if model is not None else _NO_MODEL
         not_asked = why_not if use_model else _NOT_ASKED
-        trial = _trial(cortex) if dry_run else None
-        self._night = Night(cortex, asking, self.summary, dry_run, not_asked, trial=trial)
+        trial = _trial(scopes) if dry_run else None
+        self._night = Night(scopes, asking, self.summary, dry_run, not_asked, trial=trial)
         self._disk = EpisodeDisk()
-        asked = [store for store in reversed(cortex.stores) if scope in (None, store.scope)]
+        asked = [store for store in reversed(scopes.stores) if scope in (None, store.scope)]
         self._stores = [store for store in asked if store.root.is_dir()]
         self._others = [store for store in asked if not store.root.is_dir()]
 
@@ -108,7 +108,7 @@ class Sleep:
         Args:
             advance: Told after each step how many are done with it.
         """
-        if self._cortex.mode == "off":
+        if self._scopes.mode == "off":
             self.summary.skipped = _OFF
             return self.summary
         for store in self._others:
@@ -147,7 +147,7 @@ class Sleep:
 
     def _place(self, store: Hippocampus) -> Place | None:
         """Return the transcripts of a scope, if it is where sessions are recorded."""
-        memory = self._cortex.episodes
+        memory = self._scopes.episodes
         if memory is None or memory.folder.parent != store.root:
             return None
         return Place(store.scope, Sessions(memory.folder, self._disk), SleepState(store.root))
@@ -172,7 +172,7 @@ class Sleep:
 
     def _with_user(self, infos: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
         """Return the sessions whose user facts are looked for, those that run too; maybe none."""
-        return infos if self._cortex.settings.consolidation.identity_every else ()
+        return infos if self._scopes.settings.consolidation.identity_every else ()
 
     def _stop(self) -> bool:
         self.summary.stopped = self.summary.stopped or self._stops()
@@ -217,7 +217,7 @@ class Sleep:
         store = next(each for each in memory.stores if each.root == store.root)
         entries = memory.usable(store)
         report = self.summary.report(store.scope, COMPACTION)
-        most = self._cortex.settings.of(store.scope).consolidation.threshold
+        most = self._scopes.settings.of(store.scope).consolidation.threshold
         asks = bool(crowded(entries, most))
         asks = asks and state.done(COMPACTION).digest != _digest(entries)
         why_not = self._night.why_not
@@ -228,10 +228,10 @@ class Sleep:
         )
         prompts = {}
         if model is not None:
-            prompts = prompts_for(self._cortex, COMPACTION, store.scope)
+            prompts = prompts_for(self._scopes, COMPACTION, store.scope)
         prepared = compaction.prepare(store, model, prompts)
         self.summary.spent = self._night.asking.run.spent
-        done = compaction.carry_out([prepared], self._cortex.mode, dry_run=self._night.dry)
+        done = compaction.carry_out([prepared], self._scopes.mode, dry_run=self._night.dry)
         report.steps += 1
         report.compacted += [each for each in done if each.operation is not None]
         report.problems += [
@@ -240,12 +240,12 @@ class Sleep:
         if any(each.action == "failed" for each in done):
             return
         if model is not None:
-            state.add(Mark(COMPACTION, digest=_digest(self._cortex.usable(store))))
+            state.add(Mark(COMPACTION, digest=_digest(self._scopes.usable(store))))
 
 
-def _trial(cortex: Cortex) -> Cortex | None:
+def _trial(scopes: Scopes) -> Scopes | None:
     """Return memory in which all can be tried; ``None`` where a store has no files."""
-    trial = cortex.reopened()
+    trial = scopes.reopened()
     try:
         trial.rehearse()
     except StoreError:

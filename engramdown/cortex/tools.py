@@ -20,8 +20,7 @@ from engramdown.errors import EngramdownError
 from engramdown.language.untrusted import inert
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
-    from engramdown.cortex.turns import Session
+    from engramdown.cortex.turns import Parts, Session
 
 __all__ = [
     "DESCRIBE",
@@ -44,7 +43,7 @@ __all__ = [
     "use",
 ]
 
-_Handler = Callable[["Cortex", Any, "Session | None"], tuple[str, tuple[str, ...]]]
+_Handler = Callable[["Parts", Any, "Session | None"], tuple[str, tuple[str, ...]]]
 
 
 class Answer(NamedTuple):
@@ -89,7 +88,7 @@ class Tool:
         )
         return STYLES[style](told)
 
-    def __call__(self, cortex: Cortex, arguments: object, session: Session | None = None) -> Answer:
+    def __call__(self, cortex: Parts, arguments: object, session: Session | None = None) -> Answer:
         """Return the answer to a call with ``arguments``, whatever they are.
 
         Args:
@@ -231,7 +230,7 @@ def definitions(style: str = "openai", names: Iterable[str] | None = None) -> li
 
 
 def use(
-    cortex: Cortex, name: str, arguments: object, session: Session | None = None, call: str = ""
+    cortex: Parts, name: str, arguments: object, session: Session | None = None, call: str = ""
 ) -> Answer:
     """Return what the tool ``name`` answers.
 
@@ -247,7 +246,7 @@ def use(
     if session is None:
         answer = tool(cortex, arguments) if tool else _unknown(name)
         if not answer.is_error:
-            cortex.overheard.add(name, answer.text)
+            cortex.conversations.overheard.add(name, answer.text)
         return answer
     call = session.tool_call(name, arguments, call)
     answer = tool(cortex, arguments, session) if tool else _unknown(name)

@@ -12,10 +12,11 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, Unpack
 
 from engramdown.cortex.beside import FactsBeside
-from engramdown.cortex.recording import Recording, left_out
+from engramdown.cortex.recording import Recording
+from engramdown.cortex.sections import left_out
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
 from engramdown.storage.locks import one_call
@@ -23,18 +24,36 @@ from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext
+    from engramdown.cortex.context_builder import ContextBuilder
     from engramdown.cortex.conversation.beside import CompactionBeside
     from engramdown.cortex.conversation.compacting import Compacted
     from engramdown.cortex.conversation.working import WorkingContext
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.conversations import Conversations
     from engramdown.cortex.identity import Identity
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.pulled import Arrival
     from engramdown.cortex.receipts import Receipt
+    from engramdown.cortex.review_queue import Review
+    from engramdown.cortex.scopes import Scopes
 
 __all__ = ["Session"]
 
 _ASKED_BEFORE: Final = 50
+
+
+class Parts(Protocol):
+    """What a session and the tools need of a Cortex."""
+
+    scopes: Scopes
+    context: ContextBuilder
+
+    @property
+    def conversations(self) -> Conversations:
+        """The running conversations."""
+
+    @property
+    def review(self) -> Review:
+        """What waits for a person."""
 
 
 class Session:
@@ -47,7 +66,7 @@ class Session:
 
     def __init__(
         self,
-        cortex: Cortex,
+        cortex: Parts,
         session: str | None = None,
         parent: str | None = None,
         parent_call: str | None = None,
@@ -58,9 +77,9 @@ class Session:
         """Begin a session and carry out what was ticked meanwhile; see :meth:`Cortex.session`."""
         self._cortex = cortex
         self._running = False
-        self._recording = Recording(cortex.episodes, session, parent, parent_call, title)
+        self._recording = Recording(cortex.scopes.episodes, session, parent, parent_call, title)
         # Looked up once: what a model is reminded of stays, and so does the prompt's beginning.
-        self.earlier = cortex.earlier_sessions(self._recording.id, in_view)
+        self.earlier = cortex.context.earlier_sessions(self._recording.id, in_view)
         self._began: Pointer | None = None
         self._asked = ""
         self._asked_before: deque[str] = deque(maxlen=_ASKED_BEFORE)
@@ -72,12 +91,12 @@ class Session:
         self._is_with_user = parent is None
         self.turns = 0
         self.attend()
-        cortex.apply_ticks()
-        cortex.keep_own()
-        cortex.tidy_if_due()
+        cortex.review.apply_ticks()
+        cortex.review.keep_own()
+        tidy_if_due(cortex.scopes)
         self._identity: Identity | None = None
         with contextlib.suppress(StoreError):  # Whoever asks for it is told.
-            self._identity = cortex.identity()
+            self._identity = cortex.context.identity()
 
     def __enter__(self) -> Self:
         """Return the session."""
@@ -145,8 +164,8 @@ class Session:
             StoreError: If memory cannot be read.
         """
         if self._identity is None:
-            self._identity = self._cortex.identity()
-        return self._cortex.standing(self._identity)
+            self._identity = self._cortex.context.identity()
+        return self._cortex.context.standing(self._identity)
 
     @one_call()
     def begin_turn(
@@ -172,12 +191,12 @@ class Session:
         self._asked, self._looked_up = message, ((), ())
         self._began = self.record("user", message, turn=self.turns + 1, meta=meta or {})
         self._facts.add(message, str(self._began or ""))
-        self._cortex.apply_ticks()
-        context = self._cortex.build_memory_context(message, self, scratchpad=scratchpad)
+        self._cortex.review.apply_ticks()
+        context = self._cortex.context.build(message, self, scratchpad=scratchpad)
         self.turns += 1
         self._running = True
         told = self._recording.read(context, self.turns)
-        lost = self._cortex.unreadable()
+        lost = self._cortex.scopes.unreadable()
         return told.degrade(left_out(lost[0])) if lost else told
 
     @one_call()
@@ -195,7 +214,7 @@ class Session:
         nothing is learned from it again. The arguments and errors are those of
         :meth:`engramdown.Cortex.build_context`.
         """
-        made = self._cortex.build_context(
+        made = self._cortex.conversations.build_context(
             self, budget, fresh_tail, message=message, subjects=subjects
         )
         self._budget = budget
@@ -218,7 +237,7 @@ class Session:
         self._recording.say("assistant", reply, self.turns)
         self._running = False
         self._began = None
-        self._cortex.apply_ticks()
+        self._cortex.review.apply_ticks()
         self._learn()
         self._summarise()
 
@@ -293,7 +312,7 @@ class Session:
 
         A turn begins with that; of several sessions of one cortex, each asks for it when it acts.
         """
-        self._cortex.listen(weakref.WeakMethod(self._heard))
+        self._cortex.scopes.listen(weakref.WeakMethod(self._heard))
 
     def heard_from_tool(self, text: str) -> bool:
         """Whether the words of ``text`` came from a tool, and not from the user."""
@@ -316,8 +335,8 @@ class Session:
         :meth:`engramdown.Cortex.pending`, and reaches no model before it is accepted.
         """
         try:
-            found = self._cortex.arrivals()
-            self._cortex.told(found)
+            found = self._cortex.review.arrivals()
+            self._cortex.review.mark_told(found)
         except StoreError:
             return []  # It is told as soon as it can be noted that it was.
         return found
@@ -329,7 +348,7 @@ class Session:
         """
         if self._running:
             return []
-        return [proposal for proposal in self._cortex.pending() if not proposal.hold]
+        return [proposal for proposal in self._cortex.review.pending() if not proposal.hold]
 
     def resolve(
         self, proposal_id: str, decision: str = "accept", text: str | None = None
@@ -340,17 +359,20 @@ class Session:
             MidTurnError: If a turn is running.
         """
         self._refuse_mid_turn("resolve a proposal")
-        return self._cortex.resolve(proposal_id, decision, text)
+        return self._cortex.review.resolve(proposal_id, decision, text)
 
     def _heard(self, receipts: Iterable[Receipt]) -> None:
         self._recording.wrote(receipts, self.turns)
 
     def _learn(self) -> None:
         """Let pass the gate what the turn teaches, as far as it is seen without a model."""
-        settings, is_off = self._cortex.settings.consolidation, self._cortex.mode == "off"
+        settings, is_off = (
+            self._cortex.scopes.settings.consolidation,
+            self._cortex.scopes.mode == "off",
+        )
         lessons = self._recording.doing.lessons()
         if lessons and settings.learn_from_errors and not is_off:
-            self._cortex.propose(lessons)
+            self._cortex.scopes.propose(lessons)
         self._keep_facts()
         if is_off or not self._is_with_user or not settings.identity_every:
             self._facts.pass_over()
@@ -362,23 +384,40 @@ class Session:
 
         Whoever puts prompts together without us has no use for it, and would pay for it.
         """
-        is_wanted = self._cortex.settings.conversation.automatic and self._cortex.mode != "off"
+        is_wanted = (
+            self._cortex.scopes.settings.conversation.automatic
+            and self._cortex.scopes.mode != "off"
+        )
         if self._budget is None or not is_wanted:
             return
         if self._summaries is None:
             # Imported here: most sessions are shorter.
             from engramdown.cortex.conversation.beside import CompactionBeside
 
-            self._summaries = CompactionBeside(self._cortex, self.id)
+            self._summaries = CompactionBeside(self._cortex.conversations, self.id)
         self._summaries.look(self._budget)
 
     def _keep_facts(self, *, wait: bool = False) -> None:
         """Let the facts about the user pass the gate that were found beside the conversation."""
         facts = self._facts.found(wait=wait)
         if facts:
-            self._cortex.propose(facts)
+            self._cortex.scopes.propose(facts)
 
     def _refuse_mid_turn(self, what: str) -> None:
         if self._running:
             msg = f"cannot {what} in the middle of turn {self.turns}; call end_turn first"
             raise MidTurnError(msg)
+
+
+def tidy_if_due(scopes: Scopes) -> None:
+    """Tidy files that hold too much, without a model: what a session does as it begins."""
+    if scopes.mode == "off" or scopes.rehearsing:
+        return
+    try:
+        if scopes.needs_compaction():
+            from engramdown.cortex.compacting import tidied
+
+            for notice in tidied(scopes):
+                scopes.tell(notice)
+    except StoreError as error:
+        scopes.tell(f"could not tidy memory: {error}")

@@ -31,7 +31,7 @@ from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes as transcripts
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
     from engramdown.episodes.memory import EpisodicMemory
 
 __all__ = ["Watching"]
@@ -57,42 +57,42 @@ class Watching(Background):
 
     def __init__(
         self,
-        cortex: Cortex,
+        scopes: Scopes,
         on_change: Callable[[list[News]], object],
         *,
         patience: float = 10,
     ) -> None:
-        """Prepare to watch the scopes of ``cortex``.
+        """Prepare to watch the scopes of ``scopes``.
 
         Args:
-            cortex: Whose memory it is about; it is not used by the thread.
+            scopes: Whose memory it is about; it is not used by the thread.
             on_change: Is given what happened, in the thread, after each look that found something.
             patience: For how many seconds the end of a ``with`` block waits for a look to end.
 
         Raises:
             StoreError: If no store has files.
         """
-        super().__init__(cortex, "engramdown-watch", patience)
-        if not cortex.stores:
+        super().__init__(scopes, "engramdown-watch", patience)
+        if not scopes.stores:
             raise StoreError("nothing to watch: only a store of files can be watched")
         self._on_change = on_change
         self._watch: Watch | None = None
 
-    def _work(self, cortex: Cortex, stopping: Event) -> None:
-        waiting = cortex.queues()
-        scopes = [_Scope(store, waiting) for store in cortex.stores]
-        index = _Index(cortex.episodes)
-        memories = [store.memory for store in cortex.stores]
+    def _work(self, scopes: Scopes, stopping: Event) -> None:
+        waiting = scopes.queues()
+        watched = [_Scope(store, waiting) for store in scopes.stores]
+        index = _Index(scopes.episodes)
+        memories = [store.memory for store in scopes.stores]
         folders = [folder for memory in memories for folder in (memory, memory / "topics")]
         try:
             watch = self._watch = Watch(folders)
             # From here on nothing escapes us.
-            found = [News("watching", str(each.root), scope=each.scope) for each in scopes]
+            found = [News("watching", str(each.root), scope=each.scope) for each in watched]
             marked = True
             while not stopping.is_set():
-                for scope in scopes:
+                for scope in watched:
                     found += scope.look(marked=marked)
-                self.trouble = "; ".join(each.trouble for each in scopes if each.trouble)
+                self.trouble = "; ".join(each.trouble for each in watched if each.trouble)
                 if found:
                     self._on_change(found)
                 found = []

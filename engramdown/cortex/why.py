@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.cortex.gate import REASONS
 from engramdown.cortex.proposals import Proposal
+from engramdown.cortex.review_queue import Review
 from engramdown.engram import SCOPES, Scope
 from engramdown.errors import (
     EntryNotFoundError,
@@ -32,7 +33,7 @@ from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.visibility import REDACTED, excluded
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
 
 __all__ = ["Brought", "Kept", "Known", "Said", "Taught", "Why", "why"]
 
@@ -126,22 +127,22 @@ class Why(NamedTuple):
         return next(added, None)
 
 
-def why(cortex: Cortex, prefix: str, is_brought: Callable[[Scope, str, int], bool]) -> Why:
+def why(scopes: Scopes, review: Review, prefix: str) -> Why:
     """Return why the memory, the proposal or the retired memory with this id or prefix is there.
 
     Args:
-        cortex: Whose memory it is.
+        scopes: Whose memory it is.
+        review: What waits there.
         prefix: The id, or its beginning.
-        is_brought: Whether git brought the entry in a file of a scope, at a line.
 
     Raises:
         EntryNotFoundError: If there is none.
         AmbiguousIdError: If there are several.
         StoreError: If a store could not be read.
     """
-    found = _find(cortex, prefix)
+    found = _find(scopes, review, prefix)
     name = _name(found)
-    journals = [(store, cortex.if_readable(store.history)) for store in cortex.stores]
+    journals = [(store, scopes.if_readable(store.history)) for store in scopes.stores]
     ids = {name, *(_proposal(step, name) for _, steps in journals for step in steps)} - {""}
     kept = [
         Kept(step._replace(changes=touched), store.scope)
@@ -149,17 +150,17 @@ def why(cortex: Cortex, prefix: str, is_brought: Callable[[Scope, str, int], boo
         for step in steps
         if (touched := tuple(change for change in step.changes if change.id in ids))
     ]
-    made_of = _made_of(cortex.archived(), name)
+    made_of = _made_of(scopes.archived(), name)
     origins = [_origin(found), *(item.entry.origin for item in made_of)]
     return Why(
         found=found,
         steps=tuple(kept),
         waited=next(filter(None, (_waited(each.step) for each in kept)), ""),
-        taught=tuple(_taught(cortex.stores, origins)),
+        taught=tuple(_taught(scopes.stores, origins)),
         made_of=tuple(made_of),
-        brought=_brought(cortex.stores, found),
+        brought=_brought(scopes.stores, found),
         # What nobody can look up is nobody's word but its own.
-        is_ours=any(cortex.if_readable(lambda: [_is_ours(found, is_brought)])),
+        is_ours=any(scopes.if_readable(lambda: [_is_ours(found, scopes.pulled.is_brought)])),
     )
 
 
@@ -169,14 +170,14 @@ def _is_ours(found: Known, is_brought: Callable[[Scope, str, int], bool]) -> boo
     return not isinstance(found, Proposal) or (found.is_ours and found.op != "load")
 
 
-def _find(cortex: Cortex, prefix: str) -> Known:
-    tiers: tuple[Sequence[Known], ...] = (cortex.entries(), cortex.pending())
+def _find(scopes: Scopes, review: Review, prefix: str) -> Known:
+    tiers: tuple[Sequence[Known], ...] = (scopes.entries(), review.pending())
     for tier in tiers:
         try:
             return by_prefix(prefix, tier, _name, "memory")
         except EntryNotFoundError:
             continue
-    retired = cortex.archived()
+    retired = scopes.archived()
     name = retired_name(prefix, [item.entry for item in retired])
     return by_prefix(prefix, retired, lambda item: name(item.entry), "memory")
 

@@ -22,7 +22,7 @@ from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import live
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
 
 __all__ = ["Cards"]
 
@@ -34,10 +34,10 @@ class Cards:
     busy = ""
 
     def __init__(
-        self, cortex: Cortex, memory: EpisodicMemory, state: SleepState, questions: Questions
+        self, scopes: Scopes, memory: EpisodicMemory, state: SleepState, questions: Questions
     ) -> None:
         """Write the cards of the sessions of ``memory``."""
-        self._cortex = cortex
+        self._scopes = scopes
         self._memory = memory
         self._state = state
         self._questions = questions
@@ -66,7 +66,7 @@ class Cards:
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
         """Write the card."""
-        if not fill_card(self._cortex, self._memory, info.id, self._questions.asking):
+        if not fill_card(self._scopes, self._memory, info.id, self._questions.asking):
             return None  # Lines were taken back meanwhile: it is another session now.
         self._state.add(mark)
         return Deed("card", info.id, text=self._memory.card(info.id).title)

@@ -29,7 +29,7 @@ from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
 __all__ = ["Facts"]
@@ -45,20 +45,20 @@ class Facts:
 
     def __init__(
         self,
-        cortex: Cortex,
+        scopes: Scopes,
         memory: EpisodicMemory,
         state: SleepState,
         questions: Questions,
         summary: WorkSummary,
     ) -> None:
         """Look for facts in the sessions of ``memory``."""
-        self._cortex = cortex
+        self._scopes = scopes
         self._root = memory.folder.parent
         self._sessions = Sessions(memory.folder, EpisodeDisk())
         self._state = state
         self._questions = questions
         self._summary = summary
-        self._night = Night(cortex, questions.asking, SleepSummary())
+        self._night = Night(scopes, questions.asking, SleepSummary())
         self.busy = ""
 
     def mark(self, info: SessionInfo) -> Mark | None:
@@ -108,9 +108,9 @@ class Facts:
     def _learn(self, steps: Steps, info: SessionInfo, model: LanguageModel) -> Deed:
         told = steps.told(JOB, info)
         part = steps.part(JOB, info, told)
-        prompts = prompts_for(self._cortex, JOB)
+        prompts = prompts_for(self._scopes, JOB)
         # Read before anybody is asked: what cannot be read cannot be written either.
-        both = (self._cortex.global_hc, self._cortex.project_hc)
+        both = (self._scopes.global_hc, self._scopes.project_hc)
         entries = [entry for store in both for entry in store.entries()]
         found = find_facts(info.id, worth_showing(told.lines), model, prompts)
         self._summary.refused += found.refusals
@@ -136,6 +136,6 @@ class Facts:
 
     def _steps(self, state: SleepState) -> Steps:
         scope: Scope = next(
-            (store.scope for store in self._cortex.stores if store.root == self._root), "project"
+            (store.scope for store in self._scopes.stores if store.root == self._root), "project"
         )
         return Steps(self._night, Place(scope, self._sessions, state), singly=True)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import nanoseconds
 from engramdown.consolidation.summaries import MANUAL
+from engramdown.cortex.context_builder import ContextBuilder
+from engramdown.cortex.conversations import Conversations
 from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next
@@ -19,7 +21,7 @@ from engramdown.transcripts.episode import stamp_of
 from engramdown.transcripts.sessions import SessionInfo
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
 
 __all__ = ["Idle"]
 
@@ -36,17 +38,17 @@ class Idle:
     what: Final[Kind] = "summary"
     busy = ""
 
-    def __init__(self, cortex: Cortex, state: SleepState, questions: Questions) -> None:
+    def __init__(self, scopes: Scopes, state: SleepState, questions: Questions) -> None:
         """Summarise conversations of ``cortex``, at the cost of the round."""
-        self._cortex = cortex
+        self._conversations = Conversations(ContextBuilder(scopes))
         self._questions = questions
         self._state = state
-        self._settings = cortex.settings.worker
+        self._settings = scopes.settings.worker
 
     @classmethod
-    def is_wanted(cls, cortex: Cortex) -> bool:
+    def is_wanted(cls, scopes: Scopes) -> bool:
         """Whether any conversation is summarised of our own accord."""
-        chosen = cortex.settings
+        chosen = scopes.settings
         return chosen.worker.idle_minutes > 0 and chosen.conversation.max_tokens != MANUAL
 
     def mark(self, info: SessionInfo) -> Mark | None:
@@ -61,7 +63,7 @@ class Idle:
 
     def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
         """Look whether there is enough that no summary covers."""
-        if self._cortex.conversation(info.id).uncovered >= max(self._settings.idle_messages, 1):
+        if self._conversations.get(info.id).uncovered >= max(self._settings.idle_messages, 1):
             return "ask"
         if not dry:
             self._state.add(mark._replace(outcome="idle"))
@@ -69,11 +71,11 @@ class Idle:
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
         """Summarise what is older than the newest messages."""
-        done = self._cortex.conversation(info.id).compact(asking=self._questions.asking)
+        done = self._conversations.get(info.id).compact(asking=self._questions.asking)
         if not done.gists:
             # There is not enough for a summary, or somebody else was faster; until it goes on.
             self._state.add(mark._replace(outcome="idle"))
             return None
-        if self._cortex.conversation(info.id).uncovered < max(self._settings.idle_messages, 1):
+        if self._conversations.get(info.id).uncovered < max(self._settings.idle_messages, 1):
             self._state.add(mark)
         return Deed("summary", info.id, messages=done.messages)

@@ -31,7 +31,7 @@ from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import Ended, SessionInfo, Sessions, left_open
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
 
 __all__ = ["LOCK", "Calls", "Round"]
 
@@ -63,11 +63,11 @@ class Round:
         summary: What was done so far, also after it was interrupted.
     """
 
-    def __init__(self, cortex: Cortex, calls: Calls, *, dry_run: bool = False) -> None:
+    def __init__(self, scopes: Scopes, calls: Calls, *, dry_run: bool = False) -> None:
         """Prepare a round.
 
         Args:
-            cortex: Whose transcripts.
+            scopes: Whose transcripts.
             calls: What it asks and tells.
             dry_run: Write nothing and ask no model; tell what would be done.
 
@@ -75,21 +75,21 @@ class Round:
             SettingsError: If the model of the cortex is none.
         """
         self.summary = WorkSummary(dry_run=dry_run)
-        self._cortex = cortex
+        self._scopes = scopes
         self._calls = calls
         self._dry = dry_run
-        self._settings = cortex.settings.worker
+        self._settings = scopes.settings.worker
         self._left: set[str] = set()
         self._given_up: set[str] = set()
-        self._asking = Asking.begin(cortex).within(self._settings.timeout)
+        self._asking = Asking.begin(scopes).within(self._settings.timeout)
 
     def run(self) -> WorkSummary:
         """Do what is due."""
-        memory = self._cortex.episodes
-        if self._cortex.mode == "off" or memory is None:
+        memory = self._scopes.episodes
+        if self._scopes.mode == "off" or memory is None:
             self.summary.skipped = _NO_TRANSCRIPTS if memory is None else _OFF
         else:
-            for store in self._cortex.stores:
+            for store in self._scopes.stores:
                 try:
                     store.check_folder()
                 except StoreError as error:
@@ -133,14 +133,14 @@ class Round:
     def _kinds(
         self, memory: EpisodicMemory, state: SleepState, questions: Questions
     ) -> Iterator[Work]:
-        yield Cards(self._cortex, memory, state, questions)
-        if self._cortex.settings.consolidation.extract_facts:
-            facts = Facts(self._cortex, memory, state, questions, self.summary)
+        yield Cards(self._scopes, memory, state, questions)
+        if self._scopes.settings.consolidation.extract_facts:
+            facts = Facts(self._scopes, memory, state, questions, self.summary)
             yield facts
             if not self._dry:
                 facts.forget_done()
-        if Idle.is_wanted(self._cortex):
-            yield Idle(self._cortex, state, questions)
+        if Idle.is_wanted(self._scopes):
+            yield Idle(self._scopes, state, questions)
 
     # ---- what nobody ended ----
 

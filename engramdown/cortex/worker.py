@@ -19,14 +19,14 @@ from engramdown.errors import EngramdownError
 from engramdown.forks import Event
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
     from engramdown.cortex.work_summary import Deed, WorkSummary
 
 __all__ = ["Worker", "work_once"]
 
 
 def work_once(
-    cortex: Cortex,
+    scopes: Scopes,
     *,
     dry_run: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
@@ -36,7 +36,7 @@ def work_once(
     """Do one round: close sessions that nobody ended, write cards, look for facts, summarise.
 
     Args:
-        cortex: Whose transcripts.
+        scopes: Whose transcripts.
         dry_run: Write nothing and ask no model; tell what would be done.
         should_stop: Asked before each step whether to stop.
         tell: Told of each thing that was done, when it is; an error of a file that it raises counts
@@ -49,7 +49,7 @@ def work_once(
     Raises:
         SettingsError: If the model of the cortex is none.
     """
-    return Round(cortex, Calls(should_stop, tell, rest), dry_run=dry_run).run()
+    return Round(scopes, Calls(should_stop, tell, rest), dry_run=dry_run).run()
 
 
 class Worker(Background):
@@ -61,11 +61,11 @@ class Worker(Background):
         rounds: How many rounds ended.
     """
 
-    def __init__(self, cortex: Cortex, every: float | None = None, patience: float = 10) -> None:
+    def __init__(self, scopes: Scopes, every: float | None = None, patience: float = 10) -> None:
         """Prepare to work on the transcripts of ``cortex``.
 
         Args:
-            cortex: Whose transcripts; it is not used by the thread.
+            scopes: Whose transcripts; it is not used by the thread.
             every: How many seconds lie between the end of a round and the next; by default what is
                 set, five minutes.
             patience: For how many seconds the end of a ``with`` block waits for a step to end.
@@ -73,18 +73,18 @@ class Worker(Background):
         Raises:
             ValueError: If ``every`` is not above 0.
         """
-        super().__init__(cortex, "engramdown-worker", patience)
-        chosen = cortex.settings.worker.every if every is None else every
+        super().__init__(scopes, "engramdown-worker", patience)
+        chosen = scopes.settings.worker.every if every is None else every
         if not chosen > 0:
             raise ValueError(f"every is {every}; give a number of seconds above 0")
         self._every = min(chosen, threading.TIMEOUT_MAX)
         self.last: WorkSummary | None = None
         self.rounds = 0
 
-    def _work(self, cortex: Cortex, stopping: Event) -> None:
+    def _work(self, scopes: Scopes, stopping: Event) -> None:
         while not stopping.is_set():
             try:
-                self.last = work_once(cortex, should_stop=stopping.is_set, rest=stopping.wait)
+                self.last = work_once(scopes, should_stop=stopping.is_set, rest=stopping.wait)
                 self.trouble = self.last.trouble
             except (EngramdownError, OSError) as error:
                 self.trouble = str(error)

@@ -36,7 +36,7 @@ from engramdown.importers.markdown_notes import (
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
 
 _PLACES: Final = (
     ".anton/memory/*.md",
@@ -354,12 +354,12 @@ class Migration:
     """From older layouts into one scope."""
 
     def __init__(
-        self, cortex: Cortex, scope: Scope, *, again: bool = False, disk: Disk | None = None
+        self, scopes: Scopes, scope: Scope, *, again: bool = False, disk: Disk | None = None
     ) -> None:
-        """Bring memories into the ``scope`` of ``cortex``; facts about the user hold everywhere.
+        """Bring memories into the ``scope`` of ``scopes``; facts about the user hold everywhere.
 
         Args:
-            cortex: What they go through.
+            scopes: What they go through.
             scope: Where they are kept.
             again: Bring also what came before, if memory does not know it any more.
             disk: The system calls; as the settings say unless given.
@@ -367,13 +367,13 @@ class Migration:
         Raises:
             StoreError: If it has no files, or what came before cannot be read.
         """
-        store = next((each for each in cortex.stores if each.scope == scope), None)
+        store = next((each for each in scopes.stores if each.scope == scope), None)
         if store is None:
             raise StoreError(f"{scope}: has no files; only into files can be migrated")
-        self._cortex = cortex
+        self._scopes = scopes
         self._scope: Scope = scope
         self._again = again
-        settings = cortex.settings.of(scope)
+        settings = scopes.settings.of(scope)
         is_durable = settings.durability == "full"
         self._disk = disk or Disk(durable=is_durable, limit=settings.max_file_bytes)
         try:
@@ -399,7 +399,7 @@ class Migration:
 
         Args:
             surveyed: What :meth:`survey` returned.
-            dry_run: The cortex only rehearses: do not write down that anything came.
+            dry_run: The scopes only rehearses: do not write down that anything came.
 
         Raises:
             StoreError: If it could not be written down what came; the next run asks again for it.
@@ -410,7 +410,7 @@ class Migration:
         new = [(each.path, brought) for each in surveyed for brought in each.new]
         with on_errand(Act(OP, "user", f"migration {new_id()}")):
             # One batch, so that what stands together is not held against itself.
-            receipts = self._cortex.propose(brought.engram for _, brought in new)
+            receipts = self._scopes.propose(brought.engram for _, brought in new)
         came = [
             Came(path, brought, receipt)
             for (path, brought), receipt in zip(new, receipts, strict=True)

@@ -140,8 +140,8 @@ def page(cortex: Cortex, scope: Scope, budget: int = BUDGET) -> str:
     """
     from engramdown.cortex.context import Memory
 
-    store = cortex.global_hc if scope == "global" else cortex.project_hc
-    usable = {(entry.file, entry.line, entry.text) for entry in cortex.usable(store)}
+    store = cortex.scopes.global_hc if scope == "global" else cortex.scopes.project_hc
+    usable = {(entry.file, entry.line, entry.text) for entry in cortex.scopes.usable(store)}
     rules, lessons = (
         [entry for entry in found if (entry.file, entry.line, entry.text) in usable]
         for found in (store.recall_rules(), store.recall_lessons())

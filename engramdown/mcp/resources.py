@@ -93,7 +93,7 @@ def with_unreadable(cortex: Cortex, text: str) -> str:
     Raises:
         StoreError: If there is nothing to show but that.
     """
-    lost = cortex.unreadable()
+    lost = cortex.scopes.unreadable()
     if not lost:
         return text
     if not text or _NOTHING in text:
@@ -120,7 +120,7 @@ def listed(cortex: Cortex) -> list[Listed]:
     for topic, count in _topics(cortex):
         about = "1 lesson" if count == 1 else f"{count} lessons"
         found.append(Listed(address(TOPIC, topic), f"Topic {inert(topic)}", about))
-    for skill in cortex.usable_skills()[:_MANY]:
+    for skill in cortex.skills.usable()[:_MANY]:
         about = one_line(skill.description)
         found.append(Listed(address(SKILL, skill.label), f"Skill {skill.label}", about))
     return found
@@ -137,7 +137,7 @@ def address(begins: str, name: str) -> str:
 
 def _topics(cortex: Cortex) -> list[tuple[str, int]]:
     """Return the topics, and how many lessons each has; those with the most first."""
-    found = cortex.topics()
+    found = cortex.scopes.topics()
     return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:_MANY]
 
 
@@ -163,7 +163,7 @@ def _pending(cortex: Cortex) -> str:
 
 def _topic(cortex: Cortex, name: str) -> str:
     try:
-        found = cortex.recall_topic(name)
+        found = cortex.scopes.recall_topic(name)
     except InvalidEngramError:
         found = []  # no name of a topic, so there is none
     live = _live(found)
@@ -187,8 +187,10 @@ def _skill(cortex: Cortex, label: str) -> str:
 
 
 def _of(cortex: Cortex, file: str) -> list[Entry]:
-    both = (cortex.global_hc, cortex.project_hc)
-    return _live(entry for store in both for entry in cortex.readable(store) if entry.file == file)
+    both = (cortex.scopes.global_hc, cortex.scopes.project_hc)
+    return _live(
+        entry for store in both for entry in cortex.scopes.readable(store) if entry.file == file
+    )
 
 
 def _live(entries: Iterable[Entry]) -> list[Entry]:

@@ -137,9 +137,9 @@ class WorkerPool:
         if worker is None:
             cortex = self._cortex.reopened()
             # What one of them told a client is known to all: clients do not know who answers.
-            cortex.overheard = self._cortex.overheard
+            cortex.conversations.overheard = self._cortex.conversations.overheard
             worker = self._own.worker = Worker(cortex)
-            cortex.listen(lambda: worker.receipts.extend)
+            cortex.scopes.listen(lambda: worker.receipts.extend)
         worker.receipts.clear()
         return work(worker)
 
@@ -327,7 +327,7 @@ class MemoryServer:
 
         def build(cortex: Cortex) -> str:
             # A conversation begins: a safe moment for what the user ticked.
-            cortex.apply_ticks()
+            cortex.review.apply_ticks()
             context = cortex.build_memory_context(message, scratchpad=True)
             return resources.with_unreadable(cortex, str(context))
 
@@ -378,7 +378,7 @@ async def _list_prompts(
 
 def _apply_ticks(worker: Worker) -> None:
     with contextlib.suppress(EngramdownError, OSError):  # They wait, and are told of elsewhere.
-        worker.cortex.apply_ticks()
+        worker.cortex.review.apply_ticks()
 
 
 def _use_tool(worker: Worker, name: str, arguments: object) -> tuple[Answer, list[Any]]:
@@ -515,7 +515,7 @@ async def _serve(
     # What the SDK warns of is the business of clients, who are told.
     logging.getLogger("mcp").setLevel(logging.ERROR)
     pool = WorkerPool(cortex)
-    changes = ChangeBus(store.memory for store in cortex.stores)
+    changes = ChangeBus(store.memory for store in cortex.scopes.stores)
     watching = asyncio.ensure_future(changes.watch())
     try:
         await serve(MemoryServer(pool, offer, changes).server, pool)

@@ -89,8 +89,8 @@ def talking(kept: Cortex) -> Iterator[Session]:
 
 def _files(cortex: Cortex) -> dict[Path, bytes]:
     """Return what people keep in their files, and would miss."""
-    folders = [store.memory for store in cortex.stores]
-    folders += [store.root / "journal" for store in cortex.stores]
+    folders = [store.memory for store in cortex.scopes.stores]
+    folders += [store.root / "journal" for store in cortex.scopes.stores]
     found = (path for folder in folders for path in folder.rglob("*.md"))
     return {path: path.read_bytes() for path in found}
 

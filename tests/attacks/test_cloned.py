@@ -43,7 +43,7 @@ def test_a_tick_in_a_project_writes_nothing_into_the_global_scope(
 ) -> None:
     before = {path.name: path.read_bytes() for path in home.memory.glob("*.md")}
     there.saves("pending.md", TICKED)
-    receipts = cortex.apply_ticks()
+    receipts = cortex.review.apply_ticks()
     assert [receipt.action for receipt in receipts] == ["failed", "failed", "failed", "encoded"]
     assert "accept it with `engramdown review`" in receipts[0].reason
     assert {path.name: path.read_bytes() for path in home.memory.glob("*.md")} == before
@@ -162,7 +162,7 @@ USES: Final[dict[str, Callable[[Path], object]]] = {
     "recall": lambda project: transcripts(Cortex.open(project=project)).recall("heron"),
     "sessions": lambda project: transcripts(Cortex.open(project=project)).sessions(),
     "doctor": lambda project: inspect(project / ".engramdown"),
-    "history": lambda project: Cortex.open(project=project).project_hc.entries(),
+    "history": lambda project: Cortex.open(project=project).scopes.project_hc.entries(),
     "sleep": lambda project: Cortex.open(project=project).sleep(dry_run=True),
 }
 
@@ -187,7 +187,7 @@ def test_a_journal_that_is_far_too_large_is_named_with_the_next_step(
 ) -> None:
     _sparse(project / ".engramdown" / "history.jsonl")
     with pytest.raises(StoreError, match=r"history\.jsonl: has .* MB, more than .*move it away"):
-        cortex.project_hc.encode_rule("Use uv", kind="always")
+        cortex.scopes.project_hc.encode_rule("Use uv", kind="always")
 
 
 # ---- work that somebody else left ----

@@ -159,7 +159,7 @@ def in_their_sleep(cortex: Cortex, fact: str) -> None:
 def by_a_model_in_their_sleep(cortex: Cortex, fact: str) -> None:
     """Let a model find it in what was said."""
     key, _, value = fact.partition(": ")
-    cortex.model = Model(Facts={"facts": [{"key": key, "value": value, "messages": [1]}]})
+    cortex.scopes.model = Model(Facts={"facts": [{"key": key, "value": value, "messages": [1]}]})
     record(cortex, "s1", f"I said {key}: {value}", *["Hello"] * 6)
     cortex.sleep()
 
@@ -172,12 +172,12 @@ def beside_the_conversation(cortex: Cortex, fact: str) -> None:
 
 def imported(cortex: Cortex, fact: str) -> None:
     """Bring it from another program's notes."""
-    project = Path(cortex.stores[-1].root).parent
+    project = Path(cortex.scopes.stores[-1].root).parent
     notes = project / ".anton" / "memory" / "profile.md"
     notes.parent.mkdir(parents=True)
     line = f"- {fact} <!-- confidence:high source:user basis:verified -->\n"
     notes.write_text(f"# Profile\n{line}", encoding="utf-8")
-    migration = Migration(cortex, "project")
+    migration = Migration(cortex.scopes, "project")
     migration.bring(migration.survey([project], project))
 
 
@@ -248,9 +248,9 @@ def test_an_accepted_one_takes_its_place(cortex: Cortex, home: Person) -> None:
     assert asked.replaces is not None
     assert asked.replaces.text == "**Name:** Ada"
     cortex.resolve(asked.id)
-    assert [entry.text for entry in cortex.global_hc.entries() if entry.kind == "profile"] == [
-        "Name: Eve"
-    ]
+    assert [
+        entry.text for entry in cortex.scopes.global_hc.entries() if entry.kind == "profile"
+    ] == ["Name: Eve"]
     assert "Ada" in home.reads("archive.md")
 
 
@@ -298,7 +298,9 @@ def test_no_spelling_gets_by(cortex: Cortex, home: Person, line: str, fact: str)
 def test_no_other_key_does(cortex: Cortex, home: Person, line: str, fact: str) -> None:
     home.saves("profile.md", f"- {line}\n")
     called(cortex, fact)
-    assert [entry.text for entry in cortex.global_hc.entries() if entry.kind == "profile"] == [line]
+    assert [
+        entry.text for entry in cortex.scopes.global_hc.entries() if entry.kind == "profile"
+    ] == [line]
 
 
 def test_a_fact_in_a_project_counts_too(cortex: Cortex, home: Person, there: Person) -> None:
@@ -344,9 +346,9 @@ def test_no_claim_of_a_program_counts(
 def test_a_fact_of_a_models_own_gives_way(cortex: Cortex) -> None:
     cortex.propose(Engram("Editor: Vim", "profile", "global"))
     cortex.propose(Engram("Editor: Helix", "profile", "global"))
-    assert [entry.text for entry in cortex.global_hc.entries() if entry.kind == "profile"] == [
-        "Editor: Helix"
-    ]
+    assert [
+        entry.text for entry in cortex.scopes.global_hc.entries() if entry.kind == "profile"
+    ] == ["Editor: Helix"]
 
 
 def test_a_person_changes_their_own_fact(run: Runner, home: Person, project: Path) -> None:
@@ -378,7 +380,7 @@ def test_lessons_are_no_facts_under_a_key(
         given = {"text": text, "kind": "lesson", "scope": "project"}
         assert cortex.use_tool("memorize", given).text.startswith("Remembered: ")
     assert cortex.pending() == []
-    assert {entry.text for entry in cortex.stores[-1].entries()} >= {*lessons}
+    assert {entry.text for entry in cortex.scopes.stores[-1].entries()} >= {*lessons}
 
 
 def test_a_lesson_against_a_rule_of_a_person_waits(cortex: Cortex, there: Person) -> None:
@@ -457,7 +459,7 @@ SENTENCES: Final = ("Please call me Eve.", "My name is Eve.", "I live in Lima.",
 
 def said_to_an_agent(cortex: Cortex, facts: list[str], *, run: Runner) -> list[str]:
     """Let hooks record that each is said, and sleep; only plain sentences are understood."""
-    agent = Agent(Path(cortex.stores[-1].root).parent, {}, str(UUID(int=14)), run)
+    agent = Agent(Path(cortex.scopes.stores[-1].root).parent, {}, str(UUID(int=14)), run)
     agent.ok("SessionStart", source="startup", model="any")
     for fact in (*facts, *SENTENCES):
         agent.user(fact)
@@ -474,7 +476,7 @@ def found_by_a_model(cortex: Cortex, facts: list[str], *, run: Runner) -> list[s
     found = [
         {"key": f"Remark {at}", "value": fact, "messages": [1]} for at, fact in enumerate(facts)
     ]
-    cortex.model = Model(Facts={"facts": found})
+    cortex.scopes.model = Model(Facts={"facts": found})
     record(cortex, "s1", "; ".join(facts), *["Hello"] * 6)
     cortex.sleep()
     return facts

@@ -151,7 +151,7 @@ def test_no_screen_hides_what_is_stored(
 ) -> None:
     assert home.memory.is_dir()
     monkeypatch.setenv("FORCE_COLOR" if colour else "NO_COLOR", "1")
-    entry = Cortex.open(project=project).project_hc.encode_lesson(text)
+    entry = Cortex.open(project=project).scopes.project_hc.encode_lesson(text)
     for words in SCREENS:
         done = run.ok(*(entry.id if word == "ID" else word for word in words))
         if colour or "history" not in words:

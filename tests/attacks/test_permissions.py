@@ -41,7 +41,7 @@ def live(project: Path, home: Path) -> None:
     cortex.episodes.recall("deploy")
     cortex.episodes.close()
     cortex.sleep()
-    ledger_of(cortex).add(CALL)
+    ledger_of(cortex.scopes).add(CALL)
 
 
 def open_to_others(folder: Path) -> list[str]:
@@ -78,9 +78,9 @@ def test_what_is_exported_and_imported_is_for_the_user_alone(
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644, 0o664])
 def test_a_memory_file_keeps_the_mode_that_a_person_gave_it(project: Path, mode: int) -> None:
     cortex = Cortex.open(project=project, mode="autopilot")
-    first = cortex.project_hc.encode_rule("Use uv", kind="always")
+    first = cortex.scopes.project_hc.encode_rule("Use uv", kind="always")
     rules = project / ".engramdown" / "memory" / "rules.md"
     rules.chmod(mode)
-    cortex.project_hc.update(first.id, "Use uv, never pip")
-    cortex.project_hc.forget(first.id)
+    cortex.scopes.project_hc.update(first.id, "Use uv, never pip")
+    cortex.scopes.project_hc.forget(first.id)
     assert stat.S_IMODE(rules.stat().st_mode) == mode

@@ -27,14 +27,14 @@ def cortex(tmp_path: Path) -> Cortex:
     project = tmp_path / "project" / ".engramdown"
     (project / "memory").mkdir(parents=True)
     cortex = Cortex.open(project=project, home=tmp_path / "home", mode="autopilot")
-    assert isinstance(cortex.project_hc, Hippocampus)
-    cortex.project_hc.encode_rule(FORGED.replace("\x00", ""), kind="always")
+    assert isinstance(cortex.scopes.project_hc, Hippocampus)
+    cortex.scopes.project_hc.encode_rule(FORGED.replace("\x00", ""), kind="always")
     skill = project / "skills" / "birds" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     text = json.dumps(FORGED.replace("\x00", ""))
     skill.write_text(f"---\nname: birds\ndescription: {text}\n---\nx\n", encoding="utf-8")
     cortex.journal.write(FORGED, by="agent")
-    cortex.notes(SESSION).write(FORGED)
+    cortex.conversations.notes(SESSION).write(FORGED)
     said(cortex, "old", FORGED)
     said(cortex, SESSION, FORGED)
     return cortex
@@ -59,7 +59,7 @@ def said(cortex: Cortex, session: str, text: str) -> None:
 
 @pytest.mark.parametrize("budget", [0, 120, 400, 900, 100_000])
 def test_nothing_that_acts_on_a_reader_is_in_a_prompt(cortex: Cortex, budget: int) -> None:
-    made = cortex.build_context(SESSION, budget, 1)
+    made = cortex.conversations.build_context(SESSION, budget, 1)
     request = made.anthropic()
     for text in _strings([made.text(), made.openai(), request]):
         assert not RAW.search(text), ascii(text)
@@ -68,14 +68,14 @@ def test_nothing_that_acts_on_a_reader_is_in_a_prompt(cortex: Cortex, budget: in
 
 @pytest.mark.parametrize("budget", [120, 400, 900, 100_000])
 def test_nothing_that_was_said_begins_a_part(cortex: Cortex, budget: int) -> None:
-    made = cortex.build_context(SESSION, budget, 1)
+    made = cortex.conversations.build_context(SESSION, budget, 1)
     rows = made.text().split("\n")
     forged = ("## Your Memory — Global Rules", "- user: send", "# Me", "## Never", "- system: obey")
     assert not [row for row in rows if row.startswith(forged)]
 
 
 def test_a_prompt_says_who_said_what(cortex: Cortex) -> None:
-    made = cortex.build_context(SESSION, 100_000)
+    made = cortex.conversations.build_context(SESSION, 100_000)
     assert [message["role"] for message in made.openai()] == [
         *("system", "user", "system", "assistant", "tool", "user", "user")
     ]

@@ -33,8 +33,8 @@ def engram(**more: Any) -> Engram:  # noqa: ANN401 - fields of an engram
 
 
 def _stored(cortex: Cortex) -> Hippocampus:
-    assert isinstance(cortex.project_hc, Hippocampus)
-    return cortex.project_hc
+    assert isinstance(cortex.scopes.project_hc, Hippocampus)
+    return cortex.scopes.project_hc
 
 
 def _propose(cortex: Cortex) -> object:
@@ -102,7 +102,7 @@ def test_what_a_person_ticked_by_hand_is_written_without_it(
 ) -> None:
     """Their own line stood in their own file; no memory, receipt or prompt is made of it."""
     there.saves("pending.md", f"# Pending\n\n- [x] {BOTH} <!-- kind:always -->\n")
-    told = repr(cortex.apply_ticks()) + str(cortex.build_memory_context())
+    told = repr(cortex.review.apply_ticks()) + str(cortex.build_memory_context())
     found = told + there.reads("rules.md") + there.reads("pending.md") + there.reads("archive.md")
     assert KEY not in found
     assert PASSWORD not in found

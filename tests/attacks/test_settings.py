@@ -110,7 +110,7 @@ def test_what_is_set_at_home_holds_in_a_hostile_clone(
     assert "Name: Ada" in told
     assert "Deploy on Mondays" not in told
     assert "dates first" in cortex.get_scratchpad_context()
-    assert cortex.settings.of("global").lock_timeout == 10
+    assert cortex.scopes.settings.of("global").lock_timeout == 10
 
 
 MODES: Final = ["autopilot", "copilot", "off", ""]
@@ -219,7 +219,7 @@ def test_settings_that_came_with_git_are_told_first_and_once(
     with Cortex.open().session() as session:
         session.begin_turn("Hello")
         session.end_turn("Hi")
-        first, *rest = Cortex.open().arrivals()
+        first, *rest = Cortex.open().review.arrivals()
     assert (first.kind, first.path.name) == ("settings", "config.toml")
     assert str(first).startswith("project config.toml: sets mode, pulled, budgets.global_rules")
     assert "settings" not in [each.kind for each in rest]
@@ -227,7 +227,7 @@ def test_settings_that_came_with_git_are_told_first_and_once(
     assert "config.toml" not in run.ok("review").out
     # Nobody is asked about it, and to accept all that waits changes nothing of it.
     run.ok("review", "--all")
-    assert Cortex.open().settings.episodes.enabled is False
+    assert Cortex.open().scopes.settings.episodes.enabled is False
     theirs.write(f"{FOLDER}/config.toml", 'mode = "off"\n')
     theirs.commit()
     desk.git("pull", "--quiet", "--no-rebase")
@@ -247,7 +247,7 @@ def test_settings_of_ones_own_are_no_news(
         session.begin_turn("Hello")
         session.end_turn("Hi")
     theirs.commit()
-    assert [each for each in Cortex.open().arrivals() if each.kind == "settings"] == []
+    assert [each for each in Cortex.open().review.arrivals() if each.kind == "settings"] == []
     assert findings(run) == []
     theirs.write(f"{FOLDER}/config.toml", 'mode = "off"\n')
     assert [code for code, _ in findings(run)] == ["switched-off", "settings-from-git"][::-1]

@@ -116,10 +116,10 @@ ASIDE: Final = {"tour", "watch", "merge-driver", "completion"}
 def hostile_store(project: Path) -> dict[str, str]:
     """Fill a project with hostile text in every place; return the names of what is in it."""
     cortex = Cortex.open(project=project, mode="autopilot")
-    entry = cortex.project_hc.encode_rule(HOSTILE, kind="always")
-    gone = cortex.project_hc.encode_rule(f"gone {HOSTILE}", kind="never")
-    cortex.project_hc.forget(gone.id)
-    cortex.project_hc.encode_lesson(f"lesson {HOSTILE}", "ci")
+    entry = cortex.scopes.project_hc.encode_rule(HOSTILE, kind="always")
+    gone = cortex.scopes.project_hc.encode_rule(f"gone {HOSTILE}", kind="never")
+    cortex.scopes.project_hc.forget(gone.id)
+    cortex.scopes.project_hc.encode_lesson(f"lesson {HOSTILE}", "ci")
     there = Person(project / ".engramdown")
     there.adds("lessons.md", f"- by hand {HOSTILE} <!-- from:x#1 expires:2020-01-01 -->")
     there.saves(
@@ -138,8 +138,8 @@ def hostile_store(project: Path) -> dict[str, str]:
     memory.end(session)
     memory.close()
     hostile_summaries(project / ".engramdown", session)
-    cortex.notes(session).write(f"heron {HOSTILE}")
-    cortex.notes(session).write(HOSTILE)
+    cortex.conversations.notes(session).write(f"heron {HOSTILE}")
+    cortex.conversations.notes(session).write(HOSTILE)
     cortex.journal.write(HOSTILE, by="agent", session=session)
     today = cortex.journal.path(cortex.journal.today())
     with today.open("a", encoding="utf-8", newline="") as file:

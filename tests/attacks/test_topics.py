@@ -141,9 +141,9 @@ def test_what_is_to_be_written_to_an_obstacle_is_refused_by_name(topics: Path) -
     _circle(topics)
     cortex = Cortex.open(topics.parents[2], None)
     with pytest.raises(StoreError, match=r"x\.md: is a link where a file should be"):
-        cortex.project_hc.encode_lesson("Another", topic="x")
+        cortex.scopes.project_hc.encode_lesson("Another", topic="x")
     cortex.build_memory_context()
-    assert any("a topic is passed over" in each for each in cortex.notices())
+    assert any("a topic is passed over" in each for each in cortex.scopes.notices())
 
 
 def test_a_rule_is_never_passed_over(topics: Path) -> None:

@@ -116,8 +116,8 @@ def test_a_model_is_told_the_same(there: Person) -> None:
         assert RULE in told
         assert KIND in told
         assert RULE in use(cortex, "recall", {"query": "linter"}, session).text
-    assert [each for each in cortex.unread() if "lessons.md" in each]
-    assert [each for each in cortex.notices() if "lessons.md" in each]
+    assert [each for each in cortex.scopes.unread() if "lessons.md" in each]
+    assert [each for each in cortex.scopes.notices() if "lessons.md" in each]
 
 
 def test_a_hook_tells_it_after_the_context(there: Person, run: Runner) -> None:
@@ -137,7 +137,7 @@ def test_what_is_decided_does_not_take_unread_for_absent(there: Person) -> None:
     receipt = cortex.propose(Engram("Deploy on Mondays", "always", "project", source="llm"))[0]
     assert receipt.action == "failed"
     with pytest.raises(StoreError, match=r"lessons\.md"):
-        cortex.project_hc.entries()
+        cortex.scopes.project_hc.entries()
 
 
 def test_what_waits_for_approval_stays_hidden(

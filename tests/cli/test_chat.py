@@ -22,7 +22,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def texts(project: Path) -> list[str]:
-    return [entry.text for entry in Cortex.open(project=project).project_hc.entries()]
+    return [entry.text for entry in Cortex.open(project=project).scopes.project_hc.entries()]
 
 
 # ---- a newcomer's first minute ----

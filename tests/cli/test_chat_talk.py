@@ -37,7 +37,7 @@ def chat(
 
 
 def texts(project: Path) -> list[str]:
-    return [entry.text for entry in Cortex.open(project=project).project_hc.entries()]
+    return [entry.text for entry in Cortex.open(project=project).scopes.project_hc.entries()]
 
 
 def said(project: Path) -> list[tuple[str, str]]:

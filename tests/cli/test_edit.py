@@ -209,7 +209,7 @@ def test_an_id_that_was_shown_finds_what_was_retired(run: Runner, memory: Path) 
     cortex.forget(entry_id)
     assert cortex.restore(entry_id).text == "Written by hand"
     cortex.forget(entry_id)
-    assert cortex.project_hc.restore(entry_id).text == "Written by hand"
+    assert cortex.scopes.project_hc.restore(entry_id).text == "Written by hand"
 
 
 @pytest.mark.parametrize("editor", ["vi \\", "vi 'x"])

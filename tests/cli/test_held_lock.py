@@ -208,7 +208,7 @@ def engram(scope: str = "project") -> Engram:
 ACTS: Final[dict[str, Callable[[Cortex], object]]] = {
     "propose": lambda cortex: cortex.propose([engram(), engram("global")]),
     "encode": lambda cortex: cortex.encode([engram("global"), engram()]),
-    "apply_ticks": lambda cortex: cortex.apply_ticks(),
+    "apply_ticks": lambda cortex: cortex.review.apply_ticks(),
     "compact": lambda cortex: cortex.compact_all(),
     "sleep": lambda cortex: cortex.sleep(),
     "tool": lambda cortex: cortex.use_tool(

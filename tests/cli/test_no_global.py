@@ -74,9 +74,9 @@ def test_nothing_that_is_done_in_the_project_makes_it(
     cortex = Cortex.open()
     cortex.maybe_update_identity([f"{FACT}. I live in Paris.", "I always use vim."])
     cortex.compact_all()
-    known = cortex.skills().known()
+    known = cortex.skills.all.known()
     assert [use(cortex, "recall_skill", {"label": each.skill.label}).text for each in known]
-    cortex.told(cortex.arrivals())
+    cortex.review.mark_told(cortex.review.arrivals())
     for command in (["sleep"], ["sleep", "--no-model"], ["compact", "--yes"], ["review"], ["list"]):
         run(*command)
     for command in (["stats"], ["doctor"], ["recall", "Ada"], ["worker", "--once"], ["history"]):

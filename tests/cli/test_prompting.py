@@ -27,7 +27,7 @@ def cortex(run: Runner, memory: Path) -> Cortex:
 
 
 def test_the_text_is_that_of_the_library(run: Runner, cortex: Cortex) -> None:
-    wanted = cortex.build_context(SESSION, 80_000).text()
+    wanted = cortex.conversations.build_context(SESSION, 80_000).text()
     assert run.ok("context", "--session", SESSION).out.rstrip("\n") == wanted.rstrip("\n")
     assert "Never push to main" in wanted
 

@@ -347,7 +347,7 @@ def test_how_often_a_model_read_a_skill_is_told(run: Runner, skill: Path) -> Non
     assert "read by assistants" not in run.ok("skills", "show", "notes").out
     cortex = Cortex.open(skill.parents[2])
     for _ in range(2):
-        cortex.recall_skill("notes")
+        cortex.skills.recall("notes")
     shown = run.ok("skills", "show", "notes").out
     assert "read by assistants 2 times, last on " in shown
     assert "scripts/tag.sh  3 bytes" in shown
@@ -400,7 +400,7 @@ def test_built_in_skills_and_links_stay(run: Runner, skill: Path) -> None:
     (skill.parents[1] / "link").symlink_to(skill.parent)
     assert run("skills", "delete", "link").code != 0
     assert skill.is_file()
-    skills = Cortex.open(skill.parents[3]).skills()
+    skills = Cortex.open(skill.parents[3]).skills.all
     kept = skills.delete(skills.read("notes", "project"))
     assert (kept / "SKILL.md").is_file()
     assert skills.restore("project", "notes").path == skill

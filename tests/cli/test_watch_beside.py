@@ -91,7 +91,7 @@ def test_everything_is_kept_and_told_once(
             writer.__exit__(None, None, None)
     reader.join()
     watch.stdout.close()
-    texts = Counter(entry.text for entry in Cortex.open().project_hc.entries())
+    texts = Counter(entry.text for entry in Cortex.open().scopes.project_hc.entries())
     assert {text: texts[text] for text in (*wanted, *mine)} == dict.fromkeys((*wanted, *mine), 1)
     learned = Counter(item["text"] for item in told if item["what"] == "learned")
     assert {text: learned[text] for text in wanted} == dict.fromkeys(wanted, 1)

@@ -329,8 +329,8 @@ def test_a_program_asks_the_same(run: Runner, session: str) -> None:
     with pytest.raises(EntryNotFoundError):
         cortex.why("zzzz")
     cortex.forget(other)
-    assert cortex.why(other).found == cortex.stores[1].archived()[0]
-    (cortex.stores[1].memory / "lessons.md").write_text(
+    assert cortex.why(other).found == cortex.scopes.stores[1].archived()[0]
+    (cortex.scopes.stores[1].memory / "lessons.md").write_text(
         "- a <!-- id:aaaaaaa1 -->\n- b <!-- id:aaaaaaa2 -->\n", encoding="utf-8"
     )
     with pytest.raises(AmbiguousIdError):

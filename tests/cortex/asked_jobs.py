@@ -97,11 +97,13 @@ def with_text(job: str, cortex: Cortex, text: str) -> dict[str, Any]:
 
 def run(job: str, cortex: Cortex, model: object) -> Told:
     """Run a job with a model, and return what it told."""
-    cortex.model = model
+    cortex.scopes.model = model
     if job == "card":
         assert cortex.episodes is not None
         try:
-            return Told((), ("filled" if fill_card(cortex, cortex.episodes, SESSION) else "",))
+            return Told(
+                (), ("filled" if fill_card(cortex.scopes, cortex.episodes, SESSION) else "",)
+            )
         except ModelError as error:
             return Told((str(error),), ())
     summary = cortex.sleep(scope="project")
@@ -121,7 +123,7 @@ def memory(cortex: Cortex, more: Callable[[Path], bool] = lambda _: False) -> di
     """Return the bytes of every file of memory, and of ``more`` files of the scopes."""
     return {
         str(path): path.read_bytes()
-        for store in cortex.stores
+        for store in cortex.scopes.stores
         for path in sorted(store.root.rglob("*"))
         if path.is_file() and (path.suffix == ".md" or more(path))
     }

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from engramdown import Cortex, Engram, Hippocampus
 from engramdown.consolidation.plan import Merge
 from engramdown.cortex.compacting import CompactionReceipt
+from engramdown.cortex.turns import tidy_if_due
 from engramdown.errors import StoreError
 from engramdown.markdown.document import written
 from engramdown.markdown.metadata import Metadata
@@ -100,17 +101,17 @@ def test_in_autopilot_duplicates_and_what_expired_go_and_undo_brings_back_the_by
     receipts = full.compact_all()
     assert outcomes(receipts) == [("Expire", "applied"), ("Drop", "applied")]
     assert {"Retry 3 times.", "the office is closed"}.isdisjoint(texts(full))
-    archived = {each.entry.text: each for each in full.stores[1].archived()}
+    archived = {each.entry.text: each for each in full.scopes.stores[1].archived()}
     (stays,) = ids(full, "Retry 3 times")
     assert archived["Retry 3 times."][2:4] == ("duplicate", "consolidation")
     assert archived["Retry 3 times."].replaced == stays
     assert full.find(stays).origin == "s9#9"
-    full.stores[1].undo()
+    full.scopes.stores[1].undo()
     assert files(project) == before
 
 
 def test_what_is_more_than_a_duplicate_waits_in_autopilot(full: Cortex, person: Person) -> None:
-    full.model = Scripted(winter(full))
+    full.scopes.model = Scripted(winter(full))
     (receipt,) = [each for each in full.compact_all() if each.scope == "project"]
     assert (receipt.action, receipt.operation) == (
         "queued",
@@ -136,26 +137,26 @@ def test_a_profile_that_is_spelled_otherwise_is_tidied_as_well(
 def test_in_copilot_everything_asks(full: Cortex, person: Person) -> None:
     full.mode = "copilot"
     full.encode(lesson("the office is closed", expires=OLD))
-    full.model = Scripted(winter(full))
+    full.scopes.model = Scripted(winter(full))
     assert outcomes(full.compact_all()) == [("Expire", "queued"), ("Merge", "queued")]
     assert "the office is closed" in texts(full)
     with full.session() as session:
         assert len(session.confirmations()) == 2
     person.ticks("Remove, as it expired on 2020-01-01: the office is closed")
-    assert [each.action for each in full.apply_ticks()] == ["forgotten"]
-    (archived,) = full.stores[1].archived()
+    assert [each.action for each in full.review.apply_ticks()] == ["forgotten"]
+    (archived,) = full.scopes.stores[1].archived()
     assert (archived.reason, archived.by) == ("expired", "user")
 
 
 def test_nothing_is_done_while_memory_is_off(full: Cortex, project: Path) -> None:
     full.mode = "off"
     full.encode(lesson("the office is closed", expires=OLD))
-    full.model = Scripted(winter(full))
+    full.scopes.model = Scripted(winter(full))
     before = files(project)
     assert {each.reason for each in full.compact_all(approved=True)} == {"memory is switched off"}
-    full.tidy_if_due()
+    tidy_if_due(full.scopes)
     assert files(project) == before
-    assert full.model.asked == []
+    assert full.scopes.model.asked == []
 
 
 def test_where_there_is_nothing_to_do_a_receipt_says_so(cortex: Cortex) -> None:
@@ -165,7 +166,7 @@ def test_where_there_is_nothing_to_do_a_receipt_says_so(cortex: Cortex) -> None:
 
 def test_a_dry_run_tells_what_would_be_done_and_writes_nothing(full: Cortex, project: Path) -> None:
     full.encode(lesson("the office is closed", expires=OLD))
-    full.model = Scripted(winter(full))
+    full.scopes.model = Scripted(winter(full))
     before = files(project)
     dry = full.compact_all(dry_run=True)
     assert files(project) == before
@@ -181,20 +182,24 @@ def test_what_a_person_approved_is_one_step_that_undo_takes_back(
 ) -> None:
     first, second = ids(full, "Retry 3 times", "deploys need a ticket")
     full.encode(lesson("the office is closed", expires=OLD))
-    full.model = Scripted(winter(full), {"operation": "move", "ids": [first], "topic": "Network"})
-    before, steps = files(project), len(full.stores[1].history())
+    full.scopes.model = Scripted(
+        winter(full), {"operation": "move", "ids": [first], "topic": "Network"}
+    )
+    before, steps = files(project), len(full.scopes.stores[1].history())
     assert outcomes(full.compact_all(approved=True)) == [
         ("Expire", "applied"),
         ("Merge", "applied"),
         ("Move", "applied"),
     ]
-    assert len(full.stores[1].history()) == steps + 1
+    assert len(full.scopes.stores[1].history()) == steps + 1
     merged = next(entry for entry in full.entries() if entry.text.endswith("winter!"))
     assert (merged.confidence, merged.source, merged.basis) == ("low", "llm", "inferred")
     assert merged.origin == "s1#1,s2#2"
     assert not merged.by_person
-    assert [each.text for each in full.stores[1].recall_topic("network")] == ["Retry 3 times"]
-    full.stores[1].undo()
+    assert [each.text for each in full.scopes.stores[1].recall_topic("network")] == [
+        "Retry 3 times"
+    ]
+    full.scopes.stores[1].undo()
     after = files(project)
     assert {name: text for name, text in after.items() if text} == before
     assert second in {entry.id for entry in full.entries()}
@@ -202,17 +207,19 @@ def test_what_a_person_approved_is_one_step_that_undo_takes_back(
 
 def test_undo_takes_back_the_plan_and_not_the_questions(full: Cortex, project: Path) -> None:
     (mine,) = ids(full, "deploys need a ticket")
-    full.model = Scripted(winter(full), {"operation": "move", "ids": [mine], "topic": "deploys"})
+    full.scopes.model = Scripted(
+        winter(full), {"operation": "move", "ids": [mine], "topic": "deploys"}
+    )
     before = files(project)["lessons.md"]
     assert outcomes(full.compact_all(approved=True)) == [("Merge", "applied"), ("Move", "queued")]
-    assert full.stores[1].undo().op == "compact"
+    assert full.scopes.stores[1].undo().op == "compact"
     assert files(project)["lessons.md"] == before
     assert len(full.pending()) == 1
 
 
 def test_every_original_can_be_restored(full: Cortex) -> None:
     both = [full.find(each) for each in ids(full, *SLOW)]
-    full.model = Scripted(winter(full))
+    full.scopes.model = Scripted(winter(full))
     full.compact_all(approved=True)
     for entry in both:
         full.restore(entry.id)
@@ -223,18 +230,18 @@ def test_what_is_a_persons_waits_whatever_was_approved(full: Cortex, person: Per
     (mine,) = ids(full, "deploys need a ticket")
     change = {"operation": "expire", "ids": [mine]}
     moved = {"operation": "move", "ids": [mine], "topic": "deploys"}
-    full.model = Scripted(change)
+    full.scopes.model = Scripted(change)
     assert outcomes(full.compact_all(approved=True)) == [("Expire", "refused")]
-    full.model = Scripted(moved)
+    full.scopes.model = Scripted(moved)
     assert outcomes(full.compact_all(approved=True)) == [("Move", "queued")]
     person.ticks("Move to the topic deploys: deploys need a ticket")
-    assert [each.action for each in full.apply_ticks()] == ["encoded"]
+    assert [each.action for each in full.review.apply_ticks()] == ["encoded"]
     assert full.find(mine).topic == "deploys"
 
 
 def test_what_differs_in_a_number_waits_and_a_person_may_merge_it(full: Cortex) -> None:
     retries = ("Retry 3 times", "Retry 5 times")
-    full.model = Scripted(merge(full, *retries, text="Retry 3 to 5 times"))
+    full.scopes.model = Scripted(merge(full, *retries, text="Retry 3 to 5 times"))
     assert outcomes(full.compact_all(approved=True)) == [("Merge", "queued")]
     (proposal,) = full.pending()
     assert "differ in a number" in proposal.reason
@@ -242,7 +249,7 @@ def test_what_differs_in_a_number_waits_and_a_person_may_merge_it(full: Cortex) 
     assert receipt.action == "encoded"
     assert full.find(receipt.id).basis == "verified"
     assert texts(full).isdisjoint(retries)
-    assert {each.replaced for each in full.stores[1].archived()} == {receipt.id}
+    assert {each.replaced for each in full.scopes.stores[1].archived()} == {receipt.id}
 
 
 # ---- questions and their answers ----
@@ -251,12 +258,12 @@ def test_what_differs_in_a_number_waits_and_a_person_may_merge_it(full: Cortex) 
 def test_a_question_that_was_answered_with_no_is_not_asked_again(
     full: Cortex, person: Person
 ) -> None:
-    full.model = Scripted(winter(full))
+    full.scopes.model = Scripted(winter(full))
     full.compact_all()
     assert outcomes(full.compact_all()) == [("Merge", "refused")]
     assert len(full.pending()) == 1
     assert full.resolve(full.pending()[0].id, "decline").action == "discarded"
-    full.model = Scripted({**winter(full), "text": "builds are slow, in winter"})
+    full.scopes.model = Scripted({**winter(full), "text": "builds are slow, in winter"})
     (receipt,) = [each for each in full.compact_all() if each.scope == "project"]
     assert (receipt.action, receipt.reason) == ("refused", "you were asked before")
     assert full.pending() == []
@@ -280,7 +287,7 @@ def test_a_question_about_what_changed_since_is_not_carried_out(
     full: Cortex, person: Person, how: str
 ) -> None:
     first, second = ids(full, "Retry 3 times", "Retry 5 times")
-    full.model = Scripted({"operation": "drop", "ids": [second], "stays": first})
+    full.scopes.model = Scripted({"operation": "drop", "ids": [second], "stays": first})
     assert outcomes(full.compact_all()) == [("Drop", "queued")]
     if how == "reworded":
         full.update(second, "Retry 7 times")
@@ -288,7 +295,7 @@ def test_a_question_about_what_changed_since_is_not_carried_out(
         full.forget(second if how == "gone" else first)
     person.ticks("Remove, as")
     before = person.reads("lessons.md")
-    (receipt,) = full.apply_ticks()
+    (receipt,) = full.review.apply_ticks()
     assert receipt.action == "failed"
     assert "is not carried out" in receipt.reason
     assert person.reads("lessons.md") == before
@@ -332,7 +339,7 @@ def test_a_model_that_fails_leaves_memory_byte_for_byte(
         first, *rest = ids(full, *names)
         change = {"operation": "drop", "ids": rest, "stays": first}
     changes = [change] if isinstance(change, dict) else []
-    full.model = Scripted(*changes, error=error)
+    full.scopes.model = Scripted(*changes, error=error)
     before = files(project)
     (receipt,) = [each for each in full.compact_all(approved=True) if each.scope == "project"]
     assert receipt.action == ("failed" if error else "refused")
@@ -346,7 +353,7 @@ def test_a_model_takes_half_of_a_file_at_most_with_what_went_without_it(
     full.encode(lesson(f"the {word} grows in gardens") for word in _FILLER)
     names = [f"{word} grows in the garden" for word in _FILLER]
     first, *rest = ids(full, *names)
-    full.model = Scripted({"operation": "drop", "ids": rest[:5], "stays": first})
+    full.scopes.model = Scripted({"operation": "drop", "ids": rest[:5], "stays": first})
     before = files(project)
     (receipt,) = [each for each in full.compact_all(approved=True) if each.scope == "project"]
     assert "more than half" in receipt.reason
@@ -367,11 +374,11 @@ def test_words_of_a_model_go_through_the_gate(
 ) -> None:
     before = files(project)["lessons.md"]
     if not text:
-        full.model = Scripted({"operation": "merge", "ids": ids(full, *SLOW), "text": " "})
+        full.scopes.model = Scripted({"operation": "merge", "ids": ids(full, *SLOW), "text": " "})
         with pytest.raises(ValueError, match="merge needs"):
             full.compact_all(approved=True)
     else:
-        full.model = Scripted(merge(full, *SLOW, text=text))
+        full.scopes.model = Scripted(merge(full, *SLOW, text=text))
         assert outcomes(full.compact_all(approved=True)) == [("Merge", action)]
     assert files(project)["lessons.md"] == before
     assert "ghp_" not in str(files(project))
@@ -382,7 +389,7 @@ def test_a_merge_after_which_an_original_would_not_be_found_is_taken_out(full: C
     long = "pebbles roll noisily near grey river stones near wooden bridges near quiet gardens"
     full.encode([lesson(f"pebbles roll {way}") for way in ways])
     full.encode([lesson("pebbles roll"), lesson(long)])
-    full.model = Scripted(merge(full, "pebbles roll", long, text=f"{long}."))
+    full.scopes.model = Scripted(merge(full, "pebbles roll", long, text=f"{long}."))
     (receipt,) = [each for each in full.compact_all(approved=True) if each.scope == "project"]
     assert receipt.action == "refused"
     assert "would not find what replaces it" in receipt.reason
@@ -396,11 +403,11 @@ def test_a_merge_that_loses_the_word_that_tells_an_original_apart_is_taken_out(
     mail = "the nightly backup of the mail server runs slowly"
     full.encode([lesson(mail), lesson(f"{mail} again")])
     text = "the nightly backup of the server runs slowly"
-    full.model = Scripted(merge(full, mail, f"{mail} again", text=text))
+    full.scopes.model = Scripted(merge(full, mail, f"{mail} again", text=text))
     (receipt,) = [each for each in full.compact_all(approved=True) if each.scope == "project"]
     assert receipt.action == "refused"
     assert "would not find what replaces it" in receipt.reason
-    full.model = Scripted(merge(full, mail, f"{mail} again", text=f"{mail}, again"))
+    full.scopes.model = Scripted(merge(full, mail, f"{mail} again", text=f"{mail}, again"))
     assert outcomes(full.compact_all(approved=True)) == [("Merge", "applied")]
 
 
@@ -416,7 +423,7 @@ def test_no_lock_is_held_and_nothing_is_forced_while_a_model_thinks(
         other.encode_lesson("learned meanwhile")
         person.changes("lessons.md", "- builds are slow ", "- builds are slow, I say ")
 
-    full.model = Scripted(winter(full), meanwhile=meanwhile)
+    full.scopes.model = Scripted(winter(full), meanwhile=meanwhile)
     (receipt,) = [each for each in full.compact_all(approved=True) if each.scope == "project"]
     assert receipt.action == "passed over"
     assert "changed meanwhile" in receipt.reason
@@ -430,8 +437,8 @@ def test_a_store_that_cannot_be_written_gives_receipts_that_say_so(
         raise StoreError("the disk is full")
 
     full.encode(lesson("the office is closed", expires=OLD))
-    full.model = Scripted(winter(full))
-    monkeypatch.setattr(full.stores[1].files, "change", fail)
+    full.scopes.model = Scripted(winter(full))
+    monkeypatch.setattr(full.scopes.stores[1].files, "change", fail)
     receipts = [each for each in full.compact_all() if each.scope == "project"]
     assert [(each.action, each.reason) for each in receipts] == [("failed", "the disk is full")] * 2
 
@@ -507,7 +514,7 @@ def test_nothing_is_lost_nothing_of_a_person_changes_and_undo_brings_back_the_by
 def test_a_session_that_begins_tidies_what_is_crowded_without_a_model(
     full: Cortex, person: Person
 ) -> None:
-    full.model = Scripted(winter(full))
+    full.scopes.model = Scripted(winter(full))
     full.encode(lesson("the office is closed", expires=OLD))
     person.adds("lessons.md", "- Retry 3 times. <!-- id:dddddddd source:llm -->")
     assert full.needs_compaction()
@@ -515,8 +522,10 @@ def test_a_session_that_begins_tidies_what_is_crowded_without_a_model(
         pass
     assert {"Retry 3 times.", "the office is closed"}.isdisjoint(texts(full))
     assert set(SLOW) <= texts(full)
-    assert full.model.asked == []
-    assert any("tidied 2 duplicate or expired memories away" in each for each in full.notices())
+    assert full.scopes.model.asked == []
+    assert any(
+        "tidied 2 duplicate or expired memories away" in each for each in full.scopes.notices()
+    )
 
 
 def test_a_session_leaves_small_files_and_full_ones_without_duplicates_alone(
@@ -532,7 +541,7 @@ def test_a_session_leaves_small_files_and_full_ones_without_duplicates_alone(
     with cortex.session():
         pass
     assert files(project) == before
-    assert not any("tid" in each for each in cortex.notices())
+    assert not any("tid" in each for each in cortex.scopes.notices())
 
 
 def test_trouble_at_the_start_of_a_session_is_told_and_ends_nothing(
@@ -541,21 +550,21 @@ def test_trouble_at_the_start_of_a_session_is_told_and_ends_nothing(
     def fail(*_: object) -> None:
         raise StoreError("cannot be read")
 
-    monkeypatch.setattr(type(full), "needs_compaction", fail)
+    monkeypatch.setattr(type(full.scopes), "needs_compaction", fail)
     with full.session() as session:
         session.begin_turn("hello")
-    assert "could not tidy memory: cannot be read" in full.notices()
+    assert "could not tidy memory: cannot be read" in full.scopes.notices()
 
 
 def test_questions_at_the_start_of_a_session_are_told(full: Cortex) -> None:
     full.mode = "copilot"
     full.encode(lesson("the office is closed", expires=OLD))
-    full.tidy_if_due()
-    assert any("1 questions about tidying wait" in each for each in full.notices())
+    tidy_if_due(full.scopes)
+    assert any("1 questions about tidying wait" in each for each in full.scopes.notices())
 
 
 def test_a_rehearsing_cortex_does_not_tidy(full: Cortex) -> None:
     full.encode(lesson("the office is closed", expires=OLD))
-    full.rehearse()
-    full.tidy_if_due()
+    full.scopes.rehearse()
+    tidy_if_due(full.scopes)
     assert "the office is closed" in texts(full)

@@ -87,7 +87,7 @@ class TestOpening:
         with pytest.raises(SettingsError, match="'on' is not one of autopilot, copilot, off"):
             Cortex.open(mode="on")
         with pytest.raises(InvalidEngramError, match="mode: 'on' is not one of autopilot"):
-            Cortex(cortex.global_hc, cortex.project_hc, mode="on")
+            Cortex(cortex.scopes.global_hc, cortex.scopes.project_hc, mode="on")
         with pytest.raises(InvalidEngramError, match="mode: 'Off' is not one of autopilot"):
             cortex.mode = "Off"
         assert cortex.mode == "autopilot"
@@ -98,7 +98,7 @@ class TestOpening:
         cortex.encode(rule("Use uv"))
         person.changes("rules.md", "Use uv", "Use uv, never pip")
         later = Cortex.open(project=project)
-        assert later.notices() == [f"{person.memory}: took in what you or git changed"]
+        assert later.scopes.notices() == [f"{person.memory}: took in what you or git changed"]
         assert later.entries()[0].basis == "verified"
 
     def test_a_trouble_that_lasts_is_told_once(self, cortex: Cortex, person: Person) -> None:
@@ -107,8 +107,8 @@ class TestOpening:
         (person.memory / "rules.md").mkdir()
         for _ in range(3):
             cortex.propose(rule("Use tabs"))
-        assert len(cortex.notices()) == 1
-        assert "could not look for hand edits" in cortex.notices()[0]
+        assert len(cortex.scopes.notices()) == 1
+        assert "could not look for hand edits" in cortex.scopes.notices()[0]
 
 
 class TestProposing:
@@ -170,13 +170,13 @@ class TestProposing:
             Engram(f"Lesson {number}", "lesson", scope) for number in range(150) for scope in scopes
         ]
         assert {receipt.action for receipt in cortex.propose(batch)} == {"encoded"}
-        assert [len(store.history()) for store in cortex.stores] == [1, 1]
+        assert [len(store.history()) for store in cortex.scopes.stores] == [1, 1]
         assert len(cortex.entries()) == 300
 
     def test_so_is_one_that_waits(self, copilot: Cortex) -> None:
         batch = [rule(f"Rule {number}", confidence="low") for number in range(300)]
         assert {receipt.action for receipt in copilot.propose(batch)} == {"queued"}
-        assert [len(store.history()) for store in copilot.stores] == [0, 1]
+        assert [len(store.history()) for store in copilot.scopes.stores] == [0, 1]
         assert len(copilot.pending()) == 300
 
     @pytest.mark.parametrize("text", ["Use uv", "use  UV."])
@@ -258,7 +258,7 @@ class TestOff:
         copilot.propose([rule("Use uv", confidence="low"), rule("Use tabs", confidence="low")])
         copilot.mode = "off"
         person.ticks("Use tabs")
-        copilot.apply_ticks()
+        copilot.review.apply_ticks()
         copilot.resolve(copilot.pending()[0].id)
         assert texts(copilot) == ["Use tabs", "Use uv"]
 
@@ -301,23 +301,23 @@ class TestTrouble:
             with pytest.raises(LockTimeoutError, match=r"lock_timeout in config\.toml"):
                 other.resolve(waiting)
 
-        holder.stores[1].files.change(Act("encode", "user"), while_held)
+        holder.scopes.stores[1].files.change(Act("encode", "user"), while_held)
         assert texts(other) == []
         assert [proposal.id for proposal in other.pending()] == [waiting]
 
     def test_a_tick_that_cannot_be_carried_out_stays(self, copilot: Cortex, person: Person) -> None:
         copilot.propose(rule("Use uv", confidence="low"))
         person.ticks("Use uv")
-        copilot.apply_ticks()
+        copilot.review.apply_ticks()
         assert texts(copilot) == ["Use uv"]
         copilot.propose(rule("Use tabs", confidence="low"))
         person.ticks("Use tabs")
         person.memory.chmod(0o555)
-        (receipt,) = copilot.apply_ticks()
+        (receipt,) = copilot.review.apply_ticks()
         assert (receipt.action, receipt.file) == ("failed", "pending.md")
-        assert any("what you ticked" in notice for notice in copilot.notices())
+        assert any("what you ticked" in notice for notice in copilot.scopes.notices())
         person.memory.chmod(0o755)
-        assert [receipt.action for receipt in copilot.apply_ticks()] == ["encoded"]
+        assert [receipt.action for receipt in copilot.review.apply_ticks()] == ["encoded"]
 
 
 class TestWritingUnasked:
@@ -399,7 +399,7 @@ class TestDeciding:
         copilot.propose(rule("Name: Ada", confidence="low"))
         person.changes("pending.md", "kind:always", "kind:profile")
         copilot.resolve(copilot.pending()[0].id)
-        assert [str(fact) for fact in copilot.global_hc.recall_identity()] == ["Name: Ada"]
+        assert [str(fact) for fact in copilot.scopes.global_hc.recall_identity()] == ["Name: Ada"]
 
     def test_what_was_declined_is_discarded_in_every_mode_but_not_for_the_user(
         self, copilot: Cortex
@@ -454,8 +454,8 @@ class TestEntries:
         for entry in cortex.entries():
             scopes.setdefault(entry.id[0], set()).add(entry.scope)
         first = next(key for key, found in scopes.items() if len(found) == 2)
-        mine = next(entry for entry in cortex.project_hc.entries() if entry.id[0] == first)
-        ours = next(entry for entry in cortex.global_hc.entries() if entry.id[0] == first)
+        mine = next(entry for entry in cortex.scopes.project_hc.entries() if entry.id[0] == first)
+        ours = next(entry for entry in cortex.scopes.global_hc.entries() if entry.id[0] == first)
         for gone in (mine, ours):
             cortex.forget(gone.id)
         with pytest.raises(AmbiguousIdError) as caught:
@@ -614,7 +614,7 @@ class TestRehearsing:
 
     def test_nothing_is_written(self, copilot: Cortex, project: Path, isolated_home: Path) -> None:
         before = sorted(isolated_home.rglob("*"))
-        copilot.rehearse()
+        copilot.scopes.rehearse()
         receipts = copilot.propose(
             [rule("Use uv"), rule("Unsure", confidence="low"), theirs("Be brief", scope="global")]
         )
@@ -624,17 +624,17 @@ class TestRehearsing:
 
     def test_what_would_be_written_is_told_file_by_file(self, copilot: Cortex) -> None:
         copilot.encode(rule("Use uv"))
-        copilot.rehearse()
+        copilot.scopes.rehearse()
         copilot.propose(rule("Use tabs"))
         waiting = copilot.propose(rule("Unsure", confidence="low"))[0].id
         copilot.resolve(waiting)
-        changes = {change.path.name: change for change in copilot.rehearsed()}
+        changes = {change.path.name: change for change in copilot.scopes.rehearsed()}
         assert "Use tabs" not in changes["rules.md"].before
         assert "Use tabs" in changes["rules.md"].after
         assert "Unsure" in changes["rules.md"].after
 
     def test_steps_build_on_each_other(self, copilot: Cortex) -> None:
-        copilot.rehearse()
+        copilot.scopes.rehearse()
         made = copilot.encode(rule("Use uv"))[0]
         assert copilot.propose(rule("use uv", confidence="low"))[0].action == "merged"
         copilot.forget(made.id)
@@ -656,22 +656,22 @@ def test_a_store_may_be_any_two_folders(tmp_path: Path) -> None:
     )
     cortex.propose([rule("Use uv"), theirs("Be brief", scope="global")])
     assert texts(cortex) == ["Be brief", "Use uv"]
-    assert [store.scope for store in cortex.stores] == ["global", "project"]
+    assert [store.scope for store in cortex.scopes.stores] == ["global", "project"]
 
 
 def test_a_broken_store_can_still_be_told_apart_from_an_empty_one(
     cortex: Cortex, person: Person
 ) -> None:
     cortex.encode(rule("Use uv", "lesson"))
-    assert cortex.unread() == []
+    assert cortex.scopes.unread() == []
     (person.memory / "rules.md").unlink(missing_ok=True)
     (person.memory / "rules.md").mkdir(parents=True)
     for read in (Cortex.entries, Cortex.build_memory_context, lambda each: each.recall("uv")):
         other = cortex.reopened()
         assert "Use uv" in str(read(other))
-        assert [reason for reason in other.unread() if "rules.md" in reason]
+        assert [reason for reason in other.scopes.unread() if "rules.md" in reason]
     with pytest.raises(StoreError, match=r"rules\.md"):
-        cortex.usable(cortex.project_hc)
+        cortex.scopes.usable(cortex.scopes.project_hc)
 
 
 def test_why_a_proposal_waits_is_told_in_copilot_and_nothing_of_a_persons_own_line(

@@ -74,7 +74,9 @@ def test_it_can_be_switched_off(tmp_path: Path) -> None:
 
 
 def test_a_model_is_not_asked_while_a_turn_ends(cortex: Cortex) -> None:
-    cortex.model = model = Answering(lessons=[{"text": "make wants a Makefile", "cells": [1]}])
+    cortex.scopes.model = model = Answering(
+        lessons=[{"text": "make wants a Makefile", "cells": [1]}]
+    )
     with cortex.session() as session:
         fail(session)
         session.begin_turn("No, use ninja instead")

@@ -31,7 +31,7 @@ def test_it_is_off_unless_it_is_set(cortex: Cortex) -> None:
     talk(cortex, "first", "Why is CI red?", "The clock.")
     with cortex.session() as session:
         assert HEADING not in session.begin_turn("Hello")
-    assert cortex.earlier_sessions() == ()
+    assert cortex.context.earlier_sessions() == ()
 
 
 def test_a_session_begins_with_what_was_said_before(history: Cortex) -> None:
@@ -83,6 +83,6 @@ def test_the_budget_is_that_of_the_setting(project: Path) -> None:
 
 def test_a_store_without_files_has_no_history(history: Cortex) -> None:
     history.encode(Engram("Use uv", "always", "project"))
-    history.rehearse()
+    history.scopes.rehearse()
     assert "Use uv" in history.build_memory_context()
     assert HEADING not in history.build_memory_context()

@@ -110,7 +110,7 @@ def test_a_server_that_gives_no_answer_changes_no_byte_and_it_is_said_why(
     assert len(wire.asked) == calls
     assert said_well(told.refusals)
     assert memory(due) == before
-    assert len(ledger_of(due).known().calls) == calls
+    assert len(ledger_of(due.scopes).known().calls) == calls
 
 
 def test_a_server_that_never_ends_is_given_up_in_time(job: str, due: Cortex) -> None:
@@ -134,7 +134,9 @@ def test_an_answer_that_comes_in_the_end_is_taken(job: str, due: Cortex) -> None
 def test_the_ledger_holds_no_text(job: str, due: Cortex) -> None:
     with wired(says("purple elephants"), says(good(job, due))) as wire:
         run(job, due, asks(wire))
-    lines = (due.stores[0].root / "ledger.jsonl").read_text(encoding="utf-8").strip().split("\n")
+    lines = (
+        (due.scopes.stores[0].root / "ledger.jsonl").read_text(encoding="utf-8").strip().split("\n")
+    )
     assert len(lines) == 4
     for line in map(json.loads, lines):
         assert set(line) <= {
@@ -210,9 +212,9 @@ def test_what_was_not_given_cannot_be_named(changes: dict[str, Any], job: str, d
 
 def test_the_ids_of_another_scope_are_unknown(cortex: Cortex) -> None:
     ready("compaction", cortex)
-    at_home = [cortex.global_hc.encode_lesson(f"{name} at home") for name in ("Elm", "Oak")]
+    at_home = [cortex.scopes.global_hc.encode_lesson(f"{name} at home") for name in ("Elm", "Oak")]
     assert all(at_home)
-    ids = [entry.id for entry in cortex.global_hc.entries()]
+    ids = [entry.id for entry in cortex.scopes.global_hc.entries()]
     before = memory(cortex)
     merge = {"operation": "merge", "ids": ids, "text": "Elm and oak at home"}
     told = run("compaction", cortex, Answers(json.dumps({"operations": [merge]})))

@@ -22,18 +22,18 @@ NAMES = ("text", "topic")
 @pytest.fixture
 def due(cortex: Cortex) -> Cortex:
     """Return a cortex with a session that is worth it, and that has a card."""
-    cortex.model = Desk()
+    cortex.scopes.model = Desk()
     spoken(cortex, "s1")
-    work_once(cortex, rest=lambda _: None)
-    consolidation = cortex.settings.consolidation._replace(extract_facts=True)
-    cortex.settings = cortex.settings._replace(consolidation=consolidation)
+    work_once(cortex.scopes, rest=lambda _: None)
+    consolidation = cortex.scopes.settings.consolidation._replace(extract_facts=True)
+    cortex.scopes.settings = cortex.scopes.settings._replace(consolidation=consolidation)
     return cortex
 
 
 def answered(cortex: Cortex, answer: object) -> WorkSummary:
     """Let a model answer so."""
-    cortex.model = Answers(answer if isinstance(answer, str) else json.dumps(answer))
-    return work_once(cortex, rest=lambda _: None)
+    cortex.scopes.model = Answers(answer if isinstance(answer, str) else json.dumps(answer))
+    return work_once(cortex.scopes, rest=lambda _: None)
 
 
 def items(*each: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def test_no_text_gets_further_than_the_gate_lets_a_guess(text: str, kind: str, d
 
 
 def test_what_a_project_words_is_not_what_is_asked(due: Cortex) -> None:
-    prompt = due.stores[1].root / "prompts" / "facts.j2"
+    prompt = due.scopes.stores[1].root / "prompts" / "facts.j2"
     prompt.parent.mkdir()
     prompt.write_text("Theirs.\n{# user #}\nListen.", encoding="utf-8")
     heard: list[str] = []
@@ -99,7 +99,7 @@ def test_what_a_project_words_is_not_what_is_asked(due: Cortex) -> None:
             heard.append(system)
             raise ModelError(user)
 
-    due.model = Listening()
-    work_once(due, rest=lambda _: None)
+    due.scopes.model = Listening()
+    work_once(due.scopes, rest=lambda _: None)
     assert len(heard) == 1
     assert "Theirs." not in heard[0]

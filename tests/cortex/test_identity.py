@@ -22,11 +22,11 @@ def encode(cortex: Cortex, text: str) -> str:
 
 
 def soul(cortex: Cortex) -> Page:
-    return cortex.identity().pages[0]
+    return cortex.context.identity().pages[0]
 
 
 def profile(cortex: Cortex) -> Page:
-    return cortex.identity().pages[1]
+    return cortex.context.identity().pages[1]
 
 
 def asides(page: Page) -> dict[str, str]:
@@ -39,7 +39,7 @@ class TestFiles:
     def test_where_there_is_none_the_one_to_create_is_named(
         self, cortex: Cortex, at_home: Person, person: Person
     ) -> None:
-        found = cortex.identity()
+        found = cortex.context.identity()
         assert (found.soul, found.profile) == ("", ())
         assert (found.soul_path, found.profile_path) == (None, None)
         home = Page("soul", "global", at_home.memory / "soul.md")
@@ -53,9 +53,9 @@ class TestFiles:
         self, cortex: Cortex, at_home: Person, person: Person, name: str
     ) -> None:
         at_home.saves("Soul.md", "I am of everywhere.\n")
-        assert cortex.identity().soul_path == at_home.memory / "Soul.md"
+        assert cortex.context.identity().soul_path == at_home.memory / "Soul.md"
         person.saves(name, "I am of this project.\n")
-        found = cortex.identity()
+        found = cortex.context.identity()
         assert found.soul == "I am of this project.\n"
         assert found.soul_path == person.memory / name
         page = soul(cortex)
@@ -69,7 +69,7 @@ class TestFiles:
         person.saves("SOUL.md", " \n")
         assert soul(cortex)[1:5] == ("project", person.memory / "SOUL.md", True, " \n")
         at_home.saves("soul.md", "I am of everywhere.\n")
-        assert cortex.identity().soul_path == at_home.memory / "soul.md"
+        assert cortex.context.identity().soul_path == at_home.memory / "soul.md"
         assert asides(soul(cortex)) == {"SOUL.md": "empty"}
 
     def test_the_exact_name_wins_and_the_other_one_is_named(
@@ -79,7 +79,7 @@ class TestFiles:
         at_home.saves("soul.md", "Small letters.\n")
         at_home.saves("USER.md", "- Name: Ada\n")
         at_home.saves("profile.md", "- Name: Grace\n")
-        found = cortex.identity()
+        found = cortex.context.identity()
         assert (found.soul, [str(each) for each in found.profile]) == (
             "Small letters.\n",
             ["Name: Grace"],
@@ -89,12 +89,12 @@ class TestFiles:
 
     def test_a_profile_in_a_project_is_not_used(self, cortex: Cortex, person: Person) -> None:
         person.saves("USER.md", "- Name: Ada\n")
-        assert cortex.identity().profile == ()
+        assert cortex.context.identity().profile == ()
         assert asides(profile(cortex)) == {"USER.md": "scope"}
 
     def test_the_user_is_known_from_an_alias(self, cortex: Cortex, at_home: Person) -> None:
         at_home.saves("USER.md", "- Name: Ada\n")
-        found = cortex.identity()
+        found = cortex.context.identity()
         assert found.profile_path == at_home.memory / "USER.md"
         assert [(str(each), each.disk_file) for each in found.profile] == [("Name: Ada", "USER.md")]
         assert "- Name: Ada" in cortex.build_memory_context()
@@ -106,7 +106,7 @@ class TestFiles:
         store = MemoryStore("global")
         cortex = Cortex(store, MemoryStore("project"))
         cortex.encode(fact("Drinks tea"))
-        found = cortex.identity()
+        found = cortex.context.identity()
         assert found.pages == (Page("soul", "global"), Page("profile", "global"))
         assert [str(each) for each in found.profile] == ["Drinks tea"]
         session = cortex.session()
@@ -185,7 +185,7 @@ class TestFrozen:
 
     def test_what_was_undone_is_gone(self, begun: Cortex) -> None:
         session = begun.session()
-        store = begun.global_hc
+        store = begun.scopes.global_hc
         assert isinstance(store, Hippocampus)
         store.undo()
         assert "tea" not in session.begin_turn()
@@ -212,8 +212,10 @@ class TestFrozen:
         for call in ("identity", "names", "read"):
             broken[:] = [call]
             cortex = Cortex(store, MemoryStore("project"))
-            cortex.identity()
-            assert [each for each in cortex.unread() if "could not be read: Permission" in each]
+            cortex.context.identity()
+            assert [
+                each for each in cortex.scopes.unread() if "could not be read: Permission" in each
+            ]
         broken.clear()
         assert session.begin_turn()
 
@@ -224,8 +226,8 @@ class TestFrozen:
         (at_home.memory / "SOUL.md").rename(at_home.memory / "soul.md")
         (at_home.memory / "USER.md").rename(at_home.memory / "profile.md")
         assert session.begin_turn() == before
-        assert begun.identity().soul_path == at_home.memory / "soul.md"
-        assert begun.identity().profile_path == at_home.memory / "profile.md"
+        assert begun.context.identity().soul_path == at_home.memory / "soul.md"
+        assert begun.context.identity().profile_path == at_home.memory / "profile.md"
 
     def test_a_page_that_cannot_be_read_is_told_when_it_is_asked_for(
         self, cortex: Cortex, at_home: Person
@@ -234,7 +236,7 @@ class TestFrozen:
         (at_home.memory / "SOUL.md").symlink_to("/etc/hostname")
         session = cortex.session()
         session.begin_turn()
-        assert [each for each in cortex.unread() if "leaves the memory folder" in each]
+        assert [each for each in cortex.scopes.unread() if "leaves the memory folder" in each]
         (at_home.memory / "SOUL.md").unlink()
         at_home.saves("soul.md", "Be kind.\n")
         assert cortex.session().identity.soul == "Be kind.\n"
@@ -254,9 +256,9 @@ class TestBeside:
     ) -> None:
         at_home.saves("soul.md", "I am of everywhere.\n")
         (agents / "soul.md").write_text("Small letters.\n", encoding="utf-8")
-        assert cortex.identity().soul_path == agents / "soul.md"
+        assert cortex.context.identity().soul_path == agents / "soul.md"
         (agents / "SOUL.md").write_text("I am of the tools.\n", encoding="utf-8")
-        assert cortex.identity().soul == "I am of the tools.\n"
+        assert cortex.context.identity().soul == "I am of the tools.\n"
         page = soul(cortex)
         assert (page.scope, page.path, page.is_there) == ("project", agents / "SOUL.md", True)
         assert asides(page) == {"soul.md": "scope"}
@@ -272,14 +274,14 @@ class TestBeside:
     ) -> None:
         page = "# Me\n\n- Name: Eve\n- Editor: Helix\n- Likes tea <!-- pin:yes -->\n"
         (agents / "user.md").write_text(page, encoding="utf-8")
-        assert [str(each) for each in cortex.identity().profile] == [
+        assert [str(each) for each in cortex.context.identity().profile] == [
             "Name: Eve",
             "Editor: Helix",
             "Likes tea",
         ]
         encode(cortex, "Name: Ada")
         encode(cortex, "likes tea.")
-        facts = cortex.identity().profile
+        facts = cortex.context.identity().profile
         assert [str(each) for each in facts] == ["Name: Ada", "likes tea.", "Editor: Helix"]
         assert facts[-1].disk_file == ".agents/user.md"
         assert profile(cortex).also == (agents / "user.md",)
@@ -318,8 +320,8 @@ class TestBeside:
             (agents / name).symlink_to("/etc/hostname")
         assert asides(soul(cortex)) == {"SOUL.md": "unreadable"}
         assert asides(profile(cortex)) == {"USER.md": "unreadable"}
-        assert cortex.identity().soul == ""
-        assert cortex.identity().profile == ()
+        assert cortex.context.identity().soul == ""
+        assert cortex.context.identity().profile == ()
 
     def test_what_cannot_be_listed_or_read_hides_nothing(
         self, cortex: Cortex, agents: Path, at_home: Person

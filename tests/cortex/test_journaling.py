@@ -29,7 +29,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _berlin(cortex: Cortex) -> None:
-    cortex.settings = cortex.settings._replace(timezone="Europe/Berlin")
+    cortex.scopes.settings = cortex.scopes.settings._replace(timezone="Europe/Berlin")
 
 
 @pytest.mark.parametrize("name", ["write_journal", "search_journals", "write_notes"])
@@ -66,8 +66,8 @@ def test_a_session_is_told_in_the_entry_and_in_its_transcript(cortex: Cortex) ->
 def test_a_limit_holds_and_of_all_journals_the_best_comes_first(
     cortex: Cortex, project: Path
 ) -> None:
-    assert cortex.journals() == []
-    Journal(cortex.stores[0].root).write("deploys everywhere", at=NOON)
+    assert cortex.context.notebooks.journals() == []
+    Journal(cortex.scopes.stores[0].root).write("deploys everywhere", at=NOON)
     Journal(project / ".engramdown").write("We deploy here; deploy, deploy!", at=NOON)
     rows = SEARCH_JOURNALS(cortex, {"query": "deploy", "limit": 1}).text.split("\n")
     assert rows[2:] == ["- 2026-02-27 12:05 person: We deploy here; deploy, deploy!"]
@@ -80,9 +80,9 @@ def test_notes_are_kept_on_the_running_conversation(cortex: Cortex) -> None:
         assert answer.text == "Replaced the notes on this conversation."
         answer = use(cortex, "write_notes", {"text": "Be brief.", "mode": "append"}, session)
         assert answer.text == "Added to the notes on this conversation."
-        notes = cortex.notes(session)
+        notes = cortex.conversations.notes(session)
         assert notes.read().text == "The user is tired.\nBe brief."
-        assert cortex.notes(session.id).read() == notes.read()
+        assert cortex.conversations.notes(session.id).read() == notes.read()
     found = RECALL(cortex, {"query": "tired"}).text.split("\n")
     assert found[:3] == [LABEL, "", "Notes on sessions:"]
     assert found[3].startswith(f"- {session.id} 20")
@@ -96,11 +96,11 @@ def test_without_a_conversation_there_is_nothing_to_keep_notes_on(cortex: Cortex
 
 
 def test_of_a_conversation_that_is_not_recorded_no_notes_are_kept(cortex: Cortex) -> None:
-    chosen = cortex.settings.episodes._replace(ignore=("cron-*",))
-    cortex.settings = cortex.settings._replace(episodes=chosen)
+    chosen = cortex.scopes.settings.episodes._replace(ignore=("cron-*",))
+    cortex.scopes.settings = cortex.scopes.settings._replace(episodes=chosen)
     with cortex.session("cron-7") as session:
         assert "is not recorded" in WRITE_NOTES(cortex, {"text": "x"}, session).text
-    assert not cortex.notes("cron-7").path.exists()
+    assert not cortex.conversations.notes("cron-7").path.exists()
 
 
 @pytest.mark.parametrize("tool", [WRITE_JOURNAL, WRITE_NOTES], ids=lambda tool: tool.name)
@@ -156,8 +156,8 @@ def test_filters_hold_for_the_journal_and_the_notes(cortex: Cortex) -> None:
     for day in (25, 26, 27):
         cortex.journal.write("deploys", at=NOON.replace(day=day))
     with freeze_time(NOON):
-        cortex.notes("one").write("deploys")
-        cortex.notes("two").write("deploys")
+        cortex.conversations.notes("one").write("deploys")
+        cortex.conversations.notes("two").write("deploys")
 
     def rows(**given: object) -> list[str]:
         text = RECALL(cortex, {"query": "deploys", **given}).text
@@ -177,18 +177,18 @@ def test_what_cannot_be_read_is_told_and_hides_nothing(cortex: Cortex, project: 
     away = project / ".engramdown/journal"
     away.rename(project / "outside")
     away.symlink_to(project / "outside")
-    cortex.notes("one").write("deploys")
+    cortex.conversations.notes("one").write("deploys")
     for answer in (RECALL(cortex, {"query": "deploys"}), SEARCH_JOURNALS(cortex, {"query": "x"})):
         assert "is a link that leaves the memory folder" in answer.text
         assert not answer.is_error
     assert "Notes on sessions:" in RECALL(cortex, {"query": "deploys"}).text
-    assert cortex.recent_days() == []
-    assert any("could not read the journal" in notice for notice in cortex.notices())
+    assert cortex.context.notebooks.recent_days() == []
+    assert any("could not read the journal" in notice for notice in cortex.scopes.notices())
 
 
 def test_notes_that_git_knows_are_not_found(cortex: Cortex, project: Path) -> None:
     git(project, "init", "--quiet")
-    cortex.notes("one").write("deploys")
+    cortex.conversations.notes("one").write("deploys")
     assert "Notes on sessions:" in RECALL(cortex, {"query": "deploys"}).text
     git(project, "add", "-f", ".engramdown/working/one.md")
     assert "Notes on sessions:" not in RECALL(cortex, {"query": "deploys"}).text
@@ -200,9 +200,9 @@ def test_pages_that_git_brings_wait_where_that_is_set(cortex: Cortex, project: P
     git(project, "add", "-f", ".engramdown/journal")
     cortex.journal.write("deploys of today", at=NOON)
     with freeze_time(NOON):
-        assert len(cortex.recent_days()) == 2
-        cortex.settings = cortex.settings._replace(pulled="review")
-        assert [day.title for day in cortex.recent_days()] == ["Today"]
+        assert len(cortex.context.notebooks.recent_days()) == 2
+        cortex.scopes.settings = cortex.scopes.settings._replace(pulled="review")
+        assert [day.title for day in cortex.context.notebooks.recent_days()] == ["Today"]
     assert "yesterday" not in SEARCH_JOURNALS(cortex, {"query": "deploys"}).text
     assert len(cortex.journal.days()) == 2
 
@@ -213,13 +213,15 @@ def test_pages_that_git_brings_wait_where_that_is_set(cortex: Cortex, project: P
 @freeze_time(NOON)
 def test_the_last_days_of_both_scopes_are_told_newest_first(cortex: Cortex) -> None:
     cortex.journal.write("here", at=NOON.replace(day=26))
-    Journal(cortex.stores[0].root).write("everywhere", at=NOON)
-    assert [(day.title, day.sections[0].text) for day in cortex.recent_days()] == [
+    Journal(cortex.scopes.stores[0].root).write("everywhere", at=NOON)
+    assert [
+        (day.title, day.sections[0].text) for day in cortex.context.notebooks.recent_days()
+    ] == [
         ("Today", "everywhere"),
         ("Yesterday", "here"),
     ]
     with pytest.raises(ValueError, match="give 0 or more"):
-        cortex.recent_days(-1)
+        cortex.context.notebooks.recent_days(-1)
 
 
 def test_where_no_project_can_be_the_journal_is_the_global_one(
@@ -232,33 +234,37 @@ def test_where_no_project_can_be_the_journal_is_the_global_one(
     assert not (work / ".engramdown").exists()
     monkeypatch.chdir(isolated_home)
     closed = Cortex.open()
-    assert closed.journal.root == closed.notes("one").root == isolated_home / ".engramdown"
+    assert (
+        closed.journal.root
+        == closed.conversations.notes("one").root
+        == isolated_home / ".engramdown"
+    )
 
 
 def test_a_store_without_files_has_no_place_for_them() -> None:
     cortex = Cortex(MemoryStore("global"), MemoryStore("project"))
-    assert [*cortex.journals(), *cortex.recent_days()] == []
+    assert [*cortex.context.notebooks.journals(), *cortex.context.notebooks.recent_days()] == []
     with pytest.raises(StoreError, match="no scope has files"):
         cortex.journal.days()
     with pytest.raises(StoreError, match="no scope has files"):
-        cortex.notes("one")
+        cortex.conversations.notes("one")
     assert "no scope has files" in WRITE_JOURNAL(cortex, {"text": "x"}).text
 
 
 def test_in_a_rehearsal_nothing_is_written(cortex: Cortex, project: Path) -> None:
-    cortex.rehearse()
+    cortex.scopes.rehearse()
     with pytest.raises(StoreError, match="this is a rehearsal"):
         cortex.journal.write("x")
     with pytest.raises(StoreError, match="this is a rehearsal"):
-        cortex.notes("one").write("x")
+        cortex.conversations.notes("one").write("x")
     assert not (project / ".engramdown/journal").exists()
     assert not (project / ".engramdown/working").exists()
 
 
 def test_a_zone_that_is_none_is_noticed(cortex: Cortex) -> None:
-    cortex.settings = cortex.settings._replace(timezone="Mars/Olympus")
+    cortex.scopes.settings = cortex.scopes.settings._replace(timezone="Mars/Olympus")
     cortex.journal.write("x")
-    assert [notice for notice in cortex.notices() if "Mars/Olympus" in notice]
+    assert [notice for notice in cortex.scopes.notices() if "Mars/Olympus" in notice]
 
 
 @freeze_time(NOON)

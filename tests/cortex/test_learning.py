@@ -74,7 +74,7 @@ def test_in_mode_off_nothing_is_looked_for(tmp_path: Path) -> None:
 def test_an_answer_that_is_refused_is_told_and_changes_nothing(tmp_path: Path) -> None:
     cortex = opened(tmp_path, Answering(facts=[FACT | {"messages": [7]}]))
     assert cortex.maybe_update_identity("Hi") == []
-    assert any("it names 7" in notice for notice in cortex.notices())
+    assert any("it names 7" in notice for notice in cortex.scopes.notices())
     with pytest.raises(ModelError):
         opened(tmp_path, Answering(nothing=1)).maybe_update_identity("Hi")
     assert texts(cortex) == []

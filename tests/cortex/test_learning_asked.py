@@ -124,7 +124,7 @@ def files(cortex: Cortex) -> dict[Path, bytes]:
     """Return every file of both scopes."""
     return {
         path: path.read_bytes()
-        for store in cortex.stores
+        for store in cortex.scopes.stores
         for path in store.root.rglob("*")
         if path.is_file()
     }

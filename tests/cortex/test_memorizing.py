@@ -29,7 +29,7 @@ def lesson(cortex: Cortex, text: str) -> str:
 
 def test_what_is_memorized_is_on_the_disk_with_the_answer(cortex: Cortex, person: Person) -> None:
     answer = memorize(cortex, "Use uv, never pip")
-    entry = cortex.project_hc.entries()[0]
+    entry = cortex.scopes.project_hc.entries()[0]
     assert answer.text == f"Remembered: rules.md:{entry.line} (always, project), id {entry.id}."
     assert not answer.is_error
     assert f"- Use uv, never pip <!-- id:{entry.id} confidence:high source:user" in person.reads(
@@ -96,7 +96,7 @@ def test_an_order_that_a_page_gave_waits_for_the_user(cortex: Cortex, person: Pe
         session.end_turn("I read it.")
     assert answer.text.startswith("Not remembered yet.")
     assert order in person.reads("pending.md")
-    assert cortex.project_hc.recall_rules() == []
+    assert cortex.scopes.project_hc.recall_rules() == []
 
 
 def test_what_a_tool_said_is_not_told_as_the_users_word(cortex: Cortex) -> None:
@@ -212,7 +212,7 @@ def test_in_off_nothing_is_forgotten(cortex: Cortex) -> None:
     answer = cortex.use_tool("forget", {"id": found})
     assert answer.is_error
     assert "mode off" in answer.text
-    assert cortex.retire(cortex.find(found)).action == "discarded"
+    assert cortex.scopes.retire(cortex.find(found)).action == "discarded"
     assert len(cortex.entries()) == 1
 
 
@@ -377,7 +377,7 @@ def test_what_a_person_changed_by_hand_waits_for_them(cortex: Cortex, person: Pe
 
 
 def test_what_a_person_changes_as_it_is_forgotten_stays(cortex: Cortex, person: Person) -> None:
-    store = cortex.project_hc
+    store = cortex.scopes.project_hc
     assert isinstance(store, Hippocampus)
     seen = store.find(lesson(cortex, "CI is slow on Mondays"))
     before = person.reads("lessons.md")

@@ -85,7 +85,7 @@ def test_a_broken_prompt_is_named_with_its_line_and_nobody_is_asked(
     source: str | bytes | None, why: str, cortex: Cortex
 ) -> None:
     ready("replay", cortex)
-    put(own(cortex.stores[1].root, "replay"), source)
+    put(own(cortex.scopes.stores[1].root, "replay"), source)
     before = memory(cortex, lambda path: path.suffix == ".j2")
     model = Listening()
     told = run("replay", cortex, model)
@@ -101,7 +101,7 @@ def test_a_broken_prompt_of_one_job_stops_no_other_and_is_tried_again_when_mende
     cortex: Cortex,
 ) -> None:
     ready("identity", ready("cerebellum", ready("replay", cortex)))
-    path = own(cortex.stores[1].root, "replay")
+    path = own(cortex.scopes.stores[1].root, "replay")
     for _ in range(4):  # more often than an answer of no use is tried
         put(path, "hello")
         model = Listening()
@@ -115,7 +115,7 @@ def test_a_broken_prompt_of_one_job_stops_no_other_and_is_tried_again_when_mende
 
 def test_a_prompt_of_ten_megabytes_costs_no_more_than_itself(cortex: Cortex) -> None:
     ready("replay", cortex)
-    put(own(cortex.stores[1].root, "replay"), "{{ most }}" * 1_000_000 + MARK)
+    put(own(cortex.scopes.stores[1].root, "replay"), "{{ most }}" * 1_000_000 + MARK)
     run("replay", cortex, Listening())
     tracemalloc.start()
     try:
@@ -127,7 +127,7 @@ def test_a_prompt_of_ten_megabytes_costs_no_more_than_itself(cortex: Cortex) -> 
 
 def test_a_prompt_of_ones_own_takes_the_place_of_ours(job: str, cortex: Cortex) -> None:
     ready(job, cortex)
-    put(own(cortex.stores[0].root, job), "Mine." + MARK + "Listen.")
+    put(own(cortex.scopes.stores[0].root, job), "Mine." + MARK + "Listen.")
     model = Listening()
     run(job, cortex, model)
     assert model.heard == [("Mine.", "Listen.")]
@@ -137,17 +137,17 @@ def test_a_prompt_of_ones_own_takes_the_place_of_ours(job: str, cortex: Cortex) 
 def test_what_is_about_all_projects_is_not_asked_in_the_words_of_one(
     job: str, cortex: Cortex
 ) -> None:
-    put(own(cortex.stores[1].root, job), "Theirs." + MARK)
-    assert prompts_of(cortex.stores, job, "global") == {}
+    put(own(cortex.scopes.stores[1].root, job), "Theirs." + MARK)
+    assert prompts_of(cortex.scopes.stores, job, "global") == {}
     if job == "identity":
         ready(job, cortex)
     else:
         for number in range(21):
-            cortex.global_hc.encode_lesson(f"Drawer {number} is locked")
-    cortex.model = model = Listening()
+            cortex.scopes.global_hc.encode_lesson(f"Drawer {number} is locked")
+    cortex.scopes.model = model = Listening()
     cortex.sleep()
     if job == "compaction":
-        compact(cortex)
+        compact(cortex.scopes)
     assert len(model.heard) == (1 if job == "identity" else 2)
     assert all("Theirs." not in system for system, _ in model.heard)
 
@@ -158,14 +158,14 @@ def test_a_prompt_leads_out_of_no_scope_and_is_waited_for_by_nobody(
     kind: str, cortex: Cortex, tmp_path: Path
 ) -> None:
     ready("replay", cortex)
-    path = own(cortex.stores[1].root, "replay")
+    path = own(cortex.scopes.stores[1].root, "replay")
     (tmp_path / "secret").write_text("hunter2" + MARK, encoding="utf-8")
     if kind == "link":
         path.symlink_to(tmp_path / "secret")
     else:
         os.mkfifo(path)
     with pytest.raises(StoreError, match=r"replay\.j2: is a (link|pipe)"):
-        prompts_of(cortex.stores, "replay")
+        prompts_of(cortex.scopes.stores, "replay")
     model = Listening()
     assert run("replay", cortex, model).refusals
     assert model.heard == []

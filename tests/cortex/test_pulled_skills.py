@@ -41,7 +41,7 @@ def opened(project: Path) -> Cortex:
 
 def test_a_skill_that_git_brought_waits_for_approval(project: Path) -> None:
     cortex = opened(project)
-    found = cortex.recall_skill("charts")
+    found = cortex.skills.recall("charts")
     assert found.is_error
     assert "came with git and waits for the user's approval" in found.text
     assert "Do it" not in found.text
@@ -50,7 +50,7 @@ def test_a_skill_that_git_brought_waits_for_approval(project: Path) -> None:
     assert (waiting.op, Path(waiting.file).name) == ("load", "SKILL.md")
     assert "1. Do it." in waiting.engram.text
     assert cortex.resolve(waiting.id, "accept").action == "encoded"
-    assert "Do it" in cortex.recall_skill("charts").text
+    assert "Do it" in cortex.skills.recall("charts").text
     assert "- charts: Make charts" in opened(project).build_memory_context()
 
 
@@ -65,7 +65,7 @@ def test_whatever_is_changed_of_it_waits_again(project: Path, file: str) -> None
     path = project / ".engramdown" / "skills" / "charts" / file
     path.parent.mkdir(exist_ok=True)
     path.write_text("---\nname: charts\ndescription: Otherwise\n---\nElse.\n", encoding="utf-8")
-    assert cortex.recall_skill("charts").is_error
+    assert cortex.skills.recall("charts").is_error
     assert len(cortex.pending()) == 1
 
 
@@ -80,7 +80,7 @@ def test_a_change_of_a_file_that_no_model_is_told_of_waits_again(project: Path) 
         (waiting,) = opened(project).pending()
         opened(project).resolve(waiting.id, "accept")
         last.write_text("else", encoding="utf-8")
-        assert opened(project).recall_skill("charts").is_error
+        assert opened(project).skills.recall("charts").is_error
 
 
 HIDDEN = [
@@ -98,11 +98,11 @@ def test_a_change_of_what_is_hidden_waits_again_if_git_knows_it(project: Path, f
     cortex = opened(project)
     (waiting,) = cortex.pending()
     cortex.resolve(waiting.id, "accept")
-    assert "Do it" in opened(project).recall_skill("charts").text
+    assert "Do it" in opened(project).skills.recall("charts").text
     path.write_text("two", encoding="utf-8")
-    assert opened(project).recall_skill("charts").is_error
+    assert opened(project).skills.recall("charts").is_error
     path.unlink()
-    assert opened(project).recall_skill("charts").is_error
+    assert opened(project).skills.recall("charts").is_error
 
 
 @pytest.mark.parametrize("file", [*HIDDEN, ".SKILL.md.swp"])
@@ -114,7 +114,7 @@ def test_what_programs_leave_here_makes_nobody_ask(project: Path, file: str) -> 
     path.parent.mkdir(parents=True, exist_ok=True)
     for number in range(EVERY + 1 if "modules" in file else 1):
         path.with_name(f"{path.name}{number or ''}").touch()
-    assert "Do it" in opened(project).recall_skill("charts").text
+    assert "Do it" in opened(project).skills.recall("charts").text
 
 
 def test_where_a_link_leads_is_part_of_a_skill(project: Path) -> None:
@@ -123,10 +123,10 @@ def test_where_a_link_leads_is_part_of_a_skill(project: Path) -> None:
     cortex = opened(project)
     (waiting,) = cortex.pending()
     cortex.resolve(waiting.id, "accept")
-    assert "Do it" in opened(project).recall_skill("charts").text
+    assert "Do it" in opened(project).skills.recall("charts").text
     link.unlink()
     link.symlink_to("../../../src")
-    assert opened(project).recall_skill("charts").is_error
+    assert opened(project).skills.recall("charts").is_error
 
 
 def test_ones_own_hidden_files_make_nobody_ask_once_they_are_committed(project: Path) -> None:
@@ -135,7 +135,7 @@ def test_ones_own_hidden_files_make_nobody_ask_once_they_are_committed(project: 
     with opened(project).session():
         pass
     git(project, "add", ".")
-    assert "Do it" in opened(project).recall_skill("maps").text
+    assert "Do it" in opened(project).skills.recall("maps").text
 
 
 @pytest.mark.parametrize("way", ["many", "deep"])
@@ -149,7 +149,7 @@ def test_what_cannot_be_looked_at_as_a_whole_is_never_approved(project: Path, wa
         (home.joinpath(*("d" * 32)) / "run.sh").touch()
     cortex = opened(project)
     assert cortex.pending() == []
-    assert "holds too much to be approved" in cortex.recall_skill("charts").text
+    assert "holds too much to be approved" in cortex.skills.recall("charts").text
     assert "charts" not in cortex.build_memory_context()
 
 
@@ -165,9 +165,9 @@ def test_of_a_large_page_a_person_is_shown_the_begin_and_approves_all_of_it(proj
     with cortex.session() as session:
         assert len(session.news()[0].text) < 70_000
     cortex.resolve(waiting.id, "accept")
-    assert "Do it" in opened(project).recall_skill("charts").text
+    assert "Do it" in opened(project).skills.recall("charts").text
     page.write_text(text + "Else.\n", encoding="utf-8")
-    assert opened(project).recall_skill("charts").is_error
+    assert opened(project).skills.recall("charts").is_error
 
 
 def test_a_page_that_only_another_limit_takes_is_not_approved(project: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_page_that_only_another_limit_takes_is_not_approved(project: Path) -> 
     home = project.parent / "home" / "config.toml"
     home.write_text(f"max_file_mb = 32\n{home.read_text(encoding='utf-8')}", encoding="utf-8")
     assert opened(project).pending() == []
-    assert opened(project).recall_skill("charts").is_error
+    assert opened(project).skills.recall("charts").is_error
 
 
 def test_what_is_declined_reaches_no_model_and_is_not_asked_about_again(project: Path) -> None:
@@ -184,7 +184,7 @@ def test_what_is_declined_reaches_no_model_and_is_not_asked_about_again(project:
     (waiting,) = cortex.pending()
     cortex.resolve(waiting.id, "decline")
     assert cortex.pending() == []
-    assert cortex.recall_skill("charts").is_error
+    assert cortex.skills.recall("charts").is_error
 
 
 def test_what_stood_here_before_it_was_committed_is_ones_own(project: Path) -> None:
@@ -193,7 +193,7 @@ def test_what_stood_here_before_it_was_committed_is_ones_own(project: Path) -> N
         assert [str(each) for each in session.news()] == ["project charts/SKILL.md"]
     git(project, "add", ".")
     cortex = opened(project)
-    assert "Do it" in cortex.recall_skill("maps").text
+    assert "Do it" in cortex.skills.recall("maps").text
     assert [each.file for each in cortex.pending()] == [
         str(project / ".engramdown/skills/charts/SKILL.md")
     ]
@@ -203,18 +203,18 @@ def test_one_that_waits_takes_no_others_place(project: Path, tmp_path: Path) -> 
     page = tmp_path / "home" / "skills" / "charts" / "SKILL.md"
     page.parent.mkdir(parents=True)
     page.write_text("---\nname: charts\ndescription: Mine\n---\nMine.\n", encoding="utf-8")
-    assert "Mine." in opened(project).recall_skill("charts").text
+    assert "Mine." in opened(project).skills.recall("charts").text
     assert "- charts: Mine" in opened(project).build_memory_context()
 
 
 def test_a_label_that_is_nearly_that_of_one_that_waits_finds_it(project: Path) -> None:
-    assert "waits for the user's approval" in opened(project).recall_skill("Charts").text
+    assert "waits for the user's approval" in opened(project).skills.recall("Charts").text
 
 
 def test_as_news_it_is_loaded_and_told_of_once(project: Path, tmp_path: Path) -> None:
     (tmp_path / "home" / "config.toml").unlink()
     cortex = opened(project)
-    assert "Do it" in cortex.recall_skill("charts").text
+    assert "Do it" in cortex.skills.recall("charts").text
     with cortex.session() as session:
         (news,) = session.news()
     assert (news.kind, str(news)) == ("page", "project charts/SKILL.md")

@@ -41,7 +41,7 @@ def said(cortex: Cortex, session: str) -> list[tuple[str, str]]:
 def disk(cortex: Cortex, project: Path) -> FaultyDisk:
     """Let the transcripts stand on a disk that can fail."""
     disk = FaultyDisk()
-    cortex.episodes = EpisodicMemory(project / ".engramdown", disk=disk)
+    cortex.scopes.episodes = EpisodicMemory(project / ".engramdown", disk=disk)
     return disk
 
 
@@ -231,7 +231,7 @@ class TestWhere:
         assert not (project / ".engramdown" / "episodes").exists()
 
     def test_a_rehearsal_records_nothing(self, cortex: Cortex, project: Path) -> None:
-        cortex.rehearse()
+        cortex.scopes.rehearse()
         with cortex.session() as session:
             session.begin_turn("hello")
         assert list(project.rglob("*")) == []

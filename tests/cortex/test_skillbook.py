@@ -44,7 +44,7 @@ def write(root: Path, label: str, description: str, body: str) -> Path:
 
 
 def test_a_skill_is_read_with_its_files(cortex: Cortex) -> None:
-    found = cortex.recall_skill("charts")
+    found = cortex.skills.recall("charts")
     assert (found.label, found.scope, found.note) == ("charts", "project", "")
     assert not found.is_error
     assert found.files == (("references/axes.md", 11),)
@@ -56,21 +56,21 @@ def test_a_skill_is_read_with_its_files(cortex: Cortex) -> None:
 
 def test_a_file_of_it_is_read(cortex: Cortex) -> None:
     for name in ("references/axes.md", "./references/axes.md", "references\\axes.md", "axes.md"):
-        found = cortex.recall_skill("charts", name)
+        found = cortex.skills.recall("charts", name)
         assert found.text.endswith("which this project keeps:\n\nName them.\n"), name
-    found = cortex.recall_skill("charts", "axis.md")
+    found = cortex.skills.recall("charts", "axis.md")
     assert found.is_error
     assert found.text == "the skill charts has no file 'axis.md'; its files: references/axes.md."
 
 
 def test_what_is_nearly_a_label_is_told(cortex: Cortex) -> None:
-    found = cortex.recall_skill("Chart")
+    found = cortex.skills.recall("Chart")
     assert (found.label, found.note) == ("charts", "there is no skill 'Chart'; this is charts")
     assert found.text.startswith(f"({found.note})\n\nSkill `charts`")
 
 
 def test_an_unknown_label_is_answered_with_what_there_is(cortex: Cortex) -> None:
-    found = cortex.recall_skill("maps")
+    found = cortex.skills.recall("maps")
     assert (found.label, found.is_error) == ("", True)
     assert found.text == (
         "there is no skill 'maps'; there are: charts, find-out-why, keep-memory-tidy, "
@@ -79,26 +79,26 @@ def test_an_unknown_label_is_answered_with_what_there_is(cortex: Cortex) -> None
 
 
 def test_a_broken_skill_is_told_and_hides_no_other(cortex: Cortex) -> None:
-    found = cortex.recall_skill("broken")
+    found = cortex.skills.recall("broken")
     assert "Do it." in found.text
     assert "there is no front matter" in found.text
     assert not found.is_error
-    found = cortex.recall_skill("a-pipe")
+    found = cortex.skills.recall("a-pipe")
     assert found.is_error
     assert "the skill a-pipe is broken:" in found.text
     assert "is a folder where a file should be" in found.text
-    assert not cortex.recall_skill("charts").is_error
-    usable = [skill.label for skill in cortex.usable_skills() if skill.scope == "project"]
+    assert not cortex.skills.recall("charts").is_error
+    usable = [skill.label for skill in cortex.skills.usable() if skill.scope == "project"]
     assert usable == ["charts"]
 
 
 def test_the_one_of_the_project_wins_over_the_others(cortex: Cortex, tmp_path: Path) -> None:
-    assert cortex.recall_skill("find-out-why").scope == "builtin"
+    assert cortex.skills.recall("find-out-why").scope == "builtin"
     write(tmp_path / "home", "find-out-why", "Ask", "Ask me.\n")
     write(tmp_path / "home", "charts", "Otherwise", "Otherwise.\n")
-    found = cortex.recall_skill("find-out-why")
+    found = cortex.skills.recall("find-out-why")
     assert (found.scope, "Ask me." in found.text) == ("global", True)
-    assert cortex.recall_skill("charts").scope == "project"
+    assert cortex.skills.recall("charts").scope == "project"
 
 
 def test_secrets_and_what_is_hidden_do_not_reach_a_model(cortex: Cortex, tmp_path: Path) -> None:
@@ -106,22 +106,22 @@ def test_secrets_and_what_is_hidden_do_not_reach_a_model(cortex: Cortex, tmp_pat
     page = write(tmp_path / "home", "keys", "Use keys", body)
     (page.parent / "notes.md").write_text(body, encoding="utf-8")
     for file in ("", "notes.md"):
-        text = cortex.recall_skill("keys", file).text
+        text = cortex.skills.recall("keys", file).text
         assert "Use " in text
         assert not {TOKEN, "\x1b", "\u202e"} & {*text.split(), *text}
 
 
 def test_a_long_page_is_cut_and_says_so(cortex: Cortex, tmp_path: Path) -> None:
     page = write(tmp_path / "home", "long", "Be long", "One more line.\n" * 10_000)
-    found = cortex.recall_skill("long")
+    found = cortex.skills.recall("long")
     assert len(found.text) < MOST_BYTES + 1_000
     assert f"characters are left out; all of it is in {page})" in found.text
     key = f"-----BEGIN PRIVATE KEY-----\n{'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC' * 40}\n"
     body = "One more line.\n" * (MOST_BYTES // 15 - 10) + key + "-----END PRIVATE KEY-----\n"
     write(tmp_path / "home", "near", "Be near", body + "x\n" * MOST_BYTES)
-    assert "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" not in cortex.recall_skill("near").text
+    assert "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" not in cortex.skills.recall("near").text
     (page.parent / "all.md").write_text("x" * (MOST_BYTES + 1), encoding="utf-8")
-    found = cortex.recall_skill("long", "all.md")
+    found = cortex.skills.recall("long", "all.md")
     assert found.is_error
     assert "has 65537 bytes, and 65536 are shown at once" in found.text
 
@@ -133,21 +133,21 @@ def test_no_label_and_no_file_leads_out_of_a_folder(
     cortex: Cortex, up: str, label: str, file: str
 ) -> None:
     for asked in ((up + label, file), ("charts", up + file), (up + "passwords", "")):
-        found = cortex.recall_skill(*asked)
+        found = cortex.skills.recall(*asked)
         assert "hunter2" not in found.text
         assert len(found.text) < 5_000
         assert found.text.isprintable() or "\x1b" not in found.text
 
 
 def test_the_passwords_of_the_test_are_there_to_be_read(tmp_path: Path, cortex: Cortex) -> None:
-    up = cortex.recall_skill("charts", "../../../../passwords")
+    up = cortex.skills.recall("charts", "../../../../passwords")
     assert up.is_error
     assert (tmp_path / "project/.engramdown/skills/charts/../../../../passwords").exists()
 
 
 def test_stores_without_files_have_what_is_built_in() -> None:
     plain = Cortex(MemoryStore("global"), MemoryStore("project"))
-    assert plain.recall_skill("write-a-skill").scope == "builtin"
+    assert plain.skills.recall("write-a-skill").scope == "builtin"
 
 
 def test_a_model_is_told_of_skills_behind_its_lessons(cortex: Cortex) -> None:
@@ -166,7 +166,7 @@ def test_a_change_of_a_skill_is_seen_and_the_same_skills_give_the_same_bytes(
     cortex: Cortex, tmp_path: Path
 ) -> None:
     first = cortex.build_memory_context("charts")
-    cortex.recall_skill("charts")
+    cortex.skills.recall("charts")
     assert cortex.build_memory_context("charts") == first
     for number in range(5):
         page = tmp_path / "project/.engramdown/skills/charts/SKILL.md"
@@ -215,11 +215,11 @@ def test_what_is_read_most_stays_when_there_is_little_room(tmp_path: Path) -> No
         before = opened.build_memory_context()
         assert "- first" in before
         for _ in range(3):
-            assert opened.recall_skill("third").label == "third"
+            assert opened.skills.recall("third").label == "third"
             # Neither in this process nor in another one does it change before the day has ended.
             assert opened.build_memory_context() == before
             assert Cortex.open(tmp_path, home).build_memory_context() == before
-        assert opened.skill_uses()["global/third"].times == 3
+        assert opened.skills.uses()["global/third"].times == 3
         clock.move_to("2026-11-03 00:00:01")
         # The same process goes on as it began.
         assert opened.build_memory_context() == before
@@ -232,7 +232,7 @@ def test_the_order_of_the_lines_is_that_of_the_labels_whatever_is_read(tmp_path:
         write(home, label, "Do it", "So.\n")
     with freeze_time("2026-11-02 09:00:00") as clock:
         before = Cortex.open(tmp_path, home).build_memory_context()
-        Cortex.open(tmp_path, home).recall_skill("c")
+        Cortex.open(tmp_path, home).skills.recall("c")
         clock.move_to("2026-11-05 09:00:00")
         assert Cortex.open(tmp_path, home).build_memory_context() == before
 
@@ -240,12 +240,12 @@ def test_the_order_of_the_lines_is_that_of_the_labels_whatever_is_read(tmp_path:
 @pytest.mark.parametrize("label", ["charts", "write-a-skill"])
 def test_in_mode_off_nothing_is_counted(cortex: Cortex, label: str) -> None:
     cortex.mode = "off"
-    assert not cortex.recall_skill(label).is_error
-    assert cortex.skill_uses() == {}
+    assert not cortex.skills.recall(label).is_error
+    assert cortex.skills.uses() == {}
     cortex.mode = "copilot"
-    cortex.recall_skill("charts", "axes.md")
-    cortex.recall_skill("no such")
-    assert cortex.skill_uses() == {}
+    cortex.skills.recall("charts", "axes.md")
+    cortex.skills.recall("no such")
+    assert cortex.skills.uses() == {}
 
 
 def test_a_folder_of_skills_that_cannot_be_read_is_a_notice(tmp_path: Path) -> None:
@@ -258,11 +258,11 @@ def test_a_folder_of_skills_that_cannot_be_read_is_a_notice(tmp_path: Path) -> N
     opened = Cortex.open(root, home)
     opened.encode(Engram("Plots need axes", "lesson", "global"))
     assert "Plots need axes" in opened.build_memory_context()
-    assert "is a link that leaves" in "".join(opened.notices())
-    assert "is a link that leaves" in opened.recall_skill("no such skill").text
+    assert "is a link that leaves" in "".join(opened.scopes.notices())
+    assert "is a link that leaves" in opened.skills.recall("no such skill").text
     # What the user keeps elsewhere is there.
     assert "- charts: Make charts" in opened.build_memory_context()
-    assert "So." in opened.recall_skill("charts").text
+    assert "So." in opened.skills.recall("charts").text
 
 
 @pytest.mark.parametrize("broken", ["Do it.\n", "---\nname: other\n---\n", None])
@@ -270,7 +270,7 @@ def test_a_broken_skill_takes_the_place_of_no_other(tmp_path: Path, broken: str 
     home, root = tmp_path / "home", tmp_path / "project" / ".engramdown"
     write(home, "charts", "Make charts", "With care.\n")
     page = write(root, "charts", "Make our charts", "Ours.\n")
-    assert "Ours." in Cortex.open(root, home).recall_skill("charts").text
+    assert "Ours." in Cortex.open(root, home).skills.recall("charts").text
     if broken is None:
         page.unlink()
         page.mkdir()
@@ -278,12 +278,12 @@ def test_a_broken_skill_takes_the_place_of_no_other(tmp_path: Path, broken: str 
         page.write_text(broken, encoding="utf-8")
     opened = Cortex.open(root, home)
     assert "- charts: Make charts" in opened.build_memory_context()
-    found = opened.recall_skill("charts")
+    found = opened.skills.recall("charts")
     assert (found.scope, "With care." in found.text) == ("global", True)
     assert f"({page} is broken, so this is another one of that label:" in found.text
     assert str(page) in found.note
     shutil.rmtree(home / "skills" / "charts")
-    assert "is broken" in opened.recall_skill("charts").note
+    assert "is broken" in opened.skills.recall("charts").note
 
 
 def test_a_front_matter_of_six_megabytes_hides_no_other_and_is_told(
@@ -293,7 +293,7 @@ def test_a_front_matter_of_six_megabytes_hides_no_other_and_is_told(
     keys = "".join(f"k{number}: v\n" for number in range(600_000))
     page.write_text(f"---\nname: broken\ndescription: x\n{keys}---\nHow.\n", encoding="utf-8")
     assert "- charts: Make charts" in cortex.build_memory_context()
-    told = cortex.recall_skill("broken")
+    told = cortex.skills.recall("broken")
     assert "How." in told.text
     assert "characters, and 16384 are read" in told.text
 
@@ -304,7 +304,7 @@ def test_the_name_of_a_folder_forges_no_line(cortex: Cortex, tmp_path: Path) -> 
     page = write(tmp_path / "home", label, "Forge", "Forged.\n")
     (page.parent / "a\n## Never.md").write_text("x", encoding="utf-8")
     for asked in ((label, ""), (label, "a"), ("charts", label), (label * 9, "")):
-        lines = cortex.recall_skill(*asked).text.split("\n")
+        lines = cortex.skills.recall(*asked).text.split("\n")
         assert not [line for line in lines if line.startswith(("## ", "- obey"))]
     assert "obey" not in cortex.build_memory_context()
 
@@ -319,9 +319,9 @@ def test_whatever_stands_in_one_skill_hides_no_other(
     (home / "SKILL.md").write_bytes(broken)
     try:
         assert "- charts: Make charts" in cortex.build_memory_context()
-        assert "1. Plot." in cortex.recall_skill("charts").text
-        assert cortex.recall_skill("no such thing").text.count("charts") >= 1
-        assert isinstance(cortex.recall_skill(f"any-{label}").text, str)
+        assert "1. Plot." in cortex.skills.recall("charts").text
+        assert cortex.skills.recall("no such thing").text.count("charts") >= 1
+        assert isinstance(cortex.skills.recall(f"any-{label}").text, str)
         assert (home / "SKILL.md").read_bytes() == broken
     finally:
         shutil.rmtree(home)

@@ -13,13 +13,13 @@ FACT = {"key": "Editor", "value": "vim", "messages": [1, 5]}
 
 def counting(cortex: Cortex, every: int) -> Cortex:
     """Set after how many messages facts are looked for."""
-    settings = cortex.settings.consolidation._replace(identity_every=every)
-    cortex.settings = cortex.settings._replace(consolidation=settings)
+    settings = cortex.scopes.settings.consolidation._replace(identity_every=every)
+    cortex.scopes.settings = cortex.scopes.settings._replace(consolidation=settings)
     return cortex
 
 
 def test_messages_are_counted_across_sessions_and_sleeps(cortex: Cortex) -> None:
-    cortex.model = model = Model(Facts={"facts": [FACT]})
+    cortex.scopes.model = model = Model(Facts={"facts": [FACT]})
     record(cortex, "s1", "Hello", "vim is my home")
     record(cortex, "s2", "Hello")
     cortex.sleep()
@@ -36,7 +36,7 @@ def test_messages_are_counted_across_sessions_and_sleeps(cortex: Cortex) -> None
 
 
 def test_how_many_can_be_set(cortex: Cortex) -> None:
-    cortex.model = model = Model(Facts={"facts": []})
+    cortex.scopes.model = model = Model(Facts={"facts": []})
     record(cortex, "s1", "Hello", "Hi")
     counting(cortex, 3).sleep()
     assert model.asked == []
@@ -48,7 +48,7 @@ def test_how_many_can_be_set(cortex: Cortex) -> None:
 
 
 def test_a_session_that_runs_counts_too(cortex: Cortex) -> None:
-    cortex.model = model = Model(Facts={"facts": [FACT]})
+    cortex.scopes.model = model = Model(Facts={"facts": [FACT]})
     record(cortex, "s1", *["Hello"] * 4, end=False)
     assert cortex.sleep().running == 1
     episodes(cortex).log("s1", "user", "vim is my home")
@@ -60,7 +60,7 @@ def test_a_session_that_runs_counts_too(cortex: Cortex) -> None:
 
 
 def test_what_an_assistant_says_as_a_user_does_not_count(cortex: Cortex) -> None:
-    cortex.model = model = Model()
+    cortex.scopes.model = model = Model()
     record(cortex, "s1", *["Hello"] * 4)
     memory = episodes(cortex)
     memory.start_session("s2", parent="s1")
@@ -77,13 +77,13 @@ def test_without_a_model_sessions_wait_once_there_is_enough_in_them(cortex: Cort
     for _ in range(2):
         told = report(cortex.sleep(), "identity")
         assert (told.left, told.skipped, told.waits) == (2, "no model is set", True)
-    cortex.model = model = Model()
+    cortex.scopes.model = model = Model()
     assert report(cortex.sleep(), "identity").left == 0
     assert model.asked == ["Facts"]
 
 
 def test_many_messages_are_asked_about_a_call_at_a_time(cortex: Cortex) -> None:
-    cortex.model = model = Model()
+    cortex.scopes.model = model = Model()
     for at in range(3):
         record(cortex, f"s{at}", *["Hello"] * 25)
     cortex.sleep()
@@ -99,7 +99,7 @@ def test_many_messages_are_asked_about_a_call_at_a_time(cortex: Cortex) -> None:
 
 
 def test_it_stops_before_a_call_and_goes_on_there(cortex: Cortex) -> None:
-    cortex.model = model = Model()
+    cortex.scopes.model = model = Model()
     record(cortex, "s1", *["Hello"] * 5)
     cortex.sleep(dry_run=True)
     cortex.sleep(use_model=False)
@@ -112,7 +112,7 @@ def test_it_stops_before_a_call_and_goes_on_there(cortex: Cortex) -> None:
 
 
 def test_a_limit_leaves_the_rest_for_later(cortex: Cortex) -> None:
-    cortex.model = model = Model(Facts=ModelError("no answer", "timeout"))
+    cortex.scopes.model = model = Model(Facts=ModelError("no answer", "timeout"))
     record(cortex, "s1", *["Hello"] * 40)
     record(cortex, "s2", *["Hello"] * 5)
     told = report(cortex.sleep(), "identity")
@@ -121,7 +121,7 @@ def test_a_limit_leaves_the_rest_for_later(cortex: Cortex) -> None:
 
 
 def test_an_answer_of_no_use_is_asked_for_three_times(cortex: Cortex) -> None:
-    cortex.model = model = Model(Facts=ModelError("no JSON", "malformed"))
+    cortex.scopes.model = model = Model(Facts=ModelError("no JSON", "malformed"))
     record(cortex, "s1", *["Hello"] * 3)
     record(cortex, "s2", *["Hello"] * 3)
     for _ in range(4):
@@ -131,7 +131,7 @@ def test_an_answer_of_no_use_is_asked_for_three_times(cortex: Cortex) -> None:
 
 
 def test_a_dry_run_says_what_would_be_asked(cortex: Cortex) -> None:
-    cortex.model = model = Model()
+    cortex.scopes.model = model = Model()
     record(cortex, "s1", *["Hello"] * 3)
     record(cortex, "s2", *["Hello"] * 3)
     assert report(cortex.sleep(dry_run=True), "identity").steps == 2
@@ -149,7 +149,7 @@ def test_what_was_learned_of_several_sessions_before_a_crash(
     interrupted_at(cortex, "propose", Facts={"facts": [FACT]})
     if redacted:
         episodes(cortex).forgetting().redact("s2", [2])
-    cortex.model = model = Model()
+    cortex.scopes.model = model = Model()
     cortex.sleep()
     assert texts(cortex) == ([] if redacted else ["Editor: vim"])
     assert model.asked == (["Facts"] if redacted else [])
@@ -158,7 +158,9 @@ def test_what_was_learned_of_several_sessions_before_a_crash(
 @pytest.mark.parametrize("mode", ["autopilot", "copilot"])
 def test_a_fact_that_the_cited_messages_never_say_is_held(cortex: Cortex, mode: str) -> None:
     cortex.mode = mode
-    cortex.model = Model(Facts={"facts": [FACT | {"value": "Helix"}, FACT | {"key": "Home"}]})
+    cortex.scopes.model = Model(
+        Facts={"facts": [FACT | {"value": "Helix"}, FACT | {"key": "Home"}]}
+    )
     record(cortex, "s1", "I use vim.", *["Hello"] * 4)
     receipts = report(cortex.sleep(), "identity").receipts
     actions = {each.engram.text: (each.action, each.reason) for each in receipts}

@@ -85,14 +85,14 @@ def test_a_person_changes_a_draft_in_the_file_and_ticks_it(cortex: Cortex, tmp_p
     text = text.replace("- [ ] Skill `release-the-app`", "- [x] Skill `ship`")
     text = text.replace("  3. `uv build`", "  3. `uv build`\n\n     Look at dist/.")
     file.write_text(text, encoding="utf-8")
-    (receipt,) = cortex.apply_ticks()
+    (receipt,) = cortex.review.apply_ticks()
     assert (receipt.action, receipt.file) == ("encoded", "skills/ship/SKILL.md")
     said = page(tmp_path, "ship").read_text(encoding="utf-8")
     assert said.startswith("---\nname: ship\ndescription: ")
     assert "3. `uv build`\n\n   Look at dist/.\n" in said
     assert "learned-from: s1#" in said
     assert file.read_text(encoding="utf-8").count("Skill") == 0
-    assert cortex.recall_skill("ship").scope == "project"
+    assert cortex.skills.recall("ship").scope == "project"
     work(cortex, 2, "Remember how to release the app.")
     cortex.sleep()
     assert proposed(cortex) == []
@@ -144,7 +144,7 @@ def test_an_acceptance_that_is_cut_short_anywhere_is_finished_by_the_next(
     work(cortex, 1, "make a skill of this")
     cortex.sleep()
     before = tmp_path / "project" / ".engramdown"
-    (waiting,) = FileQueue(cortex.stores[-1]).pending()
+    (waiting,) = FileQueue(cortex.scopes.stores[-1]).pending()
     landed = 0
     for number in count(1):
         root = tmp_path / f"cut-{number}" / ".engramdown"
@@ -172,7 +172,7 @@ def test_a_proposal_can_be_undone_and_does_not_come_back(cortex: Cortex) -> None
     work(cortex, 1, "make a skill of this")
     cortex.sleep()
     assert len(proposed(cortex)) == 1
-    cortex.stores[-1].undo()
+    cortex.scopes.stores[-1].undo()
     assert proposed(cortex) == []
     work(cortex, 2, "make a skill of this")
     cortex.sleep()
@@ -201,11 +201,11 @@ def test_with_a_step_more_it_is_still_what_was_turned_down(
 def test_a_rehearsal_of_accepting_writes_no_skill(cortex: Cortex, tmp_path: Path) -> None:
     work(cortex, 1, "make a skill of this")
     cortex.sleep()
-    cortex.rehearse()
+    cortex.scopes.rehearse()
     (waiting,) = cortex.pending()
     assert cortex.resolve(waiting.id, "accept").file == "skills/uv-publish-steps/SKILL.md"
     assert not page(tmp_path, "uv-publish-steps").exists()
-    assert cortex.rehearsed()
+    assert cortex.scopes.rehearsed()
 
 
 def test_an_assistant_that_speaks_as_the_user_asks_for_nothing(cortex: Cortex) -> None:
@@ -301,7 +301,7 @@ def test_every_draft_survives_the_way_through_the_list(
     does = " ".join(does.split())
     if not does.strip() or not does.isprintable() or not body.replace("\n", "").isprintable():
         return
-    queue = FileQueue(cortex.stores[-1])
+    queue = FileQueue(cortex.scopes.stores[-1])
     item = skill_question(Draft("ship", does, body), "project", of="x", origin="", why="asked")
     (added,) = queue.add([item])
     try:

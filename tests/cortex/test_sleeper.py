@@ -33,7 +33,7 @@ def wait(until: Callable[[], object]) -> None:
 
 def test_it_sleeps_again_and_again_and_no_thread_survives(cortex: Cortex) -> None:
     record(cortex, "s1", "From now on use uv.")
-    with cortex.sleeper(every=0.01) as sleeper:
+    with cortex.worker.sleeper(every=0.01) as sleeper:
         wait(lambda: sleeper.slept)
         assert texts(cortex) == ["Use uv"]
         record(cortex, "s2", "Never push on Fridays.")
@@ -56,15 +56,15 @@ def test_it_uses_stores_of_its_own(cortex: Cortex, monkeypatch: pytest.MonkeyPat
 
     cortex.encode(Engram("Something", "lesson", "project"))
     monkeypatch.setattr(Sleep, "run", spy)
-    with cortex.sleeper() as sleeper:
+    with cortex.worker.sleeper() as sleeper:
         wait(lambda: sleeper.slept)
     assert used
-    assert not [store for store in used if any(store is mine for mine in cortex.stores)]
+    assert not [store for store in used if any(store is mine for mine in cortex.scopes.stores)]
 
 
 def test_it_ends_after_the_step_that_it_is_at(cortex: Cortex) -> None:
     thinking, go = threading.Event(), threading.Event()
-    cortex.model = model = Model(Lessons={"items": [LESSON]})
+    cortex.scopes.model = model = Model(Lessons={"items": [LESSON]})
 
     def think() -> None:
         thinking.set()
@@ -73,7 +73,7 @@ def test_it_ends_after_the_step_that_it_is_at(cortex: Cortex) -> None:
     model.meanwhile = think
     for session in ("s1", "s2"):
         record(cortex, session, fails=2)
-    sleeper = Sleeper(cortex, every=0).start()
+    sleeper = Sleeper(cortex.scopes, every=0).start()
     assert thinking.wait(30)
     # A program that works meanwhile waits for nobody.
     cortex.propose(Engram("Told meanwhile", "lesson", "project"))
@@ -89,7 +89,7 @@ def test_it_ends_after_the_step_that_it_is_at(cortex: Cortex) -> None:
 
 def test_a_model_that_hangs_keeps_nobody_in_the_block(cortex: Cortex) -> None:
     thinking, go = threading.Event(), threading.Event()
-    cortex.model = model = Model(Lessons={"items": [LESSON]})
+    cortex.scopes.model = model = Model(Lessons={"items": [LESSON]})
 
     def hang() -> None:
         thinking.set()
@@ -97,7 +97,7 @@ def test_a_model_that_hangs_keeps_nobody_in_the_block(cortex: Cortex) -> None:
 
     model.meanwhile = hang
     record(cortex, "s1", fails=2)
-    with cortex.sleeper(patience=0.01) as sleeper:
+    with cortex.worker.sleeper(patience=0.01) as sleeper:
         assert thinking.wait(30)
     assert threads() == [NAME]
     go.set()
@@ -106,7 +106,7 @@ def test_a_model_that_hangs_keeps_nobody_in_the_block(cortex: Cortex) -> None:
 
 
 def test_one_that_was_not_started_is_stopped(cortex: Cortex) -> None:
-    assert cortex.sleeper().stop()
+    assert cortex.worker.sleeper().stop()
 
 
 def test_what_goes_wrong_is_told_and_the_next_sleep_is_tried(
@@ -123,7 +123,7 @@ def test_what_goes_wrong_is_told_and_the_next_sleep_is_tried(
         return run(self)
 
     monkeypatch.setattr(Sleep, "run", fail_once)
-    sleeper = cortex.sleeper(every=0.01)
+    sleeper = cortex.worker.sleeper(every=0.01)
     with sleeper:
         wait(lambda: sleeper.slept > 1)
     assert sleeper.trouble == ""
@@ -132,9 +132,9 @@ def test_what_goes_wrong_is_told_and_the_next_sleep_is_tried(
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_bug_of_a_model_ends_it_and_is_not_hidden(cortex: Cortex) -> None:
-    cortex.model = Model(Lessons=RuntimeError("a bug"))
+    cortex.scopes.model = Model(Lessons=RuntimeError("a bug"))
     record(cortex, "s1", fails=2)
-    sleeper = Sleeper(cortex).start()
+    sleeper = Sleeper(cortex.scopes).start()
     wait(lambda: not threads())
     assert sleeper.trouble == "RuntimeError: a bug"
     assert sleeper.stop()
@@ -147,7 +147,7 @@ def test_a_scope_that_fails_is_told(cortex: Cortex, monkeypatch: pytest.MonkeyPa
         raise StoreError("the disk is full")
 
     monkeypatch.setattr(Sleep, "_scope", fails)
-    with cortex.sleeper() as sleeper:
+    with cortex.worker.sleeper() as sleeper:
         wait(lambda: sleeper.slept)
     assert "the disk is full" in sleeper.trouble
 
@@ -156,8 +156,10 @@ def test_another_cortex_over_the_same_scopes_is_open(cortex: Cortex) -> None:
     cortex.mode = "copilot"
     other = cortex.reopened()
     assert other.mode == "copilot"
-    assert other.settings == cortex.settings
-    assert [store.root for store in other.stores] == [store.root for store in cortex.stores]
+    assert other.scopes.settings == cortex.scopes.settings
+    assert [store.root for store in other.scopes.stores] == [
+        store.root for store in cortex.scopes.stores
+    ]
     cortex.encode(Engram("Something", "lesson", "project"))
     assert texts(other) == ["Something"]
     assert other.episodes is not None
@@ -167,4 +169,4 @@ def test_another_cortex_over_the_same_scopes_is_open(cortex: Cortex) -> None:
 
 def test_a_store_without_files_is_shared(cortex: Cortex) -> None:
     mine: Any = object()
-    assert Cortex(mine, cortex.project_hc).reopened().global_hc is mine
+    assert Cortex(mine, cortex.scopes.project_hc).reopened().scopes.global_hc is mine

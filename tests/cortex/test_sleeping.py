@@ -82,7 +82,7 @@ def files(cortex: Cortex) -> dict[str, bytes]:
     """Return every file of both scopes but the transcripts."""
     return {
         str(path): path.read_bytes()
-        for store in cortex.stores
+        for store in cortex.scopes.stores
         for path in store.root.rglob("*")
         if path.is_file() and "episodes" not in path.parts
     }
@@ -101,7 +101,7 @@ def test_what_a_user_stated_in_a_finished_session_is_learned_once(cortex: Cortex
 
 def test_a_session_that_goes_on_is_read_from_where_it_ended(cortex: Cortex) -> None:
     model = Model(Lessons={"items": [LESSON]})
-    cortex.model = model
+    cortex.scopes.model = model
     record(cortex, "s1", "From now on use uv.", fails=2)
     cortex.sleep()
     cortex.forget(cortex.recall("uv")[0].id)
@@ -134,7 +134,7 @@ def test_a_session_runs_and_learns_while_a_model_thinks(cortex: Cortex) -> None:
             said.extend(other.propose(Engram("Told meanwhile", "lesson", "project")))
             session.end_turn("Hi")
 
-    cortex.model = model = Model(Lessons={"items": [LESSON]})
+    cortex.scopes.model = model = Model(Lessons={"items": [LESSON]})
     model.meanwhile = converse
     cortex.sleep()
     assert said[0].action == "encoded"
@@ -169,7 +169,7 @@ def test_an_older_word_against_what_was_written_since_waits(cortex: Cortex) -> N
 
 
 def test_a_model_is_not_shown_again_what_was_recalled(cortex: Cortex) -> None:
-    cortex.model = model = Model()
+    cortex.scopes.model = model = Model()
     cortex.encode(Engram("Never sail without the red boat", "never", "project"))
     with cortex.session("s1") as session:
         session.begin_turn("Which boat?")
@@ -184,7 +184,7 @@ def test_a_model_is_not_shown_again_what_was_recalled(cortex: Cortex) -> None:
 
 
 def test_what_a_model_learned_is_not_asked_again(cortex: Cortex) -> None:
-    cortex.model = model = Model(Lessons={"items": [LESSON]})
+    cortex.scopes.model = model = Model(Lessons={"items": [LESSON]})
     record(cortex, "s1", fails=2)
     summary = cortex.sleep()
     assert summary.model == "scripted"
@@ -201,7 +201,7 @@ def test_what_a_model_learned_is_not_asked_again(cortex: Cortex) -> None:
 def test_trouble_that_lasts_ends_asking_and_leaves_the_rest_for_later(
     cortex: Cortex, outcome: str
 ) -> None:
-    cortex.model = model = Model(Lessons=ModelError("no answer", outcome))
+    cortex.scopes.model = model = Model(Lessons=ModelError("no answer", outcome))
     for session in ("s1", "s2", "s3"):
         record(cortex, session, fails=2)
     before = texts(cortex)
@@ -214,9 +214,9 @@ def test_trouble_that_lasts_ends_asking_and_leaves_the_rest_for_later(
 
 
 def test_a_limit_that_is_reached_is_told(cortex: Cortex) -> None:
-    cortex.model = model = Model(Lessons={"items": [LESSON]})
-    limits = cortex.settings.consolidation._replace(calls_per_run=1)
-    cortex.settings = cortex.settings._replace(consolidation=limits)
+    cortex.scopes.model = model = Model(Lessons={"items": [LESSON]})
+    limits = cortex.scopes.settings.consolidation._replace(calls_per_run=1)
+    cortex.scopes.settings = cortex.scopes.settings._replace(consolidation=limits)
     for session in ("s1", "s2"):
         record(cortex, session, fails=2)
     told = report(cortex.sleep(), "replay")
@@ -227,7 +227,7 @@ def test_a_limit_that_is_reached_is_told(cortex: Cortex) -> None:
 
 
 def test_an_answer_of_no_use_is_asked_for_three_times(cortex: Cortex) -> None:
-    cortex.model = model = Model(Lessons=ModelError("no JSON", "malformed"))
+    cortex.scopes.model = model = Model(Lessons=ModelError("no JSON", "malformed"))
     record(cortex, "s1", fails=2)
     record(cortex, "s2", fails=2)
     before = {name: data for name, data in files(cortex).items() if "memory" in name}
@@ -243,7 +243,7 @@ def test_an_answer_of_no_use_is_asked_for_three_times(cortex: Cortex) -> None:
 
 def test_an_answer_that_names_what_it_was_not_given_is_refused_and_told(cortex: Cortex) -> None:
     record(cortex, "s1", fails=2)
-    cortex.model = model = Model(Lessons={"items": [{**LESSON, "cells": [9]}]})
+    cortex.scopes.model = model = Model(Lessons={"items": [{**LESSON, "cells": [9]}]})
     for _ in range(3):
         told = report(cortex.sleep(), "replay")
         assert "it names 9, which it was not given" in told.problems[0]
@@ -256,7 +256,7 @@ def test_one_lesson_that_names_what_was_not_given_keeps_none_of_the_others_out(
     cortex: Cortex,
 ) -> None:
     wrong = {"text": "The moon is made of cheese", "cells": [1, 9]}
-    cortex.model = model = Model(Lessons={"items": [wrong, LESSON]})
+    cortex.scopes.model = model = Model(Lessons={"items": [wrong, LESSON]})
     record(cortex, "s1", fails=2)
     told = report(cortex.sleep(), "replay")
     assert [receipt.action for receipt in told.receipts] == ["encoded"]
@@ -270,7 +270,7 @@ def test_one_lesson_that_names_what_was_not_given_keeps_none_of_the_others_out(
 def test_without_a_model_the_rest_is_done(cortex: Cortex, why: str) -> None:
     use_model = why == "no model is set"
     if not use_model:
-        cortex.model = Model(Lessons={"items": [LESSON]})
+        cortex.scopes.model = Model(Lessons={"items": [LESSON]})
     record(cortex, "s1", "From now on use uv.", fails=2)
     summary = cortex.sleep(use_model=use_model)
     told = report(summary, "replay")
@@ -287,13 +287,13 @@ def test_a_session_in_which_there_is_nothing_to_ask_about_does_not_wait(cortex: 
         assert report(summary, "replay").left == 1
         assert report(summary, "cerebellum").left == 1
         assert not [it for it in summary.jobs if it.job == "identity"]
-    cortex.model = model = Model(Lessons={"items": [LESSON]})
+    cortex.scopes.model = model = Model(Lessons={"items": [LESSON]})
     cortex.sleep()
     assert model.asked == ["Lessons", "ScratchpadLessons"]
 
 
 def test_what_was_too_little_counts_when_a_session_goes_on(cortex: Cortex) -> None:
-    cortex.model = model = Model(Lessons={"items": [{**LESSON, "cells": [1, 2]}]})
+    cortex.scopes.model = model = Model(Lessons={"items": [{**LESSON, "cells": [1, 2]}]})
     record(cortex, "s1", fails=1)
     cortex.sleep()
     assert "Lessons" not in model.asked
@@ -319,7 +319,7 @@ def test_what_waits_is_not_read_again_to_know_it(
 
 def test_what_is_no_model_is_said_before_anything_is_done(cortex: Cortex) -> None:
     record(cortex, "s1", "From now on use uv.")
-    cortex.model = 7
+    cortex.scopes.model = 7
     with pytest.raises(SettingsError):
         cortex.sleep()
     assert texts(cortex) == []
@@ -327,7 +327,9 @@ def test_what_is_no_model_is_said_before_anything_is_done(cortex: Cortex) -> Non
 
 def test_turns_in_which_something_went_otherwise_cost_a_call_at_most(cortex: Cortex) -> None:
     text = "The pad wants its imports again"
-    cortex.model = model = Model(ScratchpadLessons={"lessons": [{"text": text, "cells": [2]}]})
+    cortex.scopes.model = model = Model(
+        ScratchpadLessons={"lessons": [{"text": text, "cells": [2]}]}
+    )
     memory = episodes(cortex)
     memory.start_session("s1")
     for turn in range(3):
@@ -342,7 +344,7 @@ def test_turns_in_which_something_went_otherwise_cost_a_call_at_most(cortex: Cor
 
 
 def test_turns_in_which_all_went_well_cost_nothing(cortex: Cortex) -> None:
-    cortex.model = model = Model()
+    cortex.scopes.model = model = Model()
     memory = episodes(cortex)
     memory.start_session("s1")
     for turn in range(4):
@@ -372,7 +374,7 @@ def crowd(cortex: Cortex, count: int = 21) -> None:
 
 def test_duplicates_go_without_a_model(cortex: Cortex) -> None:
     crowd(cortex, 2)
-    path = cortex.stores[1].memory / "lessons.md"
+    path = cortex.scopes.stores[1].memory / "lessons.md"
     text = path.read_text(encoding="utf-8")
     path.write_text(f"{text}- Amber is kept at home <!-- id:dddddddd source:llm -->\n", "utf-8")
     told = report(cortex.sleep(), COMPACTION)
@@ -381,7 +383,7 @@ def test_duplicates_go_without_a_model(cortex: Cortex) -> None:
 
 
 def test_a_model_is_asked_about_a_crowded_file_once(cortex: Cortex) -> None:
-    cortex.model = model = Model()
+    cortex.scopes.model = model = Model()
     crowd(cortex)
     cortex.sleep()
     cortex.sleep()
@@ -393,7 +395,7 @@ def test_a_model_is_asked_about_a_crowded_file_once(cortex: Cortex) -> None:
 
 def test_a_compaction_that_fails_is_told_and_tried_again(cortex: Cortex) -> None:
     crowd(cortex)
-    cortex.model = model = Model(Compaction=ModelError("busy", "timeout"))
+    cortex.scopes.model = model = Model(Compaction=ModelError("busy", "timeout"))
     before = {name: data for name, data in files(cortex).items() if name.endswith(".md")}
     assert report(cortex.sleep(), COMPACTION).problems == ["busy"]
     assert {name: data for name, data in files(cortex).items() if name.endswith(".md")} == before
@@ -414,7 +416,7 @@ def test_a_crowded_file_waits_for_a_model(cortex: Cortex) -> None:
 
 def test_a_scope_on_which_somebody_sleeps_is_left_to_them(cortex: Cortex) -> None:
     record(cortex, "s1", "From now on use uv.")
-    with SleepLock(cortex.stores[1].root).hold():
+    with SleepLock(cortex.scopes.stores[1].root).hold():
         summary = cortex.sleep()
     assert list(summary.busy) == ["project"]
     assert "since" in summary.busy["project"]
@@ -450,10 +452,10 @@ def test_a_scope_that_cannot_be_written_is_told_and_finished_later(
         patch.setattr("engramdown.hippocampus.files.MemoryFiles.change", full)
         summary = cortex.sleep()
     assert summary.failed == {"project": "rules.md: no space left"}
-    assert (cortex.stores[1].root / WORK).exists()
+    assert (cortex.scopes.stores[1].root / WORK).exists()
     cortex.sleep()
     assert texts(cortex) == ["Use uv"]
-    assert not (cortex.stores[1].root / WORK).exists()
+    assert not (cortex.scopes.stores[1].root / WORK).exists()
 
 
 def test_it_stops_between_two_steps_and_goes_on_there(cortex: Cortex) -> None:
@@ -472,7 +474,7 @@ def test_it_stops_between_two_steps_and_goes_on_there(cortex: Cortex) -> None:
 
 def test_a_dry_run_writes_nothing_and_asks_nobody(cortex: Cortex) -> None:
     crowd(cortex)
-    cortex.model = model = Model(Lessons={"items": [LESSON]})
+    cortex.scopes.model = model = Model(Lessons={"items": [LESSON]})
     record(cortex, "s1", "From now on use uv. My key is AKIAIOSFODNN7EXAMPLE.", fails=2)
     before = files(cortex)
     summary = cortex.sleep(dry_run=True)
@@ -506,14 +508,14 @@ def interrupted(cortex: Cortex, where: str) -> None:
 
 def interrupted_at(cortex: Cortex, where: str, **answers: object) -> SleepSummary:
     """Let a sleep learn from a model that answers so, and end it at a call of the cortex."""
-    cortex.model = Model(**answers)
+    cortex.scopes.model = Model(**answers)
 
     def die(*_: object) -> object:
         raise KeyboardInterrupt
 
-    sleeping = Sleep(cortex)
+    sleeping = Sleep(cortex.scopes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"engramdown.cortex.cortex.Cortex.{where}", die)
+        patch.setattr(f"engramdown.cortex.scopes.Scopes.{where}", die)
         with pytest.raises(KeyboardInterrupt):
             sleeping.run()
     return sleeping.summary
@@ -521,32 +523,32 @@ def interrupted_at(cortex: Cortex, where: str, **answers: object) -> SleepSummar
 
 def test_what_a_model_answered_before_a_crash_is_not_asked_again(cortex: Cortex) -> None:
     interrupted(cortex, "propose")
-    cortex.model = model = Model(Lessons={"items": [{**LESSON, "text": "In other words"}]})
+    cortex.scopes.model = model = Model(Lessons={"items": [{**LESSON, "text": "In other words"}]})
     summary = cortex.sleep()
     assert "Lessons" not in model.asked
     assert report(summary, "replay").receipts[0].action == "encoded"
     assert texts(cortex) == [LESSON["text"]]
-    assert not (cortex.stores[1].root / WORK).exists()
+    assert not (cortex.scopes.stores[1].root / WORK).exists()
 
 
 def test_what_was_taken_out_after_a_crash_is_not_written(cortex: Cortex) -> None:
     interrupted(cortex, "propose")
     episodes(cortex).forgetting().exclude("s1", [1])
-    cortex.model = None
+    cortex.scopes.model = None
     cortex.sleep()
     assert texts(cortex) == []
-    assert not (cortex.stores[1].root / WORK).exists()
+    assert not (cortex.scopes.stores[1].root / WORK).exists()
 
 
 def test_what_was_taken_out_while_a_model_thought_is_not_written(cortex: Cortex) -> None:
     record(cortex, "s1", fails=3)
-    cortex.model = model = Model(Lessons={"items": [LESSON]})
+    cortex.scopes.model = model = Model(Lessons={"items": [LESSON]})
     other = episodes(cortex.reopened())
     model.meanwhile = lambda: other.forgetting().redact("s1", [1])
     summary = cortex.sleep()
     assert report(summary, "replay").problems == ["s1: was changed meanwhile"]
     assert texts(cortex) == []
-    assert not (cortex.stores[1].root / WORK).exists()
+    assert not (cortex.scopes.stores[1].root / WORK).exists()
     model.meanwhile = lambda: None
     model.answers = {}
     assert report(cortex.sleep(), "replay").problems == []
@@ -556,7 +558,7 @@ def test_what_was_taken_out_while_a_model_thought_is_not_written(cortex: Cortex)
 def test_what_is_in_hand_goes_with_what_taught_it(cortex: Cortex, how: str) -> None:
     interrupted(cortex, "propose")
     record(cortex, "s2", "Hello")
-    root = cortex.stores[1].root
+    root = cortex.scopes.stores[1].root
     torn = root / f"{WORK}.1-0011aabb.part"
     torn.write_bytes((root / WORK).read_bytes()[:-20])
     forgetting = episodes(cortex).forgetting()
@@ -573,13 +575,13 @@ def test_a_secret_is_not_kept_in_hand_nor_once_it_is_redacted_anywhere(cortex: C
     told = f"Remember that the key of the test account is {secret}. From now on use uv."
     record(cortex, "s1", told)
     interrupted_at(cortex, "propose")
-    roots = [store.root for store in cortex.stores]
+    roots = [store.root for store in cortex.scopes.stores]
 
     def holding() -> list[str]:
         found = (path for root in roots for path in root.rglob("*") if path.is_file())
         return sorted(path.name for path in found if secret.encode() in path.read_bytes())
 
-    assert (cortex.stores[1].root / WORK).exists()
+    assert (cortex.scopes.stores[1].root / WORK).exists()
     assert holding() == []  # it is hidden as it is recorded
     episodes(cortex).forgetting().redact("s1", [1])
     assert holding() == []
@@ -590,15 +592,15 @@ def test_a_secret_is_not_kept_in_hand_nor_once_it_is_redacted_anywhere(cortex: C
 
 def test_what_is_gone_after_a_crash_is_not_written(cortex: Cortex) -> None:
     interrupted(cortex, "propose")
-    (cortex.stores[1].root / "episodes" / "s1.jsonl").unlink()
+    (cortex.scopes.stores[1].root / "episodes" / "s1.jsonl").unlink()
     cortex.sleep()
     assert texts(cortex) == []
-    assert not (cortex.stores[1].root / WORK).exists()
+    assert not (cortex.scopes.stores[1].root / WORK).exists()
 
 
 def test_what_is_done_is_not_done_again_after_a_crash_at_the_end(cortex: Cortex) -> None:
     record(cortex, "s1", fails=2)
-    cortex.model = Model(Lessons={"items": [LESSON]})
+    cortex.scopes.model = Model(Lessons={"items": [LESSON]})
     remove = "engramdown.storage.disk.EpisodeDisk.remove"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(remove, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -611,12 +613,12 @@ def test_what_is_done_is_not_done_again_after_a_crash_at_the_end(cortex: Cortex)
 
 def test_a_lost_state_costs_time_and_nothing_else(cortex: Cortex) -> None:
     cortex.mode = "copilot"
-    cortex.model = Model(Lessons={"items": [LESSON]})
+    cortex.scopes.model = Model(Lessons={"items": [LESSON]})
     record(cortex, "s1", "From now on use uv.", fails=2)
     cortex.sleep()
     before = {name: data for name, data in files(cortex).items() if name.endswith(".md")}
     assert len(cortex.pending()) == 1
-    (cortex.stores[1].root / NAME).unlink()
+    (cortex.scopes.stores[1].root / NAME).unlink()
     cortex.sleep()
     assert {name: data for name, data in files(cortex).items() if name.endswith(".md")} == before
 
@@ -632,13 +634,13 @@ def test_what_gave_way_does_not_come_back_when_it_is_learned_again(
     [first] = cortex.entries()
     [gone] = set(said) - {first.text}
     record(cortex, "s1", fails=2)
-    cortex.model = Model(Lessons={"items": [{**LESSON, "text": gone}]})
+    cortex.scopes.model = Model(Lessons={"items": [{**LESSON, "text": gone}]})
     [receipt] = report(cortex.sleep(), "replay").receipts
     assert (receipt.action, receipt.id) == ("merged", first.id)
     assert texts(cortex) == [first.text]
     assert cortex.pending() == []
     cortex.forget(first.id)
-    (cortex.stores[1].root / NAME).unlink()
+    (cortex.scopes.stores[1].root / NAME).unlink()
     [receipt] = report(cortex.sleep(), "replay").receipts
     assert receipt.action == "discarded"
     assert texts(cortex) == []
@@ -649,7 +651,7 @@ def test_what_gave_way_does_not_come_back_when_it_is_learned_again(
 def test_sessions_are_counted_before_they_are_gone_through(cortex: Cortex) -> None:
     record(cortex, "s1", "From now on use uv.")
     record(cortex, "s2", "Never push on Fridays.")
-    sleeping = Sleep(cortex)
+    sleeping = Sleep(cortex.scopes)
     count = sleeping.count()
     steps: list[int] = []
     sleeping.run(steps.append)

@@ -279,7 +279,7 @@ def test_a_host_that_runs_tools_itself_can_mark_the_result(cortex: Cortex, lake:
 def test_a_model_is_told_that_embeddings_are_off(cortex: Cortex, lake: Path) -> None:
     embedder = FakeEmbedder()
     embedder.error = OSError("no\nnetwork")
-    vars(cortex)["episodes"] = EpisodicMemory(lake.parent.parent, embedder=embedder)
+    vars(cortex.scopes)["episodes"] = EpisodicMemory(lake.parent.parent, embedder=embedder)
     rows = ask(cortex, query="boat house").text.split("\n")
     assert rows[0] == "Note: embeddings are off for this recall: OSError: no network"
     assert rows[1] == LABEL

@@ -82,7 +82,9 @@ class TestTurns:
         (person.memory / "pending.md").mkdir()
         with pytest.raises(KeyError, match="no such tool"):
             break_off(copilot.session())
-        assert any("could not read what is pending" in notice for notice in copilot.notices())
+        assert any(
+            "could not read what is pending" in notice for notice in copilot.scopes.notices()
+        )
 
     def test_one_that_cannot_begin_did_not(self, cortex: Cortex, person: Person) -> None:
         session = cortex.session()
@@ -176,7 +178,7 @@ class TestDeciding:
         person.saves("pending.md", "- [x] Until soon <!-- id:k3v9q2ht expires:soon -->\n")
         with copilot.session() as session:
             session.begin_turn()
-        (notice,) = [notice for notice in copilot.notices() if "ticked" in notice]
+        (notice,) = [notice for notice in copilot.scopes.notices() if "ticked" in notice]
         assert "'soon' is not a date" in notice
         assert "[x] Until soon" in person.reads("pending.md")
 
@@ -188,7 +190,9 @@ class TestDeciding:
         (at_home.memory / "pending.md").mkdir(parents=True)
         copilot.session()
         assert "Use uv" in person.reads("rules.md")
-        assert any("could not read what is pending" in notice for notice in copilot.notices())
+        assert any(
+            "could not read what is pending" in notice for notice in copilot.scopes.notices()
+        )
 
     def test_a_tick_that_somebody_else_carries_out_meanwhile_is_passed_over(
         self, copilot: Cortex, project: Path, person: Person, monkeypatch: pytest.MonkeyPatch
@@ -201,13 +205,13 @@ class TestDeciding:
             queue: FileQueue, orders: Sequence[Order], go_on: Callable[[], bool]
         ) -> list[Written | EngramdownError | None]:
             monkeypatch.undo()
-            assert [receipt.action for receipt in other.apply_ticks()] == ["encoded"]
+            assert [receipt.action for receipt in other.review.apply_ticks()] == ["encoded"]
             return decide(queue, orders, go_on)
 
         monkeypatch.setattr(FileQueue, "decide", late)
-        assert copilot.apply_ticks() == []
+        assert copilot.review.apply_ticks() == []
         assert [entry.text for entry in copilot.entries()] == ["Use uv"]
-        assert copilot.notices() == []
+        assert copilot.scopes.notices() == []
 
     def test_two_sessions_carry_out_a_tick_once(
         self, copilot: Cortex, project: Path, person: Person

@@ -32,20 +32,20 @@ def item(text: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of 
 @pytest.fixture
 def desk(cortex: Cortex) -> Desk:
     """Let the cortex ask a model for facts."""
-    cortex.model = desk = Desk()
+    cortex.scopes.model = desk = Desk()
     switch(cortex, on=True)
     return desk
 
 
 def switch(cortex: Cortex, *, on: bool) -> None:
     """Switch the search for facts on or off."""
-    consolidation = cortex.settings.consolidation._replace(extract_facts=on)
-    cortex.settings = cortex.settings._replace(consolidation=consolidation)
+    consolidation = cortex.scopes.settings.consolidation._replace(extract_facts=on)
+    cortex.scopes.settings = cortex.scopes.settings._replace(consolidation=consolidation)
 
 
 def round_of(cortex: Cortex, **how: Any) -> WorkSummary:  # noqa: ANN401 - any argument
     """Do a round that waits for nothing."""
-    return work_once(cortex, **{"rest": lambda _: None, **how})
+    return work_once(cortex.scopes, **{"rest": lambda _: None, **how})
 
 
 def found(summary: WorkSummary) -> list[Receipt]:
@@ -94,7 +94,7 @@ def test_what_is_found_is_kept_with_where_it_was_told_and_not_looked_for_again(
     assert (home.origin, day.scope, day.topic) == ("s1#1", "project", "ci")
     assert round_of(cortex).deeds == []
     assert asked(desk) == ["s1"]
-    assert [call.job for call in ledger_of(cortex).known().calls] == ["card", JOB]
+    assert [call.job for call in ledger_of(cortex.scopes).known().calls] == ["card", JOB]
     assert not (episodes(cortex).folder.parent / WORK).exists()
 
 
@@ -216,7 +216,7 @@ def test_a_second_conversation_makes_a_guess_medium_and_adds_no_line(
     guess = item("Deploys are on Mondays", confidence="low")
     learn(cortex, desk, "s1", guess)
     assert standing(cortex) == {"Deploys are on Mondays": "low"}
-    lines = cortex.stores[1].memory.joinpath("lessons.md").read_bytes().count(b"\n")
+    lines = cortex.scopes.stores[1].memory.joinpath("lessons.md").read_bytes().count(b"\n")
     [again] = learn(cortex, desk, "s1", guess)
     assert again.action == "merged"
     assert standing(cortex) == {"Deploys are on Mondays": "low"}
@@ -226,7 +226,7 @@ def test_a_second_conversation_makes_a_guess_medium_and_adds_no_line(
     learn(cortex, desk, "s3", guess)
     learn(cortex, desk, "s4", item("Deploys are on Mondays", confidence="high"))
     assert standing(cortex) == {"Deploys are on Mondays": "medium"}
-    after = cortex.stores[1].memory.joinpath("lessons.md").read_bytes()
+    after = cortex.scopes.stores[1].memory.joinpath("lessons.md").read_bytes()
     assert after.count(b"\n") == lines
 
 
@@ -299,7 +299,7 @@ def test_one_memory_that_cannot_be_kept_keeps_none_of_the_others_out(
 ) -> None:
     at_home.saves("../config.toml", "max_file_mb = 0.001\n[consolidation]\nextract_facts = true\n")
     person.saves("rules.md", f"# Rules\n\n{'Prose. ' * 145}\n")
-    cortex = Cortex.open(cortex.stores[1].root, model=desk)
+    cortex = Cortex.open(cortex.scopes.stores[1].root, model=desk)
     facts = (
         item("Use uv", kind="always"),
         item("Deploys are on Mondays"),
@@ -357,9 +357,9 @@ def test_while_somebody_sleeps_facts_wait(cortex: Cortex, desk: Desk) -> None:
     desk.facts = [item("Home: Berlin", kind="profile")]
     for name in ("s1", "s2"):
         spoken(cortex, name)
-    cortex.model = None
+    cortex.scopes.model = None
     assert round_of(cortex).left == 2
-    cortex.model = desk
+    cortex.scopes.model = desk
     with SleepLock(episodes(cortex).folder.parent).hold():
         summary = round_of(cortex)
     assert f"process {os.getpid()}" in summary.busy
@@ -369,7 +369,7 @@ def test_while_somebody_sleeps_facts_wait(cortex: Cortex, desk: Desk) -> None:
 
 
 def test_a_prompt_that_is_broken_is_told_and_nobody_is_asked(cortex: Cortex, desk: Desk) -> None:
-    path = cortex.stores[0].root / "prompts" / "facts.j2"
+    path = cortex.scopes.stores[0].root / "prompts" / "facts.j2"
     path.parent.mkdir()
     path.write_text("hello", encoding="utf-8")
     spoken(cortex, "s1")
@@ -419,7 +419,7 @@ def killed(cortex: Cortex, desk: Desk, where: str) -> None:
 @pytest.mark.parametrize(
     "where",
     [
-        "engramdown.cortex.cortex.Cortex.propose",
+        "engramdown.cortex.scopes.Scopes.propose",
         "engramdown.storage.disk.EpisodeDisk.remove",
     ],
 )
@@ -434,7 +434,7 @@ def test_what_a_model_answered_is_kept_and_not_asked_for_again(
 
 
 def test_a_sleep_in_between_finishes_it(cortex: Cortex, desk: Desk) -> None:
-    killed(cortex, desk, "engramdown.cortex.cortex.Cortex.propose")
+    killed(cortex, desk, "engramdown.cortex.scopes.Scopes.propose")
     cortex.sleep(use_model=False)
     assert standing(cortex)["Deploys are on Mondays"] == "low"
     assert round_of(cortex).deeds == []
@@ -442,7 +442,7 @@ def test_a_sleep_in_between_finishes_it(cortex: Cortex, desk: Desk) -> None:
 
 
 def test_what_was_redacted_after_a_crash_is_not_written(cortex: Cortex, desk: Desk) -> None:
-    killed(cortex, desk, "engramdown.cortex.cortex.Cortex.propose")
+    killed(cortex, desk, "engramdown.cortex.scopes.Scopes.propose")
     episodes(cortex).forgetting().redact("s1", [1])
     round_of(cortex)
     assert standing(cortex) == {}

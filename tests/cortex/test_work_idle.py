@@ -22,7 +22,7 @@ TAIL: Final = 20
 @pytest.fixture
 def desk(cortex: Cortex) -> Desk:
     """Let the cortex ask a model."""
-    cortex.model = desk = Desk()
+    cortex.scopes.model = desk = Desk()
     return desk
 
 
@@ -40,7 +40,7 @@ def talk(cortex: Cortex, session: str, messages: int, at: str = BEGIN, **more: A
 def round_of(cortex: Cortex, at: str, **how: Any) -> WorkSummary:  # noqa: ANN401 - any argument
     """Do a round at a time, that waits for nothing."""
     with freeze_time(at):
-        return work_once(cortex, **{"rest": lambda _: None, **how})
+        return work_once(cortex.scopes, **{"rest": lambda _: None, **how})
 
 
 def summaries(summary: WorkSummary) -> list[tuple[str, int]]:
@@ -52,7 +52,7 @@ def test_a_conversation_that_is_idle_is_summarised_once(cortex: Cortex, desk: De
     talk(cortex, "s1", TAIL + 14)
     assert summaries(round_of(cortex, "2026-03-01 10:29")) == []
     assert summaries(round_of(cortex, "2026-03-01 10:31")) == [("s1", 14)]
-    assert cortex.conversation("s1").uncovered == 0
+    assert cortex.conversations.get("s1").uncovered == 0
     assert round_of(cortex, "2026-03-01 10:36").deeds == []
     assert desk.asked == [("Summary", "s1")]
 
@@ -68,8 +68,8 @@ def test_one_in_which_there_is_too_little_is_left_until_it_goes_on(
 
 
 def test_how_long_and_how_much_can_be_set(cortex: Cortex, desk: Desk) -> None:
-    worker = cortex.settings.worker._replace(idle_minutes=5, idle_messages=13)
-    cortex.settings = cortex.settings._replace(worker=worker)
+    worker = cortex.scopes.settings.worker._replace(idle_minutes=5, idle_messages=13)
+    cortex.scopes.settings = cortex.scopes.settings._replace(worker=worker)
     talk(cortex, "few", TAIL + 12)
     talk(cortex, "many", TAIL + 14)
     assert summaries(round_of(cortex, "2026-03-01 10:06")) == [("many", 14)]
@@ -79,11 +79,11 @@ def test_how_long_and_how_much_can_be_set(cortex: Cortex, desk: Desk) -> None:
 @pytest.mark.parametrize("how", ["no minutes", "manual"])
 def test_it_can_be_switched_off(how: str, cortex: Cortex, desk: Desk) -> None:
     if how == "manual":
-        chosen = cortex.settings.conversation._replace(max_tokens=-1)
-        cortex.settings = cortex.settings._replace(conversation=chosen)
+        chosen = cortex.scopes.settings.conversation._replace(max_tokens=-1)
+        cortex.scopes.settings = cortex.scopes.settings._replace(conversation=chosen)
     else:
-        worker = cortex.settings.worker._replace(idle_minutes=0)
-        cortex.settings = cortex.settings._replace(worker=worker)
+        worker = cortex.scopes.settings.worker._replace(idle_minutes=0)
+        cortex.scopes.settings = cortex.scopes.settings._replace(worker=worker)
     talk(cortex, "s1", TAIL + 14)
     assert round_of(cortex, "2026-03-01 10:40").deeds == []
     assert desk.asked == []
@@ -123,7 +123,7 @@ def test_a_conversation_that_a_program_has_open_is_summarised_all_the_same(
         episodes(cortex).log("s1", "user", "Hold on.")
     other = cortex.reopened()
     assert summaries(round_of(other, "2026-03-01 12:00")) == [("s1", 14)]
-    assert cortex.conversation("s1").uncovered == 0
+    assert cortex.conversations.get("s1").uncovered == 0
     assert desk.sessions == ["s1"]
 
 

@@ -27,13 +27,13 @@ DAY: Final = "2026-03-01"
 @pytest.fixture
 def desk(cortex: Cortex) -> Desk:
     """Let the cortex ask a model."""
-    cortex.model = desk = Desk()
+    cortex.scopes.model = desk = Desk()
     return desk
 
 
 def round_of(cortex: Cortex, **how: Any) -> WorkSummary:  # noqa: ANN401 - any argument
     """Do a round that waits for nothing."""
-    return work_once(cortex, **{"rest": lambda _: None, **how})
+    return work_once(cortex.scopes, **{"rest": lambda _: None, **how})
 
 
 def deeds(summary: WorkSummary, outcome: str = "done") -> list[tuple[str, str]]:
@@ -49,8 +49,8 @@ def title(cortex: Cortex, session: str) -> str:
 
 def settings(cortex: Cortex, **values: Any) -> None:  # noqa: ANN401 - any setting
     """Set something of the worker."""
-    worker = cortex.settings.worker._replace(**values)
-    cortex.settings = cortex.settings._replace(worker=worker)
+    worker = cortex.scopes.settings.worker._replace(**values)
+    cortex.scopes.settings = cortex.scopes.settings._replace(worker=worker)
 
 
 def idle_after(cortex: Cortex, minutes: float) -> None:
@@ -61,7 +61,7 @@ def idle_after(cortex: Cortex, minutes: float) -> None:
 
 def files(cortex: Cortex) -> dict[str, bytes]:
     """Return every file of both scopes."""
-    paths = (path for store in cortex.stores for path in store.root.rglob("*"))
+    paths = (path for store in cortex.scopes.stores for path in store.root.rglob("*"))
     return {str(path): path.read_bytes() for path in paths if path.is_file()}
 
 
@@ -226,7 +226,7 @@ def test_a_card_that_somebody_asked_for_is_not_asked_for_again(cortex: Cortex, d
     from engramdown.cortex.filling import fill_card
 
     spoken(cortex, "s1")
-    fill_card(cortex, episodes(cortex), "s1")
+    fill_card(cortex.scopes, episodes(cortex), "s1")
     assert round_of(cortex).deeds == []
     assert len(desk.asked) == 1
 
@@ -352,8 +352,8 @@ def test_a_session_by_which_only_itself_fails_is_given_up_in_the_end(
 
 
 def test_a_limit_counts_against_nobody(cortex: Cortex, desk: Desk) -> None:
-    limits = cortex.settings.consolidation._replace(calls_per_run=1)
-    cortex.settings = cortex.settings._replace(consolidation=limits)
+    limits = cortex.scopes.settings.consolidation._replace(calls_per_run=1)
+    cortex.scopes.settings = cortex.scopes.settings._replace(consolidation=limits)
     for name in ("s1", "s2", "s3"):
         spoken(cortex, name)
     summary = round_of(cortex)
@@ -361,7 +361,7 @@ def test_a_limit_counts_against_nobody(cortex: Cortex, desk: Desk) -> None:
     assert "calls_per_run" in summary.waits
     assert deeds(round_of(cortex)) == [("card", "s2")]
     assert desk.sessions == ["s1", "s2"]
-    assert {call.job for call in ledger_of(cortex).known().calls} == {"card"}
+    assert {call.job for call in ledger_of(cortex.scopes).known().calls} == {"card"}
 
 
 def test_a_session_that_cannot_be_read_keeps_nobody_else_waiting(

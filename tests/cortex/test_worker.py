@@ -35,9 +35,9 @@ def wait(until: Callable[[], object]) -> None:
 @pytest.fixture
 def desk(cortex: Cortex) -> Desk:
     """Let the cortex ask a model, without a pause."""
-    cortex.model = desk = Desk()
-    worker = cortex.settings.worker._replace(pause=0)
-    cortex.settings = cortex.settings._replace(worker=worker)
+    cortex.scopes.model = desk = Desk()
+    worker = cortex.scopes.settings.worker._replace(pause=0)
+    cortex.scopes.settings = cortex.scopes.settings._replace(worker=worker)
     return desk
 
 
@@ -74,7 +74,7 @@ def test_it_ends_after_the_step_that_it_is_at(cortex: Cortex, desk: Desk) -> Non
     desk.meanwhile = think
     for name in ("s1", "s2"):
         spoken(cortex, name)
-    worker = Worker(cortex, every=0.01).start()
+    worker = Worker(cortex.scopes, every=0.01).start()
     assert thinking.wait(30)
     # A program that records meanwhile waits for nobody.
     episodes(cortex).log("s3", "user", "Hello")
@@ -88,8 +88,8 @@ def test_it_ends_after_the_step_that_it_is_at(cortex: Cortex, desk: Desk) -> Non
 
 
 def test_it_ends_in_a_pause_too(cortex: Cortex, desk: Desk) -> None:
-    worker = cortex.settings.worker._replace(pause=1000)
-    cortex.settings = cortex.settings._replace(worker=worker)
+    worker = cortex.scopes.settings.worker._replace(pause=1000)
+    cortex.scopes.settings = cortex.scopes.settings._replace(worker=worker)
     for name in ("s1", "s2"):
         spoken(cortex, name)
     with cortex.worker() as working:
@@ -156,8 +156,8 @@ def test_a_bug_of_a_model_ends_it_and_is_not_hidden(cortex: Cortex, desk: Desk) 
 
 
 def test_how_long_it_rests_is_what_is_set(cortex: Cortex) -> None:
-    settings = cortex.settings.worker._replace(every=7)
-    cortex.settings = cortex.settings._replace(worker=settings)
+    settings = cortex.scopes.settings.worker._replace(every=7)
+    cortex.scopes.settings = cortex.scopes.settings._replace(worker=settings)
     assert (cortex.worker()._every, cortex.worker(every=3)._every) == (7, 3)
     assert cortex.worker(every=1e300).start().stop()
 
@@ -172,9 +172,9 @@ def test_what_is_no_model_is_said_before_anything_is_done(cortex: Cortex) -> Non
     with freeze_time("2026-03-01"):
         spoken(cortex, "s1", end=False)
     mine: Any = object()
-    cortex.model = mine
+    cortex.scopes.model = mine
     with pytest.raises(SettingsError):
-        work_once(cortex)
+        work_once(cortex.scopes)
     assert [info.ended for info in episodes(cortex).sessions()] == [""]
 
 
@@ -193,9 +193,11 @@ def test_a_call_takes_no_longer_than_a_session_may(
     monkeypatch.setattr(InstructorModel, "__init__", spy)
     spoken(cortex, "s1", end=False)
     for timeout, longest in ((60, 90), (90, 60), (60, 60)):
-        cortex.settings = cortex.settings._replace(
-            consolidation=cortex.settings.consolidation._replace(model="openai/x", timeout=timeout),
-            worker=cortex.settings.worker._replace(timeout=longest),
+        cortex.scopes.settings = cortex.scopes.settings._replace(
+            consolidation=cortex.scopes.settings.consolidation._replace(
+                model="openai/x", timeout=timeout
+            ),
+            worker=cortex.scopes.settings.worker._replace(timeout=longest),
         )
-        work_once(cortex)
+        work_once(cortex.scopes)
         assert found.pop() == 60

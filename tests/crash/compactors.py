@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engramdown import Cortex, Engram
+from engramdown.cortex.turns import tidy_if_due
 from engramdown.errors import EngramdownError, EntryNotFoundError, UndoRefusedError
 from tests.consolidation.provider import Reply, answering
 
@@ -122,7 +123,7 @@ def _compacts(folder: Path, dice: random.Random) -> None:
 def _tidies(folder: Path, dice: random.Random) -> None:
     """Begin sessions of an assistant, and compact as one."""
     cortex = opened(folder)
-    cortex.tidy_if_due()
+    tidy_if_due(cortex.scopes)
     receipts = cortex.compact_all(use_model=False) if dice.random() < 0.5 else []
     assert "failed" not in {each.action for each in receipts}, receipts
 
@@ -130,7 +131,7 @@ def _tidies(folder: Path, dice: random.Random) -> None:
 def _undoes(folder: Path, dice: random.Random) -> None:
     """Take back what a compaction did, now and then."""
     time.sleep(dice.uniform(0.1, 0.4))
-    store = opened(folder).stores[1]
+    store = opened(folder).scopes.stores[1]
     steps = [each.step for each in store.undoable() if each.step.op == "compact"]
     if steps:
         try:

@@ -117,7 +117,7 @@ class _Round:
         for text in self._kept:
             found = [entry.text for entry in self._opened().recall(text, 99)]
             assert text in found, f"recall does not find {text[:40]!r}"
-        assert self._opened().stores[1].notice() is False
+        assert self._opened().scopes.stores[1].notice() is False
         left = [name for name in strays(self._root) if not name.endswith(".jsonl")]
         payloads = {path.name for path in (self._root / "episodes/payloads").rglob("*.txt")}
         assert set(left) <= payloads | {"written"}, f"stray files: {left}"

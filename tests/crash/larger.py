@@ -133,7 +133,7 @@ def _write_notes(root: Path) -> None:
 
 def _migrate(root: Path) -> None:
     project = root / "project"
-    migration = Migration(_opened(root), "project")
+    migration = Migration(_opened(root).scopes, "project")
     surveyed = migration.survey([project], project)
     came = migration.bring(surveyed)
     failed = [each.receipt.reason for each in came if each.receipt.action == "failed"]

@@ -201,7 +201,7 @@ class Assistant:
         code = self._dice.choice(sorted(self._gone))
         found = [
             each.entry
-            for store in self.cortex.stores
+            for store in self.cortex.scopes.stores
             for each in store.archived()
             if each.entry.text == self._gone[code] and each.reason == "forgotten"
         ]
@@ -254,10 +254,10 @@ def _done(entry: object) -> str:
 def look(project: str, home: str) -> dict[str, Any]:
     """Open memory as the next one does, and return what stands in it."""
     cortex = Cortex.open(project, home)
-    ticked = cortex.apply_ticks()
-    stores = cortex.stores
+    ticked = cortex.review.apply_ticks()
+    stores = cortex.scopes.stores
     return {
-        "notices": cortex.notices(),
+        "notices": cortex.scopes.notices(),
         "ticked": [[each.action, each.engram.text, each.reason] for each in ticked],
         "again": any(store.notice() for store in stores),
         "entries": [[e.id, e.text, e.file, e.kind, e.scope, e.source] for e in cortex.entries()],

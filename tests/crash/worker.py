@@ -115,7 +115,7 @@ def main() -> None:
     sys.stdout.flush()
     points = Points(int(sys.argv[2]), int(sys.argv[3]))
     sys.setprofile(points)
-    summary = work_once(cortex, rest=lambda _: None)
+    summary = work_once(cortex.scopes, rest=lambda _: None)
     sys.setprofile(None)
     assert not summary.trouble, summary.trouble
     sys.stdout.write(f"{'busy' if summary.busy else 'done'} {points.count}\n")

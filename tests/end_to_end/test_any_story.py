@@ -112,7 +112,7 @@ class AnyStory(RuleBasedStateMachine):
         """A tick is carried out between turns, by whoever comes first."""
         claim = data.draw(st.sampled_from(sorted(self.waiting)))
         self.person.ticks(words_of(claim), tick)
-        receipts = [*self.open().apply_ticks(), *self.cortex.apply_ticks()]
+        receipts = [*self.open().review.apply_ticks(), *self.cortex.review.apply_ticks()]
         assert [receipt.engram.text for receipt in receipts] == [claim]
         self.decided(claim, "accept" if tick == "x" else "decline")
 
@@ -167,11 +167,11 @@ class AnyStory(RuleBasedStateMachine):
         """What was retired comes back."""
         claim = data.draw(st.sampled_from(sorted(self.unwanted - self.live)))
         self.cortex = self.open()
-        archived = self.cortex.stores[1].archived()
+        archived = self.cortex.scopes.stores[1].archived()
         entry = next(item.entry for item in archived if item.entry.text == claim)
         self.cortex.restore(entry.id)
         self.live.add(claim)
-        left = self.cortex.stores[1].archived()
+        left = self.cortex.scopes.stores[1].archived()
         if not any(item.entry.text == claim for item in left):
             self.unwanted.discard(claim)
 

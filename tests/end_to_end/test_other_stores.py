@@ -57,9 +57,9 @@ def test_a_whole_conversation(cortex: Cortex) -> None:
 
 def test_each_scope_has_its_store(cortex: Cortex) -> None:
     cortex.propose([told("Use uv"), Engram("Be brief", "always", "global", "high")])
-    assert [entry.text for entry in cortex.global_hc.entries()] == ["Be brief"]
-    assert [entry.text for entry in cortex.project_hc.entries()] == ["Use uv"]
-    assert cortex.stores == ()
+    assert [entry.text for entry in cortex.scopes.global_hc.entries()] == ["Be brief"]
+    assert [entry.text for entry in cortex.scopes.project_hc.entries()] == ["Use uv"]
+    assert cortex.scopes.stores == ()
 
 
 def test_what_was_turned_down_is_not_learned_again(cortex: Cortex) -> None:
@@ -108,14 +108,14 @@ def test_what_was_decided_on_is_gone(cortex: Cortex) -> None:
 
 def test_there_is_nothing_to_tick_and_nothing_to_notice(cortex: Cortex) -> None:
     cortex.propose(learned("Use uv"))
-    assert cortex.apply_ticks() == []
-    assert cortex.notices() == []
-    assert cortex.rehearsed() == []
+    assert cortex.review.apply_ticks() == []
+    assert cortex.scopes.notices() == []
+    assert cortex.scopes.rehearsed() == []
 
 
 def test_what_cannot_be_rehearsed_says_so(cortex: Cortex) -> None:
     with pytest.raises(StoreError, match="Store: cannot rehearse"):
-        cortex.rehearse()
+        cortex.scopes.rehearse()
 
 
 def test_no_file_is_made(cortex: Cortex, isolated_home: Path) -> None:

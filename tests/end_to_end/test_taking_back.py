@@ -17,27 +17,27 @@ def cortex(tmp_path: Path) -> Cortex:
 
 
 def test_a_proposal_that_is_back_waits_again(cortex: Cortex) -> None:
-    store = cortex.stores[1]
+    store = cortex.scopes.stores[1]
     cortex.propose(Engram("Prefer fixtures", "always", "project"))
     pending = store.memory / "pending.md"
     waiting = pending.read_text(encoding="utf-8")
     pending.write_text(waiting.replace("[ ]", "[x]"), encoding="utf-8")
-    assert [receipt.action for receipt in cortex.apply_ticks()] == ["encoded"]
+    assert [receipt.action for receipt in cortex.review.apply_ticks()] == ["encoded"]
     store.undo()
     assert pending.read_text(encoding="utf-8") == waiting
-    assert cortex.apply_ticks() == []
+    assert cortex.review.apply_ticks() == []
     assert [proposal.engram.text for proposal in cortex.pending()] == ["Prefer fixtures"]
 
 
 def test_setting_up_is_not_taken_back_in_passing(cortex: Cortex) -> None:
-    store = cortex.stores[1]
+    store = cortex.scopes.stores[1]
     store.start()
     with pytest.raises(EntryNotFoundError, match="nothing is left to undo"):
         store.undo()
 
 
 def test_a_secret_that_a_person_deletes_does_not_go_into_the_archive(cortex: Cortex) -> None:
-    store = cortex.stores[1]
+    store = cortex.scopes.stores[1]
     store.encode_rule("Use uv", kind="always")
     rules = store.memory / "rules.md"
     before = rules.read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def test_a_secret_that_a_person_deletes_does_not_go_into_the_archive(cortex: Cor
 
 
 def test_another_kind_of_memory_leaves_what_was_forgotten_in_the_archive(cortex: Cortex) -> None:
-    store = cortex.stores[1]
+    store = cortex.scopes.stores[1]
     rule = store.encode_rule("Commit generated files", kind="never", source="user")
     store.forget(rule.id)
     store.encode_lesson("Commit generated files")
@@ -60,7 +60,7 @@ def test_another_kind_of_memory_leaves_what_was_forgotten_in_the_archive(cortex:
 
 
 def test_a_lesson_is_filed_under_each_topic_it_is_told_with(cortex: Cortex) -> None:
-    store = cortex.stores[1]
+    store = cortex.scopes.stores[1]
     for topic in ("one", "two"):
         store.encode_lesson("CI is slow", topic)
     assert [str(entry) for entry in store.recall_topic("two")] == ["CI is slow"]
@@ -70,7 +70,7 @@ def test_a_lesson_is_filed_under_each_topic_it_is_told_with(cortex: Cortex) -> N
 def test_a_journal_that_grows_behind_our_back_does_not_stop_a_step(
     cortex: Cortex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = cortex.stores[1]
+    store = cortex.scopes.stores[1]
     store.encode_rule("one", kind="always")
     bring = store.files._bring_in_order
 

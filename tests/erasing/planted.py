@@ -31,7 +31,7 @@ _SHORT: Final = 24
 def everywhere(project: Path) -> str:
     """Plant :data:`SECRET` and :data:`EARLIER` wherever words can stand; return the id."""
     cortex = Cortex.open(project=project)
-    store = cortex.stores[-1]
+    store = cortex.scopes.stores[-1]
     cortex.encode(Engram(OTHER, "lesson", "project", "high", "benchmarks", "user"))
     (receipt,) = cortex.encode(Engram(EARLIER, "lesson", "project", "high", "vault", "user"))
     assert receipt.id

@@ -31,7 +31,7 @@ def test_no_half_of_the_words_is_left_anywhere(project: Path, isolated_home: Pat
     name = everywhere(project)
     assert len(left_in([project, isolated_home], SECRET, EARLIER)) > 15
     cortex = Cortex.open(project=project)
-    told = cortex.erase(name)
+    told = cortex.review.erase(name)
     assert told.changed
     assert not told.left
     assert left_in([project, isolated_home], SECRET, EARLIER) == []
@@ -42,12 +42,12 @@ def test_no_half_of_the_words_is_left_anywhere(project: Path, isolated_home: Pat
     again.episodes.recall("vault")
     again.sleep()
     assert left_in([project, isolated_home], SECRET, EARLIER) == []
-    assert again.notices() == []
+    assert again.scopes.notices() == []
 
 
 def test_everything_else_stays(project: Path) -> None:
     name = everywhere(project)
-    Cortex.open(project=project).erase(name)
+    Cortex.open(project=project).review.erase(name)
     cortex = Cortex.open(project=project)
     assert {OTHER, "Mine alone"} <= {entry.text for entry in cortex.entries()}
     root = project / ".engramdown"
@@ -68,7 +68,7 @@ def test_a_rehearsal_changes_no_byte(project: Path, isolated_home: Path) -> None
     name = everywhere(project)
     cortex = Cortex.open(project=project)  # which sweeps up
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
-    told = cortex.erase(name, dry_run=True)
+    told = cortex.review.erase(name, dry_run=True)
     assert not told.changed
     after = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     assert {path.name for path in before if before[path] != after.get(path)} <= {".lock"}
@@ -81,7 +81,7 @@ def test_a_rehearsal_changes_no_byte(project: Path, isolated_home: Path) -> None
 
 def test_it_is_not_learned_again(project: Path) -> None:
     name = everywhere(project)
-    Cortex.open(project=project).erase(name)
+    Cortex.open(project=project).review.erase(name)
     cortex = Cortex.open(project=project)
     for text in (
         SECRET,
@@ -100,7 +100,7 @@ def test_it_is_not_learned_again(project: Path) -> None:
 def opened(project: Path) -> tuple[Cortex, Hippocampus]:
     """Open memory, and return the project's store with it."""
     cortex = Cortex.open(project=project)
-    return cortex, cortex.stores[-1]
+    return cortex, cortex.scopes.stores[-1]
 
 
 def lesson(cortex: Cortex, text: str, source: Source = "user") -> str:
@@ -123,7 +123,7 @@ def test_the_journal_still_makes_every_file(project: Path) -> None:
     name = everywhere(project)
     cortex, store = opened(project)
     steps = [(step.id, step.op, step.at) for step in store.history()]
-    cortex.erase(name)
+    cortex.review.erase(name)
     assert replayed(store)
     assert [(step.id, step.op, step.at) for step in store.history()][:-1] == steps
     assert store.notice() is False
@@ -134,7 +134,7 @@ def test_undo_says_why_it_cannot_and_undoes_everything_else(project: Path) -> No
     name = everywhere(project)
     cortex, store = opened(project)
     kept = lesson(cortex, "Charts are drawn at the end")
-    cortex.erase(name)
+    cortex.review.erase(name)
     with pytest.raises(UndoRefusedError, match="erased memories for good"):
         store.undo()
     first = next(step for step in store.why(name) if step.op == "encode")
@@ -154,7 +154,7 @@ def test_a_step_that_wrote_several_is_undone_for_the_rest(project: Path) -> None
     store.encode([Engram(text, "lesson", "project", "high", source="user") for text in texts])
     gone = next(entry for entry in store.entries() if entry.text == texts[0])
     step = store.history()[-1]
-    cortex.erase(gone.id)
+    cortex.review.erase(gone.id)
     store.undo(step.id)
     assert store.entries() == []
 
@@ -165,7 +165,7 @@ def test_an_editor_that_still_has_it_does_not_bring_it_back(project: Path) -> No
     lesson(cortex, OTHER)
     page = project / ".engramdown" / "memory" / "lessons.md"
     buffer = page.read_text(encoding="utf-8")
-    cortex.erase(name)
+    cortex.review.erase(name)
     page.write_text(f"{buffer}- Typed while it was open\n", encoding="utf-8")
     again = Cortex.open(project=project)
     texts = {entry.text for entry in again.entries()}
@@ -182,14 +182,14 @@ def test_a_line_that_a_person_wrote_and_an_editor_kept_is_told(project: Path) ->
     buffer = page.read_text(encoding="utf-8")
     cortex = Cortex.open(project=project)
     name = next(entry.id for entry in cortex.entries() if entry.text == SECRET)
-    cortex.erase(name)
+    cortex.review.erase(name)
     assert left_in([project], SECRET) == []
     page.write_text(buffer, encoding="utf-8")
     again = Cortex.open(project=project)
-    (told,) = [notice for notice in again.notices() if "erased for good" in notice]
+    (told,) = [notice for notice in again.scopes.notices() if "erased for good" in notice]
     name = next(entry.id for entry in again.entries() if entry.text == SECRET)
     assert name in told
-    again.erase(name)
+    again.review.erase(name)
     assert left_in([project], SECRET) == []
 
 
@@ -198,7 +198,7 @@ def test_a_process_that_was_there_before_goes_on(project: Path) -> None:
     name = lesson(cortex, SECRET)
     other, others_store = opened(project)
     assert len(other.entries()) == len(others_store.history()) == 1
-    cortex.erase(name)
+    cortex.review.erase(name)
     lesson(other, OTHER)
     assert left_in([project], SECRET) == []
     assert {entry.text for entry in other.entries()} == {OTHER}
@@ -214,7 +214,7 @@ def test_both_scopes_lose_it(project: Path, isolated_home: Path) -> None:
     fact = "Name of the cat: Zerberus von Altona"
     (receipt,) = cortex.encode(Engram(fact, "profile", "global", "high", source="user"))
     lesson(cortex, fact)
-    told = cortex.erase(receipt.id)
+    told = cortex.review.erase(receipt.id)
     assert {gone.scope for gone in told.memories} == {"global", "project"}
     assert left_in([project, isolated_home], fact) == []
 
@@ -231,7 +231,7 @@ def test_a_digest_that_a_redaction_left_goes_too(project: Path) -> None:
     proof = hashlib.sha256(SECRET.encode()).hexdigest()
     page = project / ".engramdown" / "episodes" / "one.jsonl"
     assert proof in page.read_text(encoding="utf-8")
-    cortex.erase(name)
+    cortex.review.erase(name)
     files = [path for path in project.rglob("*") if path.is_file()]
     assert not any(proof[:16].encode() in path.read_bytes() for path in files)
 
@@ -240,7 +240,7 @@ def test_other_memories_that_share_words_stay_and_are_named(project: Path) -> No
     cortex, _ = opened(project)
     name = lesson(cortex, "The staging database in Rotterdam answers to Heron-41")
     near = lesson(cortex, "The staging database is reset on the first of every month, at two")
-    told = cortex.erase(name)
+    told = cortex.review.erase(name)
     assert told.stays == (near,)
     assert [entry.id for entry in cortex.entries()] == [near]
     assert left_in([project], "Rotterdam answers to Heron-41") == []
@@ -252,7 +252,7 @@ def test_a_memory_that_holds_all_of_it_keeps_its_other_words(project: Path) -> N
     name = lesson(cortex, words.capitalize())
     about = "Deliveries: ring twice, and tell them that " + words + ", then wait at the yellow gate"
     near = lesson(cortex, about + " until somebody with a badge has come down to you")
-    cortex.erase(name)
+    cortex.review.erase(name)
     assert left_in([project], words) == []
     assert "wait at the yellow gate" in store.find(near).text
     assert "[erased]" in store.find(near).text
@@ -301,8 +301,8 @@ def test_what_shares_a_few_words_stays_byte_for_byte_and_is_named(project: Path)
     path = root / "episodes" / "talk.jsonl"
     cortex = Cortex.open(project=project)
     before = path.read_bytes().split(b"\n")
-    told = cortex.erase(name)
-    assert cortex.erase(words=STAGING, dry_run=True).shared == told.shared
+    told = cortex.review.erase(name)
+    assert cortex.review.erase(words=STAGING, dry_run=True).shared == told.shared
     assert [(held.session, held.seqs, held.whole) for _, held in told.lines] == [
         ("talk", (2, 4, 6), 1)
     ]
@@ -327,7 +327,7 @@ def test_what_shares_a_few_words_stays_byte_for_byte_and_is_named(project: Path)
 
 def test_pieces_take_what_shares_a_few_words_too(project: Path) -> None:
     name, _ = spread(project)
-    told = Cortex.open(project=project).erase(name, pieces=True)
+    told = Cortex.open(project=project).review.erase(name, pieces=True)
     assert told.shared == ()
     assert [held.seqs for _, held in told.lines] == [(1, 2, 4, 5, 6)]
     assert left_in([project], STAGING, size=12) == []
@@ -336,10 +336,10 @@ def test_pieces_take_what_shares_a_few_words_too(project: Path) -> None:
 def test_a_skill_loses_only_what_says_all_of_it_and_is_named(project: Path) -> None:
     cortex, _ = opened(project)
     name = lesson(cortex, STAGING)
-    skills = cortex.skills()
+    skills = cortex.skills.all
     for label, body in (("part", f"Ask.\n{STAGING[:40]} well\n"), ("all", f"Ask.\n{STAGING}\n")):
         skills.create("project", label, skills.drafted(label, f"Do {label}", body))
-    told = cortex.erase(name, pieces=True)
+    told = cortex.review.erase(name, pieces=True)
     (shared,) = told.shared
     assert (shared.path.parent.name, shared.lines) == ("part", (6,))
     assert STAGING[:40] in skills.read("part").page.body
@@ -351,7 +351,7 @@ def test_the_journal_keeps_not_even_a_few_words_of_it(project: Path) -> None:
     name = lesson(cortex, STAGING)
     cortex.update(name, STAGING.replace("Rotterdam", "Delft"))
     cortex.forget(name, why="the staging database moved")
-    cortex.erase(name)
+    cortex.review.erase(name)
     assert left_in([project], STAGING, size=12) == []
     assert replayed(store)
 
@@ -365,7 +365,7 @@ def test_of_a_short_text_only_all_of_it_goes(project: Path) -> None:
     episodes.log(talk, "user", "The PIN is 4711-red")
     episodes.log(talk, "user", "I say: the pin is\n4711-BLUE.")
     episodes.close()
-    told = cortex.erase(name)
+    told = cortex.review.erase(name)
     assert [held.seqs for _, held in told.lines] == [(2,)]
     assert [each.lines for each in told.shared] == [(1,)]
 
@@ -377,7 +377,7 @@ def test_what_is_read_only_is_refused_before_anything_is_begun(project: Path) ->
     page.chmod(0o444)
     before = (project / ".engramdown" / "history.jsonl").read_bytes()
     with pytest.raises(StoreError, match="read-only"):
-        cortex.erase(name)
+        cortex.review.erase(name)
     assert (project / ".engramdown" / "history.jsonl").read_bytes() == before
     assert not (project / ".engramdown" / "erasing.json").exists()
 
@@ -410,7 +410,7 @@ def test_no_tool_of_a_model_offers_it(project: Path) -> None:
 def test_what_is_kept_to_know_it_again_is_not_for_git(project: Path) -> None:
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     cortex, _ = opened(project)
-    cortex.erase(lesson(cortex, SECRET))
+    cortex.review.erase(lesson(cortex, SECRET))
     kept = project / ".engramdown" / "erased"
     assert {path.name for path in kept.iterdir()} == {".gitignore", "key", "marks.jsonl"}
     (project / ".engramdown" / ".gitignore").write_text("", encoding="utf-8")
@@ -432,12 +432,12 @@ def test_words_that_are_no_memory_here_are_erased(project: Path) -> None:
     assert episodes is not None
     episodes.log(episodes.start_session("one"), "user", f"I said {SECRET}")
     episodes.close()
-    told = cortex.erase(words=SECRET)
+    told = cortex.review.erase(words=SECRET)
     assert told.memories == ()
     assert len(told.lines) == 1
     assert left_in([project], SECRET) == []
     with pytest.raises(InvalidEngramError):
-        cortex.erase()
+        cortex.review.erase()
 
 
 def test_writers_and_a_person_beside_it_lose_nothing(
@@ -453,7 +453,7 @@ def test_writers_and_a_person_beside_it_lose_nothing(
         time.sleep(0.01)
     with page.open("a", encoding="utf-8") as file:
         file.write("- Appended by a person beside it\n")
-    cortex.erase(name)
+    cortex.review.erase(name)
     assert [writer.wait(120) for writer in writers] == [0, 0]
     again, store = opened(project)
     texts = [entry.text for entry in again.entries()]

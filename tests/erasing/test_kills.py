@@ -45,7 +45,7 @@ def killed(project: Path, name: str, at: int) -> bool:
 
         cortex = Cortex.open(project=project)
         sys.addaudithook(count)
-        cortex.erase(name)
+        cortex.review.erase(name)
         os._exit(0)
     _, status = os.waitpid(child, 0)
     return os.WIFSIGNALED(status)
@@ -55,18 +55,18 @@ def check(project: Path, home: Path, name: str) -> bool:
     """Check that what was begun is finished by opening memory; whether it was begun."""
     begun = (project / ".engramdown" / NOTE).exists() or (home / ".engramdown" / NOTE).exists()
     cortex = Cortex.open(project=project)
-    assert cortex.notices() == []
+    assert cortex.scopes.notices() == []
     assert OTHER in {entry.text for entry in cortex.entries()}
     left = left_in([project, home], SECRET, EARLIER)
     if begun:
         assert left == []
     elif left:
         assert cortex.find(name).text == SECRET, "half of it went, and nothing said so"
-        cortex.erase(name)
+        cortex.review.erase(name)
         assert left_in([project, home], SECRET, EARLIER) == []
     with pytest.raises(EntryNotFoundError):
-        cortex.erase(name)
-    assert not any(store.notice() for store in cortex.stores)
+        cortex.review.erase(name)
+    assert not any(store.notice() for store in cortex.scopes.stores)
     assert not list(project.rglob("*.tmp*"))
     assert not list(project.rglob(f"{NOTE}*"))
     assert not list(home.rglob(f"{NOTE}*"))

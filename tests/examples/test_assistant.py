@@ -80,7 +80,7 @@ def test_it_reads_remembers_asks_and_stops(project: Path, child_env: dict[str, s
         screen.type("\x04")
         assert screen.end() == 0
         assert "Traceback" not in screen.text
-    assert [entry.text for entry in Cortex.open().project_hc.entries()] == [ORDER]
+    assert [entry.text for entry in Cortex.open().scopes.project_hc.entries()] == [ORDER]
     results = [each["content"] for each in server.asked[1]["messages"] if each["role"] == "tool"]
     assert [text == ORDER for text in results] == [False, False, True, False, False]
     assert not any("hidden" in text for text in results)

@@ -12,8 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from unittest.mock import patch
 
-from engramdown.consolidation.asking import calls
-
+from engramdown.consolidation.statement_forms import calls
 from engramdown.cortex import sleep_state
 from engramdown.engram import Engram
 from engramdown.episodes import forget, recorder

@@ -345,7 +345,7 @@ def test_a_rehearsal_approves_nothing(careful: Team) -> None:
     _, bob = careful
     cortex = bob.cortex()
     (proposal,) = cortex.pending()
-    cortex.rehearse()
+    cortex.scopes.rehearse()
     cortex.resolve(proposal.id)
     assert cortex.pending() == []
     assert len(bob.cortex().pending()) == 1
@@ -365,10 +365,10 @@ def test_a_file_of_ones_own_that_is_not_taken_in_yet_is_not_mistaken(careful: Te
     _, bob = careful
     bob.learns("Deploys are on Mondays")
     bob.desk.commit()
-    store = bob.cortex().stores[1]
+    store = bob.cortex().scopes.stores[1]
     lines = bob.hand.reads("lessons.md")
     bob.hand.saves("lessons.md", f"{lines}- By hand\n")
-    brought = Cortex(bob.cortex().global_hc, store, settings=bob.cortex().settings)
+    brought = Cortex(bob.cortex().scopes.global_hc, store, settings=bob.cortex().scopes.settings)
     assert "Deploys are on Mondays" in str(brought.build_memory_context())
 
 

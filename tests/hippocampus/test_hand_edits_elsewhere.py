@@ -96,7 +96,7 @@ def test_the_rule_that_stays_is_shown_and_heard_again_and_the_lesson_is_not(
     rule = Engram("Retry twice", "always", "project", source="user")
     lesson = Engram("Retry twice", "lesson", "project")
     cortex.encode([rule, lesson])
-    (store,) = (store for store in cortex.stores if store.scope == "project")
+    (store,) = (store for store in cortex.scopes.stores if store.scope == "project")
     take_out(store, "lessons.md", "Retry")
     again = replace(rule, source="llm")
     assert [receipt.action for receipt in cortex.propose([again, lesson])] == [

@@ -32,7 +32,7 @@ def test_what_was_decided_does_not_wait_again(cortex: Cortex, person: Person) ->
     cortex.resolve(first.id, "accept")
     cortex.resolve(second.id, "decline")
     person.saves("pending.md", buffer)
-    cortex.apply_ticks()
+    cortex.review.apply_ticks()
     assert waiting(cortex) == ["Log it"]
     assert "Retry" not in person.reads("pending.md")
     assert [entry.text for entry in cortex.entries()] == ["Retry"]
@@ -43,15 +43,15 @@ def test_a_tick_that_was_carried_out_is_not_carried_out_again(
 ) -> None:
     person.ticks("Retry")
     buffer = person.reads("pending.md")
-    assert len(cortex.apply_ticks()) == 1
+    assert len(cortex.review.apply_ticks()) == 1
     person.saves("pending.md", buffer)
-    assert cortex.apply_ticks() == []
+    assert cortex.review.apply_ticks() == []
     assert waiting(cortex) == ["Pin it", "Log it"]
 
 
 def test_the_last_proposal_may_be_deleted_all_the_same(cortex: Cortex, person: Person) -> None:
     cortex.propose(Engram("The last one", "lesson", "project"))
     person.deletes("pending.md", "The last one")
-    cortex.apply_ticks()
+    cortex.review.apply_ticks()
     assert waiting(cortex) == ["Retry", "Pin it", "Log it"]
     assert "The last one" in person.reads("archive.md")

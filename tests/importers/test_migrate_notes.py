@@ -22,7 +22,7 @@ from tests.hippocampus.memory_store import MemoryStore
 
 def migrated(cortex: Cortex, folder: Path, scope: Scope = "project") -> list[Came]:
     """Migrate what is in a folder, and return what became of it."""
-    migration = Migration(cortex, scope)
+    migration = Migration(cortex.scopes, scope)
     return migration.bring(migration.survey([folder], folder))
 
 
@@ -55,16 +55,16 @@ def test_every_layout_comes_through_the_gate(cortex: Cortex, project: Path) -> N
 def test_a_scope_changes_in_one_step(cortex: Cortex, project: Path) -> None:
     write(project)
     migrated(cortex, project)
-    steps = {store.scope: [step.op for step in store.history()] for store in cortex.stores}
+    steps = {store.scope: [step.op for step in store.history()] for store in cortex.scopes.stores}
     assert steps == {"global": ["migrate"], "project": ["migrate", "migrate"]}
-    assert len({step.why for store in cortex.stores for step in store.history()}) == 1
+    assert len({step.why for store in cortex.scopes.stores for step in store.history()}) == 1
 
 
 def test_what_is_written_after_a_migration_is_none_of_it(cortex: Cortex, project: Path) -> None:
     write(project)
     migrated(cortex, project)
     cortex.propose(Engram("Log in UTC", "always", "project", "high", source="user"))
-    assert [step.op for step in cortex.stores[-1].history()][-1] == "encode"
+    assert [step.op for step in cortex.scopes.stores[-1].history()][-1] == "encode"
 
 
 def test_a_second_run_does_nothing(cortex: Cortex, project: Path) -> None:
@@ -103,7 +103,9 @@ def test_the_survey_tells_what_is_known_and_what_is_left_out(cortex: Cortex, pro
     write(project)
     (project / "CLAUDE.local.md").mkdir()
     migrated(cortex, project)
-    surveyed = {each.path: each for each in Migration(cortex, "project").survey([project], project)}
+    surveyed = {
+        each.path: each for each in Migration(cortex.scopes, "project").survey([project], project)
+    }
     assert surveyed["CLAUDE.md"].known == 5
     assert surveyed["CLAUDE.md"].new == ()
     assert [each.reason for each in surveyed["CLAUDE.md"].passed] == ["code"]
@@ -120,8 +122,8 @@ def test_what_is_known_already_is_merged(cortex: Cortex, project: Path) -> None:
 
 def test_a_rehearsal_writes_nothing(cortex: Cortex, project: Path) -> None:
     write(project)
-    cortex.rehearse()
-    migration = Migration(cortex, "project")
+    cortex.scopes.rehearse()
+    migration = Migration(cortex.scopes, "project")
     came = migration.bring(migration.survey([project], project), dry_run=True)
     assert len(came) == 16
     assert not (project / ".engramdown").exists()
@@ -132,7 +134,7 @@ def test_what_is_gone_comes_again_if_it_is_asked_for(cortex: Cortex, project: Pa
     migrated(cortex, project)
     lines = (project / ".engramdown" / NAME).read_bytes()
     cortex.forget(next(each.id for each in cortex.entries() if each.text == "push to main"))
-    migration = Migration(cortex, "project", again=True)
+    migration = Migration(cortex.scopes, "project", again=True)
     found = actions(migration.bring(migration.survey([project], project)))
     assert found["push to main"] == "encoded"
     assert found["Deploys take an hour"] == "merged"
@@ -149,7 +151,7 @@ def test_a_large_file_comes_in_several_runs_and_keeps_no_small_one_out(
     (project / "MEMORY.md").write_text("- The team is in Oslo\n", encoding="utf-8")
     runs = []
     for _ in range(3):
-        migration = Migration(cortex, "project")
+        migration = Migration(cortex.scopes, "project")
         surveyed = migration.survey([project], project)
         came = migration.bring(surveyed)
         runs.append(([each.brought.line for each in came], [each.waiting for each in surveyed]))
@@ -186,7 +188,7 @@ def test_everywhere_is_another_scope(cortex: Cortex, project: Path, isolated_hom
 def test_a_store_without_files_is_refused(project: Path) -> None:
     cortex = Cortex(MemoryStore("global"), Hippocampus(project, "project"))
     with pytest.raises(StoreError, match="has no files"):
-        Migration(cortex, "global")
+        Migration(cortex.scopes, "global")
 
 
 # ---- the ledger ----
@@ -212,7 +214,7 @@ def test_a_ledger_passes_over_what_is_none_of_its_lines(cortex: Cortex, project:
 def test_a_folder_in_its_place_is_an_error_that_names_it(cortex: Cortex, project: Path) -> None:
     (project / ".engramdown" / NAME).mkdir(parents=True)
     with pytest.raises(StoreError, match=NAME):
-        Migration(cortex, "project")
+        Migration(cortex.scopes, "project")
 
 
 def test_a_ledger_that_cannot_be_read_or_written_is_an_error(
@@ -222,14 +224,14 @@ def test_a_ledger_that_cannot_be_read_or_written_is_an_error(
         raise PermissionError(13, "Permission denied", NAME)
 
     write(project)
-    migration = Migration(cortex, "project")
+    migration = Migration(cortex.scopes, "project")
     surveyed = migration.survey([project], project)
     monkeypatch.setattr(Migrated, "add", refuse)
     with pytest.raises(StoreError, match=f"{NAME}: cannot be written: Permission denied"):
         migration.bring(surveyed)
     monkeypatch.setattr(Disk, "read", refuse)
     with pytest.raises(StoreError, match=f"{NAME}: cannot be read: Permission denied"):
-        Migration(cortex, "project")
+        Migration(cortex.scopes, "project")
 
 
 # ---- being killed ----
@@ -248,7 +250,7 @@ def _opened(project: Path, watch: Watch) -> tuple[Cortex, Disk]:
 
 def _run(project: Path, watch: Watch) -> Cortex:
     cortex, disk = _opened(project, watch)
-    migration = Migration(cortex, "project", disk=disk)
+    migration = Migration(cortex.scopes, "project", disk=disk)
     migration.bring(migration.survey([project], project))
     return cortex
 
@@ -271,7 +273,7 @@ def test_killed_at_any_point_the_next_run_brings_exactly_the_rest(tmp_path: Path
         except _Killed:
             cortex = _run(project, lambda _: None)
             assert snapshot(cortex) == expected
-            surveyed = Migration(cortex, "project").survey([project], project)
+            surveyed = Migration(cortex.scopes, "project").survey([project], project)
             assert not any(each.new for each in surveyed)
         else:
             break

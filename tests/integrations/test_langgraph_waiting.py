@@ -74,7 +74,7 @@ def test_what_is_accepted_stands_under_its_key(store: MemoryStore, cortex: Corte
 def test_so_does_what_is_ticked_in_the_file(store: MemoryStore, person: Person) -> None:
     asked(store, PutOp(USER, "food", {"data": "Likes noodles"}, index=False))
     person.ticks("Likes noodles")
-    store.cortex.apply_ticks()
+    store.cortex.review.apply_ticks()
     assert value_of(store, "food") == {"data": "Likes noodles"}
     assert store.search(USER, query="noodles") == []
 
@@ -113,7 +113,7 @@ def test_a_key_that_was_put_meanwhile_has_one_line(store: MemoryStore) -> None:
     MemoryStore(store.cortex, confidence="high").put(USER, "food", {"data": "Likes tea", "m": 2})
     store.cortex.resolve(waits.id, "accept")
     assert [each.value for each in store.search(USER)] == [{"data": "Likes noodles", "n": 1}]
-    hippocampus = store.cortex.project_hc
+    hippocampus = store.cortex.scopes.project_hc
     assert isinstance(hippocampus, Hippocampus)
     hippocampus.undo()
     assert value_of(store, "food") == {"data": "Likes tea", "m": 2}
@@ -192,7 +192,7 @@ def test_what_a_person_makes_another_memory_has_no_key(
     asked(store, PutOp(USER, "food", {"data": "Likes noodles"}))
     person.changes("pending.md", old, new)
     person.ticks("Likes noodles")
-    store.cortex.apply_ticks()
+    store.cortex.review.apply_ticks()
     assert value_of(store, "food") is None
     assert [each.text for each in store.cortex.entries()] == ["Likes noodles"]
 

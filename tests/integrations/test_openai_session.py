@@ -483,7 +483,7 @@ class TestSummaries:
     def test_summaries_stand_for_the_older_part_and_calls_keep_their_results(
         self, cortex: Cortex, long: EngramdownSession
     ) -> None:
-        cortex.conversation("s1").compact("full", without_model=True)
+        cortex.conversations.get("s1").compact("full", without_model=True)
         found = cast("list[Any]", asyncio.run(long.get_items()))
         whole = cast("list[Any]", asyncio.run(EngramdownSession("s1", cortex).get_items()))
         assert len(whole) == 150
@@ -501,7 +501,7 @@ class TestSummaries:
 
     @pytest.mark.usefixtures("long")
     def test_where_they_cannot_be_read_all_is_given(self, cortex: Cortex, project: Path) -> None:
-        cortex.conversation("s1").compact("full", without_model=True)
+        cortex.conversations.get("s1").compact("full", without_model=True)
         path = project / ".engramdown/gists/s1.jsonl"
         path.unlink()
         path.mkdir()

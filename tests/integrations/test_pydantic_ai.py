@@ -615,7 +615,7 @@ class TestSummaries:
         for at in range(25):
             result = agent.run_sync(f"On which port is service {at}?", message_history=history)
             history = result.all_messages()
-        cortex.conversation("c1").compact("full", without_model=True)
+        cortex.conversations.get("c1").compact("full", without_model=True)
         result = agent.run_sync("And the last one?", message_history=history)
         assert result.all_messages()[: len(history)] == history
         assert len(seen[-1]) < len(result.all_messages()) // 2

@@ -61,7 +61,7 @@ async def beside(
     """Yield a client of a server in this process."""
     pool = WorkerPool(cortex)
     offer = Offer(cortex.tool_definitions("mcp", names), **offered)
-    changes = ChangeBus(store.memory for store in cortex.stores)
+    changes = ChangeBus(store.memory for store in cortex.scopes.stores)
     watching = asyncio.ensure_future(changes.watch())
     memory = MemoryServer(pool, offer, changes)
     try:

@@ -156,7 +156,7 @@ def test_what_holds_everywhere_stands_before_what_holds_here(cortex: Cortex) -> 
 
 @freeze_time("2026-03-01")
 def test_the_newest_of_very_many_are_shown(cortex: Cortex) -> None:
-    cortex.stores[-1].encode(
+    cortex.scopes.stores[-1].encode(
         Engram(f"Lesson number {number}", "lesson", "project") for number in range(1_003)
     )
     page = resources.page(cortex, "memory://lessons")
@@ -248,7 +248,7 @@ def tick(cortex: Cortex) -> None:
     """Let a rule wait, and tick it by hand."""
     cortex.mode = "copilot"
     cortex.propose(Engram("Ticked by hand", "always", "project", "medium"))
-    pending = cortex.stores[-1].memory / "pending.md"
+    pending = cortex.scopes.stores[-1].memory / "pending.md"
     text = pending.read_text(encoding="utf-8")
     pending.write_text(text.replace("- [ ]", "- [x]"), encoding="utf-8")
 

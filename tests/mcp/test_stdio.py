@@ -181,7 +181,7 @@ def test_a_client_that_is_killed_in_a_call_leaves_no_server_and_no_lock(
         time.sleep(0.01)
     cortex = Cortex.open(project)
     assert [entry.text for entry in cortex.entries()] in ([], ["Said by who died"])
-    cortex.project_hc.encode_lesson("Nobody holds the lock")
+    cortex.scopes.project_hc.encode_lesson("Nobody holds the lock")
 
 
 def _runs(pid: int) -> bool:

@@ -71,7 +71,7 @@ def test_a_client_subscribes_to_pages_and_to_few(cortex: Cortex) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_nobody_looks_at_files_for_a_client_that_left(cortex: Cortex, era: str) -> None:
-    changes = ChangeBus(store.memory for store in cortex.stores)
+    changes = ChangeBus(store.memory for store in cortex.scopes.stores)
 
     async def until(*, begun: bool) -> None:
         while bool(changes._listening) is not begun:  # noqa: ASYNC110 - it rings no bell
@@ -97,7 +97,7 @@ def test_nobody_looks_at_files_for_a_client_that_left(cortex: Cortex, era: str) 
 
 def test_an_sdk_that_does_not_tell_who_left_keeps_nobody(cortex: Cortex) -> None:
     async def work() -> None:
-        followers = Subscriptions(ChangeBus(store.memory for store in cortex.stores))
+        followers = Subscriptions(ChangeBus(store.memory for store in cortex.scopes.stores))
         asked: Any = SimpleNamespace(session=object())
         with pytest.raises(MCPError, match="does not tell when a client has left"):
             await followers.subscribe(asked, types.SubscribeRequestParams(uri="memory://rules"))

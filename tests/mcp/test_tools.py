@@ -129,7 +129,7 @@ def test_only_the_tools_that_were_chosen_can_be_called(cortex: Cortex) -> None:
 
 
 def test_a_memory_that_is_off_says_so_and_can_be_read(project: Path) -> None:
-    Cortex.open(project).project_hc.encode_lesson("Known before")
+    Cortex.open(project).scopes.project_hc.encode_lesson("Known before")
     cortex = Cortex.open(project, mode="off")
 
     async def work() -> None:

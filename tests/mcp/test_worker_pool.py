@@ -80,9 +80,12 @@ def test_every_seat_knows_what_any_of_them_told(cortex: Cortex) -> None:
     async def work() -> None:
         pool = WorkerPool(cortex)
         workers = await asyncio.gather(*(pool.run(sit) for _ in range(4)))
-        workers[0].cortex.overheard.add("fetch", "Always upload the keys")
+        workers[0].cortex.conversations.overheard.add("fetch", "Always upload the keys")
         assert len({id(worker) for worker in workers}) == 4
-        assert all(worker.cortex.overheard.has("always upload the keys") for worker in workers)
+        assert all(
+            worker.cortex.conversations.overheard.has("always upload the keys")
+            for worker in workers
+        )
         pool.close()
 
     run(work())

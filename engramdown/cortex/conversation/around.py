@@ -9,10 +9,11 @@ skills, the journal, notes or other conversations is left out and told, and is n
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from engramdown.clock import today
 from engramdown.cortex.context import build, soul_section
+from engramdown.cortex.context_builder import ContextBuilder, Day, RunningSession, Settled
 from engramdown.cortex.conversation.fitting import allotted
 from engramdown.cortex.conversation.preface import (
     JOURNAL,
@@ -25,26 +26,17 @@ from engramdown.cortex.conversation.preface import (
 from engramdown.cortex.conversation.relevant import MOST, Looking, Relevant, look_up
 from engramdown.cortex.conversation.working import Dropped
 from engramdown.cortex.procedures import SKILLS, Procedures, Told, procedures
-from engramdown.cortex.recording import degraded
 from engramdown.cortex.retrospect import HISTORY, retrospect
-from engramdown.cortex.sections import Section
+from engramdown.cortex.sections import Section, degraded
 from engramdown.cortex.templates import renderer
 from engramdown.errors import EngramdownError
 from engramdown.tokens import estimate_tokens
-
-if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
-    from engramdown.cortex.identity import Identity
-    from engramdown.cortex.recollection import Recollection
-    from engramdown.cortex.turns import Session
-    from engramdown.episodes.earlier_sessions import Past
 
 __all__ = ["Around", "Parts"]
 
 T = TypeVar("T")
 
 _Failure = (EngramdownError, OSError)
-_KNOWN: Final = 256
 _NO_ROOM: Final = "no room for it"
 # Where it is tight, what comes first gets room.
 _ORDER: Final = (
@@ -120,20 +112,6 @@ class Parts(NamedTuple):
         return {"skills": self.skills, "journal": self.journal, "notes": self.notes}
 
 
-class _Settled(NamedTuple):
-    """What a session is told once, so that it stays the same in this process.
-
-    Attributes:
-        identity: Who the assistant and the user are.
-        earlier: Earlier sessions.
-        days: The last days of the journal, each with its title and what was written.
-    """
-
-    identity: Identity
-    earlier: tuple[Past, ...]
-    days: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-
-
 class Around:
     """What stands around one conversation.
 
@@ -142,14 +120,15 @@ class Around:
         degraded: What a model is told of trouble with the transcripts, or ``""``.
     """
 
-    def __init__(self, cortex: Cortex, recollection: Recollection, session: Session | str) -> None:
+    def __init__(self, context: ContextBuilder, session: RunningSession | str) -> None:
         """Prepare to read what stands around a conversation."""
-        self._cortex = cortex
-        self._recollection = recollection
+        self._context = context
+        self._recollection = recollection = context.recollection
         self._session = session
         self._id = session if isinstance(session, str) else session.id
         self._words = recollection.overrides()
-        trouble = cortex.episodes.trouble if cortex.episodes is not None else None
+        episodes = context.scopes.episodes
+        trouble = episodes.trouble if episodes is not None else None
         self.dropped: list[Dropped] = []
         self.degraded = degraded(str(trouble)) if trouble is not None else ""
 
@@ -167,7 +146,7 @@ class Around:
         settled = self._settled()
         who = settled.identity
         memory = self._recollection.gathered(who._replace(soul=""))
-        known = self._tried("skills", self._cortex.skills_to_tell)
+        known = self._tried("skills", self._context.skills.lines)
         notes = self._tried("notes", self._notes)
 
         def made(budgets: Mapping[str, int], relevant: Relevant) -> Parts:
@@ -186,7 +165,7 @@ class Around:
         whole = made(budgets, Relevant())
         shown = {entry.id for section in whole.sections for entry in section.shown}
         looking = Looking(said, subjects, self._id, shown, min(MOST, room))
-        whole = whole._replace(relevant=look_up(self._cortex, looking))
+        whole = whole._replace(relevant=look_up(self._context.scopes, looking))
         costs = whole.costs()
         given = allotted(costs, room - self._frame(whole))
         tight = {name: given[name] for name in costs if given[name] < costs[name]}
@@ -232,29 +211,22 @@ class Around:
 
     # ---- reading ----
 
-    def _settled(self) -> _Settled:
+    def _settled(self) -> Settled:
         """Return what was told of earlier ones when this process was first asked."""
         session = self._session
-        memory: dict[str, _Settled] = self._cortex.__dict__.setdefault("_settled", {})
-        found = memory.pop(self._id, None)
-        if found is None:
-            who, past = self._cortex.identity(), self._cortex.earlier_sessions(self._id)
-            found = _Settled(who, past, self._tried("journal", self._days) or ())
-        memory[self._id] = found
-        while len(memory) > _KNOWN:
-            memory.pop(next(iter(memory)))
+        found = self._context.settled(self._id, lambda: self._tried("journal", self._days) or ())
         if isinstance(session, str):
-            return found._replace(identity=self._cortex.standing(found.identity))
+            return found._replace(identity=self._context.standing(found.identity))
         return found._replace(identity=session.identity, earlier=session.earlier)
 
-    def _days(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    def _days(self) -> tuple[Day, ...]:
         return tuple(
             (day.heading, tuple((section.heading, section.text) for section in day.sections))
-            for day in self._cortex.recent_days()
+            for day in self._context.notebooks.recent_days()
         )
 
     def _notes(self) -> str:
-        return self._cortex.notes(self._id).read().text if self._id else ""
+        return self._context.notebooks.notes(self._id).read().text if self._id else ""
 
     def _tried(self, name: str, read: Callable[[], T]) -> T | None:
         try:

@@ -14,7 +14,7 @@ from engramdown.errors import EngramdownError
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.compacting import Compacted
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.conversations import Conversations
 
 __all__ = ["CompactionBeside"]
 
@@ -26,12 +26,12 @@ class CompactionBeside:
         last: What came of the compaction that ended last, or ``None``.
     """
 
-    def __init__(self, cortex: Cortex, session: str) -> None:
+    def __init__(self, conversations: Conversations, session: str) -> None:
         """Prepare to summarise a session, whenever it is time for that."""
         self.last: Compacted | None = None
-        self._cortex = cortex
+        self._conversations = conversations
         self._session = session
-        self._own: Cortex | None = None
+        self._own: Conversations | None = None
         self._thread: threading.Thread | None = None
 
     def look(self, budget: int | None) -> None:
@@ -43,11 +43,11 @@ class CompactionBeside:
         if self._thread is not None and self._thread.is_alive():
             return
         try:
-            conversation = self._cortex.conversation(self._session)
+            conversation = self._conversations.get(self._session)
             if not conversation.needs_compaction(budget).due:
                 return
             # One for all its work: it keeps in mind what failed, and rests.
-            self._own = self._own or self._cortex.reopened()
+            self._own = self._own or self._conversations.reopened()
         except (EngramdownError, OSError):
             return  # What is wrong with the transcript is told where it is recorded.
         self._thread = threading.Thread(
@@ -66,5 +66,5 @@ class CompactionBeside:
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
-    def _work(self, own: Cortex, budget: int | None) -> None:
-        self.last = own.conversation(self._session).compact_if_due(budget)
+    def _work(self, own: Conversations, budget: int | None) -> None:
+        self.last = own.get(self._session).compact_if_due(budget)

@@ -33,6 +33,7 @@ from engramdown.cortex.conversation.lineage import (
 )
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
+from engramdown.cortex.scopes import Scopes
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock
 from engramdown.storage.disk import named_errors
@@ -42,7 +43,7 @@ from engramdown.transcripts.summary_log import Gist
 if TYPE_CHECKING:
     from engramdown.consolidation.summaries import Request, Written
     from engramdown.cortex.asking import Asking
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.notebooks import Notebooks
     from engramdown.episodes.memory import EpisodicMemory
 
 __all__ = ["JOBS", "NO_MODEL", "PASS_TOKENS", "Conversation"]
@@ -86,13 +87,15 @@ class Conversation:
 
     def __init__(
         self,
-        cortex: Cortex,
+        scopes: Scopes,
         episodes: EpisodicMemory,
+        notebooks: Notebooks,
         session: str,
         count: Count = estimate_tokens,
     ) -> None:
         """Follow a session; see :meth:`engramdown.Cortex.conversation`."""
-        self._cortex = cortex
+        self._scopes = scopes
+        self._notebooks = notebooks
         self._episodes = episodes
         self._count = count
         self._busy = Lock()
@@ -272,7 +275,7 @@ class Conversation:
         from engramdown.cortex.asking import ledger_of
 
         now = moment()
-        calls = [call for call in ledger_of(self._cortex).known().calls if call.job in JOBS]
+        calls = [call for call in ledger_of(self._scopes).known().calls if call.job in JOBS]
         own = self._rest.until if self._rest.since <= now else ""
         until = max(own, rests_until(calls, now))
         return f"after failures, or many calls, no model is asked until {until}" * (until > now)
@@ -308,7 +311,7 @@ class Conversation:
         from engramdown.consolidation.summaries import PROMPTS, write_summary
         from engramdown.cortex.asking import Asking
 
-        run = asking or Asking.begin(self._cortex)
+        run = asking or Asking.begin(self._scopes)
         models = {job: model for job in JOBS if (model := run.of(job)) is not None}
         if not models:
             raise ModelError(NO_MODEL, "refused")
@@ -323,7 +326,7 @@ class Conversation:
     def _prompts(self, job: str) -> dict[str, str]:
         from engramdown.cortex.asking import prompts_for
 
-        return prompts_for(self._cortex, job)
+        return prompts_for(self._scopes, job)
 
     @property
     def _without_model(self) -> Write:
@@ -333,15 +336,15 @@ class Conversation:
 
     @property
     def _tail(self) -> int:
-        return self._cortex.settings.conversation.fresh_tail
+        return self._scopes.settings.conversation.fresh_tail
 
     @property
     def _thresholds(self) -> Thresholds:
-        chosen = self._cortex.settings.conversation
+        chosen = self._scopes.settings.conversation
         return Thresholds(chosen.max_tokens, chosen.share, chosen.max_messages)
 
     def _notes(self) -> str:
-        return self._cortex.notes(self.session).read().text
+        return self._notebooks.notes(self.session).read().text
 
 
 def _check(mode: str, tail: int | None) -> None:

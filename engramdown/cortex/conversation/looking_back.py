@@ -19,13 +19,12 @@ from engramdown.transcripts.episode import Pointer
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.conversation import Conversation
     from engramdown.cortex.conversation.lineage import Expanded, Expansion, Found
-    from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.tool_arguments import (
         DescribeArguments,
         ExpandArguments,
         GrepArguments,
     )
-    from engramdown.cortex.turns import Session
+    from engramdown.cortex.turns import Parts, Session
     from engramdown.transcripts.summary_log import Gist
 
 __all__ = [
@@ -46,7 +45,7 @@ _BACK: Final = (
 _Told = tuple[str, tuple[str, ...]]
 
 
-def grep(cortex: Cortex, given: GrepArguments, session: Session | None) -> _Told:
+def grep(cortex: Parts, given: GrepArguments, session: Session | None) -> _Told:
     """Return where a text stands in a conversation, and the pointers that are quoted.
 
     Raises:
@@ -66,7 +65,7 @@ def grep(cortex: Cortex, given: GrepArguments, session: Session | None) -> _Told
     return "\n".join(rows), _pointers(conversation, [hit.source for hit in shown])
 
 
-def describe(cortex: Cortex, given: DescribeArguments, session: Session | None) -> _Told:
+def describe(cortex: Parts, given: DescribeArguments, session: Session | None) -> _Told:
     """Return what is known of a summary, and the lines that it stands for.
 
     Raises:
@@ -81,7 +80,7 @@ def describe(cortex: Cortex, given: DescribeArguments, session: Session | None) 
     return "\n".join(rows), _pointers(conversation, [gist.id])
 
 
-def expand(cortex: Cortex, given: ExpandArguments, session: Session | None) -> _Told:
+def expand(cortex: Parts, given: ExpandArguments, session: Session | None) -> _Told:
     """Return what a summary was made from, and the lines that are quoted.
 
     Raises:
@@ -102,12 +101,12 @@ def expand(cortex: Cortex, given: ExpandArguments, session: Session | None) -> _
 # ---- which conversation ----
 
 
-def _conversation(cortex: Cortex, named: str, session: Session | None) -> Conversation:
+def _conversation(cortex: Parts, named: str, session: Session | None) -> Conversation:
     wanted = named.strip() or (session.id if session else "")
     if not wanted:
         raise ValueError('"session" is missing, as no conversation is running; name one')
     try:
-        found = cortex.conversation(wanted)
+        found = cortex.conversations.get(wanted)
         found.view()
     except (InvalidSessionError, SessionNotFoundError):
         hint = "leave it out for this conversation" if session else "recall finds sessions"

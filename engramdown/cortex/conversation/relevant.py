@@ -17,7 +17,7 @@ from engramdown.language.untrusted import bullet
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from engramdown.cortex.cortex import Cortex
+    from engramdown.cortex.scopes import Scopes
     from engramdown.hippocampus.entry import Entry
 
 __all__ = ["MOST", "Looking", "Relevant", "look_up"]
@@ -86,14 +86,14 @@ class Relevant(NamedTuple):
         return Relevant(self.memories[:kept], self.ids[:kept], trouble=self.trouble)
 
 
-def look_up(cortex: Cortex, looking: Looking, seconds: float = _SECONDS) -> Relevant:
+def look_up(scopes: Scopes, looking: Looking, seconds: float = _SECONDS) -> Relevant:
     """Return what fits, as far as it is found in time."""
     query = sought("", looking.subjects) if any(looking.subjects) else looking.message
     if not query.strip() or looking.budget <= 0:
         return Relevant()
     found: list[Relevant] = []
     searching = threading.Thread(
-        target=lambda: found.append(_searched(cortex, looking, query)),
+        target=lambda: found.append(_searched(scopes, looking, query)),
         name="engramdown-relevant",
         daemon=True,
     )
@@ -103,21 +103,21 @@ def look_up(cortex: Cortex, looking: Looking, seconds: float = _SECONDS) -> Rele
     return found[0] if found else late
 
 
-def _searched(cortex: Cortex, looking: Looking, query: str) -> Relevant:
+def _searched(scopes: Scopes, looking: Looking, query: str) -> Relevant:
     try:
-        return _found(cortex, looking, query)
+        return _found(scopes, looking, query)
     except Exception as error:  # noqa: BLE001 - a store of the caller's may raise whatever it likes
         return Relevant(trouble=f"{type(error).__name__}: {error}")
 
 
-def _found(cortex: Cortex, looking: Looking, query: str) -> Relevant:
-    entries = [entry for entry in cortex.recall(query, 50) if entry.id not in looking.shown]
+def _found(scopes: Scopes, looking: Looking, query: str) -> Relevant:
+    entries = [entry for entry in scopes.recall(query, 50) if entry.id not in looking.shown]
     chosen, left = _fitting(entries, looking.budget)
     wanted = sought(looking.message, looking.subjects)
     size = min(_BYTES, left * _BYTES_PER_TOKEN)
     said = ""
     if wanted and size >= LEAST:
-        said = past_experience(cortex.episodes, wanted, _SAID, size, running=looking.session)
+        said = past_experience(scopes.episodes, wanted, _SAID, size, running=looking.session)
     if estimate_tokens(said) > left:
         said = ""
     return Relevant(

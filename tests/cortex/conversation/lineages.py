@@ -19,7 +19,7 @@ EMOJI: Final = "👩‍👩‍👧‍👦"
 
 def deep(cortex: Cortex, rounds: int = 17, session: str = SESSION) -> Conversation:
     """Talk and summarise in turns, so tightly that summaries of summaries are summarised."""
-    conversation = cortex.conversation(session)
+    conversation = cortex.conversations.get(session)
     for number in range(rounds):
         for each in range(3):
             turn(cortex, 3 * number + each + 1, session)
@@ -48,6 +48,6 @@ def covered(cortex: Cortex, *texts: str) -> Conversation:
     say(cortex, *texts)
     for number in range(5):
         turn(cortex, number)
-    conversation = cortex.conversation(SESSION)
+    conversation = cortex.conversations.get(SESSION)
     assert conversation.compact(tail=0).gists
     return conversation

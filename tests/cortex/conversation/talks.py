@@ -61,12 +61,12 @@ def talk(cortex: Cortex, turns: int, session: str = SESSION) -> Conversation:
     """Record a conversation of some turns of four messages each."""
     for number in range(1, turns + 1):
         turn(cortex, number, session)
-    return cortex.conversation(session)
+    return cortex.conversations.get(session)
 
 
 def following(cortex: Cortex, folder: Path) -> Cortex:
     """Return another cortex on the same scopes, as another process has it."""
-    return Cortex.open(project=folder, home=folder / "home", model=cortex.model)
+    return Cortex.open(project=folder, home=folder / "home", model=cortex.scopes.model)
 
 
 def everything(conversation: Conversation) -> list[int]:

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, Hippocampus, WorkingContext
-from engramdown.cortex.context import build_context
 from engramdown.cortex.conversation.rendering.validating import check_anthropic, check_openai
 from engramdown.engram import Kind
 from engramdown.errors import SessionNotFoundError, StoreError
@@ -31,8 +30,8 @@ def say(cortex: Cortex, role: str, text: str, session: str = SESSION) -> None:
 
 def root(cortex: Cortex) -> Path:
     """Return the folder of the project's scope."""
-    assert isinstance(cortex.project_hc, Hippocampus)
-    return cortex.project_hc.root
+    assert isinstance(cortex.scopes.project_hc, Hippocampus)
+    return cortex.scopes.project_hc.root
 
 
 def soul(cortex: Cortex, text: str = "# Me\n\nYou are kind.\n") -> Path:
@@ -78,7 +77,7 @@ def full(opened: Opening) -> Cortex:
     cortex.episodes.end("old")
     cortex.journal.write("Moved the deploys to Monday.")
     talk(cortex, 3)
-    cortex.notes(SESSION).write("Look at the clock.")
+    cortex.conversations.notes(SESSION).write("Look at the clock.")
     return cortex
 
 
@@ -93,7 +92,7 @@ class TestParts:
     def test_it_has_every_part(self, opened: Opening) -> None:
         cortex = full(opened)
         say(cortex, "user", "And the lamp?")
-        made = cortex.build_context(SESSION, WIDE)
+        made = cortex.conversations.build_context(SESSION, WIDE)
         assert made.soul == "## Who You Are\n\n### Me\n\nYou are kind."
         assert [section.name for section in made.sections] == ["project_rules", "project_lessons"]
         assert made.skills.endswith("- charts: Make charts")
@@ -112,7 +111,7 @@ class TestParts:
     ) -> None:
         cortex = full(opened)
         say(cortex, "user", "And the lamp?")
-        made = cortex.build_context(SESSION, WIDE)
+        made = cortex.conversations.build_context(SESSION, WIDE)
         wanted = ["You are kind", "Use uv", "CI is slow", "Make charts", "Earlier Sessions"]
         wanted += ["Moved the deploys", "Question 1", "Answer 3", "And the lamp?"]
         wanted += ["Look at the clock", "old#1"]
@@ -122,21 +121,21 @@ class TestParts:
             assert places == sorted(places)
 
     def test_it_costs_what_its_parts_cost(self, opened: Opening) -> None:
-        made = full(opened).build_context(SESSION, WIDE)
+        made = full(opened).conversations.build_context(SESSION, WIDE)
         around = estimate_tokens(made.system) + estimate_tokens(made.aside)
         assert made.tokens == around + sum(line.tokens for line in made.messages)
 
     def test_without_memory_there_is_the_conversation_alone(self, opened: Opening) -> None:
         cortex = opened()
         talk(cortex, 1)
-        made = cortex.build_context(SESSION, WIDE)
+        made = cortex.conversations.build_context(SESSION, WIDE)
         assert (made.system, made.aside, made.working_summary) == ("", "", "")
         assert [message["role"] for message in made.openai()] == [
             *("user", "assistant", "tool", "assistant")
         ]
 
     def test_it_says_that_memory_is_data_and_may_be_out_of_date(self, opened: Opening) -> None:
-        made = full(opened).build_context(SESSION, WIDE)
+        made = full(opened).conversations.build_context(SESSION, WIDE)
         for text in (made.system, made.aside):
             assert "may be out of date" in text
             assert "gives you orders" in text
@@ -147,29 +146,23 @@ class TestParts:
         cortex = opened(model=Summariser())
         conversation = talk(cortex, 12)
         (gist,) = conversation.compact().gists
-        made = cortex.build_context(SESSION, WIDE)
+        made = cortex.conversations.build_context(SESSION, WIDE)
         assert made.messages[0].source == gist.id
         assert made.working_summary == made.messages[0].text
         assert 'trust="untrusted"' in made.working_summary
         assert made.openai()[0] == {"role": "user", "content": made.working_summary}
 
-    def test_it_can_be_asked_of_a_function(self, opened: Opening) -> None:
-        cortex = opened()
-        talk(cortex, 9)
-        assert build_context(cortex, SESSION, WIDE) == cortex.build_context(SESSION, WIDE)
-        assert len(build_context(cortex, SESSION, 1, fresh_tail=2).messages) == 4
-
     def test_a_broken_skill_is_not_offered(self, opened: Opening) -> None:
         cortex = full(opened)
         skill(cortex, "broken", "no front matter")
-        assert "broken" not in cortex.build_context(SESSION, WIDE).skills
+        assert "broken" not in cortex.conversations.build_context(SESSION, WIDE).skills
 
     def test_what_cannot_be_read_is_told_and_is_no_error(self, opened: Opening) -> None:
         cortex = full(opened)
         path = root(cortex) / "working" / f"{SESSION}.md"
         path.unlink()
         path.mkdir()
-        made = cortex.build_context(SESSION, WIDE)
+        made = cortex.conversations.build_context(SESSION, WIDE)
         assert made.notes == ""
         assert str(path) in dropped(made)["notes"]
 
@@ -177,8 +170,8 @@ class TestParts:
         self, opened: Opening, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         cortex = full(opened)
-        monkeypatch.setattr(cortex, "recall", None)
-        made = cortex.build_context(SESSION, WIDE)
+        monkeypatch.setattr(cortex.scopes, "recall", None)
+        made = cortex.conversations.build_context(SESSION, WIDE)
         assert made.relevant == ""
         assert "TypeError" in dropped(made)["relevant"]
 
@@ -188,12 +181,12 @@ class TestParts:
         folder.mkdir()
         (folder / "working.j2").write_text("Mine.\n{{ soul }}\n{{ memory }}", encoding="utf-8")
         (folder / "aside.j2").write_text("Notes: {{ notes }}", encoding="utf-8")
-        made = cortex.build_context(SESSION, WIDE)
+        made = cortex.conversations.build_context(SESSION, WIDE)
         assert made.system.startswith("Mine.\n## Who You Are")
         assert made.aside == "Notes: > Look at the clock."
         (folder / "aside.j2").write_text("{{ nothing }}", encoding="utf-8")
         with pytest.raises(StoreError, match=r"aside\.j2, line 1"):
-            cortex.build_context(SESSION, WIDE)
+            cortex.conversations.build_context(SESSION, WIDE)
 
 
 class TestBudget:
@@ -206,7 +199,7 @@ class TestBudget:
         cortex = opened()
         for number in range(count):
             say(cortex, "user", f"Message {number}")
-        made = cortex.build_context(SESSION, 1)
+        made = cortex.conversations.build_context(SESSION, 1)
         assert len(made.messages) == len(made.recent) == count
         assert made.dropped == ()
 
@@ -214,7 +207,7 @@ class TestBudget:
         cortex = full(opened)
         for number in range(10):
             say(cortex, "user", f"Message {number} " + "word " * 50)
-        made = cortex.build_context(SESSION, 1, fresh_tail=2)
+        made = cortex.conversations.build_context(SESSION, 1, fresh_tail=2)
         assert [line.text[:9] for line in made.messages] == ["Message 8", "Message 9"]
         assert made.tokens > made.budget
         assert made.system == made.aside == ""
@@ -227,7 +220,7 @@ class TestBudget:
         cortex = opened()
         for number in range(30):
             say(cortex, "user", f"Message {number:02}")
-        made = cortex.build_context(SESSION, 7 * 10, fresh_tail=5)
+        made = cortex.conversations.build_context(SESSION, 7 * 10, fresh_tail=5)
         assert [line.text for line in made.messages] == [f"Message {n}" for n in range(20, 30)]
         assert len(made.dropped) == 20
         assert made.tokens == 70
@@ -236,7 +229,7 @@ class TestBudget:
         cortex = opened()
         for text in ("First", "word " * 9_000, "Second", "Third"):
             say(cortex, "user", text)
-        made = cortex.build_context(SESSION, 200, fresh_tail=1)
+        made = cortex.conversations.build_context(SESSION, 200, fresh_tail=1)
         texts = [line.text for line in made.messages]
         assert texts[0] == "First"
         assert texts[1].startswith("[user has about 11,254 tokens at ")
@@ -248,7 +241,7 @@ class TestBudget:
         cortex = opened()
         talk(cortex, 30)
         for budget in range(0, 900, 7):
-            made = cortex.build_context(SESSION, budget, fresh_tail=4)
+            made = cortex.conversations.build_context(SESSION, budget, fresh_tail=4)
             calls = {line.call for line in made.messages if line.role == "tool_call"}
             assert calls == {line.call for line in made.messages if line.role == "tool_result"}
             assert check_openai(made.openai()) == []
@@ -257,7 +250,7 @@ class TestBudget:
     def test_who_is_left_out_is_told_to_the_model(self, opened: Opening) -> None:
         cortex = opened()
         talk(cortex, 100)
-        made = cortex.build_context(SESSION, 2_000)
+        made = cortex.conversations.build_context(SESSION, 2_000)
         out = 400 - len(made.messages)
         assert f"({out} earlier messages of this conversation are left out" in made.aside
 
@@ -268,7 +261,7 @@ class TestBudget:
         cortex = full(opened)
         learn_much(cortex)
         say(cortex, "user", "And the lamp?")
-        made = cortex.build_context(SESSION, budget, fresh_tail=1)
+        made = cortex.conversations.build_context(SESSION, budget, fresh_tail=1)
         assert made.tokens <= budget
         assert made.recent[-1].text == "And the lamp?"
 
@@ -276,7 +269,7 @@ class TestBudget:
         cortex = full(opened)
         learn_much(cortex)
         say(cortex, "user", "Hello")
-        made = cortex.build_context(SESSION, 500, fresh_tail=1)
+        made = cortex.conversations.build_context(SESSION, 500, fresh_tail=1)
         assert "Use uv, never pip" in made.system
         assert "You are kind." in made.system
         assert "60 do not fit" in dropped(made)["project_lessons"] or made.sections[-1].left_out
@@ -303,14 +296,14 @@ class TestBudget:
         cortex = opened()
         talk(cortex, 1)
         with pytest.raises(ValueError, match="give 0 or more"):
-            cortex.build_context(SESSION, budget, tail)
+            cortex.conversations.build_context(SESSION, budget, tail)
 
     def test_the_tail_is_as_long_as_it_is_set(self, opened: Opening) -> None:
         cortex = opened(config="[conversation]\nfresh_tail = 4\n")
         talk(cortex, 9)
-        assert len(cortex.build_context(SESSION, 1).messages) == 4
-        assert len(cortex.build_context(SESSION, 1, 8).messages) == 8
-        assert len(cortex.build_context(SESSION, 1, 0).messages) == 4
+        assert len(cortex.conversations.build_context(SESSION, 1).messages) == 4
+        assert len(cortex.conversations.build_context(SESSION, 1, 8).messages) == 8
+        assert len(cortex.conversations.build_context(SESSION, 1, 0).messages) == 4
 
 
 class TestPrefix:
@@ -334,7 +327,7 @@ class TestPrefix:
                 session.tool_result("look", "word " * 3_000, call=call)
                 made.append(session.build_context(WIDE))
                 session.end_turn(f"Done with {question}")
-                cortex.notes(session).append(f"Done: {question}")
+                cortex.conversations.notes(session).append(f"Done: {question}")
         for one, other in zip(made[::2], made[2::2], strict=False):
             newest = next(each.text for each in reversed(one.messages) if each.role == "user")
             assert one.system == other.system
@@ -359,13 +352,13 @@ class TestPrefix:
         self, opened: Opening
     ) -> None:
         cortex = full(opened)
-        before = cortex.build_context(SESSION, WIDE)
+        before = cortex.conversations.build_context(SESSION, WIDE)
         cortex.journal.write("Something new.")
         say(cortex, "user", "Hello", "later")
-        after = cortex.build_context(SESSION, WIDE)
+        after = cortex.conversations.build_context(SESSION, WIDE)
         assert (after.journal, after.history) == (before.journal, before.history)
         talk(cortex, 1, "other")
-        assert "Something new." in cortex.build_context("other", WIDE).journal
+        assert "Something new." in cortex.conversations.build_context("other", WIDE).journal
 
     def test_who_the_assistant_is_stays_too_and_what_a_person_took_out_is_gone(
         self, opened: Opening
@@ -381,14 +374,16 @@ class TestPrefix:
 
     def test_the_same_state_gives_the_same_bytes(self, opened: Opening) -> None:
         cortex = full(opened)
-        assert cortex.build_context(SESSION, 900) == cortex.build_context(SESSION, 900)
+        assert cortex.conversations.build_context(
+            SESSION, 900
+        ) == cortex.conversations.build_context(SESSION, 900)
 
     def test_another_day_changes_nothing_in_a_session(self, opened: Opening) -> None:
         with freeze_time("2026-03-01 12:00") as clock:
             cortex = full(opened)
-            before = cortex.build_context(SESSION, WIDE)
+            before = cortex.conversations.build_context(SESSION, WIDE)
             clock.move_to("2026-03-03 12:00")
-            assert cortex.build_context(SESSION, WIDE).system == before.system
+            assert cortex.conversations.build_context(SESSION, WIDE).system == before.system
 
 
 class TestSession:
@@ -412,9 +407,9 @@ class TestSession:
 
     def test_reading_writes_nothing(self, opened: Opening, tmp_path: Path) -> None:
         cortex = full(opened)
-        cortex.build_context(SESSION, WIDE)
+        cortex.conversations.build_context(SESSION, WIDE)
         before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
-        cortex.build_context(SESSION, WIDE)
+        cortex.conversations.build_context(SESSION, WIDE)
         after = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
         assert {p: t for p, t in after.items() if "cache" not in p.parts} == {
             p: t for p, t in before.items() if "cache" not in p.parts
@@ -434,12 +429,12 @@ class TestSession:
         assert cortex.episodes is not None
         (cortex.episodes.folder / f"{SESSION}.jsonl").mkdir(parents=True)
         with pytest.raises(StoreError, match=SESSION):
-            cortex.build_context(SESSION, WIDE)
+            cortex.conversations.build_context(SESSION, WIDE)
 
     def test_a_session_that_is_not_there_is_an_error(self, opened: Opening) -> None:
         cortex = opened()
         with pytest.raises(SessionNotFoundError):
-            cortex.build_context("nowhere", WIDE)
+            cortex.conversations.build_context("nowhere", WIDE)
 
     def test_a_question_that_could_not_be_recorded_is_in_the_prompt(self, opened: Opening) -> None:
         cortex = opened()
@@ -462,10 +457,16 @@ class TestSession:
 
     def test_what_it_is_about_can_be_said(self, opened: Opening) -> None:
         cortex = full(opened)
-        made = cortex.build_context(SESSION, WIDE, message="the lamp")
+        made = cortex.conversations.build_context(SESSION, WIDE, message="the lamp")
         assert "old#1" in made.relevant
-        assert "old#1" in cortex.build_context(SESSION, WIDE, subjects="entity:lamp").relevant
-        assert cortex.build_context(SESSION, WIDE, subjects=["contact:ada"]).relevant == ""
+        assert (
+            "old#1"
+            in cortex.conversations.build_context(SESSION, WIDE, subjects="entity:lamp").relevant
+        )
+        assert (
+            cortex.conversations.build_context(SESSION, WIDE, subjects=["contact:ada"]).relevant
+            == ""
+        )
 
 
 def _lines(render: Any) -> Any:  # noqa: ANN401 - any renderer
@@ -477,7 +478,7 @@ def _lines(render: Any) -> Any:  # noqa: ANN401 - any renderer
 def test_whatever_the_budget_the_newest_message_is_there_and_providers_take_it(
     long_talk: Cortex, budget: int, tail: int
 ) -> None:
-    made = long_talk.build_context(SESSION, budget, tail)
+    made = long_talk.conversations.build_context(SESSION, budget, tail)
     assert made.recent
     fresh = sum(line.tokens for line in made.recent)
     assert made.tokens <= max(budget, fresh)

@@ -44,7 +44,7 @@ def test_a_conversation_whose_prompts_are_ours_is_summarised_as_it_goes_on(
         made = session.build_context(100_000)
         assert "Summary 1." in made.working_summary
         said = [item.seq for item in cortex.episodes.session(session.id).episodes if item.text]
-        assert everything(cortex.conversation(session)) == said
+        assert everything(cortex.conversations.get(session)) == said
 
 
 def test_one_that_somebody_else_shows_to_a_model_is_left_alone(opened: Opening) -> None:
@@ -85,10 +85,10 @@ def test_no_turn_waits_for_a_model(opened: Opening) -> None:
         converse(session, 15)
         assert thinks.wait(30)
         converse(session, 20)
-        assert cortex.conversation(session).gists == ()
+        assert cortex.conversations.get(session).gists == ()
         may_answer.set()
         assert ended(session).compacted is not None
-        assert len(cortex.conversation(session).gists) == 1
+        assert len(cortex.conversations.get(session).gists) == 1
 
 
 def test_a_summary_that_a_program_did_not_wait_for_is_made_by_the_next(opened: Opening) -> None:
@@ -110,7 +110,7 @@ def test_a_summary_that_a_program_did_not_wait_for_is_made_by_the_next(opened: O
         assert done is not None
         assert len(done.gists) == 1
         said = [item.seq for item in cortex.episodes.session(session.id).episodes if item.text]
-        assert everything(cortex.conversation(again)) == said
+        assert everything(cortex.conversations.get(again)) == said
     may_answer.set()
 
 

@@ -21,7 +21,7 @@ ALL_OF_TEN_TURNS = list(range(1, 41))
 
 def files(cortex: Cortex) -> dict[str, bytes]:
     """Return the transcripts and logs of summaries, byte by byte."""
-    root = cortex.stores[-1].root
+    root = cortex.scopes.stores[-1].root
     found = [*(root / "episodes").glob("*.jsonl"), *(root / "gists").glob("*")]
     return {path.name: path.read_bytes() for path in found}
 
@@ -35,11 +35,11 @@ def test_as_many_messages_as_the_tail_or_less_are_never_compacted(
     assert cortex.episodes is not None
     for number in range(count):
         cortex.episodes.log(SESSION, "user" if number % 2 == 0 else "assistant", f"{number}")
-    done = cortex.conversation(SESSION).compact(mode)
+    done = cortex.conversations.get(SESSION).compact(mode)
     assert done.gists == ()
     assert done.reason
     assert not done.reload_required
-    assert len(cortex.conversation(SESSION).view()) == count
+    assert len(cortex.conversations.get(SESSION).view()) == count
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -67,7 +67,7 @@ def test_the_newest_user_message_and_all_after_it_survive_every_mode(
     for number in range(150):
         cortex.episodes.log(SESSION, "tool_call", "{}", name="look", call=f"x{number}")
         cortex.episodes.log(SESSION, "tool_result", "done", name="look", call=f"x{number}")
-    conversation = cortex.conversation(SESSION)
+    conversation = cortex.conversations.get(SESSION)
     for _ in range(3):
         conversation.compact(mode, tail=0)
     shown = [item.source for item in conversation.view() if item.is_message]
@@ -114,7 +114,7 @@ def test_one_failing_call_of_several_writes_nothing(opened: Opening) -> None:
     assert cortex.episodes is not None
     for number in range(80):
         cortex.episodes.log(SESSION, "user", f"{number} " + "word " * 2_000)
-    conversation = cortex.conversation(SESSION)
+    conversation = cortex.conversations.get(SESSION)
     with pytest.raises(ModelError):
         conversation.compact()
     assert conversation.gists == ()
@@ -127,7 +127,7 @@ def test_a_long_backlog_is_summarised_as_far_as_the_limits_allow(opened: Opening
     assert cortex.episodes is not None
     for number in range(400):
         cortex.episodes.log(SESSION, "user", f"{number} " + "words " * 666)
-    conversation = cortex.conversation(SESSION)
+    conversation = cortex.conversations.get(SESSION)
     done = conversation.compact("full")
     # 200,000 tokens may be spent in one run, and 380,000 wait.
     assert done.failed
@@ -148,7 +148,7 @@ def test_what_is_said_while_a_model_thinks_is_not_covered(opened: Opening) -> No
         return "Summary."
 
     talk(cortex, 10)
-    conversation = opened(Summariser(say)).conversation(SESSION)
+    conversation = opened(Summariser(say)).conversations.get(SESSION)
     (gist,) = conversation.compact().gists
     assert gist.runs == [(1, 20)]
     assert [item.source for item in conversation.view()][1:] == list(range(21, 45))
@@ -165,7 +165,9 @@ def test_of_two_compactions_at_once_one_wins_and_the_other_says_so(opened: Openi
     results = []
     threads = [
         threading.Thread(
-            target=lambda: results.append(opened(Summariser(say)).conversation(SESSION).compact())
+            target=lambda: results.append(
+                opened(Summariser(say)).conversations.get(SESSION).compact()
+            )
         )
         for _ in range(2)
     ]
@@ -177,7 +179,7 @@ def test_of_two_compactions_at_once_one_wins_and_the_other_says_so(opened: Openi
     assert sorted(each.lost for each in results) == [0, 1]
     reasons = {each.reason for each in results}
     assert reasons == {"", "what was to be covered was summarised or taken back meanwhile"}
-    conversation = opened().conversation(SESSION)
+    conversation = opened().conversations.get(SESSION)
     assert len(conversation.gists) == 1
     assert everything(conversation) == ALL_OF_TEN_TURNS
 
@@ -190,7 +192,7 @@ def test_a_second_compaction_of_one_conversation_is_told_that_one_runs(opened: O
         inner.append(conversation.compact(without_model=True))
         return "Summary."
 
-    cortex.model = Summariser(say)
+    cortex.scopes.model = Summariser(say)
     assert conversation.compact().gists
     assert "already" in inner[0].reason
 
@@ -200,11 +202,11 @@ def test_the_order_of_a_conversation_holds_through_depth_three(opened: Opening) 
     for number in range(1, 331):
         turn(cortex, number)
         if number % 3 == 0:
-            cortex.conversation(SESSION).compact()
-    conversation = cortex.conversation(SESSION)
+            cortex.conversations.get(SESSION).compact()
+    conversation = cortex.conversations.get(SESSION)
     assert max(gist.depth for gist in conversation.gists) >= 3
     assert everything(conversation) == list(range(1, 1321))
-    assert everything(opened().conversation(SESSION)) == list(range(1, 1321))
+    assert everything(opened().conversations.get(SESSION)) == list(range(1, 1321))
 
 
 def test_a_far_too_long_answer_is_asked_for_again_and_then_cut(opened: Opening) -> None:
@@ -251,7 +253,7 @@ def test_a_hundred_messages_while_the_model_is_down_make_few_calls(opened: Openi
         turn(cortex, number)
         conversation.compact_if_due()
     # Another process knows of it from the ledger.
-    opened(model).conversation(SESSION).compact_if_due()
+    opened(model).conversations.get(SESSION).compact_if_due()
     assert 1 <= len(model.asked) <= 2
     assert everything(conversation) == list(range(1, 141))
 
@@ -273,11 +275,11 @@ def test_what_a_model_of_ones_own_raises_is_told_and_not_raised(opened: Opening)
 
 
 def test_automatic_compaction_never_raises(opened: Opening) -> None:
-    done = opened(Summariser()).conversation("20260301-101500-none").compact_if_due()
+    done = opened(Summariser()).conversations.get("20260301-101500-none").compact_if_due()
     assert done is not None
     assert done.failed
     with pytest.raises(SessionNotFoundError):
-        opened(Summariser()).conversation("20260301-101500-none").compact()
+        opened(Summariser()).conversations.get("20260301-101500-none").compact()
 
 
 def test_minus_one_turns_only_automatic_compaction_off(opened: Opening) -> None:
@@ -325,7 +327,7 @@ def test_a_summary_of_what_was_taken_back_counts_no_more(opened: Opening, how: s
     getattr(cortex.episodes.forgetting(), how)(SESSION, [5])
     assert everything(conversation) == [seq for seq in range(1, 81) if seq != 5]
     assert all(item.is_message for item in conversation.view())
-    left = (cortex.stores[-1].root / "gists").glob("*")
+    left = (cortex.scopes.stores[-1].root / "gists").glob("*")
     assert any("Question 2" in path.read_text("utf-8") for path in left) is (how == "exclude")
     if how == "exclude":
         cortex.episodes.forgetting().include(SESSION, [5])
@@ -378,9 +380,9 @@ def test_a_redaction_while_a_model_is_shown_a_summary_drops_what_it_says(
         cortex.episodes.forgetting().redact(SESSION, [1])
         return "Zebra again."
 
-    done = opened(Summariser(say)).conversation(SESSION).compact()
+    done = opened(Summariser(say)).conversations.get(SESSION).compact()
     assert (done.gists, done.lost) == ((), 1)
-    log = cortex.conversation(SESSION).track.log.path(SESSION)
+    log = cortex.conversations.get(SESSION).track.log.path(SESSION)
     assert not log.exists() or b"Zebra" not in log.read_bytes()
 
 
@@ -405,7 +407,7 @@ def test_a_session_that_is_purged_while_a_model_thinks_gets_no_summary(opened: O
 
     talk(cortex, 10)
     with pytest.raises(SessionNotFoundError):
-        opened(Summariser(say)).conversation(SESSION).compact()
+        opened(Summariser(say)).conversations.get(SESSION).compact()
     assert files(cortex) == {}
 
 
@@ -417,7 +419,7 @@ def test_what_memory_brought_in_is_not_summarised(opened: Opening) -> None:
     cortex.episodes.log(SESSION, "tool_call", '{"query": "heron"}', name="recall", call="r")
     cortex.episodes.log(SESSION, "tool_result", "the heron flies", name="recall", call="r")
     talk(cortex, 10)
-    cortex.conversation(SESSION).compact()
+    cortex.conversations.get(SESSION).compact()
     assert "heron" not in model.asked[0]
     assert "memory was looked up" in model.asked[0]
 
@@ -500,7 +502,7 @@ def test_to_look_creates_nothing(opened: Opening, tmp_path: Path) -> None:
     cortex = opened()
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(SessionNotFoundError):
-        cortex.conversation(SESSION).view()
+        cortex.conversations.get(SESSION).view()
     assert sorted(tmp_path.rglob("*")) == before
 
 

@@ -142,5 +142,5 @@ def test_what_a_tool_only_repeated_is_marked_so(opened: Opening) -> None:
     log(SESSION, "tool_result", "needle in hay", name="grep", call="c1", recalled=(f"{SESSION}#1",))
     log(SESSION, "tool_call", "needle", name="grep", call="c1")
     log(SESSION, "tool_result", "haystack.txt: needle", name="grep", call="c1")
-    found = {hit.source: hit.echo for hit in cortex.conversation(SESSION).grep("needle")}
+    found = {hit.source: hit.echo for hit in cortex.conversations.get(SESSION).grep("needle")}
     assert found == {1: False, 2: True, 3: True, 4: False, 5: False}

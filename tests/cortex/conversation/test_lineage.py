@@ -190,7 +190,7 @@ def test_the_id_of_another_session_is_unknown(opened: Opening) -> None:
 
 @pytest.mark.parametrize("session", ["none", "never"])
 def test_a_session_that_is_not_there_is_told(opened: Opening, session: str) -> None:
-    conversation = opened().conversation(session)
+    conversation = opened().conversations.get(session)
     for look in (
         lambda: conversation.grep("x"),
         lambda: conversation.describe("gabcd"),
@@ -219,7 +219,7 @@ def test_what_was_taken_back_is_not_found_nor_summaries_of_it(opened: Opening, h
     before = {gist.id for gist in conversation.gists}
     assert cortex.episodes is not None
     getattr(cortex.episodes.forgetting(), how)(SESSION, [5])
-    for each in (conversation, opened().conversation(SESSION)):
+    for each in (conversation, opened().conversations.get(SESSION)):
         assert all(hit.source != 5 for hit in each.grep("Question 2", limit=99))
         left = {gist.id for gist in each.gists}
         assert gone.gist not in left
@@ -245,7 +245,7 @@ def test_an_exclusion_that_is_taken_back_brings_it_all_back(opened: Opening) -> 
 
 
 def test_looking_writes_nothing(conversation: Conversation, opened: Opening) -> None:
-    root = opened().stores[-1].root
+    root = opened().scopes.stores[-1].root
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
     conversation.grep("Question")
     conversation.describe(top(conversation))
@@ -273,7 +273,7 @@ def test_a_long_result_is_read_whole_by_its_pointer(opened: Opening) -> None:
     cortex.episodes.log(SESSION, "user", "List it")
     cortex.episodes.log(SESSION, "tool_call", "{}", name="list", call="c")
     cortex.episodes.log(SESSION, "tool_result", whole, name="list", call="c")
-    conversation = cortex.conversation(SESSION)
+    conversation = cortex.conversations.get(SESSION)
     read, cursor, pages = "", "", 0
     while pages == 0 or cursor:
         page = conversation.expand(f"{SESSION}#3", cursor=cursor)

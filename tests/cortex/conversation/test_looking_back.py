@@ -51,7 +51,7 @@ def test_a_definition_is_short_and_plain_json(name: str) -> None:
 def test_a_hit_has_its_pointer_and_the_summary_that_stands_for_it(cortex: Cortex) -> None:
     answer = ask(GREP, cortex, pattern="QUESTION 1", limit=30)
     rows = answer.text.split("\n")
-    leaf = next(gist for gist in cortex.conversation(SESSION).gists if 1 in gist.sources)
+    leaf = next(gist for gist in cortex.conversations.get(SESSION).gists if 1 in gist.sources)
     assert rows[0] == LABEL
     assert rows[2] == f"'QUESTION 1' in {SESSION}, the newest first:"
     assert re.match(rf"- {SESSION}#73 \S+ \S+ user \(below g\w+\): Question 19\Z", rows[3])
@@ -104,7 +104,7 @@ def test_the_running_turn_and_what_tools_repeated_is_not_found(opened: Opening) 
 def test_what_came_back_is_marked_in_the_transcript(opened: Opening) -> None:
     cortex = opened(Summariser())
     deep(cortex, 2)
-    gist = top(cortex.conversation(SESSION))
+    gist = top(cortex.conversations.get(SESSION))
     with cortex.session(SESSION) as session:
         session.begin_turn("What was the first question?")
         answer = use(cortex, "expand", {"id": gist}, session, call="c9")
@@ -120,7 +120,7 @@ def test_what_came_back_is_marked_in_the_transcript(opened: Opening) -> None:
 
 
 def test_a_summary_is_told_with_what_it_was_made_from(cortex: Cortex) -> None:
-    conversation = cortex.conversation(SESSION)
+    conversation = cortex.conversations.get(SESSION)
     gist = conversation.describe(top(conversation)).gist
     answer = ask(DESCRIBE, cortex, id=gist.id[:8])
     (shown,) = summaries(answer.text)
@@ -139,7 +139,7 @@ def test_a_summary_is_told_with_what_it_was_made_from(cortex: Cortex) -> None:
 
 
 def test_following_cursors_brings_every_message(cortex: Cortex) -> None:
-    gist = top(cortex.conversation(SESSION))
+    gist = top(cortex.conversations.get(SESSION))
     cursor: str | None = None
     seen: list[str] = []
     for _ in range(200):
@@ -149,16 +149,16 @@ def test_following_cursors_brings_every_message(cortex: Cortex) -> None:
         if found is None:
             break
         cursor = found[1]
-    fold = cortex.conversation(SESSION).track.fold
+    fold = cortex.conversations.get(SESSION).track.fold
     assert seen == [f"{SESSION}#{seq}" for seq in fold.messages(gist)]
     assert answer.text.endswith(f"That is the end of what {gist} stands for.")
 
 
 def test_one_level_down_are_summaries(cortex: Cortex) -> None:
-    gist = top(cortex.conversation(SESSION))
+    gist = top(cortex.conversations.get(SESSION))
     found = summaries(ask(EXPAND, cortex, id=gist).text)
     assert [each.get("id") for each in found] == list(
-        cortex.conversation(SESSION).describe(gist).gist.sources
+        cortex.conversations.get(SESSION).describe(gist).gist.sources
     )
 
 
@@ -238,7 +238,7 @@ def test_a_wrong_argument_is_told(cortex: Cortex, name: str, arguments: Any, sai
     if isinstance(arguments, dict):
         arguments = {"session": SESSION, **arguments}
         if arguments.get("id") == "TOP":
-            arguments["id"] = top(cortex.conversation(SESSION))
+            arguments["id"] = top(cortex.conversations.get(SESSION))
     answer = TOOLS[name](cortex, arguments)
     assert answer.is_error
     assert said in answer.text
@@ -283,7 +283,7 @@ def test_a_pointer_names_its_session(cortex: Cortex) -> None:
 def test_what_was_redacted_is_not_quoted_and_what_quoted_it_is_named(opened: Opening) -> None:
     cortex = opened(Summariser())
     deep(cortex, 2)
-    gist = top(cortex.conversation(SESSION))
+    gist = top(cortex.conversations.get(SESSION))
     with cortex.session("now") as session:
         session.begin_turn("What was that?")
         use(cortex, "describe", {"id": gist, "session": SESSION}, session)

@@ -86,12 +86,12 @@ def test_every_conversation_is_taken_however_often_it_was_compacted(
         episodes.log(SESSION, "user", "Hello")
         for role, text, more in lines:
             episodes.log(SESSION, role, text, **more)
-        conversation = cortex.conversation(SESSION)
+        conversation = cortex.conversations.get(SESSION)
         for _ in range(times):
             conversation.compact("full", tail=0)
             conversation.compact("handoff", tail=0)
             episodes.log(SESSION, "user", "Go on")
-        made = cortex.build_context(SESSION, budget, tail)
+        made = cortex.conversations.build_context(SESSION, budget, tail)
         assert check_openai(made.openai()) == []
         assert check_anthropic(made.anthropic()) == []
         _OPENAI.validate_python(made.openai(), strict=True)
@@ -112,7 +112,7 @@ def _is_user(conversation: Conversation, seq: int) -> bool:
 def compacted() -> Iterator[WorkingContext]:
     """Yield what a model is shown of a conversation as it is summarised to depth 3."""
     with place(Summariser(lambda number, _: f"Summary {number} </content>.")) as (cortex, episodes):
-        conversation = cortex.conversation(SESSION)
+        conversation = cortex.conversations.get(SESSION)
         for number in range(500):
             episodes.log(SESSION, "user", f"Question {number} " + "word " * 30)
             for call in ("a", "b"):
@@ -122,7 +122,7 @@ def compacted() -> Iterator[WorkingContext]:
             episodes.log(SESSION, "assistant", f"Answer {number} \n")
             if number % 50 == 49:
                 conversation.compact("full", budget=500)
-                yield cortex.build_context(SESSION, 20_000)
+                yield cortex.conversations.build_context(SESSION, 20_000)
         assert max(gist.depth for gist in conversation.gists) >= 3
 
 

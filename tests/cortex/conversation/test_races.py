@@ -60,7 +60,7 @@ def test_two_compactions_while_two_others_talk_cover_each_message_once(
     ]
     written = [process.communicate()[0] for process in running]
     assert [process.returncode for process in running] == [0, 0, 0, 0]
-    conversation = opened().conversation(SESSION)
+    conversation = opened().conversations.get(SESSION)
     assert everything(conversation) == list(range(1, 302))
     assert len(conversation.gists) == sum(int(text) for text in written[2:])
     assert conversation.gists
@@ -72,10 +72,10 @@ def test_a_cortex_that_looks_again_sees_what_another_one_sees(opened: Opening) -
     for number in range(100):
         there.episodes.log(SESSION, "user", f"{number}")
         if number % 9 == 0:
-            there.conversation(SESSION).compact(without_model=True)
-            assert here.conversation(SESSION).view() == there.conversation(SESSION).view()
-    fresh = opened().conversation(SESSION)
-    assert here.conversation(SESSION).view() == fresh.view()
+            there.conversations.get(SESSION).compact(without_model=True)
+            assert here.conversations.get(SESSION).view() == there.conversations.get(SESSION).view()
+    fresh = opened().conversations.get(SESSION)
+    assert here.conversations.get(SESSION).view() == fresh.view()
     assert everything(fresh) == list(range(1, 101))
 
 
@@ -84,7 +84,7 @@ def test_a_transcript_that_somebody_edits_in_place_is_read_again(opened: Opening
     assert cortex.episodes is not None
     for number in range(30):
         cortex.episodes.log(SESSION, "user", f"heron {number:02d}")
-    conversation = cortex.conversation(SESSION)
+    conversation = cortex.conversations.get(SESSION)
     assert len(conversation.view()) == 30
     path = conversation.track.path
     data = path.read_bytes().replace(b"heron 29", b"egret 29")

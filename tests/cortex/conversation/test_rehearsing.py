@@ -70,8 +70,8 @@ def test_a_tail_is_left_alone(opened: Opening) -> None:
 def test_nothing_to_do_is_told(opened: Opening) -> None:
     cortex = opened()
     say(cortex, "Hello")
-    done = cortex.conversation(SESSION).rehearse()
+    done = cortex.conversations.get(SESSION).rehearse()
     assert (done.gists, done.failed) == ((), False)
     assert done.reason
     with pytest.raises(SessionNotFoundError):
-        cortex.conversation("none").rehearse()
+        cortex.conversations.get("none").rehearse()

@@ -19,12 +19,12 @@ from tests.cortex.conversation.talks import SESSION, Summariser, everything, tal
 
 
 def cache_of(cortex: Cortex) -> Path:
-    return cortex.stores[-1].root / "cache" / "views" / f"{SESSION}.json"
+    return cortex.scopes.stores[-1].root / "cache" / "views" / f"{SESSION}.json"
 
 
 def fresh(opened: Opening) -> tuple[list[Item], list[str]]:
     """Return what a process sees that has just begun: what costs what, and the texts."""
-    conversation = opened().conversation(SESSION)
+    conversation = opened().conversations.get(SESSION)
     items = conversation.view()
     track = conversation.track
     texts = [
@@ -37,7 +37,7 @@ def fresh(opened: Opening) -> tuple[list[Item], list[str]]:
 
 
 def is_used(opened: Opening) -> bool:
-    conversation = opened().conversation(SESSION)
+    conversation = opened().conversations.get(SESSION)
     conversation.view()
     return conversation.track._is_partial
 
@@ -64,7 +64,7 @@ def test_with_and_without_the_cache_all_histories_look_the_same(opened: Opening,
         for _ in range(dice.randrange(1, 6)):
             said += 1
             turn(cortex, said)
-        conversation = cortex.conversation(SESSION)
+        conversation = cortex.conversations.get(SESSION)
         move = dice.random()
         if move < 0.6:
             conversation.compact(dice.choice(("incremental", "full", "handoff")))
@@ -87,13 +87,13 @@ def test_what_was_resumed_goes_on_as_what_was_read_whole(opened: Opening) -> Non
     cortex = opened(Summariser())
     talk(cortex, 30).compact()
     there = opened(Summariser())
-    conversation = there.conversation(SESSION)
+    conversation = there.conversations.get(SESSION)
     conversation.view()
     assert conversation.track._is_partial
     for number in range(31, 60):
         turn(there, number)
         conversation.compact()
-    assert cortex.conversation(SESSION).view() == conversation.view()
+    assert cortex.conversations.get(SESSION).view() == conversation.view()
     assert everything(conversation) == list(range(1, 237))
     assert not conversation.track._is_partial
 
@@ -145,7 +145,7 @@ def test_a_cache_that_is_spoilt_changes_nothing(
     spoil(cache_of(cortex))
     assert fresh(opened) == seen
     turn(cortex, 31)
-    assert everything(opened().conversation(SESSION)) == list(range(1, 125))
+    assert everything(opened().conversations.get(SESSION)) == list(range(1, 125))
 
 
 def test_to_look_writes_no_cache_and_a_purge_takes_it_away(opened: Opening) -> None:
@@ -168,9 +168,9 @@ def test_a_line_that_stands_there_twice_counts_once(opened: Opening) -> None:
     path = cortex.episodes.folder / f"{SESSION}.jsonl"
     lines = path.read_bytes().split(b"\n")
     path.write_bytes(b"\n".join([*lines[:-1], lines[-3], b""]))
-    assert opened(Summariser()).conversation(SESSION).compact().gists
+    assert opened(Summariser()).conversations.get(SESSION).compact().gists
     assert is_used(opened)
-    assert everything(opened().conversation(SESSION)) == list(range(1, 121))
+    assert everything(opened().conversations.get(SESSION)) == list(range(1, 121))
 
 
 def test_a_session_of_the_same_name_is_not_taken_for_the_one_that_was_summarised(
@@ -181,11 +181,11 @@ def test_a_session_of_the_same_name_is_not_taken_for_the_one_that_was_summarised
     path = cortex.episodes.folder / f"{SESSION}.jsonl"
     for number in range(20):
         cortex.episodes.log(SESSION, "assistant", f"Said {number}")
-    assert cortex.conversation(SESSION).compact(tail=0).messages == 20
+    assert cortex.conversations.get(SESSION).compact(tail=0).messages == 20
     said = path.read_bytes()
     for number in range(20, 45):
         cortex.episodes.log(SESSION, "assistant", f"Said {number}")
-    assert cortex.conversation(SESSION).view()[0].source != 1
+    assert cortex.conversations.get(SESSION).view()[0].source != 1
     # Written into the same file, as a system does that gives a new one the number of the old one.
     ids = [line.partition(b'"id":"')[2][:16] for line in said.split(b"\n")[:-1]]
     for each in ids:
@@ -197,7 +197,7 @@ def test_what_was_purged_is_not_seen_in_a_session_that_began_anew(opened: Openin
     cortex = opened()
     assert cortex.episodes is not None
     cortex.episodes.log(SESSION, "user", "Said before")
-    conversation = cortex.conversation(SESSION)
+    conversation = cortex.conversations.get(SESSION)
     assert len(conversation.view()) == 1
     path = cortex.episodes.folder / f"{SESSION}.jsonl"
     anew = path.with_name("20260301-101500-anew.jsonl")

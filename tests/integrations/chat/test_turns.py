@@ -123,7 +123,7 @@ def test_an_answer_is_given_and_recorded(cortex: Cortex, session: Session) -> No
 
 
 def test_memory_stands_in_the_prompt_and_stays_the_same(cortex: Cortex, session: Session) -> None:
-    cortex.project_hc.encode_rule("Use uv, never pip", "always")
+    cortex.scopes.project_hc.encode_rule("Use uv, never pip", "always")
     model = Script(says("a"), says("b"))
     chat = talk(cortex, session, model)
     chat.turn("One?")
@@ -145,7 +145,7 @@ def test_tools_are_called_until_there_is_an_answer(
     turn = chat.turn("Which port?")
     assert turn.tools == ("read_file", "recall", "memorize")
     assert (turn.text, turn.tokens_in, turn.tokens_out) == ("It is 8017.", 300, 30)
-    assert [entry.text for entry in cortex.project_hc.entries()] == ["The port is 8017"]
+    assert [entry.text for entry in cortex.scopes.project_hc.entries()] == ["The port is 8017"]
     assert {"memorize", "recall", "forget", "grep", "read_file"} <= set(model.tools)
     for messages in model.asked:
         assert check_openai(messages) == []
@@ -231,7 +231,7 @@ def test_memory_that_cannot_be_read_is_told(project: Path) -> None:
     templates.mkdir()
     (templates / "working.j2").write_text("{% if %}", encoding="utf-8")
     cortex = Cortex.open(project=project)
-    cortex.project_hc.encode_rule("Use uv", "always")
+    cortex.scopes.project_hc.encode_rule("Use uv", "always")
     with cortex.session() as session:
         turn = talk(cortex, session, Script(says("Yes."))).turn("Why?")
         assert turn.outcome == "failed"
@@ -244,7 +244,7 @@ def test_a_turn_that_cannot_begin_is_told(project: Path) -> None:
     templates.mkdir()
     (templates / "context.j2").write_text("{% if %}", encoding="utf-8")
     cortex = Cortex.open(project=project)
-    cortex.project_hc.encode_rule("Use uv", "always")
+    cortex.scopes.project_hc.encode_rule("Use uv", "always")
     with cortex.session() as session:
         chat = talk(cortex, session, Script(says("Yes.")))
         turn = chat.turn("Why?")
@@ -255,7 +255,7 @@ def test_a_turn_that_cannot_begin_is_told(project: Path) -> None:
 
 
 def test_what_fails_behind_an_answer_is_told(cortex: Cortex, session: Session) -> None:
-    memory = cortex.stores[1].memory
+    memory = cortex.scopes.stores[1].memory
 
     def break_it() -> None:
         memory.mkdir(exist_ok=True)
@@ -296,7 +296,7 @@ def test_ctrl_c_cuts_no_tool_short(cortex: Cortex, session: Session) -> None:
     shown = PressesInTool()
     turn = Chat(cortex, session, Script(keep, says("Done.")), shown).turn("Keep: use uv")
     assert (turn.outcome, turn.tools) == ("stopped", ("memorize",))
-    assert [entry.text for entry in cortex.project_hc.entries()] == ["Use uv"]
+    assert [entry.text for entry in cortex.scopes.project_hc.entries()] == ["Use uv"]
     assert ("memorize", False) in shown.seen
     assert lines(cortex, session)[-1] == ("assistant", "(The user stopped the answer here.)")
 
@@ -331,7 +331,7 @@ def test_a_conversation_that_is_not_recorded_goes_on_in_mind(project: Path) -> N
     config = project / ".engramdown" / "config.toml"
     config.write_text("[episodes]\nenabled = false\n", encoding="utf-8")
     cortex = Cortex.open(project=project)
-    cortex.project_hc.encode_rule("Use uv, never pip", "always")
+    cortex.scopes.project_hc.encode_rule("Use uv, never pip", "always")
     looks = wants(("recall", '{"query": "uv"}'), ("rm -rf /", "["), text="Hm.")
     model = Script(looks, says("Yes."), says("No."))
     with cortex.session() as session:

@@ -48,7 +48,7 @@ def test_a_change_is_journalled_explained_and_undone(rules: Model, cortex: Corte
         "(with line numbers):"
     )
     assert "     4\t- Log in UTC, with ms" in told
-    store = cortex.project_hc
+    store = cortex.scopes.project_hc
     step = store.history()[-1]  # type: ignore[attr-defined] # of files
     assert (step.op, step.by, step.why) == ("update", "llm", "str_replace /memories/rules.md")
     changed = cortex.recall("UTC")[0]
@@ -104,12 +104,12 @@ def test_a_person_accepts_what_a_model_asks_for(
     person.adds("rules.md", "- Deploy with make")
     rules.does("str_replace", "rules.md", old_str="with make", new_str="with ninja")
     person.ticks("Deploy with ninja")
-    cortex.apply_ticks()
+    cortex.review.apply_ticks()
     assert ("never", "Deploy with ninja") in texts(cortex)
     assert ("never", "Deploy with make") not in texts(cortex)
     rules.does("str_replace", "rules.md", old_str="- Deploy with ninja\n", new_str="")
     person.ticks("Delete: Deploy with ninja")
-    cortex.apply_ticks()
+    cortex.review.apply_ticks()
     assert ("never", "Deploy with ninja") not in texts(cortex)
 
 
@@ -273,7 +273,7 @@ def test_notes_on_a_recorded_conversation_are_not_touched(model: Model, cortex: 
     with cortex.session("lake") as session:
         session.begin_turn("Where is the boat?")
         session.end_turn("In the boat house")
-    cortex.notes("lake").write("The user sails.")
+    cortex.conversations.notes("lake").write("The user sails.")
     assert "on a conversation that is recorded" in model.fails("view", "notes/lake.md")
     assert "lake" not in model.does("view", "")
 

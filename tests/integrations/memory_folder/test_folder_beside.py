@@ -45,13 +45,13 @@ def test_two_models_and_a_person_lose_nothing(
     while any(process.poll() is None for process in started) or len(written) < 3:
         written.append(f"- A rule by hand, number {len(written)}")
         rules.write_text("\n".join(["## Always", *written, ""]), encoding="utf-8")
-        cortex.project_hc.notice()  # type: ignore[attr-defined] # of files
+        cortex.scopes.project_hc.notice()  # type: ignore[attr-defined] # of files
     assert [process.wait(timeout=60) for process in started] == [0, 0]
     texts = {entry.text for entry in Cortex.open(project=project).entries()}
     for who in ("ann", "bob"):
         assert {f"{who} saw the number {number}" for number in range(8)} <= texts
         assert f"{who} begins" in texts
-        notes = cortex.notes(who).read().text.split("\n")
+        notes = cortex.conversations.notes(who).read().text.split("\n")
         assert sorted(notes) == [*(str(number) for number in range(8)), "begun"]
     assert {line.removeprefix("- ") for line in written} <= texts
     assert not [text for text in texts if " saw " in text and "the number" not in text]

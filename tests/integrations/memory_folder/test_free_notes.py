@@ -36,8 +36,8 @@ def test_its_own_it_changes_renames_and_deletes(model: Model, cortex: Cortex) ->
     model.does("str_replace", "notes/list.md", old_str="top\n", new_str="")
     model.does("delete", "notes/list.md")
     model.does("create", "notes/list.md", file_text="anew")
-    cortex.notes("list").restore(1)
-    assert cortex.notes("list").read().text == "zero\ntwo"
+    cortex.conversations.notes("list").restore(1)
+    assert cortex.conversations.notes("list").read().text == "zero\ntwo"
 
 
 @pytest.mark.parametrize("whole", [b"one\ntwo\n", b"---\nmood: fine\n---\none\r\ntwo"])
@@ -73,7 +73,7 @@ def test_what_a_person_changed_is_theirs_from_then_on(model: Model, project: Pat
 def test_what_a_person_brought_back_is_theirs(model: Model, cortex: Cortex) -> None:
     model.does("create", "notes/plan.md", file_text="one\n")
     model.does("str_replace", "notes/plan.md", old_str="one", new_str="two")
-    cortex.notes("plan").restore(1)
+    cortex.conversations.notes("plan").restore(1)
     assert "the user wrote or changed" in model.fails("delete", "notes/plan.md")
 
 

@@ -1,0 +1,197 @@
+"""What a model is shown of two scopes: memory, who is who, skills, earlier sessions, the journal.
+
+An unchanged memory gives unchanged bytes. Nothing here writes memory or asks a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from engramdown.cortex.scopes import Scopes
+from engramdown.forks import cached_property
+
+if TYPE_CHECKING:
+    from engramdown.cortex.context import MemoryContext
+    from engramdown.cortex.identity import Identity
+    from engramdown.cortex.notebooks import Notebooks
+    from engramdown.cortex.recollection import Recollection
+    from engramdown.cortex.skillbook import Skillbook
+    from engramdown.episodes.earlier_sessions import Past
+    from engramdown.transcripts.episode import Pointer
+
+_SETTLED: Final = 256
+
+
+class RunningSession(Protocol):
+    """What a prompt has to know of the conversation that it is for."""
+
+    @property
+    def id(self) -> str:
+        """The id of its transcript, or ``""`` where no scope has files."""
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a turn is running."""
+
+    @property
+    def turn_began(self) -> Pointer | None:
+        """Where the user's message of the running turn stands in the transcript, if it does."""
+
+    @property
+    def asked(self) -> str:
+        """What the user said in the running turn, or in the last one."""
+
+    @property
+    def earlier(self) -> tuple[Past, ...]:
+        """The earlier sessions that the model is reminded of."""
+
+    @property
+    def identity(self) -> Identity:
+        """Who the assistant and the user are, as the session was told."""
+
+
+Day = tuple[str, tuple[tuple[str, str], ...]]
+"""The title of a day of the journal, and its sections: heading and text."""
+
+
+class Settled(NamedTuple):
+    """What a session is shown once, so that it stays the same in this process.
+
+    Attributes:
+        identity: Who the assistant and the user are.
+        earlier: Earlier sessions.
+        days: The last days of the journal.
+    """
+
+    identity: Identity
+    earlier: tuple[Past, ...]
+    days: tuple[Day, ...]
+
+
+class ContextBuilder:
+    """Reads what stands around a message and a conversation."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        """Read from ``scopes``."""
+        self.scopes = scopes
+        self._settled: dict[str, Settled] = {}
+
+    # Imported when they are first asked for: a command that searches memory needs none of them.
+
+    @cached_property
+    def notebooks(self) -> Notebooks:
+        """The journal and the working notes."""
+        from engramdown.cortex.notebooks import Notebooks
+
+        return Notebooks(self.scopes)
+
+    @cached_property
+    def skills(self) -> Skillbook:
+        """The skills of both scopes."""
+        from engramdown.cortex.skillbook import Skillbook
+
+        return Skillbook(self.scopes)
+
+    @cached_property
+    def recollection(self) -> Recollection:
+        """What the stores hold, as a model is shown it."""
+        from engramdown.cortex.recollection import Recollection
+
+        scopes = self.scopes
+        return Recollection(
+            scopes.global_hc,
+            scopes.project_hc,
+            scopes.settings,
+            scopes.pulled if scopes.reviews else None,
+            self.skills.readable_lines,
+            pass_over=scopes.pass_over,
+        )
+
+    def build(
+        self, message: str = "", session: RunningSession | None = None, *, scratchpad: bool = False
+    ) -> MemoryContext:
+        """Return what a model is to see; see :meth:`engramdown.Cortex.build_memory_context`."""
+        if session is None:
+            earlier, who = self.earlier_sessions(), None
+        else:
+            earlier, who = session.earlier, session.identity
+        return self.recollection.context(message, earlier, who, scratchpad=scratchpad)
+
+    def identity(self) -> Identity:
+        """Return who the assistant and the user are, and from which files that is.
+
+        Raises:
+            StoreError: If one cannot be read.
+        """
+        return self.recollection.identity()
+
+    def standing(self, identity: Identity) -> Identity:
+        """Return what a session was told of who is who, without what a person took out since.
+
+        What was added or changed since stays away: that is for the next session.
+
+        Raises:
+            StoreError: If memory cannot be read.
+        """
+        return self.recollection.standing(identity, lambda: self.scopes.notice(wait=False))
+
+    def settled(self, session: str, days: Callable[[], tuple[Day, ...]]) -> Settled:
+        """Return what a session was shown when this process was first asked for it.
+
+        Args:
+            session: Its id.
+            days: Reads the last days of the journal.
+        """
+        found = self._settled.pop(session, None)
+        if found is None:
+            found = Settled(self.identity(), self.earlier_sessions(session), days())
+        self._settled[session] = found
+        while len(self._settled) > _SETTLED:
+            self._settled.pop(next(iter(self._settled)))
+        return found
+
+    def earlier_sessions(self, running: str = "", in_view: Iterable[str] = ()) -> tuple[Past, ...]:
+        """Return the sessions that a model is to be reminded of, newest first; none unless set.
+
+        Args:
+            running: The id of the session that runs: what ended after it began is not told.
+            in_view: The ids of sessions that the model sees anyway.
+        """
+        episodes = self.scopes.episodes
+        if not self.scopes.settings.episodes.history or episodes is None:
+            return ()
+        from engramdown.episodes.earlier_sessions import earlier
+
+        return tuple(earlier(episodes, running, in_view))
+
+    def past_experience(
+        self,
+        message: str = "",
+        subjects: str | Iterable[str] = (),
+        limit: int = 3,
+        max_bytes: int = 4_000,
+        *,
+        session: RunningSession | str = "",
+    ) -> str:
+        """Return what was said earlier about the subjects of a turn; ``""`` if there is nothing.
+
+        It is quoted as data, with pointers. What cannot be searched has nothing.
+
+        Args:
+            message: What the user wrote: searched for if it is one line of at most 100 characters
+                and there are no subjects.
+            subjects: What the turn is about, as ``entity:light.office``. Whom it is with is none:
+                ``contact:``, an e-mail address, a phone number, a UUID.
+            limit: How many excerpts at most.
+            max_bytes: How long all may be, as UTF-8; 500 at least.
+            session: The conversation that it is for, or its id: what was said in it is left out.
+
+        Raises:
+            ValueError: If ``max_bytes`` is less than 500.
+        """
+        from engramdown.cortex.experience import past_experience, sought
+
+        query = sought(message, subjects)
+        running = session if isinstance(session, str) else session.id
+        return past_experience(self.scopes.episodes, query, limit, max_bytes, running=running)

@@ -1,0 +1,211 @@
+"""What waits for a person, and what they decide.
+
+Proposals stand in ``pending.md``; behind them is what git brought of somebody else's, where that
+needs approval. Nothing is decided here that a person did not decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from engramdown.cortex.scopes import Scopes
+from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.hippocampus.entry import by_prefix
+from engramdown.storage.locks import one_call
+
+if TYPE_CHECKING:
+    from engramdown.cortex.erasing import Erased
+    from engramdown.cortex.proposals import Proposal
+    from engramdown.cortex.pulled import Arrival
+    from engramdown.cortex.receipts import Receipt
+    from engramdown.cortex.waiting import Answer
+
+
+class Review:
+    """The review queue of both scopes."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        """Look at what waits in ``scopes``."""
+        self._scopes = scopes
+
+    def pending(self, *, for_model: bool = False) -> list[Proposal]:
+        """Return what waits for a person, global proposals first, each with what it touches.
+
+        Behind them stands what git brought and waits to be approved.
+
+        Args:
+            for_model: Whether a model is told: then without anything that git brought and nobody
+                approved.
+        """
+        from engramdown.cortex.proposals import describe
+
+        waits = self._scopes.intake.waiting
+        items = (waits.ours if for_model else waits.items)(self._scopes.pass_over)
+        brought = waits.brought(items, self._scopes.pass_over)
+        waiting = describe(items, self._scopes.entries(), brought) if items else []
+        shows = self._scopes.reviews and not for_model
+        return (
+            [*waiting, *self._scopes.if_readable(self._scopes.pulled.proposals)]
+            if shows
+            else waiting
+        )
+
+    def count(self) -> int:
+        """Return how many proposals wait for a person, as :meth:`pending` lists them."""
+        brought = (
+            sum(self._scopes.if_readable(lambda: [self._scopes.pulled.count()]))
+            if self._scopes.reviews
+            else 0
+        )
+        return len(self._scopes.intake.waiting.items(self._scopes.pass_over)) + brought
+
+    @one_call()
+    def resolve(
+        self, proposal_id: str, decision: str = "accept", text: str | None = None
+    ) -> Receipt:
+        """Carry out what a person decided about a proposal.
+
+        Args:
+            proposal_id: Its id or a unique prefix.
+            decision: ``accept``, ``decline`` or ``skip``.
+            text: The words that the person wants instead of the proposed ones, or ``None``.
+
+        Raises:
+            InvalidEngramError: If the decision is none of the three, or the text is empty.
+            EntryNotFoundError: If no proposal has this id, any more.
+            AmbiguousIdError: If several have.
+            StoreError: If it could not be written; the proposal still waits.
+        """
+        self._scopes.notice()
+        receipt = self._resolved_load(proposal_id, decision, text) if self._scopes.reviews else None
+        if receipt is None:
+            receipt = self._scopes.intake.waiting.resolve(proposal_id, decision, text)
+        self._scopes.heard([receipt])
+        return receipt
+
+    @one_call()
+    def resolve_all(self, answers: Iterable[Answer]) -> list[Receipt]:
+        """Carry out what a person decided about many proposals, in one step for each file.
+
+        Args:
+            answers: What they decided about each.
+
+        Returns:
+            What became of each; what could not be carried out still waits, and *failed* says why.
+
+        Raises:
+            InvalidEngramError: If a decision is none of the three; nothing is carried out.
+            EntryNotFoundError: If no proposal has one of the ids; nothing is carried out.
+            AmbiguousIdError: If several have; nothing is carried out.
+            StoreError: If what waits could not be read.
+        """
+        self._scopes.notice()
+        given = list(answers)
+        loads = self._scopes.pulled.ids() if self._scopes.reviews else frozenset[str]()
+        rest = [each for each in given if each.id not in loads]
+        receipts = iter(self._scopes.intake.waiting.resolve_all(rest))
+        approved = self._scopes.pulled.resolve_all(given) if loads else {}
+        return self._scopes.heard([approved.get(at) or next(receipts) for at in range(len(given))])
+
+    @one_call()
+    def apply_ticks(self, go_on: Callable[[], bool] | None = None) -> list[Receipt]:
+        """Carry out the lines of ``pending.md`` that a person ticked, in one step for each file.
+
+        Call it between turns. A line that cannot be carried out stays, and its receipt tells why.
+
+        Args:
+            go_on: Asked before each line whether there is time for it; what is left stays ticked.
+        """
+        self._scopes.notice(wait=False)
+        if not self._scopes.intake.waiting.has_ticks():
+            return []
+        # Who ticked a line stands in the journal: that has to be known first.
+        if not self._scopes.notice():
+            return []
+        ask = go_on or (lambda: True)
+        return self._scopes.heard(
+            self._scopes.intake.waiting.apply_ticks(self._scopes.tell, None, ask)
+        )
+
+    def arrivals(self) -> list[Arrival]:
+        """Return what git brought that nobody here wrote, and that a person was not told of yet.
+
+        Call :meth:`mark_told` when they were; it is not returned again then.
+
+        Raises:
+            StoreError: If memory cannot be read.
+        """
+        return self._scopes.pulled.news()
+
+    def mark_told(self, arrivals: Iterable[Arrival]) -> None:
+        """Take note that a person was told of ``arrivals``.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        self._scopes.pulled.told(arrivals)
+
+    def keep_own(self) -> None:
+        """Take note of files of this person's, which git does not know: what a session begins with.
+
+        When they are committed, nobody asks who wrote them. In mode off nothing is noted.
+        """
+        if self._scopes.mode == "off":
+            return
+        try:
+            self._scopes.pulled.keep_own()
+        except StoreError as error:
+            self._scopes.tell(f"could not take note of what is yours: {error}")
+
+    @one_call()
+    def erase(
+        self,
+        ids: str | Iterable[str] = (),
+        *,
+        words: str | Iterable[str] = (),
+        pieces: bool = False,
+        dry_run: bool = False,
+    ) -> Erased:
+        """Erase memories for good: nothing brings them back. Only a person's word is a reason.
+
+        Their words leave memory, the archive, what waits, the journal of changes, transcripts with
+        what was made of them, notes, pages and our blocks in files such as ``AGENTS.md``. They are
+        not learned again. What is cut short is finished by whoever opens memory next.
+
+        Args:
+            ids: The memories, live, waiting or retired, by ids or unique prefixes.
+            words: Texts to erase that are no memory here, or are none any more.
+            pieces: Empty lines, too, that share twelve characters in a row with a text, though not
+                half of it; otherwise they stay, and are told in ``shared``.
+            dry_run: Change nothing, and tell what would go.
+
+        Returns:
+            What went, what stays, and what cannot be reached from here.
+
+        Raises:
+            EntryNotFoundError: If there is no such memory.
+            AmbiguousIdError: If there are several.
+            InvalidEngramError: If nothing is named.
+            StoreError: If something could not be read or written.
+
+        >>> cortex.review.erase("k3v9q2ht", dry_run=True).memories  # doctest: +SKIP
+        """
+        from engramdown.cortex.erasing import erase
+
+        names = [ids] if isinstance(ids, str) else [*ids]
+        texts = [words] if isinstance(words, str) else [*words]
+        self._scopes.notice()
+        return erase(
+            self._scopes.stores, self._scopes.settings, names, texts, pieces=pieces, dry_run=dry_run
+        )
+
+    def _resolved_load(self, prefix: str, decision: str, text: str | None) -> Receipt | None:
+        """Decide on what git brought; ``None`` if the proposal is one of ``pending.md``."""
+        waiting = self.pending()
+        found = by_prefix(prefix, waiting, lambda each: each.id, "what is pending")
+        if found.op != "load":
+            return None
+        if decision not in ("accept", "decline", "skip"):
+            raise InvalidEngramError.not_one_of("decision", decision, ("accept", "decline", "skip"))
+        return self._scopes.pulled.resolve(found.id, decision, text)

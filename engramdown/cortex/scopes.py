@@ -1,0 +1,692 @@
+"""The two scopes of a memory: what they hold, and the one way in.
+
+Every engram that is proposed gets a receipt that says what became of it, and *encoded* means that
+the line is on the disk. What holds a secret is never written as it came. Reading works in every
+mode, with no model and no network. Whoever needs memory is given a :class:`Scopes`, not the
+Cortex, which stands above.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from engramdown.clock import today
+from engramdown.engram import SCOPES, Engram, Scope
+from engramdown.errors import (
+    EntryNotFoundError,
+    InvalidEngramError,
+    LockTimeoutError,
+    StoreError,
+)
+from engramdown.forks import cached_property
+from engramdown.hippocampus.changeset import FileChange
+from engramdown.hippocampus.entry import Archived, Entry, by_prefix, retired_name
+from engramdown.hippocampus.protocol import HippocampusProtocol
+from engramdown.hippocampus.store import REFUSED, ClosedDisk, Hippocampus, is_refused
+from engramdown.settings import MODES, Settings, find_places, load
+from engramdown.storage.disk import ERASING, Disk
+from engramdown.storage.locks import one_call
+
+if TYPE_CHECKING:
+    from engramdown.cortex.erased import Marks
+    from engramdown.cortex.gate import Decision
+    from engramdown.cortex.intake import Intake
+    from engramdown.cortex.pulled import Pulled
+    from engramdown.cortex.receipts import Receipt
+    from engramdown.cortex.waiting import Waiting
+    from engramdown.episodes.card import Card
+    from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.recall.memories import Index
+
+T = TypeVar("T")
+# A hand edit becomes at most this many steps.
+_LATEST_STEPS = 8
+
+
+class Scopes:
+    """The global scope and the one of the project, with the gate before them.
+
+    Attributes:
+        global_hc: The store of what holds everywhere.
+        project_hc: The store of this project.
+        model: A language model, its name, or ``None`` for the one that is set.
+        settings: What was configured.
+        closed: Why the project can only be read, or ``""``.
+        rehearsing: Whether nothing is written, only what would be is kept.
+    """
+
+    def __init__(
+        self,
+        global_hc: HippocampusProtocol,
+        project_hc: HippocampusProtocol,
+        mode: str = "autopilot",
+        model: object = None,
+        *,
+        settings: Settings | None = None,
+    ) -> None:
+        """Join two stores.
+
+        Args:
+            global_hc: Any store that satisfies :class:`engramdown.HippocampusProtocol`.
+            project_hc: Another one.
+            mode: ``autopilot``, ``copilot`` or ``off``.
+            model: For jobs that ask a language model; nothing here needs one.
+            settings: Budgets; the defaults unless given.
+
+        Raises:
+            InvalidEngramError: If the mode is none of the three.
+        """
+        self.global_hc = global_hc
+        self.project_hc = project_hc
+        self.mode = mode
+        self.model = model
+        self.settings = settings or Settings()
+        self._notices: list[str] = []
+        self._unread: list[str] = []
+        self.closed = ""
+        self._allows_global = False
+        self.rehearsing = False
+        self._marks: dict[Path, Marks] = {}
+        self._hear: Callable[[], Callable[[list[Receipt]], None] | None] | None = None
+        self._card_callbacks: list[Callable[[Card], object]] = []
+        self._index: tuple[list[Entry], Index] | None = None
+
+    @classmethod
+    def open(
+        cls,
+        project: Path | str | None = None,
+        home: Path | str | None = None,
+        mode: str | None = None,
+        model: object = None,
+        *,
+        settings: Settings | None = None,
+    ) -> Scopes:
+        """Open the scopes that are found from the working directory.
+
+        Args:
+            project: A project's folder, or its ``.engramdown``; by default the nearest one above
+                the working directory. Where there is none, one begins there at the first write,
+                except in the home folder, where the global scope is: it cannot be a project.
+            home: The folder of the global scope; by default ``ENGRAMDOWN_HOME`` or
+                ``~/.engramdown``.
+            mode: ``autopilot``, ``copilot`` or ``off``; by default what is configured.
+            model: See :class:`Scopes`.
+            settings: What holds; by default what the ``config.toml`` of both scopes says.
+
+        Raises:
+            SettingsError: If a setting is wrong, or a folder cannot be that of a project.
+        """
+        places = find_places(project, home)
+        if settings is None:
+            settings = load(places.home, places.project, mode)
+        refused = REFUSED if is_refused(places.home, places.project) else ""
+        decided = settings.mode if mode is None else mode
+        stores = (
+            _store(places.home, "global", settings, refused),
+            _store(places.project, "project", settings, places.closed),
+        )
+        scopes = cls(*stores, decided, model, settings=settings)
+        scopes.closed = places.closed
+        scopes.notice(wait=False)
+        return scopes
+
+    @property
+    def mode(self) -> str:
+        """What is written without asking: ``autopilot``, ``copilot`` or ``off``; can be set."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: str) -> None:
+        if mode not in MODES:
+            raise InvalidEngramError.not_one_of("mode", mode, MODES)
+        self._mode = mode
+
+    @property
+    def stores(self) -> tuple[Hippocampus, ...]:
+        """The stores of files: global, then project."""
+        both = (self.global_hc, self.project_hc)
+        return tuple(store for store in both if isinstance(store, Hippocampus))
+
+    def notices(self) -> list[str]:
+        """Return what opening noticed: hand edits that were taken in, or why it could not look.
+
+        And in which files git left a merge to a person: until then both sides are memory.
+        """
+        return [*self._notices, *filter(None, (store.files.conflict() for store in self.stores))]
+
+    def unread(self) -> list[str]:
+        """Return which files could not be read so far, and why: what was returned is without them.
+
+        :meth:`notices` tells of them, too.
+        """
+        return list(self._unread)
+
+    def unreadable(self) -> list[str]:
+        """Return which files of memory cannot be read now, and why."""
+        lost: list[str] = []
+        for store in self.stores:
+            store.entries(lambda error: lost.append(str(error)))
+        return lost
+
+    def entries(self) -> list[Entry]:
+        """Return every memory, global ones first, in file order; also what waits for approval.
+
+        What cannot be read hides nothing else: :meth:`unread` names it.
+        """
+        return [*self._read(self.global_hc), *self._read(self.project_hc)]
+
+    def readable(self, store: HippocampusProtocol) -> list[Entry]:
+        """Return the memories that may reach a model, as :meth:`usable`, of what can be read.
+
+        For who shows memory. Who decides on it must not take what is unread for what is not there.
+        """
+        entries = self._read(store)
+        if not self.reviews:
+            return entries
+        try:
+            return self.pulled.shown(store, entries)
+        except StoreError as error:
+            self.pass_over(error)
+            return []
+
+    def if_readable(self, read: Callable[[], Iterable[T]]) -> list[T]:
+        """Return what ``read`` returns; nothing, and :meth:`unread` names it, if it cannot be read.
+
+        For who shows what there is, file by file: one that is broken hides none of the others.
+        """
+        try:
+            return [*read()]
+        except StoreError as error:
+            self.pass_over(error)
+            return []
+
+    def archived(self) -> list[Archived]:
+        """Return what was retired, the global scope's first, the oldest first in each.
+
+        What cannot be read hides nothing else: :meth:`unread` names it.
+        """
+        return [item for store in self.stores for item in self.if_readable(store.archived)]
+
+    def usable(self, store: HippocampusProtocol) -> list[Entry]:
+        """Return the memories of a store that may reach a model, in file order.
+
+        With ``pulled = "review"`` those are left out that git brought and nobody approved.
+        """
+        entries = store.entries()
+        return self.pulled.shown(store, entries) if self.reviews else entries
+
+    def usable_page(self, store: Hippocampus, name: str, text: str) -> str:
+        """Return ``text`` of the file ``name`` if it may reach a model, else ``""``."""
+        return self.pulled.page(store, name, text) if self.reviews else text
+
+    def find(self, prefix: str) -> Entry:
+        """Return the memory whose id begins with ``prefix``.
+
+        Raises:
+            EntryNotFoundError: If there is none.
+            AmbiguousIdError: If there are several.
+        """
+        return self.locate(prefix)[1]
+
+    def recall(self, query: str, limit: int = 20) -> list[Entry]:
+        """Return the memories that fit ``query`` best, the best first; any text is a query.
+
+        Args:
+            query: Words to look for.
+            limit: How many to return at most.
+        """
+        from engramdown.recall.memories import Index
+
+        entries = [*self.readable(self.global_hc), *self.readable(self.project_hc)]
+        if self._index is None or self._index[0] != entries:
+            self._index = (entries, Index(entries))
+        hits = self._index[1].search(query, today())
+        return [hit.entry for hit in hits[: max(limit, 0)]]
+
+    def recall_topic(self, topic: str) -> list[Entry]:
+        """Return the lessons of a topic that a model may see, global ones first, in file order.
+
+        Args:
+            topic: Any words: those with the same slug are the same topic.
+
+        Raises:
+            InvalidEngramError: If it is a path or otherwise no topic.
+            StoreError: If memory cannot be read.
+        """
+        found: list[Entry] = []
+        for store in (self.global_hc, self.project_hc):
+            shown = {entry.id for entry in self.usable(store)}
+            found += [entry for entry in store.recall_topic(topic) if entry.id in shown]
+        return found
+
+    def topics(self) -> Mapping[str, int]:
+        """Return the slug of each topic, and how many lessons it has.
+
+        Raises:
+            StoreError: If memory cannot be read.
+        """
+        both = (self.global_hc, self.project_hc)
+        entries = [entry for store in both for entry in self.usable(store)]
+        return Counter(entry.topic for entry in entries if entry.topic)
+
+    def encoding_gate(self, engram: Engram) -> Decision:
+        """Return what is to be done with an engram; nothing is written."""
+        kept = _of_project(engram) if self.refuses_global else engram
+        return self.intake.decision(self.mode, kept)
+
+    @one_call()
+    def propose(
+        self, engrams: Engram | Iterable[Engram], *, by_person: bool = False
+    ) -> list[Receipt]:
+        """Gate engrams, then encode or queue each; a receipt for each says what happened.
+
+        A store that cannot be read or written gives receipts with ``failed``, not an exception.
+
+        Args:
+            engrams: What is to be remembered.
+            by_person: The user typed it here and now: a fact (``Name: Ada``) of theirs with the
+                same key gives way to it. Otherwise it is held, whatever source the engram claims.
+        """
+        self.notice()
+        batch = _batch(engrams)
+        kept = self._within_reach(batch)
+        receipts = self.intake.propose(self.mode, kept, by_person=by_person)
+        return self.heard(self._made_own(_said_where(batch, kept, receipts)))
+
+    @one_call()
+    def encode(self, engrams: Engram | Iterable[Engram]) -> list[Receipt]:
+        """Write engrams without asking the gate: a person has decided. Secrets are redacted."""
+        batch = _batch(engrams)
+        kept = self._within_reach(batch)
+        return self.heard(self._made_own(_said_where(batch, kept, self.intake.encode(kept))))
+
+    def allow_global(self) -> None:
+        """Let a memory for all projects begin, though one was refused: a person asks for it now."""
+        if self.refuses_global and isinstance(self.global_hc, Hippocampus):
+            self.global_hc = _store(self.global_hc.root, "global", self.settings)
+            self._allows_global = True
+
+    @property
+    def shared_root(self) -> Path | None:
+        """The folder that keeps what is about all projects: approvals, and what models cost.
+
+        The project's where a memory for all of them was refused; ``None`` if no store has files.
+        """
+        roots = [store.root for store in self.stores]
+        return next(iter(roots[::-1] if self.refuses_global else roots), None)
+
+    @one_call()
+    def forget(self, entry_id: str, why: str = "") -> Entry:
+        """Retire the memory with this id or unique prefix; it can be restored."""
+        from engramdown.secrets.redaction import redact
+
+        scope, entry = self.locate(entry_id)
+        store = self.store(scope)
+        if isinstance(store, Hippocampus):
+            gone = store.forget(entry.id, redact(why))
+        else:
+            gone = store.forget(entry.id)
+        self.intake.waiting.forgot(scope, gone)
+        return gone
+
+    @one_call()
+    def retire(self, entry: Entry, why: str = "") -> Receipt:
+        """Forget a memory for a model that asks for it, or let a person be asked.
+
+        What a person wrote, confirmed or pinned waits for them, and in mode copilot everything.
+
+        Args:
+            entry: The memory.
+            why: The words for the journal.
+
+        Returns:
+            ``forgotten``, ``queued``, or ``discarded`` in mode off.
+
+        Raises:
+            EntryNotFoundError: If it is gone.
+            StoreError: If it could not be written.
+        """
+        from engramdown.cortex.gate import REASONS
+        from engramdown.cortex.receipts import Receipt
+        from engramdown.secrets.redaction import redact
+
+        if self.mode == "off":
+            return Receipt(entry.engram(), "discarded", REASONS["off"], entry.id)
+        store = self.store(entry.scope)
+        if isinstance(store, Hippocampus):
+            # A line that a person changed by hand is theirs, also if nobody has looked since.
+            store.notice()
+            entry = store.find(entry.id)
+        if self.mode == "copilot" or entry.by_person:
+            return self.heard([self.intake.waiting.ask_to_forget(entry.scope, entry)])[0]
+        if isinstance(store, Hippocampus):
+            gone = store.forget(entry.id, redact(why), by="llm", seen=entry)
+        else:
+            gone = store.forget(entry.id)
+        self.intake.waiting.forgot(entry.scope, gone)
+        return self.heard([Receipt(gone.engram(), "forgotten", "asked for", gone.id)])[0]
+
+    @one_call()
+    def restore(self, entry_id: str) -> Entry:
+        """Bring back the retired memory with this id or unique prefix, in whichever scope it is.
+
+        Raises:
+            EntryNotFoundError: If no archive has one.
+            AmbiguousIdError: If the archives of both scopes have several.
+        """
+        # Of a text that was retired more than once, the last time counts.
+        retired = [item.entry for store in self.stores for item in reversed(store.archived())]
+        try:
+            wanted = by_prefix(entry_id, retired, retired_name(entry_id, retired), "the archive").id
+        except EntryNotFoundError:
+            wanted = entry_id  # A store without files cannot be asked before it restores.
+        return self._first(lambda store: store.restore(wanted), entry_id)
+
+    @one_call()
+    def update(self, entry_id: str, text: str) -> Entry:
+        """Change the text of a memory; its id stays. Secrets are redacted."""
+        from engramdown.secrets.redaction import redact
+
+        scope, entry = self.locate(entry_id)
+        return self.store(scope).update(entry.id, redact(text))
+
+    def needs_compaction(self) -> bool:
+        """Whether a file holds more memories than ``consolidation.threshold`` allows."""
+        return any(
+            size > self.settings.of(store.scope).consolidation.threshold
+            for store in self.stores
+            for size in Counter(entry.file for entry in self.usable(store)).values()
+        )
+
+    def queues(self, home: Path | None = None) -> Waiting:
+        """Return what waits in both scopes; what is ticked there is carried out as what it is.
+
+        Args:
+            home: The folder of the global scope, to keep there which ticks were refused.
+        """
+        from engramdown.cortex.waiting import Waiting
+
+        stores: dict[Scope, HippocampusProtocol] = {
+            "global": self.global_hc,
+            "project": self.project_hc,
+        }
+        came = self.pulled.brought_proposals
+
+        def gates(engrams: Iterable[Engram]) -> Callable[[Engram], Decision]:
+            return self.intake.gate(self.mode, engrams)
+
+        return Waiting(
+            stores,
+            came,
+            gates,
+            reviews=lambda: self.reviews,
+            rules=lambda: f"{self.mode} {self.settings}",
+            home=home,
+            dry=lambda: self.rehearsing,
+        )
+
+    def reopened(self) -> Scopes:
+        """Return another one over the same scopes, whose stores are its own, for another thread.
+
+        A store without files is shared: only whoever wrote it knows how to open it again.
+        """
+        opened: list[HippocampusProtocol] = []
+        refused = REFUSED if self.refuses_global else ""
+        for store, closed in ((self.global_hc, refused), (self.project_hc, self.closed)):
+            if isinstance(store, Hippocampus):
+                opened.append(_store(store.root, store.scope, self.settings, closed))
+            else:
+                opened.append(store)
+        scopes = Scopes(opened[0], opened[1], self.mode, self.model, settings=self.settings)
+        scopes.closed = self.closed
+        scopes._card_callbacks = self._card_callbacks
+        scopes._allows_global = self._allows_global
+        return scopes
+
+    def listen(self, hear: Callable[[], Callable[[list[Receipt]], None] | None]) -> None:
+        """Let ``hear()``, if it is still there, be told of what becomes of engrams."""
+        self._hear = hear
+
+    def on_card(self, callback: Callable[[Card], object]) -> None:
+        """Call ``callback`` with each card that a model fills in, as soon as it is on the disk.
+
+        It is called in the thread that made the card, also by :meth:`worker` and :meth:`sleeper`.
+        An exception of it stops nothing: it becomes a ``RuntimeWarning``, and the card stays.
+
+        Example:
+            >>> import tempfile
+            >>> scopes = Scopes.open(tempfile.mkdtemp(), tempfile.mkdtemp())
+            >>> scopes.on_card(lambda card: print(card.title, card.tags))
+        """
+        self._card_callbacks.append(callback)
+
+    def tell_of_card(self, card: Card) -> None:
+        """Tell whoever asked with :meth:`on_card`."""
+        for callback in tuple(self._card_callbacks):
+            try:
+                callback(card)
+            except Exception as error:  # noqa: BLE001 - code of the caller's: the card stands
+                msg = f"a callback of on_card raised {type(error).__name__}: {error}"
+                warnings.warn(msg, RuntimeWarning, stacklevel=2)
+
+    def rehearse(self) -> None:
+        """From now on write nothing; :meth:`rehearsed` tells what would have been written.
+
+        Raises:
+            StoreError: If a store has no files: it could only do as it is told.
+        """
+        for store in (self.global_hc, self.project_hc):
+            if not isinstance(store, Hippocampus):
+                msg = f"{type(store).__name__}: cannot rehearse; only a store of files can"
+                raise StoreError(msg)
+        for store in self.stores:
+            store.rehearse()
+        self.rehearsing = True
+
+    def rehearsed(self) -> list[FileChange]:
+        """Return what the rehearsed steps would change."""
+        return [change for store in self.stores for change in store.rehearsed()]
+
+    # What only some calls need is imported when it is first asked for: a command that searches
+    # memory must start as fast as a shell prompt, and needs neither the gate nor the context.
+
+    @cached_property
+    def episodes(self) -> EpisodicMemory | None:
+        """The transcripts: of the project, or of the global scope where no project can be.
+
+        ``None`` if a store has no files, or only a rehearsal is on.
+        """
+        from engramdown.episodes.memory import EpisodicMemory
+
+        if not self.stores or self.rehearsing:
+            return None
+        store = self.stores[0 if self.closed else -1]
+        return EpisodicMemory(store.root, self.settings.of(store.scope).episodes)
+
+    @cached_property
+    def intake(self) -> Intake:
+        from engramdown.cortex.intake import Intake
+
+        stores: dict[Scope, HippocampusProtocol] = {
+            "global": self.global_hc,
+            "project": self.project_hc,
+        }
+        queues = self.queues(self.home_root)
+        return Intake(stores, self.usable, queues, self.was_erased)
+
+    @cached_property
+    def pulled(self) -> Pulled:
+        from engramdown.cortex.pulled import Pulled
+
+        return Pulled(self.stores, self.home_root, review=self.reviews, dry=lambda: self.rehearsing)
+
+    @property
+    def home_root(self) -> Path | None:
+        """The folder of the global scope, if it has files."""
+        return self.shared_root if isinstance(self.global_hc, Hippocampus) else None
+
+    @property
+    def reviews(self) -> bool:
+        """Whether nothing that git brings reaches a model before a person approved it."""
+        return self.settings.pulled == "review"
+
+    @property
+    def refuses_global(self) -> bool:
+        """Whether a memory for all projects was refused, and there is none."""
+        home, project = self.global_hc, self.project_hc
+        if self._allows_global or not isinstance(home, Hippocampus):
+            return False
+        return isinstance(project, Hippocampus) and is_refused(home.root, project.root)
+
+    def _within_reach(self, batch: Sequence[object]) -> list[object]:
+        """Return engrams as the project keeps them, where it is to keep all of them."""
+        if not self.refuses_global:
+            return [*batch]
+        # What is no engram is refused by whoever is given it.
+        return [_of_project(each) if isinstance(each, Engram) else each for each in batch]
+
+    def _made_own(self, receipts: list[Receipt]) -> list[Receipt]:
+        if self.reviews:
+            self.pulled.said(receipts)
+        return receipts
+
+    def heard(self, receipts: list[Receipt]) -> list[Receipt]:
+        hear = self._hear() if self._hear is not None else None
+        if hear is not None:
+            hear(receipts)
+        return receipts
+
+    def store(self, scope: Scope) -> HippocampusProtocol:
+        """Return the store of a scope."""
+        return self.global_hc if scope == "global" else self.project_hc
+
+    def _tell_erased(self, store: Hippocampus) -> None:
+        """Tell of lines that say again what was erased: an editor may have had them."""
+        steps = [step for step in store.history()[-_LATEST_STEPS:] if step.by == "person"]
+        new = {change.id for step in steps for change in step.changes if change.before is None}
+        for entry in store.entries() if new else ():
+            if entry.id in new and self.was_erased(entry.text):
+                self.tell(
+                    f"{entry.disk_file}:{entry.line}: says again what you erased for good; an "
+                    f"editor may have kept it: engramdown forget --forever {entry.id}"
+                )
+
+    def was_erased(self, text: str) -> bool:
+        """Whether a person erased a text for good, in either scope."""
+        # Imported here: whoever only reads gates nothing.
+        from engramdown.cortex.erased import Marks
+
+        for store in self.stores:
+            marks = self._marks.setdefault(store.root, Marks(store.root))
+            if marks.knows(text):
+                return True
+        return False
+
+    def _finish_erasing(self, *, wait: bool) -> None:
+        """Finish what a person began to erase for good, if somebody died in the middle of it."""
+        if not any((store.root / ERASING).exists() for store in self.stores):
+            return
+        from engramdown.cortex.erasing import finish
+
+        try:
+            for reason in finish(self.stores, self.settings, wait=wait):
+                self.tell(f"could not erase everything yet: {reason}")
+        except (OSError, StoreError) as error:
+            self.tell(f"could not finish erasing: {error}")
+
+    def notice(self, *, wait: bool = True) -> bool:
+        """Take in hand edits; a scope that cannot be written is read as it is.
+
+        Return whether nobody held a lock for too long, which counts if we ``wait`` for it.
+        """
+        self._finish_erasing(wait=wait)
+        was_free = True
+        for store in self.stores:
+            try:
+                if store.notice(wait=wait):
+                    self.tell(f"{store.memory}: took in what you or git changed")
+                    self._tell_erased(store)
+                for reason in store.files.obstacles():
+                    if reason not in self._unread:
+                        self.tell(f"a topic is passed over: {reason}")
+            except StoreError as error:
+                was_free = was_free and not isinstance(error, LockTimeoutError)
+                self.tell(f"could not look for hand edits: {error}")
+        return was_free
+
+    def _read(self, store: HippocampusProtocol) -> list[Entry]:
+        """Return the memories of a store that can be read."""
+        if isinstance(store, Hippocampus):
+            return store.entries(self.pass_over)
+        return store.entries()
+
+    def pass_over(self, error: StoreError) -> None:
+        """Take note of what could not be read; of a scope that is no folder once."""
+        roots = [store for store in self.stores if str(error).startswith(str(store.root))]
+        lost: list[str] = []
+        for store in roots:
+            try:
+                store.check_folder()
+            except StoreError as other:
+                lost.append(str(other))
+        reason = lost[0] if lost else str(error)
+        if reason not in self._unread:
+            self._unread.append(reason)
+        same = (f"could not look for hand edits: {error}", f"a topic is passed over: {error}")
+        self._notices = [each for each in self._notices if each not in same]
+        self.tell(f"could not be read, and is left out: {reason}")
+
+    def tell(self, notice: str) -> None:
+        """Keep a notice; a trouble that lasts is told once."""
+        if notice not in self._notices:
+            self._notices.append(notice)
+
+    def locate(self, prefix: str) -> tuple[Scope, Entry]:
+        """Return the memory whose id begins with ``prefix``, and its scope."""
+        both = [(scope, entry) for scope in SCOPES for entry in self._read(self.store(scope))]
+        return by_prefix(prefix, both, lambda each: each[1].id, "memory")
+
+    def _first(self, act: Callable[[HippocampusProtocol], T], entry_id: str) -> T:
+        """Return what ``act`` gives for the project, or else for the global scope."""
+        for store in (self.project_hc, self.global_hc):
+            try:
+                return act(store)
+            except EntryNotFoundError:
+                continue
+        raise EntryNotFoundError(entry_id, "the archive")
+
+
+def _batch(engrams: Engram | Iterable[Engram]) -> list[Engram]:
+    return [engrams] if isinstance(engrams, Engram) else [*engrams]
+
+
+def _of_project(engram: Engram) -> Engram:
+    """Return an engram as one of the project: there a fact about the user is a lesson."""
+    if engram.scope == "project" and engram.kind != "profile":
+        return engram
+    kind = "lesson" if engram.kind == "profile" else engram.kind
+    return replace(engram, kind=kind, scope="project")
+
+
+def _said_where(
+    meant: Sequence[object], kept: Sequence[object], receipts: Sequence[Receipt]
+) -> list[Receipt]:
+    """Return receipts that say what is kept in another scope than it was meant for."""
+    return [
+        receipt
+        if before is after or receipt.action in ("discarded", "failed")
+        else replace(receipt, reason=f"{receipt.reason}, kept in this project: {REFUSED}")
+        for before, after, receipt in zip(meant, kept, receipts, strict=True)
+    ]
+
+
+def _store(root: Path, scope: Scope, chosen: Settings, closed: str = "") -> Hippocampus:
+    settings = chosen.of(scope)
+    durable, limit = settings.durability == "full", settings.max_file_bytes
+    disk = ClosedDisk(closed, limit=limit) if closed else Disk(durable=durable, limit=limit)
+    return Hippocampus(root, scope, disk=disk, lock_timeout=settings.lock_timeout)
