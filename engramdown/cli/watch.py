@@ -54,8 +54,8 @@ def watch(place: Place, /, *, as_json: bool) -> None:
     """
     cortex = open_quietly(place, "nothing")
     told: queue.SimpleQueue[list[News]] = queue.SimpleQueue()
-    told.put([News("remark", notice) for notice in cortex.notices()])
-    with _ended_by(signal.SIGTERM), cortex.watching(told.put) as watching:
+    told.put([News("remark", notice) for notice in cortex.scopes.notices()])
+    with _ended_by(signal.SIGTERM), cortex.worker.watch(told.put) as watching:
         while watching.is_running and not _is_closed(sys.stdout):
             with contextlib.suppress(queue.Empty):
                 _print(cortex, told.get(timeout=_PAUSE), as_json=as_json)

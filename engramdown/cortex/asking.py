@@ -17,8 +17,8 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import ConsolidationSettings
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.statement_forms import Ledger
     from engramdown.cortex.scopes import Scopes
+    from engramdown.models.ledger import Ledger
     from engramdown.models.port import Asker, LanguageModel
 
 __all__ = ["Asking", "ledger_of", "prompts_for", "prompts_of"]

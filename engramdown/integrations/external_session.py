@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
 from engramdown.cortex.cortex import Cortex
-from engramdown.cortex.recording import degraded, left_out
+from engramdown.cortex.sections import degraded, left_out
 from engramdown.cortex.tools import TOOLS, Answer
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError
@@ -74,7 +74,7 @@ def memory_context(cortex: Cortex, asked: str, session: Session | None = None) -
     """Return what a model is told of memory, and which part of it cannot be read."""
     try:
         context = str(cortex.build_memory_context(asked, session, scratchpad=True))
-        lost = [left_out(reason) for reason in cortex.unreadable()[:1]]
+        lost = [left_out(reason) for reason in cortex.scopes.unreadable()[:1]]
         return "\n\n".join(filter(None, [context, *lost]))
     except _Failure as error:
         return degraded(str(error))
@@ -226,7 +226,7 @@ class ExternalSession:
         from engramdown.cortex.conversation.shown import ends
 
         try:
-            track = self.cortex.conversation(self.id).track
+            track = self.cortex.conversations.get(self.id).track
             with track.guard:
                 track.refresh()
                 gists = track.known_gists()
@@ -240,13 +240,13 @@ class ExternalSession:
 
     def summarize(self) -> None:
         """Begin to summarise, if it is time for that; never raises, and nobody waits for it."""
-        wanted = self.cortex.mode != "off" and self.cortex.settings.conversation.automatic
+        wanted = self.cortex.mode != "off" and self.cortex.scopes.settings.conversation.automatic
         if self._budget is None or not wanted:
             return
         if self._compaction is None:
             from engramdown.cortex.conversation.beside import CompactionBeside
 
-            self._compaction = CompactionBeside(self.cortex, self.id)
+            self._compaction = CompactionBeside(self.cortex.conversations, self.id)
         self._compaction.look(self._budget)
 
     def wait(self, timeout: float | None = None) -> bool:

@@ -271,7 +271,7 @@ class Items:
         self.cortex = cortex
         self.scope: Scope = scope
         self.stores: dict[Scope, Hippocampus] = {}
-        for store in (cortex.project_hc, cortex.global_hc):
+        for store in (cortex.scopes.project_hc, cortex.scopes.global_hc):
             if not isinstance(store, Hippocampus):
                 raise StoreError(f"{type(store).__name__}: has no files to keep values in")
             self.stores[store.scope] = store
@@ -326,10 +326,10 @@ class Items:
 
     def _usable(self, scope: Scope, items: Iterable[KeyedValue]) -> Iterator[KeyedValue]:
         """Yield those that may reach a program: not what git brought, if that waits for a yes."""
-        if self.cortex.settings.pulled != "review":
+        if self.cortex.scopes.settings.pulled != "review":
             yield from items
             return
-        lines = {(each.file, each.line) for each in self.cortex.usable(self.stores[scope])}
+        lines = {(each.file, each.line) for each in self.cortex.scopes.usable(self.stores[scope])}
         yield from (each for each in items if (each.entry.file, each.entry.line) in lines)
 
 

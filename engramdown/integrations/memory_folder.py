@@ -135,7 +135,7 @@ class MemoryFolder:
         self._lock = Lock()
         self._stores: dict[Scope, Hippocampus] = {}
         for scope in self._scopes:
-            store = cortex.global_hc if scope == "global" else cortex.project_hc
+            store = cortex.scopes.global_hc if scope == "global" else cortex.scopes.project_hc
             if not isinstance(store, Hippocampus):
                 raise StoreError(f"{type(store).__name__}: has no files that a model could edit")
             self._stores[scope] = store
@@ -291,7 +291,7 @@ class MemoryFolder:
             text = inert(self._notes.text(place.name))
         elif place.sort == "page":
             store = self._stores[place.scope]
-            page = self._cortex.usable_page(store, f"memory/{SOUL}", store.soul())
+            page = self._cortex.scopes.usable_page(store, f"memory/{SOUL}", store.soul())
             # Without private notes.
             text = "".join(f"{each}\n\n" for _, each in paragraphs(page)).rstrip("\n")
         elif place.sort == "queue":
@@ -356,14 +356,18 @@ class MemoryFolder:
         # What a page holds follows from these two, unless there is more to ask about than files.
         documents = (store.files.document(name), store.files.document(LESSONS))
         known = self._pages.get((place.scope, name))
-        if known is None or known[0] != documents or self._cortex.settings.pulled == "review":
+        if (
+            known is None
+            or known[0] != documents
+            or self._cortex.scopes.settings.pulled == "review"
+        ):
             known = (documents, self._read(store, name, documents[0]))
             self._pages[place.scope, name] = known
         return known[1]
 
     def _read(self, store: Hippocampus, name: str, document: Document) -> _Page:
         found: dict[str, list[Entry]] = {}
-        for each in self._cortex.usable(store):
+        for each in self._cortex.scopes.usable(store):
             if each.file in (name, LESSONS):
                 plain = each._replace(spelled="") if each.spelled else each
                 found.setdefault(each.id, []).append(plain)
@@ -653,7 +657,7 @@ class _Notes:
 
     def names(self) -> list[str]:
         """Return what there are notes on, sorted."""
-        folder = self._cortex.notes("any").path.parent
+        folder = self._cortex.conversations.notes("any").path.parent
         found = []
         for name in Disk().names(folder):
             stem = name.removesuffix(".md")
@@ -708,14 +712,14 @@ class _Notes:
         why_not = self._why_not(name)
         if why_not:
             raise MemoryCommandError(f"The notes {name!r} {why_not}; choose another name.")
-        return self._cortex.notes(name)
+        return self._cortex.conversations.notes(name)
 
     def _why_not(self, name: str) -> str:
         """Return why some notes are none of a model's, or ``""``."""
-        notes = self._cortex.notes(name)
+        notes = self._cortex.conversations.notes(name)
         if Disk().exists(notes.root / "episodes" / f"{notes.session}.jsonl"):
             return "are on a conversation that is recorded"
-        if self._cortex.settings.pulled == "review" and known([notes.path]):
+        if self._cortex.scopes.settings.pulled == "review" and known([notes.path]):
             return "came with git, and only the user reads them"
         return ""
 

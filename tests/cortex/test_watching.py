@@ -76,7 +76,7 @@ def told(cortex: Cortex, memory: Path) -> Iterator[Told]:
     """Watch, and collect what is told."""
     assert memory.is_dir()
     heard = Told()
-    with cortex.watching(heard.extend) as made:
+    with cortex.worker.watch(heard.extend) as made:
         heard.wait("watching", "project")
         heard.clear()
         assert made.is_running
@@ -90,7 +90,7 @@ def add(path: Path, line: str) -> None:
 
 
 def test_a_profile_is_told_of_by_the_name_that_it_has(cortex: Cortex, memory: Path) -> None:
-    store = cortex.stores[0]
+    store = cortex.scopes.stores[0]
     store.memory.mkdir()
     page = store.memory / "USER.MD"
     page.write_text("- Name: Ada\n", encoding="utf-8")
@@ -98,7 +98,7 @@ def test_a_profile_is_told_of_by_the_name_that_it_has(cortex: Cortex, memory: Pa
     cortex.encode(Engram("Drinks tea", "profile", "global", "high", source="user"))
     heard = Told()
     assert memory.is_dir()
-    with cortex.watching(heard.extend):
+    with cortex.worker.watch(heard.extend):
         heard.wait("watching", "global")
         add(page, "- Plays chess\n")
         item = heard.wait("learned", "Plays chess")
@@ -140,12 +140,12 @@ def test_what_others_write_is_told_and_not_taken_for_a_hand_edit(
         "from engramdown import Cortex, Engram; "
         "Cortex.open(project={!r}).propose(Engram('From afar', 'lesson', 'project', 'high'))"
     )
-    root = str(cortex.stores[-1].root)
+    root = str(cortex.scopes.stores[-1].root)
     subprocess.run([sys.executable, "-c", code.format(root)], check=True, env={**os.environ})
     assert told.wait("From afar").by == "llm"
     cortex.forget(cortex.entries()[0].id)
     assert told.wait("forgot", "Use uv").by == "user"
-    assert "person" not in {step.by for step in cortex.stores[-1].history()}
+    assert "person" not in {step.by for step in cortex.scopes.stores[-1].history()}
 
 
 def test_what_is_ticked_is_carried_out_and_told_once(
@@ -269,7 +269,7 @@ def test_an_unreadable_file_is_told_and_the_other_scope_goes_on(
     (memory / "lessons.md").unlink()
     (memory / "lessons.md").mkdir()
     told.wait("trouble", "lessons.md")
-    cortex.global_hc.encode_rule("Be brief", "always", "high", "user")
+    cortex.scopes.global_hc.encode_rule("Be brief", "always", "high", "user")
     told.wait("learned", "Be brief")
     (memory / "lessons.md").rmdir()
     told.wait("mended")
@@ -307,7 +307,7 @@ def test_a_merge_in_a_project_whose_memory_git_does_not_know_is_not_waited_for(
 def test_the_index_of_transcripts_is_kept_up_if_there_is_one(
     told: Told, cortex: Cortex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    episodes = EpisodicMemory(cortex.stores[-1].root)
+    episodes = EpisodicMemory(cortex.scopes.stores[-1].root)
     episodes.log("s", "user", "Why is CI red?")
     cache = episodes.folder.parent / "cache"
     time.sleep(0.6)
@@ -329,7 +329,7 @@ def test_the_index_of_transcripts_is_kept_up_if_there_is_one(
 
 def test_two_that_watch_do_no_harm(told: Told, memory: Path, cortex: Cortex) -> None:
     other = Told()
-    with cortex.watching(other.extend):
+    with cortex.worker.watch(other.extend):
         for number in range(5):
             add(memory / "rules.md", f"- Mine {number}\n")
             told.wait("learned", f"Mine {number}")
@@ -346,13 +346,13 @@ def test_a_program_that_fails_at_the_news_is_told_why_watching_ended(
         raise RuntimeError(news[0].text)
 
     assert memory.is_dir()
-    made = cortex.watching(fails).start()
+    made = cortex.worker.watch(fails).start()
     wait(lambda: not made.is_running)
-    assert made.trouble == f"RuntimeError: {cortex.stores[0].root}"
+    assert made.trouble == f"RuntimeError: {cortex.scopes.stores[0].root}"
     assert made.stop()
 
 
 def test_only_files_can_be_watched() -> None:
     cortex = Cortex(MemoryStore("global"), MemoryStore("project"))
     with pytest.raises(StoreError, match="nothing to watch"):
-        Watching(cortex, print)
+        Watching(cortex.scopes, print)

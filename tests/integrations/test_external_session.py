@@ -120,7 +120,7 @@ def test_a_turn_that_cannot_be_ended_rightly_is_over_all_the_same(
     session.end_turn()
     assert not session.in_turn
     assert not session.confirmations()
-    assert ["pending.md" in lost for lost in cortex.unread()] == [True]
+    assert ["pending.md" in lost for lost in cortex.scopes.unread()] == [True]
 
 
 def test_answers_of_runs_that_ended_early_do_not_pile_up(session: ExternalSession) -> None:
@@ -137,8 +137,8 @@ def test_where_nobody_wants_summaries_none_are_made(
     if way == "mode":
         cortex.mode = "off"
     else:
-        chosen = cortex.settings.conversation._replace(automatic=False)
-        cortex.settings = cortex.settings._replace(conversation=chosen)
+        chosen = cortex.scopes.settings.conversation._replace(automatic=False)
+        cortex.scopes.settings = cortex.scopes.settings._replace(conversation=chosen)
     session = ExternalSession(cortex, session.history, budget=100)
     session.summarize()
     assert session.wait(0)

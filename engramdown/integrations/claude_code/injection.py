@@ -101,16 +101,16 @@ def at_start(place: HookPlace, event: Event, state: HookState, say: Say, left: L
     if stopped := place.settings.stopped():
         what = ", ".join(stopped)
         say(f"Switched off by this project's config.toml: {what}. Tell the user once.")
-    for store in cortex.stores:
+    for store in cortex.scopes.stores:
         if conflict := store.files.conflict():
             say(f"{_short(conflict, 400)}. Tell the user.")
     problems = _notice(cortex)
     say(_apply_ticks(place, lambda: cortex, left))
-    cortex.keep_own()
-    say(_arrivals(len(cortex.arrivals())))
+    cortex.review.keep_own()
+    say(_arrivals(len(cortex.review.arrivals())))
     if place.settings.pulled == "review" or _has_item(place, _ITEM):
-        say(_waiting(cortex.count_pending()))
-    problems += [notice for notice in cortex.notices() if notice.startswith("could not")]
+        say(_waiting(cortex.review.count()))
+    problems += [notice for notice in cortex.scopes.notices() if notice.startswith("could not")]
     # What stands in the settings is somebody else's, and may be meant for a model.
     problems = [*([_BROKEN] if place.trouble else []), *problems, *untold(place.root)[-1:]]
     if problems:
@@ -351,7 +351,7 @@ def _apply_ticks(place: HookPlace, opened: Callable[[], Cortex], left: Left) -> 
     if not _has_item(place, _TICKED):
         return ""
     most, asked = left() * (1 - _PART), count(1)
-    receipts = opened().apply_ticks(lambda: next(asked) < _AT_LEAST or left() > most)
+    receipts = opened().review.apply_ticks(lambda: next(asked) < _AT_LEAST or left() > most)
     # What still waits is counted with the rest that does.
     done = [(each.is_ours, each.action, each.engram.text) for each in receipts]
     done = [each for each in done if each[1] != "queued"]
@@ -405,7 +405,7 @@ def _has_item(place: HookPlace, item: re.Pattern[bytes]) -> bool:
 def _notice(cortex: Cortex) -> list[str]:
     """Take in what a person changed by hand; return why that could not be."""
     reasons = []
-    for store in cortex.stores:
+    for store in cortex.scopes.stores:
         try:
             store.notice(wait=False)
         except StoreError as error:
