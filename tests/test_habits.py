@@ -52,7 +52,6 @@ PUBLIC_NAMES: Final = [
 ]
 RUNTIME_DEPENDENCIES: Final = {
     "click",
-    "instructor",
     "jinja2",
     "markdown-it-py",
     "portalocker",
@@ -62,11 +61,12 @@ RUNTIME_DEPENDENCIES: Final = {
 }
 # Imported by name where they are used, and only if they are chosen or there.
 OPTIONAL_DEPENDENCIES: Final = {
-    "anthropic": {"anthropic"},
+    "anthropic": {"anthropic", "engramdown"},
     "embeddings": {"fastembed", "numpy"},
     "langgraph": {"langgraph"},
     "mcp": {"mcp"},
-    "openai": {"openai"},
+    "model": {"instructor"},
+    "openai": {"engramdown", "openai"},
     "openai-agents": {"openai-agents"},
     "pydantic-ai": {"pydantic-ai-slim"},
     "sentence-transformers": {"numpy", "sentence-transformers"},

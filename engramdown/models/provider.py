@@ -349,7 +349,8 @@ def is_openai(name: str, client: Any) -> bool:  # noqa: ANN401 - as above
 def missing(name: str, error: ImportError) -> str:
     """Return which package the provider of a model needs, in one line."""
     if error.name == "instructor":
-        return 'instructor is not installed; run pip install "engramdown[model]"'
+        command = 'pip install "engramdown[model]" (from a clone: pip install ".[model]")'
+        return f"instructor is not installed; run {command}"
     extra = _EXTRAS.get(name.partition("/")[0])
     if extra is None:
         return str(error)
