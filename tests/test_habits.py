@@ -74,7 +74,8 @@ OPTIONAL_DEPENDENCIES: Final = {
 
 # What a module that adapts another library imports: that library and what it brings along.
 ADAPTED: Final = {
-    "engramdown/servers/": {"anyio", "mcp", "mcp_types", "starlette", "uvicorn"},
+    "engramdown/mcp/": {"anyio", "mcp", "mcp_types", "starlette", "uvicorn"},
+    "engramdown/models/": {"instructor"},
     "engramdown/integrations/": {"agents", "anthropic", "langgraph", "openai", "pydantic_ai"},
 }
 
