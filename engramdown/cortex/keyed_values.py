@@ -19,7 +19,7 @@ from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus.changeset import Draft, new_id
 from engramdown.hippocampus.entry import Entry, address, entry_id
 from engramdown.hippocampus.placement import Filed, as_entry, fields, make_way, raw_entries
-from engramdown.kinds import ARCHIVE, LESSONS, PROFILE, RULES, title_of, topic_file
+from engramdown.kinds import ARCHIVE, LESSONS, PROFILE, RULES, title_of, topic_file, topic_of
 from engramdown.markdown.document import Placed
 from engramdown.markdown.metadata import Metadata, is_address
 
@@ -62,10 +62,10 @@ def digest_of(text: str) -> str:
     return address(text.encode("utf-8", "surrogatepass").hex())[1:]
 
 
-def told_beside(marks: Sequence[tuple[str, str]]) -> str:
+def describe_value(marks: Sequence[tuple[str, str]]) -> str:
     """Return what a person is told who decides on a value: its key, and what is not in its words.
 
-    >>> told_beside((("ns", "users.42"), ("key", "food"), ("rest", "{}")))
+    >>> describe_value((("ns", "users.42"), ("key", "food"), ("rest", "{}")))
     "a program keeps it as users/42 'food', with {}"
     """
     if not marks:
@@ -130,8 +130,8 @@ def home_of(namespace: Namespace, scope: Scope) -> Home:
 
 def native(entry: Entry) -> Namespace:
     """Return the namespace of a memory that was not put into one."""
-    if entry.file.startswith(f"{_TOPICS}/"):
-        return (entry.scope, _TOPICS, entry.file.removeprefix("topics/").removesuffix(".md"))
+    if topic := topic_of(entry.file):
+        return (entry.scope, _TOPICS, topic)
     return (entry.scope, entry.file.removesuffix(".md"))
 
 
@@ -213,7 +213,7 @@ class Place(NamedTuple):
         return "" if self.home.native else written(self.namespace)
 
 
-class Stands(NamedTuple):
+class Found(NamedTuple):
     """A value as it stands now.
 
     Attributes:
@@ -225,7 +225,7 @@ class Stands(NamedTuple):
     entry: Entry
 
 
-def standing(draft: Draft, place: Place, known: Entry | None = None) -> Stands | None:
+def find_line(draft: Draft, place: Place, known: Entry | None = None) -> Found | None:
     """Return what stands under a key now, wherever it stood when it was looked for.
 
     Args:
@@ -247,12 +247,12 @@ def standing(draft: Draft, place: Place, known: Entry | None = None) -> Stands |
             is_it = known is not None and entry_id(placed) == known.id == place.key
             went = (meta.get("reason"), meta.get("was")) != (DUPLICATE, home.file)
             if (has_key or is_it) and not (file == ARCHIVE and went):
-                return Stands(placed, as_entry(file, home.scope, placed))
+                return Found(placed, as_entry(file, home.scope, placed))
     return None
 
 
 def put_line(
-    draft: Draft, place: Place, engram: Engram, marks: Mapping[str, str], stands: Stands | None
+    draft: Draft, place: Place, engram: Engram, marks: Mapping[str, str], stands: Found | None
 ) -> Filed:
     """Write a value in the place of the line that has its key, or as a new line.
 
@@ -312,7 +312,7 @@ def proposed_place(item: Pending, engram: Engram, scope: Scope) -> Place | None:
 
 def first_made(draft: Draft, place: Place) -> str:
     """Return when the value that stands under a key was put first, or ``""``."""
-    stands = standing(draft, place)
+    stands = find_line(draft, place)
     meta = stands.placed.block.meta if stands else None
     return meta.get(MADE) if meta else ""
 
@@ -332,4 +332,4 @@ def accepted(draft: Draft, item: Pending, place: Place, engram: Engram, made: st
     if made:
         marks[MADE] = made
     verified = replace(engram, basis="verified")
-    return put_line(draft, place, verified, marks, standing(draft, place))
+    return put_line(draft, place, verified, marks, find_line(draft, place))

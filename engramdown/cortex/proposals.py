@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.gate import REASONS
-from engramdown.cortex.keyed_values import told_beside
+from engramdown.cortex.keyed_values import describe_value
 from engramdown.cortex.pending import Operation, Pending, Queue
 from engramdown.engram import Engram, fact_key
 from engramdown.hippocampus.entry import Entry
@@ -115,7 +115,7 @@ def _describe(
         id=item.id,
         engram=harmless(item.engram),
         hold=hold,
-        reason=item.problem or "; ".join(filter(None, [reason, told_beside(item.put)])),
+        reason=item.problem or "; ".join(filter(None, [reason, describe_value(item.put)])),
         op=item.op,
         replaces=replaces,
         similar=similar,

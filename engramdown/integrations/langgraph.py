@@ -37,13 +37,13 @@ from engramdown.cortex.keyed_values import (
     Namespace,
     Place,
     digest_of,
+    find_line,
     home_of,
     matches,
     named,
     native,
     proposed,
     put_line,
-    standing,
     written,
 )
 from engramdown.cortex.pending import Operation, Pending
@@ -173,7 +173,9 @@ class MemoryStore(BaseStore):
             return found and Item(**found.copied())
         if isinstance(op, SearchOp):
             items = [
-                each for each in self._items.all(op.namespace_prefix) if fits(each.value, op.filter)
+                each
+                for each in self._items.all(op.namespace_prefix)
+                if matches_filter(each.value, op.filter)
             ]
             hits: list[tuple[KeyedValue, float | None]] = [(each, None) for each in items]
             if op.query:
@@ -541,7 +543,7 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
     late: list[str] = []
     gone: list[tuple[Place, Entry]] = []
     for place, item, engram, marks in planned:
-        stands = standing(draft, place, item and item.entry)
+        stands = find_line(draft, place, item and item.entry)
         if stands is not None and stands.entry.by_person:
             late.append(f"{_name(place)} {_CHANGED}")
         elif stands is None and engram is not None and item and _was_deleted(draft, item):
@@ -644,7 +646,7 @@ def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def fits(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
+def matches_filter(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
     """Whether a value is as a filter says: equal, or by ``$eq $ne $gt $gte $lt $lte``.
 
     Raises:
@@ -657,7 +659,7 @@ def _agrees(value: Any, wanted: Any) -> bool:  # noqa: ANN401 - JSON
     if isinstance(wanted, Mapping):
         if any(str(key).startswith("$") for key in wanted):
             return all(_holds(value, operator, other) for operator, other in wanted.items())
-        return isinstance(value, Mapping) and fits(value, wanted)
+        return isinstance(value, Mapping) and matches_filter(value, wanted)
     if isinstance(wanted, (list, tuple)):
         same = isinstance(value, (list, tuple)) and len(value) == len(wanted)
         return same and all(map(_agrees, value, wanted))

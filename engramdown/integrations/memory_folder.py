@@ -57,7 +57,7 @@ from engramdown.integrations.memory_pages import (
     shown,
 )
 from engramdown.journal.page import normal
-from engramdown.kinds import LESSONS, PENDING, PROFILE, RULES, SOUL, kind_in
+from engramdown.kinds import LESSONS, PENDING, PROFILE, RULES, SOUL, kind_in, topic_of
 from engramdown.language.untrusted import bullet, inert, paragraphs
 from engramdown.markdown.document import Document, Placed
 from engramdown.storage.disk import Disk
@@ -239,8 +239,7 @@ class MemoryFolder:
                 f"Cannot rename {old.path} to {new.path}: only a file of topics to another topic "
                 f"of the same memory, and notes to notes. Delete it there, and create it here."
             )
-        topic = new.name.removeprefix(f"{TOPICS}/").removesuffix(".md")
-        outcome = self._edit(old, command).move(self._page(old).entries, topic)
+        outcome = self._edit(old, command).move(self._page(old).entries, topic_of(new.name))
         return _told(old, done, outcome)
 
     _commands: Final[Mapping[str, Callable[[MemoryFolder, Command], str]]] = {
@@ -633,10 +632,8 @@ class _Edit:
     def _engram(self, said: Said) -> Iterator[Engram]:
         """Yield what is to be remembered, or note why it cannot be."""
         kind = kind_in(self._file, said.section)
-        topics = self._file.startswith("topics/")
-        topic = self._file.removeprefix("topics/").removesuffix(".md") if topics else ""
         try:
-            yield self._learned(said.text, kind, topic)
+            yield self._learned(said.text, kind, topic_of(self._file))
         except InvalidEngramError as error:
             self._notes.append(f"Not written: {flat(said.text, _SHOWN)!r} ({error})")
 

@@ -227,7 +227,7 @@ class EngramdownSession(SessionABC):
         if line.role == "tool_call" and asks_for_work(item):
             self._names[line.call] = line.name
         elif line.role == "tool_result" and not self._names.pop(line.call, ""):
-            name = called(self._session.history.items(), line.call)
+            name = tool_of_call(self._session.history.items(), line.call)
             return line._replace(name=name or line.name)
         return line
 
@@ -433,7 +433,7 @@ def summarised(items: list[Item], summaries: list[Summary]) -> list[Item]:
     ]
 
 
-def called(items: Sequence[Item], call: str) -> str:
+def tool_of_call(items: Sequence[Item], call: str) -> str:
     """Return the tool of the last call of an id, or ``""``."""
     values = (item.value for item in reversed(items) if call and item.call == call)
     return next((_text(each["name"]) for each in values if each and "name" in each), "")

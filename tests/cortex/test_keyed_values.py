@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramdown.cortex.keyed_values import digest_of, key_of, proposed, told_beside
+from engramdown.cortex.keyed_values import describe_value, digest_of, key_of, proposed
 
 
 def test_a_proposal_of_no_value_has_no_marks() -> None:
@@ -22,7 +22,7 @@ def test_the_least_change_of_words_is_one() -> None:
 
 
 def test_who_decides_is_told_what_is_not_in_the_words() -> None:
-    assert told_beside(()) == ""
+    assert describe_value(()) == ""
     marks = (("ns", "users.42"), ("key", "food"))
-    assert told_beside(marks) == "a program keeps it as users/42 'food'"
-    assert told_beside((*marks, ("rest", "x" * 1_000))).endswith("xx… (1,000 characters)")
+    assert describe_value(marks) == "a program keeps it as users/42 'food'"
+    assert describe_value((*marks, ("rest", "x" * 1_000))).endswith("xx… (1,000 characters)")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import InvalidEngramError
-from engramdown.integrations.langgraph import LONGEST, Parts, fits, joined, same, split
+from engramdown.integrations.langgraph import LONGEST, Parts, joined, matches_filter, same, split
 
 _NAMES = st.sampled_from(["text", "content", "data", "kind", "$", "a.b", ""]) | st.text(max_size=3)
 _TEXTS = st.text(st.characters(codec="utf-8"), max_size=5)
@@ -152,9 +152,9 @@ VALUE = {"score": 4.5, "color": "red", "tags": ["a", "b"], "who": {"name": "Ada"
 def test_a_filter_is_read_as_by_the_store_in_memory(
     wanted: dict[str, Any] | None, *, found: bool
 ) -> None:
-    assert fits(VALUE, wanted) is found
+    assert matches_filter(VALUE, wanted) is found
 
 
 def test_an_operator_that_is_none_is_told() -> None:
     with pytest.raises(ValueError, match=r"Unsupported operator: \$in; there are \$eq, \$gt"):
-        fits(VALUE, {"score": {"$in": [1]}})
+        matches_filter(VALUE, {"score": {"$in": [1]}})

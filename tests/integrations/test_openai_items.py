@@ -10,11 +10,11 @@ from hypothesis import given
 from engramdown.integrations.history import JSON, Item, Summary, as_meta, as_value
 from engramdown.integrations.openai_agents import (
     asks_for_work,
-    called,
     has_spoken,
     item_line,
     plain_item,
     summarised,
+    tool_of_call,
     whole_items,
 )
 from engramdown.transcripts.episode import ROLES, Episode
@@ -195,5 +195,5 @@ class TestSummarised:
 
 def test_the_tool_of_a_call_of_an_earlier_process_is_known() -> None:
     kept = [entry({**CALL, "name": "old"}), entry(CALL), entry(RESULT), Item(None, "c1")]
-    assert called(kept, "c1") == "shell"
-    assert (called(kept, "c2"), called(kept, "")) == ("", "")
+    assert tool_of_call(kept, "c1") == "shell"
+    assert (tool_of_call(kept, "c2"), tool_of_call(kept, "")) == ("", "")

@@ -143,7 +143,7 @@ class Chat:
         self._told = json.dumps(self._tools, ensure_ascii=False)
         self.overhead = estimate_tokens(INSTRUCTIONS) + estimate_tokens(self._told)
         # What was said in this process, for a conversation that is not recorded.
-        self._in_mind: list[dict[str, Any]] = []
+        self._unrecorded: list[dict[str, Any]] = []
         self._turn = Turn()
         self._said: list[str] = []
         self._awaited: list[str] = []
@@ -156,10 +156,10 @@ class Chat:
                 self._session.begin_turn(message)
             except EngramdownError as error:
                 return Turn(failed=str(error), outcome="failed")
-            self._in_mind.append({"role": "user", "content": message})
+            self._unrecorded.append({"role": "user", "content": message})
             failed, outcome = self._outcome()
             # Servers want each call answered.
-            self._in_mind += [
+            self._unrecorded += [
                 {"role": "tool", "tool_call_id": name, "content": _NOT_DONE}
                 for name in self._awaited
             ]
@@ -168,7 +168,7 @@ class Chat:
             # Not the reason: that quotes a server, and this stands there as the assistant's words.
             note = _STOPPED if outcome == "stopped" else _BROKE_OFF.format(outcome)
             told = "\n\n".join(filter(None, (text, note if outcome else "")))
-            self._in_mind.append({"role": "assistant", "content": told})
+            self._unrecorded.append({"role": "assistant", "content": told})
             try:
                 self._session.end_turn(told)
             except EngramdownError as error:
@@ -245,7 +245,7 @@ class Chat:
         made = self._session.build_context(room)
         if self._session.turn_began is None:
             # What is not recorded cannot be read back.
-            said = _fitting(self._in_mind, room - estimate_tokens(made.system))
+            said = _fitting(self._unrecorded, room - estimate_tokens(made.system))
             system = f"{INSTRUCTIONS}\n\n{made.system}".strip()
             return [{"role": "system", "content": system}, *said]
         messages = made.openai()
@@ -260,12 +260,12 @@ class Chat:
         self._said = []
         if text:
             self._session.record("assistant", text)
-        self._awaited = [f"call_{len(self._in_mind)}_{at}" for at in range(len(reply.calls))]
+        self._awaited = [f"call_{len(self._unrecorded)}_{at}" for at in range(len(reply.calls))]
         calls = [
-            {"id": name, "type": "function", "function": _spelt(call)}
+            {"id": name, "type": "function", "function": _function(call)}
             for name, call in zip(self._awaited, reply.calls, strict=True)
         ]
-        self._in_mind.append({"role": "assistant", "content": text or None, "tool_calls": calls})
+        self._unrecorded.append({"role": "assistant", "content": text or None, "tool_calls": calls})
 
     def _use(self, call: ToolCall) -> None:
         """Do what the model wants done, and record it."""
@@ -279,11 +279,11 @@ class Chat:
         else:
             answer = self._cortex.use_tool(call.name, given, session=self._session, call=call.id)
         result = {"role": "tool", "tool_call_id": self._awaited.pop(0), "content": answer.text}
-        self._in_mind.append(result)
+        self._unrecorded.append(result)
         self._listener.answered(call.name, answer)
 
 
-def _spelt(call: ToolCall) -> dict[str, str]:
+def _function(call: ToolCall) -> dict[str, str]:
     """Return a call as a server takes it back, whatever a model made of it."""
     given = _given(call.arguments)
     told = given if isinstance(given, dict) else {"input": given}

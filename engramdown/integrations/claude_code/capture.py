@@ -17,7 +17,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from engramdown.errors import SessionNotFoundError, StoreError
-from engramdown.integrations.claude_code.environment import PATIENCE, HookPlace, HookState, others
+from engramdown.integrations.claude_code.environment import (
+    PATIENCE,
+    HookPlace,
+    HookState,
+    abandoned,
+)
 from engramdown.integrations.claude_code.payload import Event
 from engramdown.transcripts.episode import is_like
 
@@ -50,7 +55,7 @@ def is_recorded(place: HookPlace, event: Event) -> bool:
     return not (chosen.ignore and any(is_like(name, chosen.ignore) for name in names))
 
 
-def note(place: HookPlace, event: Event, state: HookState) -> None:
+def keep_event(place: HookPlace, event: Event, state: HookState) -> None:
     """Keep what the event tells, until the end of the turn."""
     from engramdown.transcripts.payloads import hidden
 
@@ -93,7 +98,7 @@ def record(place: HookPlace, event: Event, state: HookState) -> str:
     if episodes is None:
         return ""
     try:
-        session, refused = _brought(episodes, event, state)
+        session, refused = _record_new(episodes, event, state)
         is_over = event.name == "session-end" and not event.aside
         if session and is_over and not _ended(episodes, session):
             episodes.end(session, _REASONS.get(event.reason, "finished"))
@@ -117,7 +122,7 @@ def record_leftovers(place: HookPlace, session: str) -> None:
         OSError: The same.
     """
     now = time.time()
-    left = others(place.root, session, now - _SILENT, _LEFT)
+    left = abandoned(place.root, session, now - _SILENT, _LEFT)
     episodes = place.episodes() if left else None
     if episodes is None:
         return
@@ -126,7 +131,7 @@ def record_leftovers(place: HookPlace, session: str) -> None:
             said = [each for _, notes in state.notes() for each in notes][-1:]
             if said:
                 told = [str(said[0].get(key, "")) for key in ("agent", "transcript")]
-                _brought(episodes, Event(session=told[0], transcript=told[1]), state)
+                _record_new(episodes, Event(session=told[0], transcript=told[1]), state)
             state.forget_after(now - _FORGOTTEN)
     finally:
         episodes.close()
@@ -157,13 +162,13 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
     return [lesson for turn in turns for lesson in lessons_of_turn(turn)], found[-1].seq
 
 
-def _brought(episodes: EpisodicMemory, event: Event, state: HookState) -> tuple[str, str]:
+def _record_new(episodes: EpisodicMemory, event: Event, state: HookState) -> tuple[str, str]:
     """Record what is new of a conversation.
 
     Returns:
         The id of the session, or ``""``; and why the agent's transcript was not read, if not.
     """
-    session, refused = known_as(episodes, event.session), ""
+    session, refused = imported_session(episodes, event.session), ""
     ignored = episodes.settings.ignore
     if session and ignored and is_like(session, ignored):
         state.drop(name for name, _ in state.notes())
@@ -173,7 +178,7 @@ def _brought(episodes: EpisodicMemory, event: Event, state: HookState) -> tuple[
         session, refused = _imported(episodes, event)
     if session:
         state.drop(name for name, _ in state.notes())
-    elif _written(episodes, state):
+    elif _write_notes(episodes, state):
         session = state.session
     return session, refused
 
@@ -181,7 +186,7 @@ def _brought(episodes: EpisodicMemory, event: Event, state: HookState) -> tuple[
 # ---- an agent's own transcript ----
 
 
-def known_as(episodes: EpisodicMemory, session: str) -> str:
+def imported_session(episodes: EpisodicMemory, session: str) -> str:
     """Return what a conversation of Claude Code is called here; ``""`` if it never was imported."""
     if not session or not (episodes.folder / _IMPORTS).is_dir():
         return ""
@@ -213,7 +218,7 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
     file = importer.run([found], CLAUDE_CODE).files[0]
     if file.error:
         raise StoreError(file.error)
-    known = known_as(episodes, event.session)
+    known = imported_session(episodes, event.session)
     # What a sub-agent did is a session of its own: not the one that goes on.
     found_here = (each.session for each in file.sessions if each.key == FILE)
     return known or next(found_here, ""), ""
@@ -253,7 +258,7 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
 # ---- what the hooks were told ----
 
 
-def _written(episodes: EpisodicMemory, state: HookState) -> bool:
+def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
     """Write down what the hooks were told; whether the session is there afterwards."""
     if state.notes():
         with state.alone():

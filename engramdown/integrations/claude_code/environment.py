@@ -250,7 +250,7 @@ class HookState:
         self._disk.make_folder(self._folder, durable=False)
 
 
-def others(root: Path, session: str, before: float, most: int) -> list[HookState]:
+def abandoned(root: Path, session: str, before: float, most: int) -> list[HookState]:
     """Return what other conversations left, in which nothing happened since ``before``.
 
     Args:
@@ -299,7 +299,7 @@ def troubles(root: Path) -> list[str]:
     return [*_lines(root / FOLDER / _TOLD), *_lines(root / FOLDER / TROUBLE)]
 
 
-def untold(root: Path) -> list[str]:
+def new_troubles(root: Path) -> list[str]:
     """Return what went wrong since it was told last; it counts as told now."""
     path = root / FOLDER / TROUBLE
     found = _lines(path)

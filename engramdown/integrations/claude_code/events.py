@@ -50,21 +50,21 @@ def _start(place: HookPlace, event: Event, state: HookState, say: Say, left: Lef
 
 
 def _prompt(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
-    from engramdown.integrations.claude_code.capture import is_recorded, note
+    from engramdown.integrations.claude_code.capture import is_recorded, keep_event
     from engramdown.integrations.claude_code.injection import about_prompt
 
     if is_recorded(place, event) and event.text.strip():
-        note(place, event, state)
+        keep_event(place, event, state)
     if event.agent != "cursor":  # It takes nothing for context then.
         about_prompt(place, event, state, say, left)
 
 
 def _tool(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
     del left
-    from engramdown.integrations.claude_code.capture import is_recorded, note
+    from engramdown.integrations.claude_code.capture import is_recorded, keep_event
 
     if is_recorded(place, event):
-        note(place, event, state)
+        keep_event(place, event, state)
     if not event.error or event.stopped:
         return
     from engramdown.integrations.claude_code.injection import about_error
@@ -74,12 +74,12 @@ def _tool(place: HookPlace, event: Event, state: HookState, say: Say, left: Left
 
 def _stop(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
     del say, left  # An agent that stopped listens to nobody.
-    from engramdown.integrations.claude_code.capture import is_recorded, note, record
+    from engramdown.integrations.claude_code.capture import is_recorded, keep_event, record
 
     if not is_recorded(place, event):
         return
     if event.text.strip():
-        note(place, event, state)
+        keep_event(place, event, state)
     try:
         session = record(place, event, state)
     except LockTimeoutError:

@@ -18,7 +18,12 @@ from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.integrations.claude_code.environment import Given, HookPlace, HookState, untold
+from engramdown.integrations.claude_code.environment import (
+    Given,
+    HookPlace,
+    HookState,
+    new_troubles,
+)
 from engramdown.integrations.claude_code.payload import Event
 from engramdown.language.untrusted import bullet, inert
 from engramdown.language.words import STOP_WORDS, UNSPACED, is_inflected, spaced, word_key, word_set
@@ -112,7 +117,8 @@ def at_start(place: HookPlace, event: Event, state: HookState, say: Say, left: L
         say(_waiting(cortex.review.count()))
     problems += [notice for notice in cortex.scopes.notices() if notice.startswith("could not")]
     # What stands in the settings is somebody else's, and may be meant for a model.
-    problems = [*([_BROKEN] if place.trouble else []), *problems, *untold(place.root)[-1:]]
+    broken = [_BROKEN] if place.trouble else []
+    problems = [*broken, *problems, *new_troubles(place.root)[-1:]]
     if problems:
         reason = _short(problems[0].rstrip("."), 300)
         say(f"Memory is degraded: {reason}. Tell the user; `engramdown doctor` says more.")
@@ -240,7 +246,7 @@ def _earlier(place: HookPlace, event: Event, state: HookState) -> str:
     if shared(event.text, event.text) < _ENOUGH_EARLIER:
         return ""
     from engramdown.cortex.experience import past_experience, sought
-    from engramdown.integrations.claude_code.capture import known_as
+    from engramdown.integrations.claude_code.capture import imported_session
 
     query = sought(event.text, ())
     episodes = place.episodes() if query else None
@@ -248,7 +254,7 @@ def _earlier(place: HookPlace, event: Event, state: HookState) -> str:
         return ""
     try:
         found = episodes.recall(query, 4 * _EARLIER)
-        running = (known_as(episodes, event.session) or state.session) if found else ""
+        running = (imported_session(episodes, event.session) or state.session) if found else ""
         best = [hit for hit in found if hit.session != running][:_EARLIER]
         good = [hit for hit in best if shared(query, hit.snippet) >= _ENOUGH_EARLIER]
         if not good or good != best[: len(good)]:
