@@ -199,6 +199,18 @@ def _check_choice(field: str, value: object, allowed: tuple[str, ...]) -> None:
         raise InvalidEngramError.not_one_of(field, value, (item for item in allowed if item))
 
 
+def identity(engram: Engram) -> str:
+    """Return by what a memory is known: its words, and whether they are forbidden."""
+    return f"{'never' if engram.kind == 'never' else ''} {fold(engram.text)}"
+
+
+def fingerprint(engram: Engram) -> str:
+    """Return a digest of the :func:`identity` of a memory, for files that hold no text."""
+    import hashlib
+
+    return hashlib.blake2b(identity(engram).encode(), digest_size=16).hexdigest()
+
+
 def _check_date(field: str, value: str) -> None:
     _check_encodable(field, value)
     if value == "":

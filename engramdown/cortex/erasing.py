@@ -324,15 +324,15 @@ class _Asked:
     def _tokens(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield what somebody could compare a guess with."""
         # Imported here: only who migrated has such digests.
-        from engramdown.importers.migration import digest
+        from engramdown.engram import fingerprint
 
         for text in texts:
             where = address(text)
             yield from (f"{mark}{where[1:]}" for mark in _HAND)
             said = text.encode("utf-8", "surrogatepass")
             yield hashlib.sha256(said).hexdigest()[:16]
-            yield digest(Engram(text, "lesson", "project"))
-            yield digest(Engram(text, "never", "project"))
+            yield fingerprint(Engram(text, "lesson", "project"))
+            yield fingerprint(Engram(text, "never", "project"))
         folds = {fold(text) for text in texts}
         for _, name, placed in self._standing:
             if fold(_said(name, placed.block.text)) in folds:

@@ -1,6 +1,11 @@
-"""What one stretch of markdown says: its own words, its metadata, its context.
+"""What markdown notes of other assistants and people say: statements, and the memories they make.
 
-Promises: pure; the cost of every function grows with the length of its text, whatever stands there.
+Without a model and without a file. Any text gives memories and what was passed over, each with its
+line and the reason, and never an error; a code fence, a table, a quotation, a comment and a block
+that this program wrote make no memory; what a file says twice is read once. A statement that is
+taken out of its section says by itself what it said there. The cost grows with the length of the
+text. Whose word a file is depends on its layout: what a person writes for an assistant is told by
+the user; what an assistant wrote for itself is inferred.
 """
 
 from __future__ import annotations
@@ -21,16 +26,15 @@ from engramdown.engram import (
     Kind,
     Scope,
     Source,
-    fold,
+    identity,
     slug,
 )
 from engramdown.kinds import LESSONS, PROFILE, RULES, kind_in, kind_in_scope
+from engramdown.markdown.front_matter import FrontMatter, parse
 
 _OPEN: Final = "<!--"
 _CLOSE: Final = "-->"
 _DATE: Final = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
-_FIELD: Final = re.compile(r"([A-Za-z][A-Za-z_]{0,30}):(.*)")
-_ENTRY: Final = re.compile(r"\s*-\s+(.*)")
 _LONGEST_CONTEXT: Final = 100
 
 
@@ -86,33 +90,12 @@ def in_context(text: str, context: str) -> str:
     return f"{words}:{joint}{text}"
 
 
-def front_matter(lines: list[str]) -> tuple[Mapping[str, str], int]:
-    """Return the fields of the front matter, and the number of lines that it takes."""
-    if lines[0].strip() != "---":
-        return {}, 0
-    fields: dict[str, str] = {}
-    key = ""
-    for at, line in enumerate(lines[1:], 1):
-        if line.strip() in ("---", "..."):
-            return fields, at + 1
-        found, entry = _FIELD.match(line), _ENTRY.match(line)
-        if found:
-            key = found[1]
-            fields[key] = _bare(found[2])
-        elif entry and key:
-            fields[key] = ", ".join(filter(None, (fields[key], _bare(entry[1]))))
-    return {}, 0
+def listed(front: FrontMatter, name: str) -> str:
+    """Return the items of a list in front matter with commas between, whether it is YAML or not."""
+    return ", ".join(front.items(name)) or front.raw(name).strip("[]\"' ")
 
 
-def _bare(value: str) -> str:
-    return value.strip().strip("[]").replace('"', "").replace("'", "").strip()
-
-
-# Reads the statements of a markdown file: list items and paragraphs, each with what it is about.
-#
-# Promises: pure; total; what stands in a code fence, a table, a quotation, a comment or a block
-# that this program wrote is no statement, and is named with the reason; the cost grows with the
-# length of the text. A statement is the same whatever is added elsewhere in the file.
+# ---- statements ----
 
 _FENCE: Final = re.compile(r"(?:[-*+][ \t]+)*(`{3,}+(?!.*`)|~{3,}+)")
 _HEADING: Final = re.compile(r"(#{1,6})(?:[ \t]+(.*))?$")
@@ -181,12 +164,12 @@ class Page(NamedTuple):
     Attributes:
         statements: In file order.
         passed: What is no statement, in file order.
-        fields: Its front matter.
+        front: Its front matter.
     """
 
     statements: tuple[Statement, ...]
     passed: tuple[Passed, ...]
-    fields: Mapping[str, str]
+    front: FrontMatter
 
 
 def walk(text: str) -> Page:
@@ -195,9 +178,11 @@ def walk(text: str) -> Page:
     >>> [each.whole for each in walk("Before pushing:\n- lint\n- test\n").statements]
     ['Before pushing: lint', 'Before pushing: test']
     """
-    walker = _Walker([line.rstrip("\r") for line in text.removeprefix("\ufeff").split("\n")])
+    front = parse(text)
+    lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").split("\n")]
+    walker = _Walker(lines, front.body_line - 1)
     walker.run()
-    return Page(tuple(walker.statements), tuple(walker.passed), walker.fields)
+    return Page(tuple(walker.statements), tuple(walker.passed), front)
 
 
 class _Open(NamedTuple):
@@ -212,8 +197,8 @@ class _Open(NamedTuple):
 class _Walker:
     """One pass over the lines of a file."""
 
-    def __init__(self, lines: list[str]) -> None:
-        self.fields, self.at = front_matter(lines)
+    def __init__(self, lines: list[str], at: int) -> None:
+        self.at = at
         self.lines = lines
         self.statements: list[Statement] = []
         self.passed: list[Passed] = []
@@ -378,9 +363,7 @@ def _own(line: str) -> str:
     return found[1] if found else ""
 
 
-# What the headings say of what stands below them: rules of which kind, and in which case.
-#
-# Promises: pure; a statement that is taken out of its section says by itself what it said there.
+# ---- headings ----
 
 _KINDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
     ("always", re.compile(r"(?:always|must|do's|dos)(?: do)?\Z")),
@@ -436,13 +419,7 @@ def _in_a_sentence(text: str) -> str:
     return text[:1].lower() + text[1:] if is_word else text
 
 
-# Memories from older layouts: what other assistants and people keep in markdown files.
-#
-# Promises: pure, without a model; total: any text of any file gives memories and what was passed
-# over, each with its line and the reason, and never an error; what a file says twice is told once.
-#
-# Whose word a file is depends on its layout: what a person writes for an assistant is told by the
-# user; what an assistant wrote for itself is inferred.
+# ---- memories ----
 
 Layout = Literal[
     "notes", "cursor", "index", "topic", "daily", "anton-memory", "anton-context", "anton-learnings"
@@ -549,7 +526,7 @@ def read(file: File, scope: Scope, kind_of: Callable[[str], Kind]) -> Found:
         kind_of: Finds the kind of a memory in its words.
     """
     page = walk(file.text)
-    reader = _Reader(file, scope, kind_of, page.fields)
+    reader = _Reader(file, scope, kind_of, page.front)
     memories: list[Brought] = []
     passed = list(page.passed)
     known: set[str] = set()
@@ -562,11 +539,6 @@ def read(file: File, scope: Scope, kind_of: Callable[[str], Kind]) -> Found:
             known.add(identity(brought))
             memories.append(Brought(brought, statement.line))
     return Found(tuple(memories), tuple(sorted(passed)))
-
-
-def identity(engram: Engram) -> str:
-    """Return by what a memory is known: its words, and whether they are forbidden."""
-    return f"{'never' if engram.kind == 'never' else ''} {fold(engram.text)}"
 
 
 def links(text: str) -> list[str]:
@@ -626,7 +598,7 @@ class _Reader:
         file: File,
         scope: Scope,
         kind_of: Callable[[str], Kind],
-        fields: Mapping[str, str],
+        front: FrontMatter,
     ) -> None:
         from posixpath import basename
 
@@ -635,7 +607,7 @@ class _Reader:
         self.stem = self.name.rpartition(".")[0].lstrip(".")
         self.scope = scope
         self.kind_of = kind_of
-        self.fields = fields
+        self.front = front
 
     def refusal(self, statement: Statement) -> str:
         """Return why a statement is no memory, or ``""``."""
@@ -738,9 +710,9 @@ class _Reader:
 
     def _globs(self) -> str:
         """Return the files that a rule of Cursor is about, if it is about some only."""
-        if self.file.layout != "cursor" or self.fields.get("alwaysApply", "").lower() == "true":
+        if self.file.layout != "cursor" or self.front.text("alwaysApply").lower() == "true":
             return ""
-        globs = self.fields.get("globs", "")
+        globs = listed(self.front, "globs")
         return globs if _is_text(globs) and len(globs) <= _LONGEST else ""
 
 

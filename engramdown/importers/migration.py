@@ -1,39 +1,45 @@
-"""Finds and reads the files of older layouts.
+"""Brings memories from the notes of other assistants through the gate.
 
-Promises: changes nothing and follows no link out of the folder that was named; what cannot be read
-(a folder or a pipe in the place of a file, no permission, too large, no text) is told with the
-reason, and the rest is read; files come in a fixed order, each once. In the folders of a project
-only files that are about these are looked for, and none in what is not the project's own: hidden
-folders, packages, what was built, other repositories.
+Nothing of what is read is changed, and no link is followed out of the folder that was named. What
+cannot be read is reported with the reason, and the rest is read. In a project only files that are
+about its folders are looked for, and none in hidden folders, packages, what was built, and other
+repositories. What came once does not come again, whatever became of it here: a ledger in the folder
+of the scope has a line with a digest, and no text, for each, written after the step that it speaks
+of. Killed at any point, the next run brings exactly the rest.
 """
 
 from __future__ import annotations
 
 import codecs
 import contextlib
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 
+from engramdown.clock import moment
+from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.receipts import Receipt
-from engramdown.engram import Engram, Scope
+from engramdown.engram import Engram, Scope, fingerprint, identity
 from engramdown.errors import StoreError
+from engramdown.hippocampus.changeset import Act, new_id
+from engramdown.hippocampus.files import on_errand
 from engramdown.importers.markdown_notes import (
     Brought,
     File,
     Layout,
     Passed,
-    identity,
     layout_of,
     links,
     read,
     topics,
 )
 from engramdown.storage.disk import Disk
+from engramdown.storage.locks import ScopeLock
 
 if TYPE_CHECKING:
     from engramdown.cortex.scopes import Scopes
@@ -225,18 +231,12 @@ def _text(data: bytes) -> str | None:
     return None if b"\0" in data else data.decode("utf-8", "surrogateescape")
 
 
-# What came from older layouts: one line of JSON for each memory, beside the journal of its scope.
-#
-# Promises: a line is written after the step that it speaks of, so that a crash in between asks
-# again for what memory then knows already; a line that is torn or not ours is passed over; no text
-# stands here, only its digest.
+# ---- the ledger: what came before ----
 
 NAME: Final = "migrated.jsonl"
 """The name of the file, in the folder of the scope."""
 OP: Final = "migrate"
 """What the steps of a migration are called in the journal."""
-
-_SIZE: Final = 16
 
 
 class Migrated:
@@ -249,8 +249,6 @@ class Migrated:
             StoreError: If something else than a file stands there.
             OSError: If it cannot be read.
         """
-        from engramdown.storage.locks import ScopeLock
-
         self.path = root / NAME
         self._disk = disk
         self._lock = ScopeLock(root / "memory" / ".lock", lock_timeout)
@@ -259,7 +257,7 @@ class Migrated:
 
     def knows(self, engram: Engram) -> bool:
         """Whether a memory came before."""
-        return digest(engram) in self._known
+        return fingerprint(engram) in self._known
 
     def add(self, came: Iterable[tuple[str, Engram]]) -> None:
         """Write down what came, each behind the name of its file.
@@ -268,12 +266,8 @@ class Migrated:
             StoreError: If it cannot be written.
             OSError: The same.
         """
-        import json
-
-        from engramdown.clock import moment
-
         now = moment()
-        found = {digest(engram): path for path, engram in came if not self.knows(engram)}
+        found = {fingerprint(engram): path for path, engram in came if not self.knows(engram)}
         lines = [
             json.dumps({"ts": now, "path": path, "digest": each}) + "\n"
             for each, path in found.items()
@@ -286,16 +280,7 @@ class Migrated:
         self._known |= found.keys()
 
 
-def digest(engram: Engram) -> str:
-    """Return by what a memory is known here."""
-    import hashlib
-
-    return hashlib.blake2b(identity(engram).encode(), digest_size=_SIZE).hexdigest()
-
-
 def _digest_of(line: bytes) -> str:
-    import json
-
     try:
         found = json.loads(line)["digest"]
     except (ValueError, LookupError, TypeError, RecursionError):
@@ -303,11 +288,7 @@ def _digest_of(line: bytes) -> str:
     return found if isinstance(found, str) else ""
 
 
-# Brings memories from older layouts through the gate.
-#
-# Promises: nothing of what is read is changed; what came once does not come again, whatever became
-# of it here; killed at any point, the next run brings exactly the rest; what comes into a
-# scope is one step, what waits there another, and all of them name the same migration.
+# ---- through the gate ----
 
 MOST: Final = 5_000
 """So many memories one run brings; it takes some seconds. The next one brings the rest."""
@@ -404,9 +385,6 @@ class Migration:
         Raises:
             StoreError: If it could not be written down what came; the next run asks again for it.
         """
-        from engramdown.hippocampus.changeset import Act, new_id
-        from engramdown.hippocampus.files import on_errand
-
         new = [(each.path, brought) for each in surveyed for brought in each.new]
         with on_errand(Act(OP, "user", f"migration {new_id()}")):
             # One batch, so that what stands together is not held against itself.
@@ -420,8 +398,6 @@ class Migration:
         return came
 
     def _surveyed(self, found: File | Unread, seen: dict[str, str]) -> Surveyed:
-        from engramdown.cortex.kinds import kind_of
-
         if isinstance(found, Unread):
             return Surveyed(found.path, problem=found.reason)
         told = read(found, self._scope, kind_of)
@@ -437,13 +413,9 @@ class Migration:
         return Surveyed(found.path, found.layout, tuple(new), known, passed=tuple(sorted(passed)))
 
     def _note(self, done: Iterable[Came]) -> None:
-        came = [
-            (each.path, each.brought.engram) for each in done if each.receipt.action != "failed"
-        ]
-        if not came:
-            return
+        came = [each for each in done if each.receipt.action != "failed"]
         try:
-            self._ledger.add(came)
+            self._ledger.add((each.path, each.brought.engram) for each in came)
         except OSError as error:
             path = error.filename or self._ledger.path
             raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
@@ -451,8 +423,6 @@ class Migration:
 
 def _at_most(most: int, surveyed: Sequence[Surveyed]) -> list[Surveyed]:
     """Return the files with so many new memories in all; a large one keeps no small one out."""
-    from dataclasses import replace
-
     room, cut = most, dict[int, Surveyed]()
     for at in sorted(range(len(surveyed)), key=lambda at: len(surveyed[at].new)):
         new = surveyed[at].new

@@ -203,8 +203,7 @@ class FrontMatter(NamedTuple):
         if _LIST.match(value):
             return tuple(_items(value[1:-1]))
         if not value:
-            rows = (read_scalar(row["item"]).text for row in self._rows(key))
-            return tuple(filter(None, rows))
+            return tuple(filter(None, (_item(row["item"]) for row in self._rows(key))))
         return () if value[0] in "|>" else tuple(_items(key.value.text or ""))
 
     # ---- editing ----
@@ -384,10 +383,16 @@ def _scan(head: str) -> tuple[tuple[Key, ...], tuple[int, ...]]:
 def _items(text: str) -> Iterator[str]:
     at = 0
     while at < len(text) and (found := _ITEM.match(text, at)) is not None:
-        item = read_scalar((found[1] if found[1] is not None else found[2]).strip()).text
+        item = _item((found[1] if found[1] is not None else found[2]).strip())
         if item:
             yield item
         at = found.end()
+
+
+def _item(text: str) -> str:
+    """Return the text of an item, or what stands there if it is none."""
+    found = read_scalar(text).text
+    return text.strip() if found is None else found
 
 
 # ---- scalars ----

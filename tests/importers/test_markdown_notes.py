@@ -9,19 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.cortex.kinds import kind_of
-from engramdown.engram import Engram, Scope
+from engramdown.engram import Engram, Scope, identity
 from engramdown.importers.markdown_notes import (
     LAYOUTS,
     File,
     Found,
     Layout,
-    identity,
     layout_of,
     links,
     read,
     topics,
 )
-from tests.consolidation.test_layouts import TEXTS
+from tests.importers.test_statements import TEXTS
 
 NAMES: Final[dict[Layout, str]] = {
     "notes": "CLAUDE.md",

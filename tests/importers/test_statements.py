@@ -10,8 +10,8 @@ from engramdown.importers.markdown_notes import (
     Page,
     after_comments,
     date_in,
-    front_matter,
     in_context,
+    listed,
     metadata,
     walk,
 )
@@ -151,20 +151,18 @@ def test_metadata_and_lines_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "text, fields, lines",
+    "text, globs",
     [
-        pytest.param("---\na: b\n---\n", {"a": "b"}, 3, id="plain"),
-        pytest.param("---\nglobs: [\"a\", 'b']\n...\n", {"globs": "a, b"}, 3, id="list"),
-        pytest.param("---\nglobs:\n  - a\n  - b\n---\n", {"globs": "a, b"}, 5, id="items"),
-        pytest.param("---\n- a\nodd\n---\n", {}, 4, id="no-key"),
-        pytest.param("---\na: b\n", {}, 0, id="never-closed"),
-        pytest.param("a: b\n", {}, 0, id="none"),
+        pytest.param("---\nglobs: *.py, b\n---\n", "*.py, b", id="plain"),
+        pytest.param("---\nglobs: [\"a\", 'b']\n...\n", "a, b", id="list"),
+        pytest.param("---\nglobs:\n  - a\n  - *.b\n---\n", "a, *.b", id="items"),
+        pytest.param("---\n- a\nodd\n---\n", "", id="no-key"),
     ],
 )
-def test_front_matter(text: str, fields: dict[str, str], lines: int) -> None:
-    assert front_matter(text.split("\n")) == (fields, lines)
-    if lines:
-        assert said(text + "- y") == ["y"]
+def test_front_matter(text: str, globs: str) -> None:
+    page = walk(text + "- y")
+    assert listed(page.front, "globs") == globs
+    assert [each.text for each in page.statements] == ["y"]
 
 
 @given(TEXTS)
