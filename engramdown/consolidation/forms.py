@@ -25,16 +25,19 @@ MOST: Final = 20
 
 _LONGEST: Final = 20_000
 _LONGEST_NAME: Final = 200
-_Numbers = list[int]
 
 
-class OfItems(BaseModel):
+class _Form(BaseModel):
+    """A form that has no other fields than these."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class OfItems(_Form):
     """An answer that is a list of items, of which those of another form are left out.
 
     If none is left, the answer is of another form.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     _wrong: tuple[str, ...] = PrivateAttr(())
 
@@ -70,15 +73,18 @@ def _left(data: Any, wrong: Iterable[tuple[Any, ...]]) -> dict[str, Any] | None:
     return data | left if all(left.values()) else None
 
 
-class Lesson(BaseModel):
-    """One thing that is worth remembering."""
-
-    model_config = ConfigDict(extra="forbid")
+class ScratchpadLesson(_Form):
+    """One thing that would have gone better."""
 
     text: str = Field(max_length=_LONGEST, description="In one sentence that stands on its own.")
-    cells: _Numbers = Field(
+    cells: list[int] = Field(
         min_length=1, max_length=MOST, description="The numbers of the cells that taught it."
     )
+
+
+class Lesson(ScratchpadLesson):
+    """One thing that is worth remembering."""
+
     kind: Literal["always", "never", "when", "lesson"] = Field(
         "lesson", description="A rule (always, never, when), or a fact that was learned."
     )
@@ -97,34 +103,21 @@ class Lessons(OfItems):
     items: list[Lesson] = Field(max_length=MOST)
 
 
-class ScratchpadLesson(BaseModel):
-    """One thing that would have gone better."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    text: str = Field(max_length=_LONGEST, description="In one sentence that stands on its own.")
-    cells: _Numbers = Field(
-        min_length=1, max_length=MOST, description="The numbers of the cells that taught it."
-    )
-
-
 class ScratchpadLessons(OfItems):
     """What to do another way; nothing where it was only bad luck."""
 
     lessons: list[ScratchpadLesson] = Field(max_length=MOST)
 
 
-class Fact(BaseModel):
+class Fact(_Form):
     """One lasting fact about the user."""
-
-    model_config = ConfigDict(extra="forbid")
 
     key: str = Field(
         max_length=_LONGEST_NAME,
         description="What it is about, once each: Name, Time zone, Role, Editor, …",
     )
     value: str = Field(max_length=_LONGEST, description="What the user said of it, in short.")
-    messages: _Numbers = Field(
+    messages: list[int] = Field(
         min_length=1, max_length=MOST, description="The numbers of the messages that say so."
     )
 
@@ -140,10 +133,8 @@ class Facts(OfItems):
 _MOST: Final = 40
 
 
-class Card(BaseModel):
+class Card(_Form):
     """What the session was about; empty where it does not say."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: str = Field("", max_length=_LONGEST, description="What to call it, in a few words.")
     one_liner: str = Field("", max_length=_LONGEST, description="What it was about, in a sentence.")
@@ -165,7 +156,7 @@ class Card(BaseModel):
 
 # ---- compaction ----
 
-MOST_FORM: Final = 200
+MOST_CHANGES: Final = 200
 """So many changes one answer may propose."""
 
 _LONGEST_ID: Final = 40
@@ -173,10 +164,8 @@ _LONGEST_REASON: Final = 400
 _PAIR: Final = 2
 
 
-class Change(BaseModel):
+class Change(_Form):
     """One change to the memories that you were given."""
-
-    model_config = ConfigDict(extra="forbid")
 
     operation: Literal["drop", "merge", "supersede", "move", "expire"] = Field(
         description=(
@@ -186,7 +175,7 @@ class Change(BaseModel):
         )
     )
     ids: list[str] = Field(
-        min_length=1, max_length=MOST_FORM, description="The memories that it is about, by id."
+        min_length=1, max_length=MOST_CHANGES, description="The memories that it is about, by id."
     )
     stays: str = Field("", max_length=_LONGEST_ID, description="The id of the memory that stays.")
     text: str = Field("", max_length=_LONGEST, description="The words of a merged memory.")
@@ -208,12 +197,10 @@ class Change(BaseModel):
         return self
 
 
-class Compaction(BaseModel):
+class Compaction(_Form):
     """What to change; nothing where nothing has to be."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    operations: list[Change] = Field(max_length=MOST_FORM)
+    operations: list[Change] = Field(max_length=MOST_CHANGES)
 
 
 # ---- facts of a conversation ----
@@ -221,10 +208,8 @@ class Compaction(BaseModel):
 _MESSAGES: Final = 200
 
 
-class FoundFact(BaseModel):
+class FoundFact(_Form):
     """One thing that will hold next time as well; one without a text is passed over."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str = Field("", max_length=_LONGEST, description="In one sentence that stands alone.")
     kind: Literal["always", "never", "when", "lesson", "profile"] = Field(
@@ -258,10 +243,8 @@ class FoundFacts(OfItems):
 _LABEL: Final = 200
 
 
-class WrittenSkill(BaseModel):
+class WrittenSkill(_Form):
     """A procedure, if it is one."""
-
-    model_config = ConfigDict(extra="forbid")
 
     worth_keeping: bool = Field(description="Whether somebody would follow this again.")
     label: str = Field("", max_length=_LABEL, description="Two or three words, a verb first.")
@@ -273,15 +256,13 @@ class WrittenSkill(BaseModel):
 
 # ---- summaries ----
 
-_LONGEST_FORM: Final = 400_000
+_LONGEST_SUMMARY: Final = 400_000
 
 
-class Summary(BaseModel):
+class Summary(_Form):
     """What somebody must know who has not read it."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    text: str = Field(max_length=_LONGEST_FORM, description="The summary, as plain text.")
+    text: str = Field(max_length=_LONGEST_SUMMARY, description="The summary, as plain text.")
     left_out: str = Field(
-        "", max_length=_LONGEST_FORM, description="In one line, which details it leaves out."
+        "", max_length=_LONGEST_SUMMARY, description="In one line, which details it leaves out."
     )

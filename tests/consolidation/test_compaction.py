@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from engramdown.consolidation.compaction import BATCH, batches, crowded, propose
-from engramdown.consolidation.forms import MOST_FORM, Compaction
+from engramdown.consolidation.forms import MOST_CHANGES, Compaction
 from engramdown.consolidation.plan import Drop, Expire, Merge, Move, Plan, Supersede
 from engramdown.errors import ModelError
 from tests.consolidation.memories import known, learned
@@ -112,7 +112,7 @@ def test_a_model_that_gives_no_answer_is_an_error() -> None:
         pytest.param({"operation": "expire", "ids": []}, id="nothing"),
         pytest.param({"operation": "expire", "ids": ["a"], "pin": True}, id="more"),
         pytest.param({"operation": "merge", "ids": ["a", "b"], "text": "x" * 20_001}, id="long"),
-        pytest.param({"operation": "expire", "ids": ["a"] * (MOST_FORM + 1)}, id="many"),
+        pytest.param({"operation": "expire", "ids": ["a"] * (MOST_CHANGES + 1)}, id="many"),
     ],
 )
 def test_what_has_another_form_is_no_answer(change: dict[str, Any]) -> None:
