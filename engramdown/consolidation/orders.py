@@ -198,12 +198,17 @@ _MAY_NOT: Final = (
     r"|work|yet)\b)(?P<rest>)"
 )
 """How an order forbids once and for all; "you can't" and "you may not know" only describe."""
+# "You will never guess" and "we will always have it" only tell what comes.
+_FORETELLS: Final = (
+    r"we(?:'ll| will| shall) |you(?:'ll| will| shall) (?:always|never) (?:be|believe|feel|find"
+    r"|forget|get|guess|have|know|learn|love|meet|regret|see|understand|walk|win)\b"
+)
 
 
 def _always(words: str, at: int) -> Said | None:
     """Read "always …", "you should always …", "we always …"."""
     found = pattern(_ALWAYS).match(words, at)
-    if found is None:
+    if found is None or pattern(_FORETELLS).match(words, at):
         return None
     start = found.start("rest")
     rest = words[start:]
@@ -217,7 +222,7 @@ def _always(words: str, at: int) -> Said | None:
 def _never(words: str, at: int) -> Said | None:
     """Read "never …", "you must never …", "we never …", "don't ever …"."""
     found = pattern(_NEVER).match(words, at)
-    if found is None:
+    if found is None or pattern(_FORETELLS).match(words, at):
         return None
     rest = words[found.start("rest") :]
     # Few words but verbs stand behind it, if others follow.
@@ -298,6 +303,21 @@ def _stop(words: str, at: int) -> Said | None:
     return Said("never", "medium" if stops else "high", at, len(words))
 
 
+_IN_REPLIES: Final = (
+    rf"(?:please )?{DONT} [^\n]+ (?:in|at the (?:end|start) of) (?:your|any|all|every|each"
+    rf"|my)(?: of your)? (?:replies|reply|answers?|responses?|messages?|e?-?mails?|commit messages"
+    rf"|comments|code)\b|(?:please )?{DONT} [^\n]+ (?:every|each) (?:single )?time\Z"
+)
+
+
+def _in_replies(words: str, at: int) -> Said | None:
+    """Read "don't … in your replies", "don't … every time"."""
+    found = pattern(_IN_REPLIES).match(words, at)
+    if found is None or is_passing(words[at:]):
+        return None
+    return Said("never", "medium", at, len(words))
+
+
 def _no_circumstances(words: str, at: int) -> Said | None:
     """Read "under no circumstances …"."""
     found = pattern(_NEVER_EVER).match(words, at)
@@ -308,9 +328,18 @@ def _no_circumstances(words: str, at: int) -> Said | None:
 
 # ---- what must be ----
 
+# What an assistant makes again and again.
+_MADE: Final = (
+    r"(?:your |my |our )?(?:(?:commit messages|variable names|file names|class names|function names"
+    r"|branch names|pr titles|docstrings|code comments|answers|replies|responses|summaries"
+    r"|explanations|commits|pull requests|prs|e-?mails|recipes|itineraries|meal plans|reports)\b)"
+)
 _EVERYTHING: Final = (
     r"(?:all|every|each|any) [\w -]{2,40}?(?: must| should| ha(?:s|ve) to| needs? to) "
     r"(?:(?P<no>never|not) )?(?!have (?:\w+ed|been|gone|come|lost|left)\b)\w"
+    rf"|{_MADE}(?: must| should| have to| need to) (?P<nor>not )?(?:have (?!been\b)|use|start|end"
+    r"|contain|include|follow|fit|stay|go|list|be (?!(?:back|done|easy|fine|gone|good|here|ok|okay"
+    r"|ready|there|working)\b))"
     r"|(?!(?:the|this|that|it|he|she|they|i|you|we|there|a|an|my|your|our)\b)[\w -]{2,40}?s"
     r" (?:must|should|may|are to|need to|have to) (?:always|(?P<nay>never)) \w"
 )
@@ -322,7 +351,7 @@ def _everything(words: str, at: int) -> Said | None:
     found = pattern(_EVERYTHING).match(words, at)
     if found is None or is_passing(words[at:]) or pattern(_ABOUT_A_SCREEN).match(words, at):
         return None
-    forbids = found["no"] or found["nay"]
+    forbids = found["no"] or found["nor"] or found["nay"]
     kind: Kind = "never" if forbids else "always"
     return Said(kind, "medium", at, len(words))
 
@@ -333,6 +362,7 @@ ORDERS: Final[tuple[Form, ...]] = (
     _may_not,
     _wanted,
     _not_again,
+    _in_replies,
     _no_circumstances,
     _stop,
     _everything,
@@ -412,6 +442,7 @@ _WORK: Final = (
     r"|repl(?:y|ies)|responses?|messages?|e?-?mails?|sessions?|changes?|edits?|steps?|meetings?"
     r"|meals?|tasks?|conversations?|summar(?:y|ies))\b"
 )
+_HELP: Final = r"(?:help|tell|show|teach|explain|give me (?:some|a few)? ?(?:tips|advice|ideas))\b"
 _EACH: Final = (
     r"[^\n]{3,}? (?:before|after|in|on|for|with|to|at the end of|at the start of)"
     rf" (?:every|each|all|any)(?: single)?(?: of)?(?: my| your| our| new)? {_WORK}"
@@ -442,7 +473,7 @@ def _standing_behind(words: str, at: int) -> Said | None:
     if is_passing(rest) or pattern(_SUBJECT).match(rest):
         return None
     ordered = is_order(rest)
-    if pattern(_ON).match(rest) and (start > at or ordered):
+    if pattern(_ON).match(rest) and (start > at or ordered) and not pattern(_HELP).match(rest):
         return Said("always", "high", start, len(words))
     style = pattern(_STYLE).match(rest)
     if style is not None:
@@ -461,12 +492,14 @@ _BEHIND: Final = (
     r"(?: please,?)? (?:always|every (?:single )?time|without (?:fail|exception)|no exceptions)"
     r"(?:,? please)?\Z"
 )
+_TOLD: Final = r"[^\n]* (?:is|are|was|were|fails?|has|crashe?s?|happens?) "
 
 
 def _behind(words: str, at: int) -> Said | None:
     """Read "…, always" and "…, every time"."""
     found = pattern(_BEHIND).match(words, at)
-    if words[:at].endswith(", ") or found is None or is_passing(words[at:]):
+    told = pattern(_TOLD).match(words, at)
+    if words[:at].endswith(", ") or found is None or told or is_passing(words[at:]):
         return None
     return Said("always", "high", at, len(words))
 
@@ -525,6 +558,10 @@ _WE: Final = (
     r",? )?(?:here,? )?we (?P<no>do not |don't |dont |never |avoid )?"
     r"(?:only |all |just |generally |normally |strictly )?(?P<verb>\w+)\b"
 )
+# "we use it here", "we use Redis here and it crashed"
+_TOLD_OF_IT: Final = (
+    r" (?:an?|the|it|this|that|them|these|those)\b|[^\n]* (?:and|but) (?:it|they|that|this)\b"
+)
 _IT: Final = (
     r"(?:this|our|the) (?:repo|repository|project|code ?base|team|app|monorepo|service|company)"
     r" (?:only )?(?:uses (?!too|a lot|lots|more|less|so|\d)|follows |requires |targets |sticks to "
@@ -549,6 +586,7 @@ def _we_use(words: str, at: int) -> Said | None:
     if (
         found is None
         or found["verb"] not in (VERBS if found["no"] else _OURS)
+        or pattern(_TOLD_OF_IT).match(words, found.end())
         or not pattern(_HERE).search(words, at)
     ):
         return None
@@ -696,6 +734,7 @@ _ON_A_SCREEN: Final = rf"(?:an?|any|the|all|every|each|two)? ?(?:[\w-]+ )?{SCREE
 # "keywords go uppercase", "no classes": what shall be, without a verb of order.
 _SHALL: Final = r"(?:no|only) \w|[\w-]+s (?:go|are|must|should|stay) "
 _COMMA: Final = r"(?:,(?: then)?| then| -+) "
+_COURTESY: Final = r"(?:please |just )*(?:let (?:me|us) know|feel free|(?:just )?shout)\b"
 
 
 def _when(words: str, at: int) -> Said | None:
@@ -706,6 +745,8 @@ def _when(words: str, at: int) -> Said | None:
     order = _order_in(words, found.end())
     once = is_passing(words[at:], firm=True) or pattern(_THIS).search(words, at, max(order, at))
     if order < 0 or once or not _may_return(words, found):
+        return None
+    if found["rare"] and pattern(_COURTESY).match(words, order):
         return None
     return Said("when", "medium" if found["rare"] else "high", at, len(words))
 

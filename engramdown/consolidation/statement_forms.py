@@ -387,6 +387,13 @@ _HAS: Final = (
     r"{0,40}? for (?:over |about |almost )?\w+ years\b"
     rf"|{_AM} \d(?:\.\d+|\d*) ?(?:cm|m|ft|feet) tall\b|i weigh \d+"
 )
+_TOOL: Final = (
+    r"(?!(?:it|this|that|the|a|an|my|your|one|them)\b)[\w.+#/-]+(?: [\w.+#-]*[0-9.+#][\w.+#/-]*)?"
+)
+_USES: Final = (
+    rf"i (?:don't |do not )?use {_TOOL}(?: (?:and|or|on|with) {_TOOL})?(?=\Z|,)"
+    rf"|i use {_SYSTEM}(?=\Z|,| (?:at|for|and|with|as)\b)"
+)
 _HABIT: Final = (
     r"i (?:never|always) (?:use|fly|take|write|work|test|squash|rebase|commit|review|code|cook"
     r"|travel|pay|sign|buy|book|sleep|run|speak|eat|drink|wear|smoke|drive)\b"
@@ -404,6 +411,7 @@ FACTS: Final[tuple[Form, ...]] = (
     reading("profile", "high", _DOES),
     reading("profile", "high", _HAS),
     reading("profile", "medium", _HABIT),
+    reading("profile", "medium", _USES),
     reading("profile", "high", _HERE, CAPITAL, lasting=True),
     reading("profile", "high", _I_AM, CAPITAL, lasting=True),
 )
@@ -494,6 +502,11 @@ _NO_FACT: Final = (
     r"(?:me|when|how|what|who|where|why|which|the (?:time|milk|name|day|days)"
     r"|that|this|it|them|those|these|to|if|anything|everything|nothing|us|him|her)\b(?! is| are|'s)"
 )
+# What people cheer each other up with.
+_PEP_TALK: Final = (
+    r"(?:you(?:'re|'ve| are| got| can| don't have)|it's (?:never|about|ok|okay|important|always)"
+    r"|every \w+ (?:step|victory|day|has)|i'm always|there's always|- )\b"
+)
 _SENTENCE: Final = r"\S+ \S+ \S+ \S"
 
 
@@ -508,7 +521,7 @@ def remembered(words: str, at: int) -> int:
         return -1
     start = found.start("rest")
     rest = words[start:]
-    if pattern(_TO_DO).match(rest):
+    if pattern(_TO_DO).match(rest) or pattern(_PEP_TALK).match(rest):
         return -1
     asked = found[0].rstrip()
     told = asked.endswith((" that", ":", ",")) and pattern(_SENTENCE).match(rest)

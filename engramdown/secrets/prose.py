@@ -286,11 +286,11 @@ def _named(piece: str, lowered: str, noun: _Noun, place: int) -> _Told | None:
 
 # What a password is, behind its name: a new one, that of the wifi.
 _SUCH: Final = (
-    r"(?:[ \t]\(?(?:admin|ftp|prod|root|smtp|ssh|staging|vpn|wifi|wlan"
-    r"|(?:a[ct]+ual|actuel|alt|ancien|anterior|antig|attual|corrent|corrient|definitiv|inici"
-    r"|inizial"
-    r"|bonne?|cert[ao]|correct[ao]?|corrett[ao]|giust[ao]|richtige?|initial|ma[ei]?[se]?tr|mestr|neu|nouve|nov|nuev|nuov|precedent|predefinit|princip|provis"
-    r"|provvis|secret|segret|tempor|vecchi|viej)[a-z]{0,6})\)?)?"
+    r"(?:[ \t]\(?(?:admin|ftp|prod|root|smtp|ssh|staging|vpn|wifi|wlan|(?:a[ct]+ual|actuel|alt"
+    r"|ancien|anterior|antig|attual|corrent|corrient|definitiv|inici|inizial|bonne?|cert[ao]"
+    r"|correct[ao]?|corrett[ao]|giust[ao]|richtige?|initial|ma[ei]?[se]?tr|mestr|neu|nouve|nov|nuev"
+    r"|nuov|precedent|predefinit|princip|provis|provvis|secret|segret|tempor|vecchi"
+    r"|viej)[a-z]{0,6})\)?)?"
 )
 _MEANT: Final = rf"{_SUCH}(?:[ \t]{_OF}(?:[ \t][^\s:=,;|]{{1,30}}(?<![.!?])){{1,6}}?)?"
 _STILL: Final = (
@@ -476,6 +476,11 @@ _FROM_TO: Final = (
     rf"(?:{_WORD}){{0,4}}?[ \t](?:from|von|vom|d[eu]|da|dal|desde|van)[ \t]{_LIKELY}"
     rf"[ \t](?:to|into|auf|zu|nach|in|en|a|al?|par|para|por|pr[ao]|per|naar)[ \t]{_LIKELY}"
 )
+# Set the password to … instead of ….
+_INSTEAD: Final = (
+    rf"[^;!?]{{0,80}}?[ \t](?:instead of|rather than|(?:an)?statt|au lieu de|en vez de|en lugar de"
+    rf"|invece di|al posto di|em vez de|em lugar de|in plaats van)[ \t]{_LIKELY}"
+)
 _KNOWN_ALREADY: Final = (
     rf"(?:,?{_WORD}){{0,6}}?[ \t]?[,:;\u2013-]{{1,2}}(?:[ \t](?:it's|it is|that's|es|c'est|e|is"
     rf"|ist))?[ \t]{_LIKELY}[ \t]*(?:(?<=[.,;:!?)])|\Z)"
@@ -493,6 +498,7 @@ _THEN_SET: Final = (
 )
 _AFTER: Final = (
     (_FROM_TO, _CHANGE),
+    (_INSTEAD, _CHANGE),
     (_KNOWN_ALREADY, _KNOWN),
     (_THEN_ENTERED, _ASKED),
     (_THEN_SET, _ASKED),
@@ -608,12 +614,22 @@ _ANAPHOR: Final = (
     rf"{_SO}[ \t]){{0,2}}(?:(?:it|that)'s|(?:{_IT},?[ \t])?c'est|(?:{_IT},?[ \t]?)?(?<![a-z])"
     rf"{_COPULA}){_STILL}:?[ \t](?:(?:die|der|das|the|le|la|el|il|o)[ \t])?{_NEW}"
 )
+# As always, but …: what it is then stands at the end.
+_ALIKE: Final = (
+    rf"(?<![a-z])(?:(?:same|as|than)[ \t](?:as[ \t])?(?:always|before|ever|usual)|wie (?:immer"
+    rf"|sonst)|que d'habitude|de siempre|como siempre|de sempre|di sempre|solit[ao]|mesma"
+    rf"|als (?:altijd|eerst))[^.!?]{{0,60}}?(?:[:,]|[:,][ \t]{_SO})[ \t]{_NEW}"
+)
 # How it is written: with a capital O, all in one word, a 7 at the end.
 _SPELT: Final = (
     r"(?<![a-z])(?:capital|uppercase|lower ?case|upper ?case|at the end|all one word"
     r"|gross(?:e[mns]?|geschrieben)?[ \t:]|hinten|am ende|kleine[mns]?|zusammengeschrieben"
     r"|majuscul|minuscul|mayuscul|maiuscol|minuscol|maiuscul|a la fin|al final|in fondo|alla fine"
     r"|no fim|tutto attaccato|todo junto|tudo junto|hoofdletter|kleine letter|erachter|aan elkaar)"
+)
+_RULES: Final = (
+    r"(?<![a-z])(?:must|at least|should|require|mindestens|au moins|al menos|minimo|almeno"
+    r"|pelo menos|minstens)"
 )
 # The name comes last: …, la contrasena digo.
 _APPENDED: Final = (
@@ -630,6 +646,8 @@ _UNLIKE_WORDS: Final = (
     r"(?!\S{0,24}[#$][0-9])([A-Za-z0-9](?=[\w.+&*?-]{0,22}[!#$%^][\w!#$%^])[\w.+&*?!#$%^-]{7,24})"
     r"(?=[\s\"'`),;:]|\Z)"
 )
+# Two letters and a number: a ticket, a part.
+_TICKET: Final = r"[A-Z]{2,10}-[0-9][0-9A-Z-]*\Z"
 
 
 def _near(told: _Told) -> Iterator[tuple[int, int]]:
@@ -637,10 +655,11 @@ def _near(told: _Told) -> Iterator[tuple[int, int]]:
     before, behind = told.before(), told.behind()
     first, line = told.start - len(before), f"{before}{told.text[told.start : told.end]}{behind}"
     found = [(told.end, match) for match in compiled(_ANAPHOR).finditer(behind)]
+    found += [(told.end, match) for match in compiled(_ALIKE).finditer(behind)]
     if compiled(_MEANING).match(behind):
         found += [(first, match) for match in compiled(_APPENDED).finditer(before)]
     if told.family != "pin":
-        if compiled(_SPELT).search(line):
+        if compiled(_SPELT).search(line) and not compiled(_RULES).search(line):
             found += [(first, match) for match in compiled(rf"(?<!\S){_NEW}").finditer(line)]
         given = told.text[first : first + len(line)]
         found += [(first, match) for match in compiled(_UNLIKE_WORDS).finditer(given)]
@@ -655,7 +674,8 @@ def _near(told: _Told) -> Iterator[tuple[int, int]]:
 def _fits(family: str, text: str) -> bool:
     if family == "pin":
         return bool(compiled(_NUMBER).match(text))
-    return not compiled(_PRODUCT).match(text) and _is_strongly_told(family, text)
+    named = compiled(_PRODUCT).match(text) or compiled(_TICKET).match(text)
+    return not named and _is_strongly_told(family, text)
 
 
 # ---- whether what is given is a secret ----

@@ -59,7 +59,3 @@ def test_what_was_not_given_is_named(named: list[str], said: str) -> None:
 )  # fmt: skip
 def test_a_text_says_something_and_is_not_too_long(text: str, said: str) -> None:
     assert text_problem(text) == said
-
-
-def test_a_job_may_allow_less() -> None:
-    assert text_problem("abc", longest=2) == "its text has 3 characters; 2 are allowed"

@@ -1,4 +1,4 @@
-"""`engramdown.consolidation.error_lessons`: how an assistant goes wrong in a turn, and how it does not."""
+"""`engramdown.consolidation.error_lessons`: how an assistant goes wrong, and how not."""
 
 from __future__ import annotations
 
