@@ -107,7 +107,7 @@ class InstructorModel:
                 finally:
                     ms = int(1000 * (time.monotonic() - started))
                     meter.after(_attempt(answer, most, ms))
-                if isinstance(answer, Answer):
+                if not isinstance(answer, Refusal):
                     return answer.value
                 again = course.after(answer.outcome, answer.wait)
                 if again is None:

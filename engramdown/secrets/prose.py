@@ -95,7 +95,8 @@ def find_told_passwords(piece: str) -> Iterator[Span]:
     ]
     for match in found:
         value = match[1].rstrip(".)]}?")
-        if _is_strongly_told("pass", value) or _is_strong(value):
+        told = _is_strongly_told("pass", value) and not compiled(_VERSIONED).match(value)
+        if told or _is_strong(value):
             yield match.start(1), match.start(1) + len(value), "password"
 
 
@@ -116,6 +117,8 @@ def find_told_keys(piece: str) -> Iterator[Span]:
                 yield *match.span(), "AWS secret key"
 
 
+# A product with its version: Firefox-128.
+_VERSIONED: Final = r"[A-Z][A-Za-z]+-?[0-9.]+\Z"
 # A sign that no name has, a digit between letters, or two digits behind a word.
 _STRONG: Final = r"[!#$%&*+=?^~|]|[A-Za-z][0-9]+[._-]?[A-Za-z]|[A-Za-z][0-9]{2,}\Z"
 
