@@ -1,11 +1,11 @@
 """How well a memory answers a question, without a model.
 
-Promises: any string is a valid query; the same entries, query and day always give the same order;
+Any string is a valid query; the same entries, query and day always give the same order;
 equal scores keep the order of the entries; no file is read or written.
 
 The score is BM25 over words with English stemming (Porter's, from SQLite's FTS5, held in memory),
 times two mild factors: what is recent, and what is sure, counts a little more. Where SQLite comes
-without FTS5, the same formula is computed here over words that :func:`same_word` takes for one.
+without FTS5, the same formula and the same stems are computed here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Final, NamedTuple, Protocol
 from engramdown.engram import Confidence
 from engramdown.forks import Lock, in_child, unforked
 from engramdown.hippocampus.entry import Entry
-from engramdown.language.words import STOP_WORDS, same_word, spaced, word_key
+from engramdown.language.words import STOP_WORDS, spaced
 
 HALF_LIFE: Final = 180
 """Days after which a memory has lost half of what being new is worth. What projects agree on
@@ -175,40 +175,29 @@ class _FullText:
 class _Plain:
     """The same, computed here."""
 
-    __slots__ = ("_by_key", "_holders", "_lengths")
+    __slots__ = ("_counts", "_usual")
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._lengths: list[int] = []
-        self._holders: dict[str, dict[int, int]] = {}
-        for position, text in enumerate(texts):
-            words = _WORD.findall(_bare(text))
-            self._lengths.append(len(words))
-            for word, often in Counter(words).items():
-                self._holders.setdefault(word, {})[position] = often
-        self._by_key: dict[str, list[str]] = {}
-        for word in self._holders:
-            self._by_key.setdefault(word_key(word), []).append(word)
+        self._counts = [Counter(_stems(text)) for text in texts]
+        self._usual = sum(map(Counter.total, self._counts)) / max(len(self._counts), 1)
 
     def scores(self, words: Sequence[str]) -> dict[int, float]:
         found: dict[int, float] = {}
-        total = len(self._lengths)
-        usual = sum(self._lengths) / total
-        for word in words:
-            often = self._often(_bare(word))
-            rare = max(log((total - len(often) + 0.5) / (len(often) + 0.5)), _LEAST_IDF)
-            for position, count in often.items():
-                length = _K1 * (1 - _B + _B * self._lengths[position] / usual)
-                score = rare * count * (_K1 + 1) / (count + length)
-                found[position] = found.get(position, 0.0) + score
+        for word in (each for said in words for each in _stems(said)):
+            often = {at: count[word] for at, count in enumerate(self._counts) if word in count}
+            rare = log((len(self._counts) - len(often) + 0.5) / (len(often) + 0.5))
+            for at, count in often.items():
+                length = _K1 * (1 - _B + _B * self._counts[at].total() / self._usual)
+                score = max(rare, _LEAST_IDF) * count * (_K1 + 1) / (count + length)
+                found[at] = found.get(at, 0.0) + score
         return found
 
-    def _often(self, word: str) -> Counter[int]:
-        """Return how often each text holds ``word`` in any form, by position."""
-        often: Counter[int] = Counter()
-        for known in self._by_key.get(word_key(word), ()):
-            if same_word(known, word):
-                often.update(self._holders[known])
-        return often
+
+def _stems(text: str) -> list[str]:
+    # Imported here: nearly every Python has FTS5, which needs none of it.
+    from engramdown.language.terms import stem
+
+    return [stem(word) for word in _WORD.findall(_bare(text))]
 
 
 def _scorer(texts: Iterable[str]) -> _Scorer:
