@@ -434,12 +434,19 @@ def opened(place: Place, scope: Scope | None = None) -> Skills:
         click.ClickException: There is no such scope.
     """
     places = [meant(place, scope)] if scope else roots(place)
-    skills = open_skills(places, settings_at(place, project_of(place)))
+    skills = open_skills(places, settings_at(place, project_of(place)), _start)
     try:
         skills.tidy()
     except StoreError as error:
         output.note(_not_tidied(str(error)))
     return skills
+
+
+def _start(scope: Scope, root: Path) -> None:
+    # Imported here: hardly ever is a skill the first thing in a scope.
+    from engramdown.hippocampus.store import Hippocampus
+
+    Hippocampus(root, scope).start()
 
 
 def _not_tidied(reason: str) -> str:

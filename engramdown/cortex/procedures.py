@@ -16,18 +16,6 @@ from engramdown.cortex.templates import renderer
 from engramdown.language.untrusted import one_line
 from engramdown.tokens import estimate_tokens
 
-__all__ = [
-    "HEADING",
-    "NONE",
-    "SKILL",
-    "SKILLS",
-    "Procedures",
-    "SkillLine",
-    "Told",
-    "procedures",
-    "section",
-]
-
 SKILL: Final = 50
 """What the line of a skill may cost, in tokens."""
 SKILLS: Final = 2_000

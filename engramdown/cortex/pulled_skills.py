@@ -21,8 +21,6 @@ from engramdown.storage.disk import Disk
 if TYPE_CHECKING:
     from engramdown.skills.files import SkillFiles
 
-__all__ = ["SkillPage", "brought_skills", "own_skills"]
-
 _MOST: Final = 64 * 1024
 
 

@@ -21,8 +21,6 @@ from engramdown.markdown.front_matter import FrontMatter
 from engramdown.skills.store import SkillStore
 from engramdown.skills.validation import check_description, check_label, check_text
 
-__all__ = ["NOTE", "Draft", "draft_text", "read_draft", "skill_question", "write_skill"]
-
 NOTE = "learned-from"
 """The key in ``metadata`` that says where a skill was learned."""
 

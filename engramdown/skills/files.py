@@ -24,23 +24,6 @@ from engramdown.storage.exchange import TEMPORARY, Swap, in_order
 from engramdown.storage.locks import ScopeLock
 from engramdown.storage.safe_open import FILE_MODE
 
-__all__ = [
-    "DEEPEST",
-    "EVERY",
-    "FILE",
-    "KEPT",
-    "MOST",
-    "PROGRAM_MODE",
-    "REPLACED",
-    "STAGED",
-    "Beside",
-    "Part",
-    "SkillFiles",
-    "files_beside",
-    "parts_of",
-    "read_beside",
-]
-
 FILE: Final = "SKILL.md"
 STAGED: Final = "skills-staged"
 """The folder in that of a scope in which skills are made that are brought in; not for git."""

@@ -22,24 +22,6 @@ from engramdown.skills.files import FILE
 from engramdown.skills.validation import Finding, check, check_label, label_of
 from engramdown.storage.disk import Disk, named_errors
 
-__all__ = [
-    "LARGEST",
-    "MOST_FILES",
-    "MOST_SKILLS",
-    "PLACES",
-    "Content",
-    "Incoming",
-    "files_at",
-    "found_at",
-    "is_hidden",
-    "is_passed_over",
-    "judged",
-    "page_of",
-    "skills_in",
-    "too_many",
-    "too_much",
-]
-
 LARGEST: Final = 20 * 1024 * 1024
 """How much all files of a skill may hold, in bytes."""
 MOST_FILES: Final = 500

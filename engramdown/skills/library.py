@@ -32,23 +32,12 @@ from engramdown.skills.usage import Usage, Used
 from engramdown.skills.validation import check_description, check_label, check_text
 from engramdown.storage.disk import Disk
 
-__all__ = [
-    "Action",
-    "Change",
-    "Fate",
-    "Known",
-    "Skills",
-    "changed",
-    "open_skills",
-    "told_source",
-    "with_body",
-    "with_description",
-    "with_text",
-]
-
 Change = Callable[[FrontMatter], FrontMatter]
 """Is given the page that stands there and returns the new one, or raises."""
 
+
+Start = Callable[[Scope, Path], object]
+"""Is given a scope and its folder, and starts it."""
 
 Action = Literal["added", "replaced", "unchanged", "refused", "failed"]
 """What becomes of a skill that is to be brought in."""
@@ -94,9 +83,10 @@ class Skills:
         troubles: Which folders could not be read when it was last looked into them, and why.
     """
 
-    def __init__(self, stores: Iterable[SkillStore]) -> None:
-        """Look into ``stores``, the project's first."""
+    def __init__(self, stores: Iterable[SkillStore], start: Start | None = None) -> None:
+        """Look into ``stores``, the project's first; ``start`` a scope that is not there yet."""
         self.stores = tuple(stores)
+        self._start = start
         self.troubles: list[str] = []
 
     def labels(self) -> set[str]:
@@ -291,11 +281,8 @@ class Skills:
 
     def _started(self, scope: Scope) -> SkillStore:
         (store,) = self._stores(scope)
-        if not store.root.exists():
-            # Imported here: hardly ever is a skill the first thing in a scope.
-            from engramdown.hippocampus.store import Hippocampus
-
-            Hippocampus(store.root, scope).start()
+        if self._start is not None and not store.root.exists():
+            self._start(scope, store.root)
         return store
 
     def _stores(self, scope: SkillScope | None) -> list[SkillStore]:
@@ -329,15 +316,22 @@ def told_source(source: str) -> str:
     return "/".join(path.parts[-2:])
 
 
-def open_skills(places: Iterable[tuple[Scope, Path]], settings: Settings) -> Skills:
-    """Open the skills of the scopes at ``places``, the one that wins first; then built-in ones."""
-    stores = [_opened(root, scope, settings.of(scope)) for scope, root in places]
-    return Skills([*stores, built_in()])
+def open_skills(
+    places: Iterable[tuple[Scope, Path]], settings: Settings, start: Start | None = None
+) -> Skills:
+    """Open the skills of the scopes at ``places``, the one that wins first; then built-in ones.
 
-
-def _opened(root: Path, scope: Scope, settings: Settings) -> SkillStore:
-    disk = Disk(durable=settings.durability == "full", limit=settings.max_file_bytes)
-    return SkillStore(root, scope, disk=disk, lock_timeout=settings.lock_timeout)
+    Args:
+        places: Each scope with its folder.
+        settings: What was configured.
+        start: Starts a scope that is not there yet, before a skill is written to it.
+    """
+    stores = []
+    for scope, root in places:
+        own = settings.of(scope)
+        disk = Disk(durable=own.durability == "full", limit=own.max_file_bytes)
+        stores.append(SkillStore(root, scope, disk=disk, lock_timeout=own.lock_timeout))
+    return Skills([*stores, built_in()], start)
 
 
 def _known(skill: Skill, scopes: list[SkillScope]) -> Known:

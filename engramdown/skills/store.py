@@ -17,8 +17,6 @@ from engramdown.skills.files import FILE, KEPT, SkillFiles
 from engramdown.skills.validation import Finding, check, check_label
 from engramdown.storage.disk import Disk
 
-__all__ = ["BUILT_IN", "Skill", "SkillScope", "SkillStore", "built_in"]
-
 SkillScope = Literal["project", "global", "builtin"]
 """Where a skill holds; ``builtin`` ones come with the package."""
 

@@ -18,8 +18,6 @@ from engramdown.errors import StoreError
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import ScopeLock
 
-__all__ = ["NAME", "Usage", "Used", "midnight"]
-
 NAME: Final = "skill-usage.jsonl"
 """The file, in the folder of a scope; no page of ours, nor for git."""
 

@@ -18,19 +18,6 @@ from engramdown.language.characters import hidden_characters
 from engramdown.markdown.front_matter import LONGEST_HEAD, FrontMatter, Key
 from engramdown.secrets.redaction import find_secrets, redact
 
-__all__ = [
-    "LONGEST_DESCRIPTION",
-    "LONGEST_LABEL",
-    "Finding",
-    "Level",
-    "check",
-    "check_description",
-    "check_label",
-    "check_text",
-    "label_of",
-    "meant",
-]
-
 Level = Literal["error", "warning"]
 
 LONGEST_LABEL: Final = 64
