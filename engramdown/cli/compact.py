@@ -18,14 +18,7 @@ from engramdown import Cortex
 from engramdown.cli import messages, output, process, user_input
 from engramdown.cli.access import open_cortex
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
-from engramdown.cli.layout import Line, line
-from engramdown.cli.output import (
-    REFUSED,
-    STORE_FAILED,
-    RefusalError,
-    rehearsed_data,
-    rehearsed_lines,
-)
+from engramdown.cli.layout import Line, line, pick
 from engramdown.cli.process import Place
 from engramdown.engram import Scope
 
@@ -57,7 +50,7 @@ def compact(
     """
     cortex = open_cortex(place)
     if cortex.mode == "off":
-        raise RefusalError(messages.OFF)
+        raise output.RefusalError(messages.OFF)
     user_input.check(NEEDS_YES)
     from engramdown.cortex.compacting import Compaction
 
@@ -80,7 +73,7 @@ def compact(
         # The diff of the files is for programs: a person has seen that of the memories.
         is_seen = process.is_terminal(sys.stdout)
         output.screen().show(
-            [*shown, *([] if is_seen else rehearsed_lines(cortex.scopes.rehearsed()))]
+            [*shown, *([] if is_seen else output.rehearsed_lines(cortex.scopes.rehearsed()))]
         )
     raise Exit(_exit_code(receipts))
 
@@ -106,8 +99,8 @@ def _ask(prepared: Sequence[Prepared]) -> None:
 def _exit_code(receipts: Iterable[CompactionReceipt]) -> int:
     alone = [each for each in receipts if each.operation is None]
     if any(each.action == "failed" and each.operation is not None for each in receipts):
-        return STORE_FAILED
-    return REFUSED if any(each.action in ("failed", "refused") for each in alone) else 0
+        return output.STORE_FAILED
+    return output.REFUSED if any(each.action in ("failed", "refused") for each in alone) else 0
 
 
 # ---- showing ----
@@ -170,15 +163,12 @@ def _data(
         "scopes": [_scope_data(each) for each in prepared],
         "receipts": [
             {
-                "scope": each.scope,
-                "action": each.action,
-                "reason": each.reason,
-                "id": each.id,
+                **pick(each, "scope action reason id"),
                 "operation": _operation_data(each.operation) if each.operation else None,
             }
             for each in receipts
         ],
-        "changes": rehearsed_data(cortex.scopes.rehearsed()) if dry_run else [],
+        "changes": output.rehearsed_data(cortex.scopes.rehearsed()) if dry_run else [],
     }
 
 

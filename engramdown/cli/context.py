@@ -15,17 +15,9 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, MemoryContext, WorkingContext
-from engramdown.cli import output, process, review, views
+from engramdown.cli import commands, output, process, review, views
 from engramdown.cli.access import Transcripts, folders, open_cortex
-from engramdown.cli.commands import (
-    WordsCommand,
-    complete_sessions,
-    given,
-    json_option,
-    pass_place,
-    scope_options,
-)
-from engramdown.cli.layout import Line, line, table
+from engramdown.cli.layout import Line, line, pick, table
 from engramdown.cli.messages import DRY_RUN
 from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
@@ -47,7 +39,7 @@ _OF_A_FILE: Final = ("check", "remove", "replace", "force", "scope", "dry_run")
 _OTHERS: Final = ("message", "explain", "scratchpad", "session", "tail", "shape")
 
 
-@click.command(cls=WordsCommand)
+@click.command(cls=commands.WordsCommand)
 @click.argument("message", metavar="[MESSAGE]...", nargs=-1)
 @click.option(
     "--explain", is_flag=True, help="Show each section's tokens, budget, what is left out."
@@ -56,7 +48,7 @@ _OTHERS: Final = ("message", "explain", "scratchpad", "session", "tail", "shape"
 @click.option(
     "--session",
     metavar="SESSION",
-    shell_complete=complete_sessions,
+    shell_complete=commands.complete_sessions,
     help="Print all that a model sees next of this conversation.",
 )
 @click.option(
@@ -90,10 +82,10 @@ _OTHERS: Final = ("message", "explain", "scratchpad", "session", "tail", "shape"
     "--replace", is_flag=True, help="With --write: take lines out of FILE that the block says, too."
 )
 @click.option("--force", is_flag=True, help="With --write: also if somebody edited the block.")
-@scope_options("With --write: what holds for all projects.", "With --write: this project.")
+@commands.scope_options("With --write: what holds for all projects.", "With --write: this project.")
 @click.option("--dry-run", is_flag=True, help="With --write: show the diff, and write nothing.")
-@json_option
-@pass_place
+@commands.json_option
+@commands.pass_place
 def context(
     place: Place,
     /,
@@ -109,7 +101,7 @@ def context(
     SESSION is the id of a conversation, or the beginning of one. --write keeps memory in a file
     that agents read by themselves; no byte outside its block changes.
     """
-    chosen = given()
+    chosen = commands.given()
     if _writes(chosen):
         write_page(place, chosen["page"])
         return
@@ -177,10 +169,7 @@ def _data(made: MemoryContext, where: Folders) -> dict[str, Any]:
         "tokens": estimate_tokens(made),
         "sections": [
             {
-                "name": section.name,
-                "heading": section.heading,
-                "budget": section.budget,
-                "tokens": section.tokens,
+                **pick(section, "name heading budget tokens"),
                 "shown": [entry.id for entry in section.shown],
                 "left_out": [entry_data(entry, where) for entry in section.left_out],
                 "text": section.text,
@@ -228,7 +217,7 @@ def write_page(place: Place, path: Path) -> None:
         RefusalError: If ``--check`` finds that the file does not say what memory says.
         UnfitFileError: If the block cannot be found for sure.
     """
-    options = given()
+    options = commands.given()
     if sum(map(bool, (options["check"], options["remove"], options["replace"]))) > 1:
         raise click.UsageError(ONE_OF_TWO)
     text = "" if options["remove"] else _page(place, options)
@@ -301,7 +290,7 @@ def _said_twice(change: Change, text: str) -> list[int]:
 
 
 def _lines(change: Change, text: str, *, dry: bool) -> Iterator[Line]:
-    options = given()
+    options = commands.given()
     if not (text or options["remove"]):
         yield line((NOTHING, "warn"), hang=2)
     twice = _said_twice(change, text)
@@ -426,10 +415,7 @@ def _data_prompting(made: WorkingContext, shape: str) -> dict[str, Any]:
         "tokens": made.tokens,
         "prompt": _rendered(made, shape),
         **_parts(made),
-        "sections": [
-            {"name": each.name, "heading": each.heading, "tokens": each.tokens, "text": each.text}
-            for each in made.sections
-        ],
+        "sections": [pick(each, "name heading tokens text") for each in made.sections],
         "messages": [
             {
                 "source": each.source,

@@ -23,15 +23,7 @@ from engramdown import Cortex
 from engramdown.cli import messages, output, user_input
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place
-from engramdown.cli.layout import Line, Part, cells, line
-from engramdown.cli.output import (
-    DONE,
-    REFUSED,
-    STORE_FAILED,
-    RefusalError,
-    rehearsed_data,
-    rehearsed_lines,
-)
+from engramdown.cli.layout import Line, Part, cells, line, pick
 from engramdown.cli.process import Place
 from engramdown.clock import today
 from engramdown.cortex.checkup import check
@@ -157,8 +149,8 @@ def _hooks(root: Path) -> list[Finding]:
 def _exit_code(reports: Iterable[_Report]) -> int:
     found = [finding for report in reports for finding in report.findings]
     if any(finding.code in UNREADABLE | {"settings"} for finding in found):
-        return STORE_FAILED
-    return REFUSED if any(finding.level != "note" for finding in found) else DONE
+        return output.STORE_FAILED
+    return output.REFUSED if any(finding.level != "note" for finding in found) else output.DONE
 
 
 # ---- mending ----
@@ -183,7 +175,7 @@ def _mend(place: Place) -> _Mended:
     user_input.check(NEEDS_YES)
     user_input.ask(ASK)
     if _rehearsed(_open(place), ids) != changes:
-        raise RefusalError(CHANGED_MEANWHILE)
+        raise output.RefusalError(CHANGED_MEANWHILE)
     _repair(_open(place), ids)
     for each in done.tidied:
         tidy([each], chosen[each.root])
@@ -211,7 +203,7 @@ def _repair(cortex: Cortex, ids: Ids) -> None:
 def _show(done: _Mended, *, dry_run: bool) -> None:
     screen = output.screen()
     head = [line((messages.DRY_RUN, "warn"))] if dry_run else []
-    screen.show([*head, *rehearsed_lines(done.changes), *map(line, _tidied(done))])
+    screen.show([*head, *output.rehearsed_lines(done.changes), *map(line, _tidied(done))])
     if not done:
         screen.show([line((NOTHING_TO_MEND, "dim"))])
     screen.show([line()])
@@ -280,7 +272,7 @@ def _data(reports: Sequence[_Report], done: _Mended) -> dict[str, Any]:
         **{f"{level}s": sum(each.level == level for each in found) for level in _LEVELS},
         "fixable": sum(finding.fixable for finding in found),
         "dry_run": given()["dry_run"],
-        "changes": rehearsed_data(done.changes),
+        "changes": output.rehearsed_data(done.changes),
         "tidied": _tidied(done),
         "scopes": [_report_data(report) for report in reports],
     }
@@ -323,13 +315,7 @@ def padded(text: str, width: int) -> str:
 def finding_data(finding: Finding, path: Path) -> dict[str, Any]:
     """Return a finding as JSON shows it; ``path`` is its file."""
     return {
-        "file": finding.file,
-        "line": finding.line,
-        "code": finding.code,
-        "level": finding.level,
-        "message": finding.message,
-        "advice": finding.advice,
-        "fixable": finding.fixable,
+        **pick(finding, "file line code level message advice fixable"),
         "path": str(path),
     }
 
@@ -351,7 +337,7 @@ def check_staged(place: Place, *, as_json: bool) -> None:
     else:
         output.screen().show(_lines_staged(report))
     if _stops(report):
-        raise Exit(REFUSED)
+        raise Exit(output.REFUSED)
 
 
 def _stops(report: StagedReport) -> bool:

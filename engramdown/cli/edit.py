@@ -12,17 +12,8 @@ from typing import Any
 import click
 
 from engramdown import Cortex
-from engramdown.cli import messages, output, user_input, views
+from engramdown.cli import commands, messages, output, user_input, views
 from engramdown.cli.access import find_archived, find_entry, folders, open_cortex
-from engramdown.cli.commands import (
-    WordsCommand,
-    complete_ids,
-    dry_run_option,
-    given,
-    id_argument,
-    json_option,
-    pass_place,
-)
 from engramdown.cli.layout import Line, diff, line
 from engramdown.cli.output import Outcome
 from engramdown.cli.process import Place
@@ -36,12 +27,12 @@ from engramdown.transcripts.episode import read_line
 __all__: list[str] = []
 
 
-@click.command(cls=WordsCommand)
-@id_argument
+@click.command(cls=commands.WordsCommand)
+@commands.id_argument
 @click.argument("words", metavar="[TEXT]...", nargs=-1)
-@json_option
-@dry_run_option
-@pass_place
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def edit(
     place: Place, /, *, entry_id: str, words: tuple[str, ...], as_json: bool, dry_run: bool
 ) -> None:
@@ -71,21 +62,23 @@ def edit(
 
 
 @click.command()
-@click.argument("entry_ids", metavar="ID...", shell_complete=complete_ids, nargs=-1, required=True)
+@click.argument(
+    "entry_ids", metavar="ID...", shell_complete=commands.complete_ids, nargs=-1, required=True
+)
 @click.option("--why", default="", metavar="REASON", help="Why, for the journal.")
 @click.option("--forever", is_flag=True, help="Erase the words for good, wherever they stand.")
 @click.option("--pieces", is_flag=True, help="With --forever: lines that share a few words, too.")
 @click.option("--yes", is_flag=True, help="With --forever: do not ask.")
-@json_option
-@dry_run_option
-@pass_place
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
     """Retire memories: they move to archive.md, and are not learned again.
 
     The words stay in archive.md and in history.jsonl, so that `engramdown restore` can bring them
     back. --forever erases them, from transcripts and notes too; ID - reads the words from stdin.
     """
-    options = given()
+    options = commands.given()
     if options["forever"]:
         erase(place, entry_ids)
         return
@@ -103,10 +96,10 @@ def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
 
 
 @click.command()
-@id_argument
-@json_option
-@dry_run_option
-@pass_place
+@commands.id_argument
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def restore(place: Place, /, *, entry_id: str, as_json: bool, dry_run: bool) -> None:
     """Bring back a retired memory; `engramdown list --archived` shows them."""
     cortex = open_cortex(place)
@@ -122,7 +115,7 @@ _STDIN = "-"
 
 def erase(place: Place, names: Sequence[str]) -> None:
     """Erase memories, or what standard input says if one of ``names`` is ``-``."""
-    options = given()
+    options = commands.given()
     cortex = open_cortex(place)
     words = [read_stdin().rstrip("\n")] if _STDIN in names else []
     ids = [name for name in names if name != _STDIN]

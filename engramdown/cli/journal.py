@@ -14,26 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output, process, views
-from engramdown.cli.access import (
-    all_journals,
-    disk_of,
-    meant,
-    one_journal,
-    open_transcripts,
-    settings_of,
-)
-from engramdown.cli.commands import (
-    Commands,
-    WordsCommand,
-    complete_sessions,
-    dry_run_option,
-    given,
-    json_option,
-    pass_place,
-    scope_options,
-)
-from engramdown.cli.layout import Line, diff_rows, line, whole
+from engramdown.cli import access, commands, messages, output, process, views
+from engramdown.cli.layout import Line, diff_rows, line, pick, whole
 from engramdown.cli.output import REFUSED, STORE_FAILED, RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_text, keep_text, read_stdin
@@ -52,7 +34,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-@click.command(cls=WordsCommand)
+@click.command(cls=commands.WordsCommand)
 @click.argument("words", metavar="[TEXT]...", nargs=-1)
 @click.option("-t", "--theme", "themes", multiple=True, metavar="THEME", help="What it is about.")
 @click.option(
@@ -70,24 +52,26 @@ __all__: list[str] = []
     show_default=True,
     help="Who writes.",
 )
-@scope_options("Write to the journal of all projects.", "Write to that of this project (default).")
-@json_option
-@dry_run_option
-@pass_place
+@commands.scope_options(
+    "Write to the journal of all projects.", "Write to that of this project (default)."
+)
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def write(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
     """Add TEXT to the page of today, or of DATE; "-", or a pipe, reads it from stdin.
 
     Without TEXT your editor opens. What stands on the page is never changed.
     """
-    chosen = given()
-    scope, root = meant(place, chosen["scope"])
-    if chosen["by"] == "agent" and settings_of(place, scope, root).mode == "off":
+    chosen = commands.given()
+    scope, root = access.meant(place, chosen["scope"])
+    if chosen["by"] == "agent" and access.settings_of(place, scope, root).mode == "off":
         raise RefusalError(OFF)
     text, is_typed = _text(chosen)
     if not text.strip():
         raise click.UsageError(NO_TEXT)
     try:
-        journal = one_journal(place, chosen["scope"])
+        journal = access.one_journal(place, chosen["scope"])
         day = chosen["day"].date() if chosen["day"] else None
         where = journal.write(
             text, by=chosen["by"], themes=chosen["themes"], day=day, dry_run=dry_run
@@ -133,7 +117,7 @@ def _show(where: Written, *, as_json: bool, dry_run: bool) -> None:
         screen.show([line((hidden(where.hidden), "warn"))])
 
 
-_scopes = scope_options("The global scope.", "This project (default where there is one).")
+_scopes = commands.scope_options("The global scope.", "This project (default where there is one).")
 
 
 @click.command("list")
@@ -147,11 +131,11 @@ _scopes = scope_options("The global scope.", "This project (default where there 
     help="At most so many days.",
 )
 @_scopes
-@json_option
-@pass_place
+@commands.json_option
+@commands.pass_place
 def list_days(place: Place, /, *, limit: int, scope: Scope | None, as_json: bool) -> None:
     """List the days that have a page, newest first."""
-    found = one_journal(place, scope).days(limit)
+    found = access.one_journal(place, scope).days(limit)
     if as_json:
         output.print_json([day_data(day, sections=False) for day in found])
     else:
@@ -166,11 +150,11 @@ def list_days(place: Place, /, *, limit: int, scope: Scope | None, as_json: bool
 @click.command("show")
 @click.argument("day", metavar="[DAY]", default="today")
 @_scopes
-@json_option
-@pass_place
+@commands.json_option
+@commands.pass_place
 def show_day(place: Place, /, *, day: str, scope: Scope | None, as_json: bool) -> None:
     """Show what was written on DAY: 2026-02-27, today (default) or yesterday."""
-    journal = one_journal(place, scope)
+    journal = access.one_journal(place, scope)
     found = journal.day(_day(day, journal))
     if found is None:
         process.complain(no_day(day))
@@ -181,7 +165,7 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, as_json: bool) -
         output.screen().show(page_lines(found))
 
 
-@click.command("search", cls=WordsCommand)
+@click.command("search", cls=commands.WordsCommand)
 @click.argument("words", metavar="WORDS...", nargs=-1, required=True)
 @click.option(
     "-n",
@@ -193,9 +177,9 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, as_json: bool) -
     help="At most so many entries.",
 )
 @click.option("--exact", is_flag=True, help="What holds WORDS as they are, newest first.")
-@scope_options("Only the global scope.", "Only this project.")
-@json_option
-@pass_place
+@commands.scope_options("Only the global scope.", "Only this project.")
+@commands.json_option
+@commands.pass_place
 def search_journal(
     place: Place,
     /,
@@ -210,7 +194,7 @@ def search_journal(
     query = " ".join(words)
     found = [
         match
-        for journal in all_journals(place, scope)
+        for journal in access.all_journals(place, scope)
         for match in journal.search(query, limit, exact=exact)
     ]
     if exact:
@@ -307,11 +291,7 @@ def section_data(day: date, path: Path, section: Section) -> dict[str, Any]:
     return {
         "date": day.isoformat(),
         "path": str(path),
-        "line": section.line,
-        "heading": section.heading,
-        "by": section.by,
-        "at": section.at,
-        "session": section.session,
+        **pick(section, "line heading by at session"),
         "themes": list(section.themes),
         "text": section.text,
     }
@@ -430,7 +410,7 @@ _COMMANDS: Final = {
 }
 
 
-class _Journal(Commands):
+class _Journal(commands.Commands):
     """The group, which lists when no command is given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -459,23 +439,25 @@ _DEEDS = ("write", "append", "edit", "restore", "delete", "history")
 
 
 @click.command()
-@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@click.argument(
+    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
+)
 @click.option("--write", metavar="TEXT", help='Replace them; "-" reads TEXT from stdin.')
 @click.option("--append", metavar="TEXT", help='Add to them; "-" reads TEXT from stdin.')
 @click.option("--edit", is_flag=True, help="Replace them in your editor.")
 @click.option("--history", is_flag=True, help="Show the texts that were replaced.")
 @click.option("--restore", type=click.IntRange(1), metavar="N", help="Bring back text N of these.")
 @click.option("--delete", is_flag=True, help="Remove them; --restore 1 brings them back.")
-@scope_options("The global scope.", "This project (default where there is one).")
-@json_option
-@dry_run_option
-@pass_place
+@commands.scope_options("The global scope.", "This project (default where there is one).")
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def notes(place: Place, /, *, session: str, as_json: bool, dry_run: bool, **_: object) -> None:
     """Show the notes that an assistant keeps on a session, or change them.
 
     SESSION is an id or the beginning of one; without it, the session that began last.
     """
-    chosen = given()
+    chosen = commands.given()
     if sum(chosen[deed] not in (None, False) for deed in _DEEDS) > 1:
         raise click.UsageError(ONE_DEED)
     kept = _opened(place, session, chosen["scope"])
@@ -495,14 +477,14 @@ def notes(place: Place, /, *, session: str, as_json: bool, dry_run: bool, **_: o
 
 
 def _opened(place: Place, session: str, chosen: str | None) -> WorkingNotes:
-    scope, root = meant(place, chosen)
-    disk = disk_of(settings_of(place, scope, root))
+    scope, root = access.meant(place, chosen)
+    disk = access.disk_of(access.settings_of(place, scope, root))
     if is_session_id(session):
         # Without a transcript there may be notes, or some that were removed.
         kept = WorkingNotes(root, session, disk=disk)
         if kept.path.exists() or kept.history():
             return kept
-    return WorkingNotes(root, open_transcripts(place, chosen).find(session), disk=disk)
+    return WorkingNotes(root, access.open_transcripts(place, chosen).find(session), disk=disk)
 
 
 def _change(

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from engramdown.language.characters import on_screen, visible
 
@@ -301,3 +301,12 @@ def duration(seconds: float) -> str:
             rest = whole % size // part
             return f"{whole // size}{name} {rest}{smaller}" if rest else f"{whole // size}{name}"
     return f"{whole}s"
+
+
+def pick(item: object, names: str) -> dict[str, Any]:
+    """Return what an item has under these names, as JSON shows it.
+
+    >>> pick(line("a"), "indent hang")
+    {'indent': 0, 'hang': 0}
+    """
+    return {name: getattr(item, name) for name in names.split()}

@@ -11,18 +11,8 @@ from typing import Any, Final
 
 import click
 
-from engramdown.cli import output
+from engramdown.cli import commands, output
 from engramdown.cli.access import NONE_RUNS, Transcripts, open_transcripts
-from engramdown.cli.commands import (
-    Command,
-    Commands,
-    WordsCommand,
-    complete_sessions,
-    given,
-    json_option,
-    pass_place,
-    scope_options,
-)
 from engramdown.cli.layout import clock
 from engramdown.cli.messages import counted
 from engramdown.cli.output import RefusalError
@@ -106,7 +96,7 @@ def show_instead(pointer: str) -> str:
     return f"no command {pointer!r}; did you mean `engramdown log show {pointer}`?"
 
 
-class _Log(Commands):
+class _Log(commands.Commands):
     """The group, which lists or follows when no command is given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -149,12 +139,14 @@ def log() -> None:
 _SPOKEN: Final = frozenset({"user", "assistant", "system"})
 _REASONS: Final = ("finished", "reset", "shutdown", "manual")
 
-_scope = scope_options("In the global scope.", "In this project (default where there is one).")
+_scope = commands.scope_options(
+    "In the global scope.", "In this project (default where there is one)."
+)
 _session = click.option(
     "--session",
     metavar="ID",
     default="",
-    shell_complete=complete_sessions,
+    shell_complete=commands.complete_sessions,
     help="The session; without it, the one that runs, or a new one.",
 )
 _name = click.option("--name", metavar="NAME", default="", help="Who speaks.")
@@ -186,7 +178,7 @@ RECORD_HELP: Final = {
 }
 
 
-def _role(name: str, *options: Command) -> click.Command:
+def _role(name: str, *options: commands.Command) -> click.Command:
     """Return the command that records an episode of the role ``name``."""
     spoken = name in _SPOKEN
 
@@ -195,17 +187,17 @@ def _role(name: str, *options: Command) -> click.Command:
 
     record.__doc__ = RECORD_HELP[name]
     metavar = "TEXT..." if spoken else "[TEXT]..."
-    made: Command = pass_place(record)
-    every: tuple[Command, ...] = (*options, _session, _scope, json_option)
+    made: commands.Command = commands.pass_place(record)
+    every: tuple[commands.Command, ...] = (*options, _session, _scope, commands.json_option)
     for option in reversed(every):
         made = option(made)
-    return click.command(name, cls=WordsCommand)(
+    return click.command(name, cls=commands.WordsCommand)(
         click.argument("words", metavar=metavar, nargs=-1, required=spoken)(made)
     )
 
 
 def _record(place: Place, role: str) -> None:
-    options = given()
+    options = commands.given()
     transcripts = open_transcripts(place, options["scope"], write=True)
     text = _text(options["words"])
     if role in _SPOKEN and not text:
@@ -236,12 +228,12 @@ scratchpad = _role("scratchpad", _name, _ms, _error)
 @click.option(
     "--session",
     metavar="ID",
-    shell_complete=complete_sessions,
+    shell_complete=commands.complete_sessions,
     help="The session; without it, the one that the messages name.",
 )
 @_scope
-@json_option
-@pass_place
+@commands.json_option
+@commands.pass_place
 def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: object) -> None:
     """Record messages of another program, all of them or none, each once.
 
@@ -250,13 +242,13 @@ def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: obje
     """
     transcripts = open_transcripts(place, scope, write=True)
     # Only a line feed ends a line: JSON may hold other ends as they are.
-    lines = enumerate(given()["file"].read().split("\n"), 1)
+    lines = enumerate(commands.given()["file"].read().split("\n"), 1)
     batch = [_message(at, text) for at, text in lines if text.strip()]
     try:
         done = transcripts.memory.ingest(batch, session)
     except ValueError as error:
         raise RefusalError(str(error)) from error
-    if given()["as_json"]:
+    if commands.given()["as_json"]:
         pointers = [None if each is None else str(each) for each in done.pointers]
         output.print_json({**done._asdict(), "pointers": pointers})
     else:
@@ -279,19 +271,19 @@ def _message(at: int, text: str) -> dict[str, Any]:
 @click.option(
     "--parent",
     metavar="ID",
-    shell_complete=complete_sessions,
+    shell_complete=commands.complete_sessions,
     help="The session that it is begun from.",
 )
 @click.option("--parent-call", metavar="ID", help="The tool call that begins it.")
 @_scope
-@json_option
-@pass_place
+@commands.json_option
+@commands.pass_place
 def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: object) -> None:
     """Begin a session and print its id.
 
     SESSION is an id of your own; one that is there already goes on. Without it a new one is made.
     """
-    options = given()
+    options = commands.given()
     transcripts = open_transcripts(place, options["scope"], write=True)
     memory = transcripts.memory
     memory.tidy()
@@ -305,7 +297,9 @@ def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: obje
 
 
 @click.command()
-@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@click.argument(
+    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
+)
 @click.option(
     "--reason",
     type=click.Choice(_REASONS),
@@ -314,8 +308,8 @@ def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: obje
     help="Why it ends.",
 )
 @_scope
-@json_option
-@pass_place
+@commands.json_option
+@commands.pass_place
 def end(place: Place, /, *, session: str, reason: str, scope: str | None, as_json: bool) -> None:
     """End SESSION, or the one that runs.
 

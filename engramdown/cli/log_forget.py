@@ -12,17 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from engramdown.cli import log_show, messages, output, user_input, views
+from engramdown.cli import commands, log_show, messages, output, user_input, views
 from engramdown.cli.access import Transcripts, home_of, open_cortex, open_transcripts, project_of
-from engramdown.cli.commands import (
-    Command,
-    complete_sessions,
-    given,
-    json_option,
-    pass_place,
-    scope_options,
-)
-from engramdown.cli.layout import Line, line, whole
+from engramdown.cli.layout import Line, line, pick, whole
 from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
@@ -42,16 +34,22 @@ _Targets = Mapping[str, Sequence[int]]
 """The numbers of the lines that are meant by session; none is the whole session."""
 
 
-def _options(command: Command) -> Command:
+def _options(command: commands.Command) -> commands.Command:
     """Add what all four take."""
-    scope = scope_options("The global scope.", "This project (default where there is one).")
+    scope = commands.scope_options(
+        "The global scope.", "This project (default where there is one)."
+    )
     dry = click.option("--dry-run", is_flag=True, help="Change nothing; tell what would be done.")
-    return scope(dry(json_option(pass_place(command))))
+    return scope(dry(commands.json_option(commands.pass_place(command))))
 
 
-def _targets(metavar: str) -> Callable[[Command], Command]:
+def _targets(metavar: str) -> Callable[[commands.Command], commands.Command]:
     return click.argument(
-        "targets", metavar=metavar, nargs=-1, required=True, shell_complete=complete_sessions
+        "targets",
+        metavar=metavar,
+        nargs=-1,
+        required=True,
+        shell_complete=commands.complete_sessions,
     )
 
 
@@ -101,10 +99,10 @@ def purge(place: Place, /, **_: object) -> None:
     What was imported is not brought back by the next import.
     """
     transcripts, targets = _looked_up(place)
-    for target in given()["targets"]:
+    for target in commands.given()["targets"]:
         if "#" in target:
             raise click.UsageError(no_number_here(target))
-    if not given()["dry_run"]:
+    if not commands.given()["dry_run"]:
         told = _rehearsed(transcripts, "purge", targets)
         user_input.check(NEEDS_YES)
         count = sum(len(each.files) for each in told)
@@ -117,10 +115,10 @@ def purge(place: Place, /, **_: object) -> None:
 
 def _looked_up(place: Place) -> tuple[Transcripts, _Targets]:
     """Return the transcripts, and what is meant of them."""
-    transcripts = open_transcripts(place, given()["scope"])
+    transcripts = open_transcripts(place, commands.given()["scope"])
     targets: dict[str, list[int]] = {}
     whole = set()
-    for target in given()["targets"]:
+    for target in commands.given()["targets"]:
         wanted, mark, number = target.partition("#")
         if not wanted or (mark and not (number.isascii() and number.isdigit())):
             raise click.UsageError(log_show.no_number(target))
@@ -157,10 +155,10 @@ def _run(place: Place, transcripts: Transcripts, action: str, targets: _Targets)
     memories = [_learned_from(place, each) for each in told]
     journal = [_written_in(place, each) for each in told]
     remains = [_remaining(place, transcripts, each) for each in told]
-    dry = given()["dry_run"]
+    dry = commands.given()["dry_run"]
     if not dry:
         told = _all(transcripts, action, targets, dry_run=False)
-    if given()["as_json"]:
+    if commands.given()["as_json"]:
         sessions = [_data(*each) for each in zip(told, memories, journal, remains, strict=True)]
         output.print_json({"dry_run": dry, "sessions": sessions})
         return
@@ -260,12 +258,14 @@ def _data(
 
 
 @click.command()
-@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@click.argument(
+    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
+)
 @click.option("--edit", is_flag=True, help="Correct it in your editor; what you write wins.")
 @click.option("--fill", is_flag=True, help="Let the model that is set fill it in first.")
-@scope_options("The global scope.", "This project (default where there is one).")
-@json_option
-@pass_place
+@commands.scope_options("The global scope.", "This project (default where there is one).")
+@commands.json_option
+@commands.pass_place
 def card(place: Place, /, *, session: str, scope: str | None, as_json: bool, **_: object) -> None:
     """Show what a session was about: title, summary, tools, files.
 
@@ -274,9 +274,9 @@ def card(place: Place, /, *, session: str, scope: str | None, as_json: bool, **_
     transcripts = open_transcripts(place, scope)
     found = transcripts.find(session)
     pages = CardFiles(transcripts.memory.folder.parent, transcripts.disk)
-    if given()["fill"]:
+    if commands.given()["fill"]:
         _fill(place, transcripts, found)
-    if given()["edit"]:
+    if commands.given()["edit"]:
         _edit(transcripts, pages, found)
     shown = transcripts.memory.card(found)
     if as_json:
@@ -330,11 +330,7 @@ def _lines_cards(shown: Card, pages: CardFiles) -> Iterator[Line]:
 
 def _data_cards(shown: Card, pages: CardFiles) -> dict[str, Any]:
     return {
-        "session": shown.session,
-        "title": shown.title,
-        "one_liner": shown.one_liner,
-        "paragraph": shown.paragraph,
-        "kind": shown.kind,
+        **pick(shown, "session title one_liner paragraph kind"),
         "tags": list(shown.tags),
         "detailed": shown.detailed,
         "decisions": list(shown.decisions),

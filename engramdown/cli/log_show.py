@@ -18,17 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import output, process
+from engramdown.cli import commands, output, process
 from engramdown.cli.access import NONE_RUNS, Transcripts, no_sessions, open_transcripts, words_of
-from engramdown.cli.commands import (
-    Moment,
-    complete_sessions,
-    given,
-    json_option,
-    pass_place,
-    scope_options,
-)
-from engramdown.cli.layout import Line, cells, clock, duration, lasted, line, table
+from engramdown.cli.layout import Line, cells, clock, duration, lasted, line, pick, table
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.clock import local
@@ -74,12 +66,17 @@ class _Listed:
 )
 @click.option("--open", "is_open", is_flag=True, help="Only those that have not ended.")
 @click.option(
-    "--since", type=Moment(), metavar="DATE", help="Only what was going on at DATE or later."
+    "--since",
+    type=commands.Moment(),
+    metavar="DATE",
+    help="Only what was going on at DATE or later.",
 )
-@click.option("--until", type=Moment(end=True), metavar="DATE", help="Only what had begun by DATE.")
-@scope_options("The global scope.", "This project (default where there is one).")
-@json_option
-@pass_place
+@click.option(
+    "--until", type=commands.Moment(end=True), metavar="DATE", help="Only what had begun by DATE."
+)
+@commands.scope_options("The global scope.", "This project (default where there is one).")
+@commands.json_option
+@commands.pass_place
 def list_sessions(place: Place, /, *, scope: str | None, as_json: bool, **_: object) -> None:
     """List sessions, the newest first.
 
@@ -87,7 +84,7 @@ def list_sessions(place: Place, /, *, scope: str | None, as_json: bool, **_: obj
     """
     transcripts = open_transcripts(place, scope)
     found = [info for info in reversed(transcripts.sessions.list()) if _passes(info)]
-    shown = [_counted(transcripts, info) for info in found[: given()["number"]]]
+    shown = [_counted(transcripts, info) for info in found[: commands.given()["number"]]]
     if as_json:
         output.print_json([info_data(transcripts, item.info, item.tally) for item in shown])
     else:
@@ -102,12 +99,7 @@ def list_sessions(place: Place, /, *, scope: str | None, as_json: bool, **_: obj
 def info_data(transcripts: Transcripts, info: SessionInfo, tally: Tally) -> dict[str, Any]:
     """Return a session as JSON shows it."""
     return {
-        "id": info.id,
-        "title": info.title,
-        "started": info.started,
-        "last": info.last,
-        "ended": info.ended,
-        "reason": info.reason,
+        **pick(info, "id title started last ended reason"),
         "open": not info.ended,
         "parent": info.parent,
         "parent_call": info.parent_call,
@@ -121,7 +113,7 @@ def info_data(transcripts: Transcripts, info: SessionInfo, tally: Tally) -> dict
 
 
 def _passes(info: SessionInfo) -> bool:
-    wanted = given()
+    wanted = commands.given()
     return (
         not (wanted["is_open"] and info.ended)
         and not (wanted["since"] and info.last < wanted["since"])
@@ -134,7 +126,7 @@ def _counted(transcripts: Transcripts, info: SessionInfo) -> _Listed:
 
 
 def _nothing(transcripts: Transcripts) -> str:
-    wanted = given()
+    wanted = commands.given()
     if wanted["is_open"] or wanted["since"] or wanted["until"]:
         return NO_SESSION_PASSES
     return no_sessions(transcripts.memory.folder)
@@ -182,14 +174,14 @@ def _short(text: str) -> str:
 
 @click.command()
 @click.argument(
-    "pointer", metavar="[SESSION[#NUMBER]]", default="", shell_complete=complete_sessions
+    "pointer", metavar="[SESSION[#NUMBER]]", default="", shell_complete=commands.complete_sessions
 )
 @click.option(
     "--whole", is_flag=True, help="Also what a line shows cut; of one line, only its text."
 )
-@scope_options("The global scope.", "This project (default where there is one).")
-@json_option
-@pass_place
+@commands.scope_options("The global scope.", "This project (default where there is one).")
+@commands.json_option
+@commands.pass_place
 def show(place: Place, /, *, pointer: str, whole: bool, scope: str | None, as_json: bool) -> None:
     """Show a session, or one line of it.
 
@@ -332,7 +324,9 @@ _MOST_CHARACTERS: Final = 600
 
 
 @click.command()
-@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@click.argument(
+    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
+)
 @click.option(
     "-n",
     "--number",
@@ -342,9 +336,9 @@ _MOST_CHARACTERS: Final = 600
     metavar="N",
     help="Begin with the last N lines.",
 )
-@scope_options("The global scope.", "This project (default where there is one).")
+@commands.scope_options("The global scope.", "This project (default where there is one).")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON each, for programs.")
-@pass_place
+@commands.pass_place
 def follow(place: Place, /, *, session: str, number: int, scope: str | None, as_json: bool) -> None:
     """Follow SESSION, or the one that runs, until it ends or you press Ctrl-C."""
     transcripts = open_transcripts(place, scope)
@@ -552,14 +546,20 @@ _STYLES_CALLS: Final = ("strong",)
 
 
 @click.command()
-@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@click.argument(
+    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
+)
 @click.option("--all", "everywhere", is_flag=True, help="Of all sessions.")
 @click.option("--name", "tool", metavar="TOOL", default="", help="Only this tool.")
-@click.option("--since", type=Moment(), metavar="DATE", help="Of all sessions, from DATE on.")
-@click.option("--until", type=Moment(end=True), metavar="DATE", help="Of all sessions, to DATE.")
-@scope_options("The global scope.", "This project (default where there is one).")
-@json_option
-@pass_place
+@click.option(
+    "--since", type=commands.Moment(), metavar="DATE", help="Of all sessions, from DATE on."
+)
+@click.option(
+    "--until", type=commands.Moment(end=True), metavar="DATE", help="Of all sessions, to DATE."
+)
+@commands.scope_options("The global scope.", "This project (default where there is one).")
+@commands.json_option
+@commands.pass_place
 def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool, **_: object) -> None:
     """Sum up which tools a session called, or all sessions.
 
@@ -567,7 +567,7 @@ def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool, **
     day, 2026-02-27, or a time, "2026-02-27 10:15", of your clock. With --json each call is told,
     too: of all sessions the last 1,000.
     """
-    wanted = given()
+    wanted = commands.given()
     across = bool(wanted["everywhere"] or wanted["since"] or wanted["until"])
     if session and across:
         raise click.UsageError(ONE_OR_ALL)
@@ -593,7 +593,8 @@ def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool, **
 def _show_all_calls(transcripts: Transcripts, tool: str, *, as_json: bool) -> None:
     """Show what all sessions did with tools in the time that was asked for."""
     since, until = (
-        datetime.fromisoformat(at) if at else None for at in (given()["since"], given()["until"])
+        datetime.fromisoformat(at) if at else None
+        for at in (commands.given()["since"], commands.given()["until"])
     )
     memory = transcripts.memory
     found = memory.tool_sums(None, tool, since=since, until=until)
@@ -609,10 +610,12 @@ def _show_all_calls(transcripts: Transcripts, tool: str, *, as_json: bool) -> No
 
 
 @click.command()
-@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
-@scope_options("The global scope.", "This project (default where there is one).")
-@json_option
-@pass_place
+@click.argument(
+    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
+)
+@commands.scope_options("The global scope.", "This project (default where there is one).")
+@commands.json_option
+@commands.pass_place
 def steps(place: Place, /, *, session: str, scope: str | None, as_json: bool) -> None:
     """Show the steps of the assistant in a session: model, time, tokens, tools.
 

@@ -15,25 +15,8 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
-from engramdown.cli import log_show, messages, output, process
-from engramdown.cli.access import (
-    NONE_RUNS,
-    Transcripts,
-    meant,
-    open_cortex,
-    open_transcripts,
-    settings_at,
-)
-from engramdown.cli.commands import (
-    Command,
-    WordsCommand,
-    complete_sessions,
-    given,
-    json_option,
-    pass_place,
-    scope_options,
-)
-from engramdown.cli.layout import Line, clock, line, table
+from engramdown.cli import access, commands, log_show, messages, output, process
+from engramdown.cli.layout import Line, clock, line, pick, table
 from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
@@ -65,30 +48,36 @@ _STYLES: Final = ("id",)
 _LOG: Final = ".jsonl"
 
 
-def _of_a_gist(command: Command) -> Command:
+def _of_a_gist(command: commands.Command) -> commands.Command:
     """Add what the commands about one summary share."""
     which = click.option(
         "--session",
         default="",
         metavar="SESSION",
-        shell_complete=complete_sessions,
+        shell_complete=commands.complete_sessions,
         help="The session; by default the newest one that has the summary.",
     )
-    scope = scope_options("The global scope.", "This project (default where there is one).")
-    return click.argument("gist", metavar="SUMMARY")(which(scope(json_option(pass_place(command)))))
+    scope = commands.scope_options(
+        "The global scope.", "This project (default where there is one)."
+    )
+    return click.argument("gist", metavar="SUMMARY")(
+        which(scope(commands.json_option(commands.pass_place(command))))
+    )
 
 
 @click.command()
-@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
-@scope_options("The global scope.", "This project (default where there is one).")
-@json_option
-@pass_place
+@click.argument(
+    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
+)
+@commands.scope_options("The global scope.", "This project (default where there is one).")
+@commands.json_option
+@commands.pass_place
 def gists(place: Place, /, *, session: str, scope: str | None, as_json: bool) -> None:
     """List the summaries of a conversation, each above those that it was made from.
 
     SESSION is an id or the beginning of one; without it, the session that began last.
     """
-    transcripts = open_transcripts(place, scope)
+    transcripts = access.open_transcripts(place, scope)
     name = transcripts.find(session)
     track, _ = looking(transcripts, name)
     track.refresh()
@@ -111,7 +100,7 @@ def describe(place: Place, /, *, gist: str, session: str, scope: str | None, as_
 
     SUMMARY is an id, or its beginning: four characters at least.
     """
-    track, lineage = _with(open_transcripts(place, scope), session, gist)
+    track, lineage = _with(access.open_transcripts(place, scope), session, gist)
     found = lineage.describe(gist)
     known = track.fold.gists
     if as_json:
@@ -149,7 +138,7 @@ def expand(
     SUMMARY is an id, or its beginning: four characters at least; or SESSION#NUMBER for all of one
     message.
     """
-    transcripts = open_transcripts(place, scope)
+    transcripts = access.open_transcripts(place, scope)
     wanted, mark, number = gist.rpartition("#")
     if mark and number.isdecimal():
         name = transcripts.find(wanted)
@@ -157,7 +146,7 @@ def expand(
         gist = f"{name}#{number}"
     else:
         track, lineage = _with(transcripts, session, gist)
-    chosen = given()
+    chosen = commands.given()
     try:
         found = lineage.expand(gist, chosen["tokens"], chosen["cursor"], chosen["depth"])
     except ValueError as error:
@@ -176,13 +165,13 @@ def expand(
 # ---- where it is ----
 
 
-def looking(transcripts: Transcripts, session: str) -> tuple[Track, Lineage]:
+def looking(transcripts: access.Transcripts, session: str) -> tuple[Track, Lineage]:
     """Return the view of a session, and what finds the way back to the words."""
     track = Track(transcripts.memory, session)
     return track, Lineage(track, transcripts.memory, estimate_tokens)
 
 
-def _with(transcripts: Transcripts, session: str, gist: str) -> tuple[Track, Lineage]:
+def _with(transcripts: access.Transcripts, session: str, gist: str) -> tuple[Track, Lineage]:
     """Return a session that has a summary.
 
     Raises:
@@ -205,7 +194,7 @@ def _with(transcripts: Transcripts, session: str, gist: str) -> tuple[Track, Lin
     raise refused
 
 
-def _sessions_with(transcripts: Transcripts, gist: str) -> list[str]:
+def _sessions_with(transcripts: access.Transcripts, gist: str) -> list[str]:
     """Return the sessions whose logs name a summary, the newest first."""
     mark = re.compile(rb'"id"\s*:\s*"' + re.escape(gist.encode("utf-8", "replace")))
     folder = transcripts.memory.folder.parent / FOLDER
@@ -221,8 +210,8 @@ def _sessions_with(transcripts: Transcripts, gist: str) -> list[str]:
 
 
 def _pressure(place: Place, scope: str | None, track: Track) -> Pressure:
-    own, root = meant(place, scope)
-    chosen = settings_at(place, root if own == "project" else None).conversation
+    own, root = access.meant(place, scope)
+    chosen = access.settings_at(place, root if own == "project" else None).conversation
     thresholds = Thresholds(chosen.max_tokens, chosen.share, chosen.max_messages)
     return pressure(track.items(), thresholds)
 
@@ -330,9 +319,11 @@ def _expansion_data(session: str, found: Expansion) -> dict[str, Any]:
 _HANG: Final = 4
 
 
-@click.command(cls=WordsCommand)
+@click.command(cls=commands.WordsCommand)
 @click.argument("pattern")
-@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@click.argument(
+    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
+)
 @click.option(
     "--scope",
     "where",
@@ -350,9 +341,9 @@ _HANG: Final = 4
     metavar="N",
     help="At most so many hits.",
 )
-@scope_options("The global scope.", "This project (default where there is one).")
-@json_option
-@pass_place
+@commands.scope_options("The global scope.", "This project (default where there is one).")
+@commands.json_option
+@commands.pass_place
 def grep(
     place: Place, /, *, pattern: str, session: str, scope: str | None, as_json: bool, **_: object
 ) -> None:
@@ -363,10 +354,10 @@ def grep(
     """
     if not pattern.strip():
         raise click.UsageError(NO_PATTERN)
-    transcripts = open_transcripts(place, scope)
+    transcripts = access.open_transcripts(place, scope)
     name = transcripts.find(session)
     lineage = looking(transcripts, name)[1]
-    chosen = given()
+    chosen = commands.given()
     # One more, to know whether there are more.
     found = lineage.grep(pattern, chosen["where"], chosen["limit"] + 1)
     hits = found[: chosen["limit"]]
@@ -407,7 +398,9 @@ _PLANNED: Final = (
 
 
 @click.command()
-@click.argument("session", metavar="[SESSION]", default="", shell_complete=complete_sessions)
+@click.argument(
+    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
+)
 @click.option(
     "--mode",
     type=click.Choice(MODES),
@@ -419,10 +412,10 @@ _PLANNED: Final = (
 @click.option(
     "--tail", type=click.IntRange(0), metavar="N", help="Leave the newest N messages alone."
 )
-@scope_options("The global scope.", "This project (default where there is one).")
-@json_option
+@commands.scope_options("The global scope.", "This project (default where there is one).")
+@commands.json_option
 @click.option("--dry-run", is_flag=True, help="Change nothing; tell what would be summarised.")
-@pass_place
+@commands.pass_place
 def compact(
     place: Place, /, *, session: str, scope: str | None, as_json: bool, dry_run: bool, **_: object
 ) -> None:
@@ -433,12 +426,12 @@ def compact(
     SESSION is an id or the beginning of one; without it, the session that runs. What was said
     stays: `engramdown log expand` and `engramdown log grep` find it.
     """
-    transcripts = open_transcripts(place, scope)
+    transcripts = access.open_transcripts(place, scope)
     name = transcripts.find(session) if session else _running(transcripts)
-    cortex = open_cortex(place)
+    cortex = access.open_cortex(place)
     notebooks = cortex.context.notebooks
     conversation = Conversation(cortex.scopes, transcripts.memory, notebooks, name)
-    chosen = given()
+    chosen = commands.given()
     if dry_run:
         done = conversation.rehearse(chosen["mode"], tail=chosen["tail"])
     else:
@@ -462,10 +455,10 @@ def compact(
         raise Exit(REFUSED)
 
 
-def _running(transcripts: Transcripts) -> str:
+def _running(transcripts: access.Transcripts) -> str:
     found = transcripts.running()
     if found is None:
-        raise RefusalError(NONE_RUNS)
+        raise RefusalError(access.NONE_RUNS)
     return found.id
 
 
@@ -515,13 +508,7 @@ def _data_summarising(done: Compacted, told: Sequence[dict[str, Any]]) -> dict[s
     return {
         "mode": done.mode,
         "gists": told,
-        "messages": done.messages,
-        "tokens_before": done.tokens_before,
-        "tokens_after": done.tokens_after,
-        "rounds": done.rounds,
-        "lost": done.lost,
-        "reload_required": done.reload_required,
-        "reason": done.reason,
+        **pick(done, "messages tokens_before tokens_after rounds lost reload_required reason"),
     }
 
 

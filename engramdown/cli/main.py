@@ -20,15 +20,6 @@ from click.exceptions import Abort, Exit
 from engramdown import __version__
 from engramdown.cli import messages, output, process
 from engramdown.cli.commands import Commands
-from engramdown.cli.output import (
-    DONE,
-    PIPE_CLOSED,
-    REFUSED,
-    STOPPED,
-    STORE_FAILED,
-    USAGE,
-    RefusalError,
-)
 from engramdown.cli.process import Place
 from engramdown.errors import (
     AmbiguousIdError,
@@ -95,23 +86,23 @@ _MODES: Final = ("autopilot", "copilot", "off")
 _NAMES: Final = ("engramdown", "egd")
 _ENDS: Final = (Abort, EOFError, Exit, KeyboardInterrupt)
 _CODES: Final[tuple[tuple[type[EngramdownError], int], ...]] = (
-    (EntryNotFoundError, REFUSED),
-    (AmbiguousIdError, REFUSED),
-    (SessionNotFoundError, REFUSED),
-    (EpisodeNotFoundError, REFUSED),
-    (GistNotFoundError, REFUSED),
-    (SkillNotFoundError, REFUSED),
-    (SkillExistsError, REFUSED),
-    (SkillChangedError, REFUSED),
-    (NotesChangedError, REFUSED),
-    (UndoRefusedError, REFUSED),
-    (StoreError, STORE_FAILED),
-    (InvalidEngramError, USAGE),
-    (InvalidNoteError, USAGE),
-    (InvalidSessionError, USAGE),
-    (InvalidSkillError, USAGE),
-    (SettingsError, USAGE),
-    (EngramdownError, REFUSED),
+    (EntryNotFoundError, output.REFUSED),
+    (AmbiguousIdError, output.REFUSED),
+    (SessionNotFoundError, output.REFUSED),
+    (EpisodeNotFoundError, output.REFUSED),
+    (GistNotFoundError, output.REFUSED),
+    (SkillNotFoundError, output.REFUSED),
+    (SkillExistsError, output.REFUSED),
+    (SkillChangedError, output.REFUSED),
+    (NotesChangedError, output.REFUSED),
+    (UndoRefusedError, output.REFUSED),
+    (StoreError, output.STORE_FAILED),
+    (InvalidEngramError, output.USAGE),
+    (InvalidNoteError, output.USAGE),
+    (InvalidSessionError, output.USAGE),
+    (InvalidSkillError, output.USAGE),
+    (SettingsError, output.USAGE),
+    (EngramdownError, output.REFUSED),
 )
 
 
@@ -164,10 +155,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         process.flush()
     except (click.ClickException, EngramdownError, OSError, *_ENDS) as error:
         code = _end(error)
-        if code == USAGE and "--json" in words[: words.index("--") if "--" in words else None]:
+        if (
+            code == output.USAGE
+            and "--json" in words[: words.index("--") if "--" in words else None]
+        ):
             output.print_json({"error": _sentence(error), "code": code})
         return code
-    return DONE
+    return output.DONE
 
 
 def _sentence(error: BaseException) -> str:
@@ -191,7 +185,7 @@ def _end(error: BaseException) -> int:
     """Say what ended the command, if that is not plain, and return the exit code."""
     del error  # Ctrl-C, or the end of the input where an answer was expected
     click.echo(f"\n{messages.STOPPED}", err=True)
-    return STOPPED
+    return output.STOPPED
 
 
 @_end.register
@@ -202,7 +196,7 @@ def _(error: Exit) -> int:
 @_end.register
 def _(error: click.ClickException) -> int:
     process.complain(error.format_message())
-    for item in error.more if isinstance(error, RefusalError) else ():
+    for item in error.more if isinstance(error, output.RefusalError) else ():
         output.complain_more(item)
     return error.exit_code
 
@@ -211,7 +205,7 @@ def _(error: click.ClickException) -> int:
 def _(error: click.UsageError) -> int:
     path = error.ctx.command_path if error.ctx else _program_name()
     process.complain(_sentence(error), path)
-    return USAGE
+    return output.USAGE
 
 
 @_end.register
@@ -224,14 +218,14 @@ def _(error: EngramdownError) -> int:
 def _(error: OSError) -> int:
     process.complain(messages.system_error(error))
     process.give_up_stdout()
-    return STORE_FAILED
+    return output.STORE_FAILED
 
 
 @_end.register
 def _(error: BrokenPipeError) -> int:
     del error
     process.give_up_stdout()
-    return PIPE_CLOSED
+    return output.PIPE_CLOSED
 
 
 def _run(arguments: list[str]) -> None:

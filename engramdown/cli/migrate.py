@@ -19,14 +19,7 @@ from engramdown import Cortex
 from engramdown.cli import messages, output, process, user_input, views
 from engramdown.cli.access import open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
-from engramdown.cli.layout import Line, line
-from engramdown.cli.output import (
-    REFUSED,
-    STORE_FAILED,
-    RefusalError,
-    rehearsed_data,
-    rehearsed_lines,
-)
+from engramdown.cli.layout import Line, line, pick
 from engramdown.cli.process import Place
 from engramdown.engram import Scope
 
@@ -60,7 +53,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     scope: Scope = given()["scope"] or "project"
     cortex = _open(place, scope)
     if cortex.mode == "off":
-        raise RefusalError(messages.OFF)
+        raise output.RefusalError(messages.OFF)
     yes = given()["yes"]
     user_input.check(NEEDS_YES)
     from engramdown.importers.migration import Migration
@@ -69,12 +62,12 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     paths, base = _where(place, scope)
     surveyed = migration.survey(paths, base)
     if not surveyed:
-        raise RefusalError(nothing_found(paths))
+        raise output.RefusalError(nothing_found(paths))
     if dry_run or not yes:
         cortex.scopes.rehearse()
         came = migration.bring(surveyed, dry_run=True)
         is_patch = dry_run and not process.is_terminal(sys.stdout)
-        changes = rehearsed_lines(cortex.scopes.rehearsed()) if is_patch else []
+        changes = output.rehearsed_lines(cortex.scopes.rehearsed()) if is_patch else []
         if not as_json:
             output.screen().show([*_shown(surveyed, came, would=True), *changes])
         if not dry_run:
@@ -118,8 +111,8 @@ def _asked(place: Place, scope: Scope, came: Sequence[Came]) -> Migration:
 
 def _exit_code(surveyed: Iterable[Surveyed], came: Iterable[Came]) -> int:
     if any(each.receipt.action == "failed" for each in came):
-        return STORE_FAILED
-    return REFUSED if any(each.problem for each in surveyed) else 0
+        return output.STORE_FAILED
+    return output.REFUSED if any(each.problem for each in surveyed) else 0
 
 
 # ---- for a person ----
@@ -206,15 +199,12 @@ def _data(
                 **views.receipt_data(each.receipt),
                 "from": each.path,
                 "from_line": each.brought.line,
-                "topic": each.receipt.engram.topic,
-                "confidence": each.receipt.engram.confidence,
-                "source": each.receipt.engram.source,
-                "basis": each.receipt.engram.basis,
+                **pick(each.receipt.engram, "topic confidence source basis"),
                 "ts": each.brought.engram.ts,
             }
             for each in came
         ],
-        "changes": rehearsed_data(cortex.scopes.rehearsed()) if dry_run else [],
+        "changes": output.rehearsed_data(cortex.scopes.rehearsed()) if dry_run else [],
     }
 
 

@@ -16,16 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import output, process, views
+from engramdown.cli import commands, output, process, views
 from engramdown.cli.access import folders, home_of, open_cortex, project_of, tell_unread
-from engramdown.cli.commands import (
-    Moment,
-    WordsCommand,
-    complete_sessions,
-    given,
-    json_option,
-    pass_place,
-)
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
@@ -45,7 +37,7 @@ _ROLES: Final = (
 _RANGE: Final = ("since", "until")
 
 
-@click.command(cls=WordsCommand)
+@click.command(cls=commands.WordsCommand)
 @click.argument("words", metavar="[WORDS]...", nargs=-1)
 @click.option(
     "-n",
@@ -58,9 +50,14 @@ _RANGE: Final = ("since", "until")
 )
 @click.option("--exact", is_flag=True, help="What holds WORDS as they are, newest first.")
 @click.option("--days", type=click.IntRange(0), metavar="DAYS", help="Only of the last DAYS days.")
-@click.option("--since", type=Moment(), metavar="DATE", help="Only what is of DATE or later.")
 @click.option(
-    "--until", type=Moment(end=True), metavar="DATE", help="Only what is of DATE or earlier."
+    "--since", type=commands.Moment(), metavar="DATE", help="Only what is of DATE or later."
+)
+@click.option(
+    "--until",
+    type=commands.Moment(end=True),
+    metavar="DATE",
+    help="Only what is of DATE or earlier.",
 )
 @click.option(
     "--role",
@@ -72,11 +69,11 @@ _RANGE: Final = ("since", "until")
 @click.option(
     "--session",
     metavar="SESSION",
-    shell_complete=complete_sessions,
+    shell_complete=commands.complete_sessions,
     help="Only what was said in this session.",
 )
-@json_option
-@pass_place
+@commands.json_option
+@commands.pass_place
 def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: object) -> None:
     """Search memory for WORDS, best hits first, then what was said, and the journal.
 
@@ -87,7 +84,11 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     one. `engramdown log show SESSION#NUMBER` shows a line whole.
     """
     query = " ".join(words)
-    if not query.strip() and not any(given()[name] for name in _RANGE) and given()["days"] is None:
+    if (
+        not query.strip()
+        and not any(commands.given()[name] for name in _RANGE)
+        and commands.given()["days"] is None
+    ):
         raise click.UsageError(views.NO_WORDS)
     cortex = open_cortex(place)
     finder = _finder(place, cortex)
@@ -115,7 +116,7 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
 
 def _asked(query: str, place: Place, finder: Finder | None) -> Asked:
     """Return what the options ask for."""
-    wanted = given()
+    wanted = commands.given()
     session, since, until = wanted["session"], wanted["since"], wanted["until"]
     if finder and session:
         # Imported here: it loads what records, too.

@@ -10,17 +10,8 @@ from typing import Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, process, views
+from engramdown.cli import commands, messages, process, views
 from engramdown.cli.access import open_cortex
-from engramdown.cli.commands import (
-    Command,
-    WordsCommand,
-    dry_run_option,
-    given,
-    json_option,
-    pass_place,
-    scope_options,
-)
 from engramdown.cli.layout import line
 from engramdown.cli.output import REFUSED, STORE_FAILED, Outcome
 from engramdown.cli.process import Place
@@ -35,7 +26,7 @@ _WRITTEN: Final = ("encoded", "merged", "queued")
 _BULLETS: Final = ("-", "*", "+")
 
 
-def _kind_flags(command: Command) -> Command:
+def _kind_flags(command: commands.Command) -> commands.Command:
     """Add ``--always`` and its siblings as the argument ``kinds``."""
     for kind in reversed(KINDS):
         flag = click.option(f"--{kind}", kind, is_flag=True, help=KIND_TABLE[kind].help)
@@ -43,11 +34,11 @@ def _kind_flags(command: Command) -> Command:
     return command
 
 
-@click.command(cls=WordsCommand)
+@click.command(cls=commands.WordsCommand)
 @click.argument("words", metavar="TEXT...", nargs=-1, required=True)
 @_kind_flags
 @click.option("--kind", type=click.Choice(KINDS), help="The kind by its name.")
-@scope_options("Keep it for all projects.", "Keep it in this project (default).")
+@commands.scope_options("Keep it for all projects.", "Keep it in this project (default).")
 @click.option("--topic", default="", metavar="TOPIC", help="Also file it under a topic.")
 @click.option(
     "--confidence",
@@ -59,9 +50,9 @@ def _kind_flags(command: Command) -> Command:
 @click.option("--expires", default="", metavar="DATE", help="The last day it holds, YYYY-MM-DD.")
 @click.option("--from", "origin", default="", metavar="ORIGIN", help="Where it was learned.")
 @click.option("--via", type=click.Choice(["tool", "web"]), help="Text that came from outside.")
-@json_option
-@dry_run_option
-@pass_place
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
     """Remember TEXT; "-" reads it from stdin.
 
@@ -69,11 +60,11 @@ def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> N
     "My name is ..." and "I prefer ..." facts about you, anything else a lesson. Facts about you
     are kept for all projects.
     """
-    engram = _engram(given())
+    engram = _engram(commands.given())
     if engram.expires and engram.expires < today().isoformat():
         raise click.UsageError(messages.is_past(engram.expires))
     cortex = open_cortex(place, "project" if engram.scope == "project" else "nothing")
-    if given()["scope"] == "global":
+    if commands.given()["scope"] == "global":
         cortex.scopes.allow_global()
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     receipt = cortex.propose([engram], by_person=True)[0]

@@ -16,15 +16,8 @@ from click.exceptions import Exit
 
 from engramdown import Cortex, Proposal
 from engramdown import Receipt as ReceiptWalk
-from engramdown.cli import messages, output, process, views
+from engramdown.cli import commands, messages, output, process, views
 from engramdown.cli.access import find_proposal, folders, open_cortex
-from engramdown.cli.commands import (
-    complete_proposals,
-    dry_run_option,
-    given,
-    json_option,
-    pass_place,
-)
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import STORE_FAILED, Outcome
 from engramdown.cli.process import Place
@@ -55,14 +48,14 @@ class _Decision(NamedTuple):
 @click.option(
     "--accept",
     metavar="ID",
-    shell_complete=complete_proposals,
+    shell_complete=commands.complete_proposals,
     multiple=True,
     help="Accept this one; repeatable.",
 )
 @click.option(
     "--decline",
     metavar="ID",
-    shell_complete=complete_proposals,
+    shell_complete=commands.complete_proposals,
     multiple=True,
     help="Decline this one; repeatable.",
 )
@@ -74,9 +67,9 @@ class _Decision(NamedTuple):
     help="Accept this one with another text; repeatable.",
 )
 @click.option("--all", "everything", is_flag=True, help="Accept all that no other option names.")
-@json_option
-@dry_run_option
-@pass_place
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
     """Decide on what waits in pending.md.
 
@@ -125,7 +118,7 @@ def _told(receipts: Sequence[Receipt]) -> list[Receipt]:
 
 
 def _orders() -> dict[str, Any]:
-    return {key: given()[key] for key in ("accept", "decline", "edit", "everything")}
+    return {key: commands.given()[key] for key in ("accept", "decline", "edit", "everything")}
 
 
 def _decisions(cortex: Cortex, orders: dict[str, Any]) -> list[_Decision]:

@@ -20,23 +20,11 @@ from engramdown.cli import log_show, messages, output, process, views
 from engramdown.cli.access import Found, find_anywhere, folders, open_cortex, raw_text, roots
 from engramdown.cli.commands import given, id_argument, json_option, pass_place
 from engramdown.cli.history import commit, commit_data, place_in_git, step_lines
-from engramdown.cli.layout import Line, line, whole
+from engramdown.cli.layout import Line, line, pick, whole
 from engramdown.cli.layout import diff as diff_who
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_file
-from engramdown.cli.views import (
-    ambiguous,
-    archived_data,
-    archived_lines,
-    beside,
-    entry_data,
-    full_lines,
-    grouped_lines,
-    one_line,
-    proposal_data,
-    step_data,
-)
 from engramdown.cli.views import place as place_of
 from engramdown.clock import local, today
 from engramdown.cortex.identity import Page
@@ -112,7 +100,7 @@ def show(place: Place, /, *, entry_id: str, rev: str, as_json: bool) -> None:
         output.print_json(_full_data(cortex, found))
         return
     raw = _raw(cortex, found) if isinstance(found, Entry) else ""
-    output.screen().show(full_lines(found, folders(cortex), raw))
+    output.screen().show(views.full_lines(found, folders(cortex), raw))
     if isinstance(found, Entry):
         output.screen().show([line(), line((views.why_pointer(found.id), "dim"))])
 
@@ -128,7 +116,7 @@ def _show_entries(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
         where = folders(cortex)
         output.print_json([views.entry_data(entry, where) for entry in entries])
     else:
-        output.screen().show(grouped_lines(entries, folded=_is_folded()))
+        output.screen().show(views.grouped_lines(entries, folded=_is_folded()))
     return bool(entries)
 
 
@@ -144,7 +132,7 @@ def _show_archived(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
         where = folders(cortex)
         output.print_json([views.archived_data(item, where) for item in items])
     else:
-        output.screen().show(archived_lines(items, folded=_is_folded()))
+        output.screen().show(views.archived_lines(items, folded=_is_folded()))
     return bool(items)
 
 
@@ -187,7 +175,7 @@ def show_at(place: Place, entry_id: str, rev: str, *, as_json: bool) -> None:
         return
     screen = output.screen()
     screen.show([line((said.in_commit(commit), "dim"), hang=2), line()])
-    screen.show(full_lines(found, {}, diff.raw(state, found)))
+    screen.show(views.full_lines(found, {}, diff.raw(state, found)))
 
 
 def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[diff.Known, Commit, State]:
@@ -199,9 +187,9 @@ def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[diff.Known
     except AmbiguousIdError as error:
         entries = [*state.kept.values(), *state.waiting.values()]
         entries += [item.entry for item in state.archived.values()]
-        texts = {entry.id: one_line(entry.text) for entry in reversed(entries)}
+        texts = {entry.id: views.one_line(entry.text) for entry in reversed(entries)}
         more = [f"{each}  {texts[each]}" for each in error.matches]
-        raise RefusalError(ambiguous(entry_id), more) from error
+        raise RefusalError(views.ambiguous(entry_id), more) from error
 
 
 def _data(found: EntryEarlier | Archived) -> dict[str, object]:
@@ -446,7 +434,7 @@ def _lines_why(known: Why) -> Iterator[Line]:
     found = known.found
     entry = found.entry if isinstance(found, Archived) else found
     engram = entry.engram if isinstance(entry, Proposal) else entry
-    yield line((engram.text, "strong"), *beside(entry.comments))
+    yield line((engram.text, "strong"), *views.beside(entry.comments))
     yield line()
     if known.is_ours:
         yield line(said.whence(engram.source, engram.basis, engram.origin))
@@ -458,7 +446,7 @@ def _lines_why(known: Why) -> Iterator[Line]:
     if known.made_of:
         yield line()
         yield line((MADE_OF, "strong"))
-        yield from archived_lines(known.made_of)
+        yield from views.archived_lines(known.made_of)
     for step, scope in known.steps:
         yield line()
         yield from step_lines(step, scope)
@@ -520,7 +508,7 @@ def _said_lines(session: str, each: Said, *, marked: bool = False) -> Iterator[L
             pointer = str(Pointer(session, episode.seq)) if episode.payload else ""
             yield line((log_show.cut_off(left, pointer), "dim"), indent=4)
     else:
-        text = one_line(episode.text)
+        text = views.one_line(episode.text)
         more = "…" if len(text) > _SHOWN else ""
         yield line((f"{text[:_SHOWN]}{more}", "dim"), indent=4)
 
@@ -532,12 +520,12 @@ def _data_why(cortex: Cortex, known: Why) -> dict[str, Any]:
     where = folders(cortex)
     found = known.found
     if isinstance(found, Proposal):
-        data = {"state": "pending", **proposal_data(found, where)}
+        data = {"state": "pending", **views.proposal_data(found, where)}
     elif isinstance(found, Entry):
         by_hand = is_address(found.id)
-        data = {"state": "kept", "by_hand": by_hand, **entry_data(found, where)}
+        data = {"state": "kept", "by_hand": by_hand, **views.entry_data(found, where)}
     else:
-        data = {"state": "archived", **archived_data(found, where)}
+        data = {"state": "archived", **views.archived_data(found, where)}
     first = known.first
     brought = known.brought
     return {
@@ -551,11 +539,11 @@ def _data_why(cortex: Cortex, known: Why) -> dict[str, Any]:
             "waited": known.waited,
         },
         "taught": [_taught_data(taught) for taught in known.taught],
-        "made_of": [archived_data(item, where) for item in known.made_of],
+        "made_of": [views.archived_data(item, where) for item in known.made_of],
         "commit": brought.commit._asdict() if brought.commit else None,
         "no_commit": brought.problem,
         "shallow": brought.shallow,
-        "steps": [step_data(step, scope) for step, scope in known.steps],
+        "steps": [views.step_data(step, scope) for step, scope in known.steps],
     }
 
 
@@ -579,10 +567,7 @@ def _said_data(each: Said) -> dict[str, Any]:
     return {
         "seq": episode.seq,
         "time": episode.ts,
-        "role": episode.role,
-        "name": episode.name,
-        "text": episode.text,
-        "cut": episode.cut,
+        **pick(episode, "role name text cut"),
         "hidden": each.hidden,
     }
 

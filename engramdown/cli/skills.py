@@ -13,16 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output
+from engramdown.cli import commands, messages, output
 from engramdown.cli.access import meant, opened, start_of
-from engramdown.cli.commands import (
-    Commands,
-    dry_run_option,
-    json_option,
-    label_argument,
-    pass_place,
-    scope_options,
-)
 from engramdown.cli.layout import Line, diff, diff_rows, line, whole
 from engramdown.cli.output import REFUSED, STORE_FAILED, RefusalError, file_diff
 from engramdown.cli.process import Place
@@ -56,9 +48,9 @@ _STYLES = {"error": "bad", "warning": "warn"}
 
 
 @click.command("list")
-@scope_options("Only skills for all projects.", "Only skills of this project.")
-@json_option
-@pass_place
+@commands.scope_options("Only skills for all projects.", "Only skills of this project.")
+@commands.json_option
+@commands.pass_place
 def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
     """List skills, each with what it is for."""
     skills = opened(place, scope)
@@ -77,10 +69,10 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
 
 
 @click.command("show")
-@label_argument
-@scope_options("The one for all projects.", "The one of this project.")
-@json_option
-@pass_place
+@commands.label_argument
+@commands.scope_options("The one for all projects.", "The one of this project.")
+@commands.json_option
+@commands.pass_place
 def show_skill(place: Place, /, *, label: str, scope: Scope | None, as_json: bool) -> None:
     """Show one skill as it stands: this project's, if there are two of that label."""
     skills = opened(place, scope)
@@ -100,9 +92,9 @@ def show_skill(place: Place, /, *, label: str, scope: Scope | None, as_json: boo
 
 @click.command()
 @click.argument("labels", metavar="[LABEL]...", nargs=-1)
-@scope_options("Only skills for all projects.", "Only skills of this project.")
-@json_option
-@pass_place
+@commands.scope_options("Only skills for all projects.", "Only skills of this project.")
+@commands.json_option
+@commands.pass_place
 def validate(
     place: Place, /, *, labels: tuple[str, ...], scope: Scope | None, as_json: bool
 ) -> None:
@@ -228,10 +220,10 @@ _body_option = click.option(
 @click.option("--description", metavar="TEXT", required=True, help="What it does, and when.")
 @_body_option
 @click.option("--license", "terms", metavar="TEXT", default="", help="Under which license it is.")
-@scope_options("Keep it for all projects.", "Keep it in this project (default).")
-@json_option
-@dry_run_option
-@pass_place
+@commands.scope_options("Keep it for all projects.", "Keep it in this project (default).")
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def new(
     place: Place,
     /,
@@ -262,13 +254,13 @@ def new(
 
 
 @click.command("edit")
-@label_argument
+@commands.label_argument
 @click.option("--description", metavar="TEXT", help="What it does, and when.")
 @_body_option
-@scope_options("The one for all projects.", "The one of this project.")
-@json_option
-@dry_run_option
-@pass_place
+@commands.scope_options("The one for all projects.", "The one of this project.")
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def edit_skill(
     place: Place,
     /,
@@ -309,11 +301,11 @@ def edit_skill(
 
 
 @click.command("delete")
-@label_argument
-@scope_options("The one for all projects.", "The one of this project.")
-@json_option
-@dry_run_option
-@pass_place
+@commands.label_argument
+@commands.scope_options("The one for all projects.", "The one of this project.")
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def delete_skill(
     place: Place, /, *, label: str, scope: Scope | None, as_json: bool, dry_run: bool
 ) -> None:
@@ -341,10 +333,10 @@ def delete_skill(
 
 @click.command("restore")
 @click.argument("label", metavar="LABEL")
-@scope_options("One of all projects.", "One of this project (default).")
-@json_option
-@dry_run_option
-@pass_place
+@commands.scope_options("One of all projects.", "One of this project (default).")
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def restore_skill(
     place: Place, /, *, label: str, scope: Scope | None, as_json: bool, dry_run: bool
 ) -> None:
@@ -450,10 +442,10 @@ _STYLES_SKILL_IMPORTING: Final = {
 @click.option(
     "--replace", is_flag=True, help="Also where there is one of that label, which is kept aside."
 )
-@scope_options("Keep them for all projects.", "Keep them in this project (default).")
-@json_option
-@dry_run_option
-@pass_place
+@commands.scope_options("Keep them for all projects.", "Keep them in this project (default).")
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
 def import_skills(
     place: Place,
     /,
@@ -686,7 +678,7 @@ _COMMANDS: Final = {
 }
 
 
-class _Skills(Commands):
+class _Skills(commands.Commands):
     """The group, which lists when no command is given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

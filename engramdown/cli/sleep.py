@@ -24,7 +24,7 @@ from click.exceptions import Exit
 from engramdown.cli import messages, output, process
 from engramdown.cli.access import open_cortex, open_quietly
 from engramdown.cli.commands import json_option, pass_place, scope_options
-from engramdown.cli.layout import Line, line
+from engramdown.cli.layout import Line, line, pick
 from engramdown.cli.output import DONE, REFUSED, STOPPED, STORE_FAILED, RefusalError, bar
 from engramdown.cli.process import Place
 from engramdown.clock import local
@@ -128,24 +128,12 @@ def _job(report: JobReport) -> Iterator[Line]:
 
 def _data(summary: SleepSummary) -> dict[str, Any]:
     return {
-        "dry_run": summary.dry_run,
-        "stopped": summary.stopped,
-        "skipped": summary.skipped,
-        "model": summary.model,
+        **pick(summary, "dry_run stopped skipped model"),
         "spent": summary.spent._asdict(),
-        "running": summary.running,
-        "not_ours": summary.not_ours,
-        "busy": summary.busy,
-        "failed": summary.failed,
+        **pick(summary, "running not_ours busy failed"),
         "jobs": [
             {
-                "scope": report.scope,
-                "job": report.job,
-                "steps": report.steps,
-                "left": report.left,
-                "skipped": report.skipped,
-                "problems": report.problems,
-                "refused": report.refused,
+                **pick(report, "scope job steps left skipped problems refused"),
                 "receipts": [
                     *map(_receipt, report.receipts),
                     *map(_operation, report.compacted),
@@ -477,20 +465,10 @@ def _data_worker(summary: WorkSummary) -> dict[str, Any]:
         "stopped": summary.stopped,
         "model": summary.model,
         "spent": summary.spent._asdict(),
-        "busy": summary.busy,
-        "failed": summary.failed,
-        "waits": summary.waits,
-        "left": summary.left,
-        "given_up": summary.given_up,
-        "not_ours": summary.not_ours,
-        "refused": summary.refused,
+        **pick(summary, "busy failed waits left given_up not_ours refused"),
         "done": [
             {
-                "what": deed.what,
-                "session": deed.session,
-                "outcome": deed.outcome,
-                "text": deed.text,
-                "messages": deed.messages,
+                **pick(deed, "what session outcome text messages"),
                 "receipts": [
                     {"action": each.action, "reason": each.reason, "id": each.id}
                     | {"text": each.engram.text, "from": each.engram.origin}

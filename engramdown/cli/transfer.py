@@ -18,7 +18,7 @@ import click
 from engramdown.cli import output, process
 from engramdown.cli.access import open_all, open_transcripts
 from engramdown.cli.commands import json_option, pass_place, scope_options
-from engramdown.cli.layout import Line, line, table
+from engramdown.cli.layout import Line, line, pick, table
 from engramdown.cli.messages import DRY_RUN
 from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
@@ -172,22 +172,8 @@ def _data(report: Report, *, dry: bool) -> dict[str, Any]:
 
 def _file_data(file: FileReport) -> dict[str, Any]:
     return {
-        "path": file.path,
-        "source": file.source,
-        "state": file.state,
-        "error": file.error,
-        "unfinished": file.unfinished,
-        "sessions": [
-            {
-                "session": each.session,
-                "title": each.title,
-                "started": each.started,
-                "fresh": each.fresh,
-                "new": each.new,
-                "known": each.known,
-            }
-            for each in file.sessions
-        ],
+        **pick(file, "path source state error unfinished"),
+        "sessions": [pick(each, "session title started fresh new known") for each in file.sessions],
         "skipped": [
             {
                 "reason": reason,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engramdown import Entry, Proposal, Receipt
 from engramdown.cli import messages
-from engramdown.cli.layout import Line, line, table, whole
+from engramdown.cli.layout import Line, line, pick, table, whole
 from engramdown.hippocampus.entry import Archived
 from engramdown.hippocampus.history import Step
 
@@ -363,20 +363,11 @@ def entry_data(entry: Entry, folders: Folders) -> dict[str, Any]:
     """Return a memory and where it stands."""
     folder = folders.get(entry.scope)
     return {
-        "id": entry.id,
-        "text": entry.text,
-        "kind": entry.kind,
-        "scope": entry.scope,
-        "confidence": entry.confidence,
-        "source": entry.source,
-        "basis": entry.basis,
-        "topic": entry.topic,
-        "ts": entry.ts,
-        "origin": entry.origin,
-        "expires": entry.expires,
-        "pin": entry.pin,
-        "heading": entry.heading,
-        "comments": entry.comments,
+        **pick(
+            entry,
+            "id text kind scope confidence source basis topic ts origin expires pin heading "
+            "comments",
+        ),
         "file": entry.disk_file,
         "line": entry.line,
         "path": str(folder / entry.disk_file) if folder and entry.file else "",
@@ -386,11 +377,7 @@ def entry_data(entry: Entry, folders: Folders) -> dict[str, Any]:
 def receipt_data(receipt: Receipt) -> dict[str, Any]:
     """Return what happened to one memory."""
     return {
-        "action": receipt.action,
-        "reason": receipt.reason,
-        "id": receipt.id,
-        "file": receipt.file,
-        "line": receipt.line,
+        **pick(receipt, "action reason id file line"),
         "text": receipt.engram.text,
         "kind": receipt.engram.kind,
         "scope": receipt.engram.scope,
@@ -403,18 +390,8 @@ def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
     return {
         "id": proposal.id,
         "op": proposal.op,
-        "text": engram.text,
-        "kind": engram.kind,
-        "scope": engram.scope,
-        "confidence": engram.confidence,
-        "source": engram.source,
-        "basis": engram.basis,
-        "topic": engram.topic,
-        "origin": engram.origin,
-        "ts": proposal.ts,
-        "comments": proposal.comments,
-        "hold": proposal.hold,
-        "reason": proposal.reason,
+        **pick(engram, "text kind scope confidence source basis topic origin"),
+        **pick(proposal, "ts comments hold reason"),
         "came_with_git": proposal.op == "load" or not proposal.is_ours,
         "file": proposal.file,
         "line": proposal.line,
@@ -433,34 +410,19 @@ def hit_data(hit: Hit) -> dict[str, Any]:
     """Return a line of a transcript that was found."""
     return {
         "pointer": str(hit.pointer),
-        "session": hit.session,
-        "seq": hit.seq,
-        "time": hit.time,
-        "role": hit.role,
-        "name": hit.name,
-        "text": hit.text,
-        "snippet": hit.snippet,
-        "score": hit.score,
+        **pick(hit, "session seq time role name text snippet score"),
     }
 
 
 def step_data(step: Step, scope: str) -> dict[str, Any]:
     """Return one change to memory."""
     return {
-        "id": step.id,
-        "at": step.at,
-        "by": step.by,
-        "op": step.op,
-        "why": step.why,
-        "of": step.of,
+        **pick(step, "id at by op why of"),
         "scope": scope,
         "files": list(step.files),
         "changes": [
             {
-                "id": change.id,
-                "file": change.file,
-                "before": change.before,
-                "after": change.after,
+                **pick(change, "id file before after"),
                 **({"erased": True} if change.erased else {}),
             }
             for change in step.changes
@@ -472,10 +434,7 @@ def archived_data(item: Archived, folders: Folders) -> dict[str, Any]:
     """Return a retired memory, with the reason."""
     return {
         **entry_data(item.entry, folders),
-        "reason": item.reason,
-        "by": item.by,
-        "date": item.date,
-        "replaced": item.replaced,
+        **pick(item, "reason by date replaced"),
     }
 
 

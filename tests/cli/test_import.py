@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engramdown.cli import output, transfer
+from engramdown.cli import output, process, transfer
 from engramdown.cli import transfer as transfer_messages
 from engramdown.importers.importer import SOURCES
 from tests.cli.conftest import Runner
@@ -182,7 +182,7 @@ def test_a_bar_is_shown_to_a_person_only(
     with output.bar("Reading", 10) as advance:
         advance(5)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(output, "is_terminal", lambda _: True)
+    monkeypatch.setattr(process, "is_terminal", lambda _: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     with output.bar("Reading", 10) as advance:
