@@ -1,7 +1,8 @@
-"""Opens memory for a command, or says what to do when there is none.
+"""Finds and opens what a command works on: memory, transcripts, journals, skills, single entries.
 
-Promises: a command that only reads works with the global scope alone; one that writes to a
-project refuses to start one by accident: that is what ``engramdown init`` is for.
+A command that only reads works with the global scope alone. A command that writes to a project
+never creates one by accident: `engramdown init` does that. A prefix that fits several ids or
+sessions is refused with a list of them; a complete id is never ambiguous with a longer one.
 """
 
 from __future__ import annotations
@@ -31,8 +32,6 @@ from engramdown.settings import Settings, find_places, find_project, global_home
 from engramdown.skills.library import Skills, open_skills
 from engramdown.storage.disk import Disk, EpisodeDisk
 from engramdown.transcripts.sessions import SessionInfo, Sessions, Tally, count
-
-__all__: list[str] = []
 
 Need = Literal["any", "project", "nothing"]
 
@@ -282,7 +281,7 @@ class Transcripts:
         return known[0].id if known else matches[0]
 
     def running(self) -> SessionInfo | None:
-        """Return the session that runs; see :func:`engramdown.transcripts.sessions.find_running`."""
+        """Return the session that runs."""
         from engramdown.transcripts.sessions import find_running
 
         return find_running(self.sessions, self.disk)

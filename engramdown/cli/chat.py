@@ -1,8 +1,8 @@
 """``engramdown chat``: a conversation with a model that remembers.
 
-Promises: nothing is asked of a person in the middle of a turn, and nothing at all where there is
-no terminal: it waits in ``pending.md``. What is said is recorded as it is said, and the session
-ends with the conversation, however that ends.
+A person is never asked anything in the middle of a turn, and not at all without a terminal: then it
+waits in ``pending.md``. What is said is recorded as it is said, and the session ends with the
+conversation, however that ends.
 """
 
 from __future__ import annotations

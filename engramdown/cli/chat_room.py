@@ -1,8 +1,7 @@
-"""A chat on a terminal: it reads what a person types, and does what a command says.
+"""The interactive part of a chat: reads what a person types and runs the slash commands.
 
-Promises: nothing is asked in the middle of a turn; Ctrl-C in an answer ends the answer, at the
-prompt it ends the conversation, as Ctrl-D does; a command that fails is one line, and the
-conversation goes on.
+Ctrl-C during an answer stops the answer; at the prompt it ends the conversation, as Ctrl-D does. A
+command that fails prints one line, and the conversation goes on.
 """
 
 from __future__ import annotations
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from engramdown.integrations.chat.endpoint import Address
     from engramdown.models.instructor_model import InstructorModel
 
-__all__: list[str] = []
 
 _COMMAND: Final = re.compile(r"/[a-z]+(?=\s|\Z)")
 # What a person pastes comes faster than anybody types.
@@ -137,7 +135,7 @@ class Room:
         output.screen().show(rows)
         arrivals = self._session.news()
         if arrivals:
-            note_aside(said.came_with_git(len(arrivals)))
+            note(said.came_with_git(len(arrivals)))
         self._tell()
 
     def _tell(self) -> None:
@@ -149,10 +147,10 @@ class Room:
         notes += [said.NO_TOOLS] if "tools" in self._endpoint.lacking else []
         done = self._session.compacted
         notes += [said.compacted(done.messages)] if done is not None and done.gists else []
-        for note in notes:
-            if note not in self._told:
-                self._told.add(note)
-                note_aside(note)
+        for each in notes:
+            if each not in self._told:
+                self._told.add(each)
+                note(each)
 
     def _warm_up(self) -> None:
         # Whatever is wrong is told when the model is asked.
@@ -370,7 +368,7 @@ def compact(cortex: Cortex, session: Session, address: Address, rest: str) -> No
             name = cortex.scopes.settings.consolidation.model
             if not name:
                 name, cortex.scopes.model = address.model, _asked(address)
-            note_aside(log_summaries.thinks(name))
+            note(log_summaries.thinks(name))
         conversation = cortex.conversations.get(session)
         done = conversation.compact("incremental", without_model=bool(rest), tail=_TAIL)
     finally:
@@ -398,7 +396,7 @@ def complain(message: str) -> None:
         process.complain(message)
 
 
-def note_aside(message: str) -> None:
+def note(message: str) -> None:
     """Say something that is no answer."""
     if process.is_terminal(sys.stderr):
         _show(f"note: {message}")

@@ -1,9 +1,9 @@
-"""What a person sees of a turn while it goes on.
+"""Shows a turn of a chat while it goes on, and holds the words of the chat.
 
-Promises: no character of an answer reaches the terminal as it is if it could steer it, also one
-that markdown spells in another way, and nothing of it is hidden; a call that changes something is
-shown whole. On a terminal an answer is drawn block by block as it is finished, with the one that
-is being written below; elsewhere its words are printed as they come.
+No character of an answer can steer the terminal, even when markdown spells it in another way, and
+nothing of the answer is hidden. A tool call that changes something is shown in full. A terminal
+shows an answer block by block, with a preview of the block that is being written; elsewhere words
+are printed as they come.
 """
 
 from __future__ import annotations
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from engramdown.integrations.chat.endpoint import Address
     from engramdown.integrations.chat.turns import Turn
 
-__all__: list[str] = []
 
 # To draw so much as markdown again and again would take longer than it takes to come.
 _MOST_DRAWN: Final = 6_000

@@ -1,6 +1,7 @@
-"""Groups of commands that load a command when it is called, and no other.
+"""What commands are made of: groups that load a command when it is called, options, completion.
 
-Promises: to list or to complete the names of commands loads none of them.
+Listing or completing the names of commands loads none of them, and no option reads a file while a
+command line is parsed, except to complete an id.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from engramdown.cli.process import Place
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__: list[str] = []
 
 # What other programs call them; hidden, and they work where the command is there.
 _ALIASES: Final = {"add": "remember", "search": "recall", "get": "show", "ls": "list"}

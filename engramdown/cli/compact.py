@@ -1,7 +1,7 @@
 """``engramdown compact``: say the same in fewer memories, after showing the diff.
 
-Promises: nothing is written before a yes; what is applied is what was shown, and one step; what is
-a person's waits in pending.md whatever the answer is.
+Nothing is written before a yes. What is applied is what was shown, in one step. What belongs to a
+person waits in pending.md, whatever the answer is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from engramdown.consolidation.plan_preview import Row
     from engramdown.cortex.compacting import CompactionReceipt, Prepared
 
-__all__: list[str] = []
 
 _STYLES: Final = {"-": "bad", "+": "good", "?": "dim", "=": "", "": "where"}
 

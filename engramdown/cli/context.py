@@ -1,7 +1,9 @@
-"""``engramdown context``: what a model sees of memory, byte for byte, and why.
+"""``engramdown context``: what a model sees of memory, and why, as text, prompt or page.
 
-Promises: into a pipe or a file the bytes are exactly those of
-:meth:`engramdown.Cortex.build_memory_context`; on a terminal what could fool it is made visible.
+Into a pipe or a file the bytes are exactly those of
+:meth:`engramdown.Cortex.build_memory_context`; a terminal shows characters that could fool it as
+what they are. ``--write`` keeps a copy in a page such as AGENTS.md, ``--prompt`` adds a running
+conversation.
 """
 
 from __future__ import annotations
@@ -31,8 +33,6 @@ from engramdown.language.characters import on_screen
 from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.marked_block import BlockError, put_in, taken_out
 from engramdown.tokens import estimate_tokens
-
-__all__: list[str] = []
 
 _OF_A_SESSION: Final = ("budget", "tail", "shape")
 _OF_A_FILE: Final = ("check", "remove", "replace", "force", "scope", "dry_run")
@@ -227,7 +227,7 @@ def write_page(place: Place, path: Path) -> None:
     if not is_dry:
         write(change)
     if options["as_json"]:
-        output.print_json(_data_page_writing(change, text, written=change.is_new and not is_dry))
+        output.print_json(_page_data(change, text, written=change.is_new and not is_dry))
     else:
         output.screen().show(_lines(change, text, dry=is_dry))
     if options["check"] and change.is_new:
@@ -295,7 +295,7 @@ def _lines(change: Change, text: str, *, dry: bool) -> Iterator[Line]:
         yield line((NOTHING, "warn"), hang=2)
     twice = _said_twice(change, text)
     if twice:
-        yield line((twice_page_messages(change.path, twice), "warn"), hang=2)
+        yield line((said_twice(change.path, twice), "warn"), hang=2)
     if not change.is_new:
         known = fresh if text else nothing_to_take_out
         yield line((known(change.path), "good"), hang=2)
@@ -314,7 +314,7 @@ def _lines(change: Change, text: str, *, dry: bool) -> Iterator[Line]:
         yield line((DRY_RUN, "dim"))
 
 
-def _data_page_writing(change: Change, text: str, *, written: bool) -> dict[str, Any]:
+def _page_data(change: Change, text: str, *, written: bool) -> dict[str, Any]:
     return {
         "file": str(change.path),
         "changed": change.is_new,
@@ -346,7 +346,7 @@ def fresh(path: Path) -> str:
     return f"{path} says what memory says."
 
 
-def twice_page_messages(path: Path, lines: Sequence[int]) -> str:
+def said_twice(path: Path, lines: Sequence[int]) -> str:
     """Say that lines of a file say what the block says, and what to do about it."""
     count = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
     first = f"{path}:{lines[0]}"
@@ -366,7 +366,7 @@ def nothing_to_take_out(path: Path) -> str:
     return f"{path} has no block of Engramdown."
 
 
-BUDGET_PROMPTING: Final = 80_000
+PROMPT_BUDGET: Final = 80_000
 """What a prompt may cost unless it is said."""
 
 
@@ -380,23 +380,23 @@ def show_prompt(cortex: Cortex, message: str, chosen: Mapping[str, Any]) -> None
     if cortex.episodes is None:
         raise StoreError("no scope has files, so no conversation is recorded")
     session = Transcripts(cortex.episodes).find(chosen["session"])
-    budget = BUDGET_PROMPTING if chosen["budget"] is None else chosen["budget"]
+    budget = PROMPT_BUDGET if chosen["budget"] is None else chosen["budget"]
     made = cortex.conversations.build_context(session, budget, chosen["tail"], message=message)
     shape = chosen["shape"] or "text"
     if chosen["as_json"]:
-        output.print_json(_data_prompting(made, shape))
+        output.print_json(_prompt_data(made, shape))
     elif chosen["explain"]:
         output.fast_screen().show(explained(made))
     else:
         rendered = _rendered(made, shape)
-        _print_prompting(rendered if isinstance(rendered, str) else json.dumps(rendered, indent=2))
+        _print_exact(rendered if isinstance(rendered, str) else json.dumps(rendered, indent=2))
 
 
 def _rendered(made: WorkingContext, shape: str) -> Any:  # noqa: ANN401 - a text, or what JSON holds
     return {"text": made.text, "openai": made.openai, "anthropic": made.anthropic}[shape]()
 
 
-def _print_prompting(text: str) -> None:
+def _print_exact(text: str) -> None:
     if process.is_terminal(sys.stdout):
         click.echo(on_screen(text))
     else:
@@ -408,7 +408,7 @@ def _parts(made: WorkingContext) -> dict[str, str]:
     return {name: getattr(made, name) for name in PARTS}
 
 
-def _data_prompting(made: WorkingContext, shape: str) -> dict[str, Any]:
+def _prompt_data(made: WorkingContext, shape: str) -> dict[str, Any]:
     return {
         "session": made.session,
         "budget": made.budget,

@@ -1,7 +1,8 @@
-"""``engramdown doctor``: what is wrong in the files of both scopes, and mending what is safe.
+"""``engramdown doctor``: finds what is wrong in the files of both scopes, and repairs what is safe.
 
-Promises: looking writes nothing and takes no lock; mending shows the diff first, asks, and writes
-exactly what it showed; what a person wrote is only reported.
+Looking writes nothing and takes no lock. Repairing shows the diff first, asks, and writes exactly
+what it showed; what a person wrote is only reported. ``--staged`` checks what git is about to
+commit.
 """
 
 from __future__ import annotations
@@ -39,8 +40,6 @@ from engramdown.git.repository import find_repository
 from engramdown.hippocampus.changeset import FileChange
 from engramdown.integrations.claude_code.environment import FOLDER, TROUBLE, troubles
 from engramdown.settings import Settings, load
-
-__all__: list[str] = []
 
 _LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 _WEEK: Final = 7
@@ -333,9 +332,9 @@ def check_staged(place: Place, *, as_json: bool) -> None:
         settings = load(home_of(place), project_of(place))
     report = inspect_staged(repository, home_of(place), settings.max_file_bytes)
     if as_json:
-        output.print_json(_data_staged(report, repository.top))
+        output.print_json(_staged_data(report, repository.top))
     else:
-        output.screen().show(_lines_staged(report))
+        output.screen().show(_staged_lines(report))
     if _stops(report):
         raise Exit(output.REFUSED)
 
@@ -344,7 +343,7 @@ def _stops(report: StagedReport) -> bool:
     return any(stops(finding) for _, finding in report.findings)
 
 
-def _lines_staged(report: StagedReport) -> Iterator[Line]:
+def _staged_lines(report: StagedReport) -> Iterator[Line]:
     found = report.findings
     for path, finding in found:
         where = f"{path}:{finding.line}" if finding.line else path
@@ -368,7 +367,7 @@ def _counts(report: StagedReport) -> dict[Level, int]:
     return {level: found[level] for level in levels}
 
 
-def _data_staged(report: StagedReport, top: Path) -> dict[str, Any]:
+def _staged_data(report: StagedReport, top: Path) -> dict[str, Any]:
     return {
         "healthy": not _stops(report),
         "files": report.files,

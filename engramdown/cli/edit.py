@@ -1,6 +1,7 @@
-"""``engramdown edit``, ``forget`` and ``restore``: a person changes single memories.
+"""``engramdown edit``, ``forget`` and ``restore``: change single memories.
 
-Promises: all ids are looked up before anything is changed; what is forgotten can be restored.
+All ids are looked up before anything is changed. What is forgotten can be restored, unless it is
+erased with ``forget --forever``.
 """
 
 from __future__ import annotations
@@ -23,8 +24,6 @@ from engramdown.cli.views import beside, entry_data
 from engramdown.cortex.erasing import Erased, Shared
 from engramdown.language.characters import on_screen, visible
 from engramdown.transcripts.episode import read_line
-
-__all__: list[str] = []
 
 
 @click.command(cls=commands.WordsCommand)

@@ -1,7 +1,7 @@
-"""Where the installed program begins.
+"""The entry point of the installed program.
 
-Promises: a hook as an agent calls it, with what happened on the standard input, loads nothing of
-the command line; everything else is :func:`engramdown.cli.main.main`.
+A hook that an agent calls, with the event on standard input, loads nothing of the command line;
+everything else is :func:`engramdown.cli.main.main`.
 """
 
 from __future__ import annotations

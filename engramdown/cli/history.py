@@ -1,7 +1,7 @@
-"""``engramdown history`` and ``undo``: the journal of changes, read and reversed.
+"""``engramdown history``, ``undo`` and ``diff``: what changed in memory, and how to reverse it.
 
-Promises: ``history`` changes nothing; what a person wrote since is never undone; a
-refused undo says how to go on.
+``history`` and ``diff`` change nothing. What a person wrote since is never undone, and a refused
+undo says how to go on.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from engramdown.clock import local
 from engramdown.errors import EntryNotFoundError, UndoRefusedError
 from engramdown.git import diff as past
 from engramdown.git.diff import VERBS, State, compare, words
-from engramdown.git.diff import Change as ChangeDifferences
+from engramdown.git.diff import Change as GitChange
 from engramdown.git.repository import Commit
 from engramdown.hippocampus.entry import by_prefix
 from engramdown.hippocampus.history import Change, Step
@@ -39,8 +39,6 @@ from engramdown.hippocampus.undo import ERRANDS
 if TYPE_CHECKING:
     from engramdown import Proposal
     from engramdown.hippocampus.entry import Archived
-
-__all__: list[str] = []
 
 
 class _Kept(NamedTuple):
@@ -398,12 +396,12 @@ def no_step(step_id: str) -> str:
 
 def undone(step: Step) -> str:
     """Say what was undone."""
-    return f"Undone: step {_named_journal_messages(step)}"
+    return f"Undone: step {_step_name(step)}"
 
 
 def passed_over(step: Step) -> str:
     """Say that nothing is left of a step that could be undone."""
-    return f"Passed over: step {_named_journal_messages(step)}; nothing that it wrote is there any more"
+    return f"Passed over: step {_step_name(step)}; nothing that it wrote is there any more"
 
 
 def undo_instead(step: Step, scope: str) -> str:
@@ -411,7 +409,7 @@ def undo_instead(step: Step, scope: str) -> str:
     return f"`engramdown undo {step.id}` undoes the one before ({_deed(step)}, {scope})"
 
 
-def _named_journal_messages(step: Step) -> str:
+def _step_name(step: Step) -> str:
     return f"{step.id} ({_deed(step)})"
 
 
@@ -492,7 +490,7 @@ def _sides(there: past.Place, rev: str) -> _Sides:
 # ---- telling ----
 
 
-def _lines(there: past.Place, sides: _Sides, changes: list[ChangeDifferences]) -> Iterator[Line]:
+def _lines(there: past.Place, sides: _Sides, changes: list[GitChange]) -> Iterator[Line]:
     if not changes:
         return
     yield line((between(sides.old, sides.new), "dim"))
@@ -511,13 +509,13 @@ def _spelled(sides: _Sides, file: str) -> str:
     return sides.after.spelled.get(file) or sides.before.spelled.get(file, file)
 
 
-def _sentence(change: ChangeDifferences) -> Line:
+def _sentence(change: GitChange) -> Line:
     if change.entry is None:
         return line((prose(change), "warn"), indent=2, hang=4)
     style = "good" if change.verb in _GOOD else "bad" if change.verb in _BAD else "warn"
     notes = about(change)
     return line(
-        (VERBS_GIT_MESSAGES[change.verb], style),
+        (_VERB_NAMES[change.verb], style),
         " ",
         (change.entry.id, "id"),
         ": ",
@@ -529,7 +527,7 @@ def _sentence(change: ChangeDifferences) -> Line:
     )
 
 
-def _text(change: ChangeDifferences) -> Iterator[Part]:
+def _text(change: GitChange) -> Iterator[Part]:
     """Yield what a memory says, with the words marked that changed."""
     before, after = change.before, change.after
     if before is None or after is None or before.text == after.text:
@@ -540,12 +538,12 @@ def _text(change: ChangeDifferences) -> Iterator[Part]:
         yield Part(f"{begin}{word.text}{end}", style)
 
 
-def _counts(changes: Iterable[ChangeDifferences]) -> dict[str, int]:
+def _counts(changes: Iterable[GitChange]) -> dict[str, int]:
     found = Counter(change.verb for change in changes)
     return {verb: found[verb] for verb in VERBS if found[verb]}
 
 
-def _data(there: past.Place, sides: _Sides, changes: list[ChangeDifferences]) -> dict[str, Any]:
+def _data(there: past.Place, sides: _Sides, changes: list[GitChange]) -> dict[str, Any]:
     return {
         "scope": there.scope,
         "from": commit_data(sides.old),
@@ -557,7 +555,7 @@ def _data(there: past.Place, sides: _Sides, changes: list[ChangeDifferences]) ->
     }
 
 
-def _change_data(change: ChangeDifferences, there: past.Place, file: str) -> dict[str, Any]:
+def _change_data(change: GitChange, there: past.Place, file: str) -> dict[str, Any]:
     folders: Mapping[str, Any] = {}
     record = change.record
     return {
@@ -574,7 +572,7 @@ def _change_data(change: ChangeDifferences, there: past.Place, file: str) -> dic
     }
 
 
-VERBS_GIT_MESSAGES: Final[Mapping[str, str]] = {
+_VERB_NAMES: Final[Mapping[str, str]] = {
     "learned": "Learned",
     "approved": "Approved",
     "restored": "Restored",
@@ -616,14 +614,14 @@ def nothing_between(before: Commit, after: Commit | None) -> str:
     return f"nothing changed in memory between {commit(before)} and {commit(after)}"
 
 
-def prose(change: ChangeDifferences) -> str:
+def prose(change: GitChange) -> str:
     """Say that what is no memory changed in a file."""
     if change.verb == "prose":
         return f"Prose changed in {change.file}"
     return f"Only the layout of {change.file} changed"
 
 
-def about(change: ChangeDifferences) -> list[str]:
+def about(change: GitChange) -> list[str]:
     """Return what else there is to say of a change, in few words."""
     before, after = change.before, change.after
     found = []
@@ -652,7 +650,7 @@ def summary(counts: Mapping[str, int], files: int) -> str:
 def _counted(verb: str, number: int) -> str:
     if verb in ("prose", "layout"):
         return verb
-    return f"{number} {VERBS_GIT_MESSAGES[verb][:1].lower()}{VERBS_GIT_MESSAGES[verb][1:]}"
+    return f"{number} {_VERB_NAMES[verb][:1].lower()}{_VERB_NAMES[verb][1:]}"
 
 
 def _note(name: str, before: str, after: str) -> str:

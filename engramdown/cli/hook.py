@@ -1,8 +1,7 @@
 """``engramdown hook``: what a coding agent calls as things happen to it.
 
-Promises: it ends with 0 whatever happens, because an agent takes any other code for its own
-trouble, and 2 for an order to stop; what it prints is whole or nothing; it ends after some seconds
-at most. Only a person at a terminal is told of wrong usage by the code 2.
+The exit code is 0 whatever happens, because an agent takes any other code for its own failure, and
+2 for an order to stop. Only a person at a terminal gets 2 for wrong usage.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class _Hook(click.Command):
 
 @click.command(cls=_Hook)
 @click.argument("event", metavar="[EVENT]", default="")
-@click.option("--session", metavar="ID", default="", envvar=SESSION, help=messages.SESSION_MESSAGES)
+@click.option("--session", metavar="ID", default="", envvar=SESSION, help=messages.SESSION_HELP)
 @click.option("--text", metavar="TEXT", help='What was written; "-" reads it from stdin.')
 @click.option("--tool", metavar="NAME", help="The tool that was called.")
 @click.option("--input", metavar="TEXT", help="What it was given.")

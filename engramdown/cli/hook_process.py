@@ -1,7 +1,7 @@
-"""A hook of a coding agent, without the command line around it: an agent waits for each of them.
+"""Runs a hook without the command line around it, because an agent waits for each of them.
 
-Promises: it raises nothing; what it has to say is printed part by part as soon as it is known, each
-of them whole; it ends after some seconds at most. Loading this module loads no click.
+It raises nothing and ends after a few seconds at most. Each part of the output is printed whole as
+soon as it is known. Loading this module does not load click.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from engramdown.integrations.claude_code.payload import (
     reads_json,
 )
 from engramdown.storage.locks import one_call
-
-__all__: list[str] = []
 
 SESSION: Final = "ENGRAMDOWN_SESSION"
 """The variable that holds the id of the conversation, for agents that do not say it."""
@@ -251,7 +249,7 @@ def _too_long(number: int, frame: FrameType | None) -> None:
 NO_EVENT: Final = (
     "name an event, such as session-start; an agent writes it as JSON to the standard input"
 )
-SESSION_MESSAGES: Final = "What the agent calls the conversation; also in ENGRAMDOWN_SESSION."
+SESSION_HELP: Final = "What the agent calls the conversation; also in ENGRAMDOWN_SESSION."
 STOPPED: Final = "was stopped"
 TOOK_TOO_LONG: Final = "took too long and was given up; the next one goes on"
 

@@ -1,7 +1,6 @@
-"""``engramdown init``: makes the folder of a project, and of the global scope for who wants it.
+"""``engramdown init``: sets up a project, the global scope, agents and git; and the merge driver.
 
-Promises: what is there already is left alone, so that it can be run again; asks only on a
-terminal.
+What exists is left alone, so that it can be run again. It only asks on a terminal.
 """
 
 from __future__ import annotations
@@ -28,14 +27,12 @@ from engramdown.cli.process import Place
 from engramdown.engram import Scope
 from engramdown.errors import UnfitFileError
 from engramdown.git.driver import DRIVER, Setup, drive, plan_setup, set_up
-from engramdown.git.driver import program as program_git_setup
+from engramdown.git.driver import program as driver_program
 from engramdown.git.lines import Markers
 from engramdown.hippocampus.store import REFUSAL
 from engramdown.integrations.agents_md import Change, write
 from engramdown.integrations.claude_code.install import AGENTS, plan, program, to_paste
 from engramdown.settings import find_project, scope_folder
-
-__all__: list[str] = []
 
 _AGENTS: Final = ("claude", "codex", "gemini", "cursor")
 _NOTES: Final = ("CLAUDE.md", "AGENTS.md", "MEMORY.md", ".cursorrules", ".cursor/rules", ".anton")
@@ -430,7 +427,7 @@ class ForGit(NamedTuple):
 def _kept(hook: Path) -> Iterator[Line]:
     yield line((HOOK_STAYS, "warn"))
     yield whole((str(hook), "where"), indent=2)
-    yield whole((f"{shlex.join(program_git_setup())} doctor --staged", "id"), indent=2)
+    yield whole((f"{shlex.join(driver_program())} doctor --staged", "id"), indent=2)
 
 
 KNOWN: Final = "git knows how to merge memory in this clone."

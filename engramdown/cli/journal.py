@@ -1,6 +1,6 @@
-"""``engramdown journal``: dated pages that people and assistants add to.
+"""``engramdown journal`` and ``engramdown log notes``: dated pages, and notes on a session.
 
-Promises: without a command it lists the days; no module of a command is loaded before it is called.
+Without a command ``journal`` lists the days.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from engramdown.journal.journal import Day, Match
     from engramdown.journal.page import Section
     from engramdown.journal.page_search import NoteMatch
-
-__all__: list[str] = []
 
 
 @click.command(cls=commands.WordsCommand)
@@ -247,7 +245,7 @@ def note_lines(found: Iterable[NoteMatch]) -> Iterator[Line]:
 
 def page_lines(day: Day) -> Iterator[Line]:
     """Yield all that was written on a day."""
-    yield line((day.date.isoformat(), "strong"), (f"  {words_day_messages(day.page.words)}", "dim"))
+    yield line((day.date.isoformat(), "strong"), (f"  {word_count(day.page.words)}", "dim"))
     yield whole((str(day.path), "where"))
     if day.page.themes:
         yield line((f"themes: {', '.join(day.page.themes)}", "dim"))
@@ -264,7 +262,7 @@ def listed_lines(days: Iterable[Day]) -> Iterator[Line]:
     """Yield a line for each day, and one with the beginning of it."""
     for day in days:
         themes = f"  {', '.join(day.page.themes)}" if day.page.themes else ""
-        words = (f"  {words_day_messages(day.page.words)}", "dim")
+        words = (f"  {word_count(day.page.words)}", "dim")
         yield line((day.date.isoformat(), "id"), words, themes, hang=4)
         shown = day.problem or _beginning(day)
         if shown:
@@ -370,7 +368,7 @@ def nothing_found(query: str) -> str:
     return f"nothing in the journal fits {query!r}; try other words"
 
 
-def words_day_messages(count: int) -> str:
+def word_count(count: int) -> str:
     """Say how many words a day has."""
     return f"{count:,} word{'s' if count != 1 else ''}"
 
@@ -466,7 +464,7 @@ def notes(place: Place, /, *, session: str, as_json: bool, dry_run: bool, **_: o
         return
     changed = _change(kept, chosen)
     if changed is None:
-        _show_notes(kept, as_json=as_json)
+        _show_working_notes(kept, as_json=as_json)
         return
     text, act = changed
     if dry_run:
@@ -533,7 +531,7 @@ def _removed(kept: WorkingNotes) -> None:
 # ---- telling ----
 
 
-def _show_notes(kept: WorkingNotes, *, as_json: bool) -> None:
+def _show_working_notes(kept: WorkingNotes, *, as_json: bool) -> None:
     note = kept.read()
     if as_json:
         output.print_json(_data(kept, note))

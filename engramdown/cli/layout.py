@@ -1,8 +1,8 @@
-"""Lays out what a person reads: styled lines, wrapped to a width, and the diff of two texts.
+"""Lays out what a person reads: styled lines, wrapped to a width, tables, times and diffs.
 
-Promises: pure; nothing is wider than the width that was asked for (as far as one character fits);
-no word of a text is lost; every character that could fool a terminal is shown as what it is. The
-diff of a file is also the patch that a program takes.
+Nothing is wider than the given width (as far as one character fits), no word is lost, and every
+character that could fool a terminal is shown as what it is. The diff of a file is also a patch that
+programs accept.
 """
 
 from __future__ import annotations

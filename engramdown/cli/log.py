@@ -1,7 +1,7 @@
-"""``engramdown log``: transcripts, recorded from a shell and read by a person.
+"""``engramdown log``: the group of commands on transcripts, and those that record.
 
-Promises: without a command it lists the sessions, and with ``--follow`` it follows one; no module
-of a command is loaded before it is called, so that a hook may record every line of a conversation.
+Without a command it lists the sessions, with ``--follow`` it follows one. The other commands are
+loaded when they are called, so that a hook can record every line of a conversation.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from engramdown.episodes.recorder import Said
 from engramdown.errors import StoreError
 from engramdown.transcripts.episode import check_session_id
 from engramdown.transcripts.sessions import SessionInfo
-
-__all__: list[str] = []
 
 # Where each command is.
 _COMMANDS: Final = {

@@ -1,7 +1,7 @@
-"""``engramdown log exclude``, ``include``, ``redact`` and ``purge``: taking back what was recorded.
+"""``engramdown log exclude``, ``include``, ``redact``, ``purge`` and ``card``.
 
-Promises: everything that is named is looked up before anything is changed; a purge is asked about;
-``--dry-run`` tells the same and changes nothing.
+Everything named is looked up before anything is changed, and a purge asks first. ``--dry-run`` says
+the same and changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from engramdown.errors import EngramdownError
 if TYPE_CHECKING:
     from engramdown.transcripts.episode import Pointer
 
-__all__: list[str] = []
 
 _Targets = Mapping[str, Sequence[int]]
 """The numbers of the lines that are meant by session; none is the whole session."""
@@ -168,7 +167,7 @@ def _run(place: Place, transcripts: Transcripts, action: str, targets: _Targets)
     root = transcripts.memory.folder.parent
     for each, learned, written, kept in zip(told, memories, journal, remains, strict=True):
         screen.show(_lines(each, root, learned, written))
-        screen.show([line((remains_messages(kept), "warn"), indent=2)] if kept else [])
+        screen.show([line((words_remain(kept), "warn"), indent=2)] if kept else [])
 
 
 def _learned_from(place: Place, told: Forgotten) -> list[Sourced]:
@@ -228,9 +227,9 @@ def _lines(
     if told.quoted:
         yield line((quoted(told.quoted), "warn"), indent=2)
     if learned:
-        yield line((learned_messages(learned), "warn"), indent=2)
+        yield line((memories_from(learned), "warn"), indent=2)
     if written:
-        yield line((journalled_messages(written), "warn"), indent=2)
+        yield line((in_journal(written), "warn"), indent=2)
     if told.action == "purge" and told.running:
         yield line((is_running(told.session), "warn"), indent=2)
 
@@ -280,9 +279,9 @@ def card(place: Place, /, *, session: str, scope: str | None, as_json: bool, **_
         _edit(transcripts, pages, found)
     shown = transcripts.memory.card(found)
     if as_json:
-        output.print_json(_data_cards(shown, pages))
+        output.print_json(_card_data(shown, pages))
     else:
-        output.screen().show(_lines_cards(shown, pages))
+        output.screen().show(_card_lines(shown, pages))
 
 
 def _fill(place: Place, transcripts: Transcripts, session: str) -> None:
@@ -305,7 +304,7 @@ def _edit(transcripts: Transcripts, pages: CardFiles, session: str) -> None:
         raise RefusalError(saved_already(path))
 
 
-def _lines_cards(shown: Card, pages: CardFiles) -> Iterator[Line]:
+def _card_lines(shown: Card, pages: CardFiles) -> Iterator[Line]:
     values = {name: getattr(shown, name) for name, _ in CARD_FIELDS}
     values["tools"] = tools(shown)
     facts = [("session", shown.session)]
@@ -328,7 +327,7 @@ def _lines_cards(shown: Card, pages: CardFiles) -> Iterator[Line]:
         yield line((STALE, "warn"))
 
 
-def _data_cards(shown: Card, pages: CardFiles) -> dict[str, Any]:
+def _card_data(shown: Card, pages: CardFiles) -> dict[str, Any]:
     return {
         **pick(shown, "session title one_liner paragraph kind"),
         "tags": list(shown.tags),
@@ -412,18 +411,18 @@ def quoted(pointers: Iterable[Pointer]) -> str:
     return f"recall has shown it to a model; if it stands there too: engramdown log redact {names}"
 
 
-def journalled_messages(places: Iterable[str]) -> str:
+def in_journal(places: Iterable[str]) -> str:
     """Name the sections of the journal that were written in the session."""
     return f"written in it, and yours to look at: {', '.join(places)}"
 
 
-def learned_messages(memories: Iterable[Sourced]) -> str:
+def memories_from(memories: Iterable[Sourced]) -> str:
     """Name the memories that were learned from what is redacted or purged."""
     names = ", ".join(f"{each.id} ({each.scope} {each.file}:{each.line})" for each in memories)
     return f"learned from it: {names}; if it says the same: engramdown edit or engramdown forget"
 
 
-def remains_messages(places: Iterable[str]) -> str:
+def words_remain(places: Iterable[str]) -> str:
     """Name what keeps words of what is taken back: the journal of changes, notes on others."""
     return (
         f"keeps words of it, and stays: {', '.join(places)}; `engramdown forget --forever ID` "

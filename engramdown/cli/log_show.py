@@ -1,7 +1,8 @@
-"""``engramdown log list``: the sessions, the newest first.
+"""``engramdown log list``, ``show``, ``follow``, ``tools`` and ``steps``: reading transcripts.
 
-Promises: on a terminal a session takes two rows, its facts and its first words; elsewhere it takes
-one, so that it can be searched line by line. Only what is shown is counted.
+On a terminal a session in the list takes two rows, its facts and its first words; elsewhere it
+takes one, so that it can be searched line by line. What is shown cut says how much is missing and
+how to see it, and every line shows its number, so that it can be pointed at.
 """
 
 from __future__ import annotations
@@ -41,7 +42,6 @@ from engramdown.transcripts.tool_calls import (
 if TYPE_CHECKING:
     from engramdown.recall.finder import Hit
 
-__all__: list[str] = []
 
 _INDENT: Final = 2
 
@@ -216,27 +216,25 @@ def _show_all(transcripts: Transcripts, session: str, *, whole: bool, as_json: b
     episodes = (_whole(transcripts, each) if whole else each for each in reading)
     if as_json:
         lines = [episode_data(session, each) for each in episodes]
-        facts = info_data(transcripts, info, _counted_transcript(transcripts, session))
+        facts = info_data(transcripts, info, _tally(transcripts, session))
         output.print_json({**facts, "malformed": len(reading.malformed), "lines": lines})
     else:
-        _page(
-            chain(_head_lines(transcripts, info), _lines_transcript(transcripts, reading, episodes))
-        )
+        _page(chain(_head_lines(transcripts, info), _session_lines(transcripts, reading, episodes)))
 
 
-def _counted_transcript(transcripts: Transcripts, session: str) -> Tally:
+def _tally(transcripts: Transcripts, session: str) -> Tally:
     return count(transcripts.sessions, transcripts.disk, session)
 
 
 def _head_lines(transcripts: Transcripts, info: SessionInfo) -> Iterator[Line]:
-    tally = _counted_transcript(transcripts, info.id)
+    tally = _tally(transcripts, info.id)
     if info.title:
         yield line((info.title, "strong"))
     yield from fact_lines(session_facts(info, tally.turns, tally.episodes))
     yield line()
 
 
-def _lines_transcript(
+def _session_lines(
     transcripts: Transcripts, reading: Reading, episodes: Iterable[Episode]
 ) -> Iterator[Line]:
     """Yield the lines of a session as they are read: whoever looks at its beginning waits less."""
@@ -417,10 +415,10 @@ def _print(session: str, talk: Talk, episode: Episode, *, as_json: bool) -> None
     if as_json:
         click.echo(json.dumps(episode_data(session, episode)))
     elif episode.event != "start":
-        output.fast_screen().show(_lines_following(session, talk, episode))
+        output.fast_screen().show(_followed_lines(session, talk, episode))
 
 
-def _lines_following(session: str, talk: Talk, episode: Episode) -> Iterator[Line]:
+def _followed_lines(session: str, talk: Talk, episode: Episode) -> Iterator[Line]:
     """Yield the lines of an episode; only the beginning of what a tool was given or gave back."""
     first = "\n".join(episode.text[:_MOST_CHARACTERS].split("\n")[:_MOST_LINES])
     if episode.role not in ("tool_call", "tool_result") or len(first) == len(episode.text):
@@ -542,7 +540,7 @@ def fact_lines(facts: Iterable[tuple[str, str]]) -> Sequence[Line]:
     return table([fact for fact in facts if fact[1]], ("dim",))
 
 
-_STYLES_CALLS: Final = ("strong",)
+_TOOL_STYLES: Final = ("strong",)
 
 
 @click.command()
@@ -573,7 +571,7 @@ def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool, **
         raise click.UsageError(ONE_OR_ALL)
     transcripts = open_transcripts(place, scope)
     if across:
-        _show_all_calls(transcripts, wanted["tool"], as_json=as_json)
+        _show_everywhere(transcripts, wanted["tool"], as_json=as_json)
         return
     name = transcripts.find(session)
     transcript = transcripts.sessions.read(name)
@@ -583,14 +581,14 @@ def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool, **
         told = list(map(_sum_data, sums(calls)))
         output.print_json({"session": name, "tools": told, "calls": list(map(_call_data, calls))})
     else:
-        lines = [*_lines_calls(sums(calls)), *damage_lines(len(transcript.malformed))]
+        lines = [*_tool_lines(sums(calls)), *damage_lines(len(transcript.malformed))]
         output.page(output.fast_screen().rows(lines))
     if not calls:
         process.complain(no_tools(name))
         raise Exit(REFUSED)
 
 
-def _show_all_calls(transcripts: Transcripts, tool: str, *, as_json: bool) -> None:
+def _show_everywhere(transcripts: Transcripts, tool: str, *, as_json: bool) -> None:
     """Show what all sessions did with tools in the time that was asked for."""
     since, until = (
         datetime.fromisoformat(at) if at else None
@@ -603,7 +601,7 @@ def _show_all_calls(transcripts: Transcripts, tool: str, *, as_json: bool) -> No
         told = list(map(_sum_data, found))
         output.print_json({"session": None, "tools": told, "calls": list(map(_call_data, calls))})
     else:
-        output.page(output.fast_screen().rows(_lines_calls(found, everywhere=True)))
+        output.page(output.fast_screen().rows(_tool_lines(found, everywhere=True)))
     if not found:
         process.complain(no_tools(""))
         raise Exit(REFUSED)
@@ -655,13 +653,13 @@ def _step_data(step: Iteration) -> dict[str, Any]:
     return {**asdict(step), "pointer": str(step.pointer), "calls": calls}
 
 
-def _lines_calls(found: Sequence[ToolSum], *, everywhere: bool = False) -> list[Line]:
+def _tool_lines(found: Sequence[ToolSum], *, everywhere: bool = False) -> list[Line]:
     rows = [TOOLS_HEAD, *map(_row, found)]
     if everywhere:
         more = [(str(each.sessions), clock(each.last)) for each in found]
         columns = [TOOLS_EVERYWHERE, *more]
         rows = [(*row, *column) for row, column in zip(rows, columns, strict=True)]
-    return table(rows, _STYLES_CALLS) if found else []
+    return table(rows, _TOOL_STYLES) if found else []
 
 
 def _row(each: ToolSum) -> tuple[str, ...]:
@@ -689,15 +687,6 @@ def _sum_data(each: ToolSum) -> dict[str, Any]:
 def _call_data(call: ToolCall) -> dict[str, Any]:
     answer = None if call.answer is None else str(call.answer)
     return {**asdict(call), "pointer": str(call.pointer), "answer": answer}
-
-
-# ---- the commands ----
-
-
-# ---- recording ----
-
-
-# ---- finding a session ----
 
 
 # ---- the list ----

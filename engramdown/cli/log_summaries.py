@@ -1,7 +1,7 @@
-"""``engramdown log gists``, ``describe`` and ``expand``: the summaries of a conversation.
+"""``engramdown log compact``, ``gists``, ``grep``, ``describe`` and ``expand``.
 
-Promises: changes nothing; a summary is found without its session, in the newest one that has it;
-what could fool a terminal is made visible, and JSON is exact.
+Only ``compact`` changes anything. A summary is found without its session, in the newest one that
+has it. On a terminal characters that could fool it are made visible; JSON is exact.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ from engramdown.transcripts.summary_log import FOLDER, Gist
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.lineage import Described
 
-__all__: list[str] = []
 
 _INDENT: Final = 2
 _STYLES: Final = ("id",)
@@ -107,7 +106,7 @@ def describe(place: Place, /, *, gist: str, session: str, scope: str | None, as_
         output.print_json({"session": track.session, **whole_data(track, found.gist)})
         return
     lines, sources = span(*_ends(found.gist, known)), _sources(found.gist)
-    facts = fact_lines(facts_conversation_messages(track.session, found, lines, sources))
+    facts = fact_lines(summary_facts(track.session, found, lines, sources))
     output.page(output.fast_screen().rows([*facts, line(), line(found.gist.text.rstrip("\n"))]))
 
 
@@ -445,7 +444,7 @@ def compact(
             told = [_planned_data(gist, known) for gist in done.gists]
         else:
             told = [whole_data(conversation.track, gist) for gist in done.gists]
-        output.print_json({"session": name, "dry_run": dry_run, **_data_summarising(done, told)})
+        output.print_json({"session": name, "dry_run": dry_run, **_compacted_data(done, told)})
     else:
         output.fast_screen().show(_lines(done, known, dry_run=dry_run))
     if done.lost:
@@ -504,7 +503,7 @@ def _planned_data(gist: Gist, known: Mapping[str, Gist]) -> dict[str, Any]:
     return {key: told[key] for key in _PLANNED}
 
 
-def _data_summarising(done: Compacted, told: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _compacted_data(done: Compacted, told: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
         "mode": done.mode,
         "gists": told,
@@ -593,7 +592,7 @@ def span(first: int, last: int) -> str:
     return f"#{first}" if first == last else f"#{first}-{last}"
 
 
-def facts_conversation_messages(
+def summary_facts(
     session: str, known: Described, lines: str, sources: str
 ) -> list[tuple[str, str]]:
     """Return what is known of a summary, name and value."""

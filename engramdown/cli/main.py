@@ -1,7 +1,7 @@
-"""The command line of ``engramdown`` and ``egd``: finds the command, turns errors into one line.
+"""The program ``engramdown``, short ``egd``: finds the command and turns errors into one line.
 
-Promises: a command's module is loaded when it is called, and no other; an expected error is one
-line on stderr with the next step, never a traceback; the exit codes are those of
+Only the module of the command that is called is loaded. An expected error is one line on stderr
+with the next step, never a traceback, and ends with one of the exit codes of
 :mod:`engramdown.cli.output`.
 """
 

@@ -1,7 +1,7 @@
-"""``engramdown mcp``: memory for any assistant that speaks the Model Context Protocol.
+"""``engramdown mcp``: serves memory to any assistant that speaks the Model Context Protocol.
 
-Promises: nothing but the protocol is printed on standard output, or the settings for a client and
-nothing else; what is wrong is said on stderr before a client is served.
+Standard output carries only the protocol, or only the settings for a client. What is wrong is said
+on stderr before a client is served.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.mcp.server import Offer
 
-__all__: list[str] = []
 
 CLIENT_HELP: Final = "Print what CLIENT needs to find the server: {known}."
 

@@ -1,8 +1,7 @@
-"""What the program says to a person of itself, of scopes, and of what it remembered.
+"""Words that several commands use.
 
-Promises: pure; plain words; an error names the next step. What an option is for is said where the
-option is declared. Loaded at every start, so it loads nothing of memory itself; what only some
-commands say stands in the other modules of this name.
+This module is loaded at every start, so it imports nothing of memory itself. What only one command
+says stands in that command.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""``engramdown migrate``: memories from the notes of other assistants, after showing what comes.
+"""``engramdown migrate``: takes memories from the notes of other assistants.
 
-Promises: nothing is written before a yes; what is read is not changed; what is shown is what
-becomes of each memory, by file, and what is not taken, with the reason.
+Nothing is written before a yes, and the notes are not changed. It shows what becomes of each
+memory, by file, and what is not taken, with the reason.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from engramdown import Receipt
     from engramdown.importers.migration import Came, Migration, Surveyed
 
-__all__: list[str] = []
 
 _STYLES: Final = {"queued": "warn", "discarded": "warn", "failed": "bad", "merged": "dim"}
 

@@ -1,12 +1,12 @@
 """Puts results where they belong: JSON for programs, lines for a person, errors on stderr.
 
-Promises: what comes from memory passes :func:`engramdown.language.characters.on_screen` on its way to a
-person and is exact in JSON and in patches; rich is loaded only for a terminal, and never by a
-command that must start fast.
+Text from memory passes :func:`engramdown.language.characters.on_screen` on its way to a person, and
+is exact in JSON and in patches. Rich is loaded only for a terminal, and never by a command that
+must start fast. Here, too: the exit codes, dry runs and progress bars.
 
-A person reads at the width of the terminal, of ``COLUMNS``, or 80; wider than 100 is never used.
-What no terminal reads is not wrapped.
-Colour follows the terminal, ``NO_COLOR``, ``FORCE_COLOR`` and ``TERM=dumb``.
+A line for a person is as wide as the terminal, ``COLUMNS``, or 80, but at most 100. What no
+terminal reads is not wrapped. Colour follows the terminal, ``NO_COLOR``, ``FORCE_COLOR`` and
+``TERM=dumb``.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import click
 
-from engramdown import Cortex
 from engramdown.cli import messages, process
 from engramdown.cli.layout import Line, Part, diff, diff_rows, line, wrap
-from engramdown.cli.process import is_terminal
-from engramdown.hippocampus.changeset import FileChange
 from engramdown.language.characters import on_screen
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    # Only named here: most commands change nothing, and many print without rich.
+    from rich.text import Text
+
+    from engramdown import Cortex
+    from engramdown.hippocampus.changeset import FileChange
 
 _WIDEST: Final = 100
 _USUAL: Final = 80
@@ -42,16 +43,18 @@ _UNSHOWN: Final = (
     "[\ud800-\udfff\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-# For the screen without rich.
-_ANSI: Final[dict[str, Callable[[str], str]]] = {
-    "strong": partial(click.style, bold=True),
-    "dim": partial(click.style, dim=True),
-    "id": partial(click.style, fg="yellow"),
-    "where": partial(click.style, fg="cyan"),
-    "good": partial(click.style, fg="green"),
-    "bad": partial(click.style, fg="red"),
-    "warn": partial(click.style, fg="magenta"),
+# How rich, and click where rich is not loaded, show each style of a part.
+_STYLES: Final = {
+    "strong": "bold",
+    "dim": "dim",
+    "id": "yellow",
+    "where": "cyan",
+    "good": "green",
+    "bad": "red",
+    "warn": "magenta",
 }
+_WEIGHTS: Final = ("bold", "dim")
+_FRAME: Final = 4
 
 
 class Screen(Protocol):
@@ -108,8 +111,51 @@ class PlainScreen:
         self.show([line((head + rule[len(head) :], "dim")), *lines, line((rule, "dim"))])
 
     def _paint(self, part: Part) -> str:
-        style = _ANSI.get(part.style) if self._colour else None
-        return style(part.text) if style else part.text
+        style = _STYLES.get(part.style) if self._colour else None
+        if style is None:
+            return part.text
+        return click.style(part.text, **({style: True} if style in _WEIGHTS else {"fg": style}))
+
+
+class RichScreen:
+    """A screen that draws with rich; what rich takes for markup or emoji stays as it is."""
+
+    def __init__(self) -> None:
+        """Draw on stdout."""
+        from rich.console import Console
+        from rich.theme import Theme
+
+        self._console = Console(
+            theme=Theme(_STYLES), width=width(), highlight=False, markup=False, emoji=False
+        )
+
+    def show(self, lines: Iterable[Line]) -> None:
+        """Print lines, wrapped on a terminal."""
+        columns = self._console.width if process.is_terminal(sys.stdout) else sys.maxsize
+        text = self._text(lines, columns)
+        if text is not None:
+            self._console.print(text, soft_wrap=True)
+
+    def box(self, title: str, lines: Iterable[Line]) -> None:
+        """Print lines in a frame with a title."""
+        from rich import box
+        from rich.panel import Panel
+        from rich.text import Text
+
+        text = self._text(lines, self._console.width - _FRAME) or Text()
+        shape = box.ROUNDED if self._console.encoding.startswith("utf") else box.ASCII
+        panel = Panel(text, title=Text(on_screen(title)), title_align="left", box=shape)
+        self._console.print(panel)
+
+    def _text(self, lines: Iterable[Line], columns: int) -> Text | None:
+        from rich.text import Text
+
+        rows = [
+            Text.assemble(*((part.text, part.style) for part in row))
+            for item in lines
+            for row in wrap(item, columns)
+        ]
+        return Text("\n").join(rows) if rows else None
 
 
 def _in_patch(item: Line) -> str:
@@ -131,8 +177,6 @@ def screen() -> Screen:
     """Return where lines for a person go."""
     if not _has_style():
         return PlainScreen()
-    from engramdown.cli.rich_screen import RichScreen
-
     return RichScreen()
 
 
@@ -308,7 +352,7 @@ def bar(title: str, total: int, *, uneven: bool = False) -> Iterator[Callable[[i
         uneven: Whether its parts take too differently long to foretell when it is done: then it
             shows how long it has taken, and that it goes on.
     """
-    if not is_terminal(sys.stderr):
+    if not process.is_terminal(sys.stderr):
         yield _ignore
         return
     from rich.console import Console

@@ -1,8 +1,7 @@
-"""The streams of a process: what every command needs of them, also one that loads no click.
+"""The streams of the process and the options of the program, for every command; loads no click.
 
-Promises: no character stops a command that a terminal's encoding lacks, nor a reader that went
-away; what goes wrong is one line on stderr without a secret, and nothing of it reaches a terminal
-that it would obey.
+No character that the terminal's encoding lacks stops a command, nor does a reader that goes away.
+An error is one line on stderr without secrets and without anything that a terminal would obey.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple, TextIO
-
-__all__: list[str] = []
 
 # In fewer columns the terminal cuts words as it likes.
 _NARROWEST: Final = 12

@@ -1,9 +1,7 @@
-"""``engramdown recall``: the memories that fit some words, then what was said about them.
+"""``engramdown recall``: memories that fit some words, then transcripts, journal and notes.
 
-What the journal and the notes on sessions say stands below, if they say anything.
-
-Promises: starts fast: neither rich nor anything heavy is loaded, and nothing of transcripts where
-there are none. One hit is one line when the output is no terminal.
+It starts fast: neither rich nor anything heavy is loaded, and nothing of transcripts where there
+are none. Outside a terminal one hit is one line.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""``engramdown remember``: one memory from the words of a person, through the gate.
+"""``engramdown remember``: writes one memory in the words of a person, through the gate.
 
-Promises: says where the memory stands, or why nothing was written; a secret is never repeated.
+It says where the memory stands, or why nothing was written. A secret is never repeated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``engramdown review``: a person decides on what waits in pending.md.
 
-Promises: nothing is decided without a key, an option or a tick; each decision is carried out at
-once, so that quitting loses none.
+Nothing is decided without a key, an option or a tick. Each decision is carried out at once, so that
+quitting loses none.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 import click
 from click.exceptions import Exit
 
-from engramdown import Cortex, Proposal
-from engramdown import Receipt as ReceiptWalk
+from engramdown import Cortex, Proposal, Receipt
 from engramdown.cli import commands, messages, output, process, views
 from engramdown.cli.access import find_proposal, folders, open_cortex
 from engramdown.cli.layout import Line, line
@@ -28,9 +27,7 @@ from engramdown.errors import EngramdownError
 
 if TYPE_CHECKING:
     from engramdown.cortex.pulled import Arrival
-    from engramdown.cortex.receipts import Receipt
 
-__all__: list[str] = []
 
 # So much of what came is listed; who clones a large memory reads its files.
 _MOST: Final = 40
@@ -156,7 +153,7 @@ def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[Line]:
         for found in proposal_lines(proposal):
             yield found._replace(indent=found.indent + 2, hang=found.hang + 2)
         yield line()
-    yield line(waiting_messages(len(waiting)))
+    yield line(how_many_wait(len(waiting)))
 
 
 # Ctrl-C where it does not end the program, Ctrl-D, Escape.
@@ -166,7 +163,7 @@ _STOP: Final = ("q", "\x03", "\x04", "\x1b")
 class _Resolve(Protocol):
     """Carries out what a person decided: :meth:`engramdown.Cortex.resolve`, or a session's."""
 
-    def __call__(self, proposal_id: str, decision: str, text: str | None = None, /) -> ReceiptWalk:
+    def __call__(self, proposal_id: str, decision: str, text: str | None = None, /) -> Receipt:
         """Return what became of it."""
         ...
 
@@ -189,7 +186,7 @@ class Walk:
     def __init__(
         self,
         resolve: _Resolve,
-        resolve_all: Callable[[Iterable[Answer]], list[ReceiptWalk]],
+        resolve_all: Callable[[Iterable[Answer]], list[Receipt]],
         complain: Callable[[str], object],
         *,
         goes_on: bool = False,
@@ -243,9 +240,9 @@ class Walk:
 
     def _accept_kind(self, proposal: Proposal) -> _Then:
         """Accept this one and all that are left of its kind, at once."""
-        kind = kind_messages(proposal)
-        alike = [proposal, *(each for each in self._left if kind_messages(each) == kind)]
-        self._left = [each for each in self._left if kind_messages(each) != kind]
+        kind = proposal_kind(proposal)
+        alike = [proposal, *(each for each in self._left if proposal_kind(each) == kind)]
+        self._left = [each for each in self._left if proposal_kind(each) != kind]
         try:
             receipts = self._resolve_all(Answer(each.id) for each in alike)
         except EngramdownError as error:
@@ -373,7 +370,7 @@ _STYLES: Final = {
 }
 
 
-def receipt_line(receipt: ReceiptWalk) -> Line:
+def receipt_line(receipt: Receipt) -> Line:
     """Return what happened, in one sentence."""
     return line((messages.receipt(receipt), _STYLES[receipt.action]), hang=2)
 
@@ -420,7 +417,7 @@ _KINDS: Final = {
 }
 
 
-def kind_messages(proposal: Proposal) -> str:
+def proposal_kind(proposal: Proposal) -> str:
     """Return what one key accepts together: a yes to lessons takes no memory away."""
     if proposal.op == "load":
         return f"{proposal.engram.kind} of others" if proposal.line else "page"
@@ -446,7 +443,7 @@ def keys(proposal: Proposal, width: int) -> str:
 def key_help(proposal: Proposal) -> list[str]:
     """Say what each key does about this proposal."""
     edit = ["e  edit: change the text in your editor, then accept it"]
-    group = kind_messages(proposal)
+    group = proposal_kind(proposal)
     others = _KINDS.get(group, f"of the kind {group}")
     return [
         f"a  accept: {_ACCEPT[proposal.op]}",
@@ -484,7 +481,7 @@ def decided_twice(entry_id: str) -> str:
     return f"{entry_id} is named twice; decide once"
 
 
-def waiting_messages(count: int) -> str:
+def how_many_wait(count: int) -> str:
     """Say how many proposals wait, and how to decide."""
     if not count:
         return "Nothing is waiting."

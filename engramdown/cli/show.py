@@ -1,6 +1,6 @@
-"""``engramdown list`` and ``engramdown show``: memory as it stands.
+"""``engramdown list``, ``show``, ``why`` and ``edit --who``: memory as it is, and where it is from.
 
-Promises: neither changes what it shows; both read well in 80 columns and stay readable in fewer.
+None of them changes what it shows; all read well in 80 columns and stay readable in fewer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from engramdown.git import diff
 from engramdown.git.diff import State
 from engramdown.git.repository import Commit
 from engramdown.hippocampus.entry import Archived
-from engramdown.hippocampus.entry import Entry as EntryEarlier
+from engramdown.hippocampus.entry import Entry as StoredEntry
 from engramdown.hippocampus.snapshot import meant
 from engramdown.kinds import PENDING, PROFILE, SOUL
 from engramdown.markdown.metadata import is_address
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     from engramdown.cortex.identity import Aside
     from engramdown.cortex.why import Brought
-
-__all__: list[str] = []
 
 
 @click.command("list")
@@ -192,7 +190,7 @@ def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[diff.Known
         raise RefusalError(views.ambiguous(entry_id), more) from error
 
 
-def _data(found: EntryEarlier | Archived) -> dict[str, object]:
+def _data(found: StoredEntry | Archived) -> dict[str, object]:
     if isinstance(found, Archived):
         return {"state": "archived", **views.archived_data(found, {})}
     state = "pending" if found.file == PENDING else "kept"
@@ -275,7 +273,7 @@ def show_page(place: Place, name: str, rev: str, *, as_json: bool) -> None:
     cortex = open_cortex(place)
     page = _page_of(cortex, name)
     if as_json:
-        output.print_json(_data_who(page))
+        output.print_json(_page_data(page))
     elif page.is_there or page.also:
         output.screen().show(_lines(page))
     if not page.is_there and not page.also and not cortex.scopes.unread():
@@ -301,11 +299,11 @@ def edit_page(place: Place, name: str, words: str, *, as_json: bool, dry_run: bo
     changed = after != before
     if as_json:
         extra = {"dry_run": True} if dry_run else {}
-        output.print_json({**_data_who(after), "changed": changed, **extra})
+        output.print_json({**_page_data(after), "changed": changed, **extra})
     elif dry_run:
         output.screen().show([whole(opens(before))])
     elif changed:
-        output.screen().show([whole((changed_who_messages(after), "good"))])
+        output.screen().show([whole((page_changed(after), "good"))])
         output.screen().show(diff_who(before.text, after.text, before.path.name))
     else:
         output.screen().show([line(UNCHANGED)])
@@ -339,7 +337,7 @@ def _lines(page: Page) -> Iterator[Line]:
         yield from (whole((aside(page, file), "warn")) for file in page.aside)
 
 
-def _data_who(page: Page) -> dict[str, Any]:
+def _page_data(page: Page) -> dict[str, Any]:
     return {
         "state": "page",
         "name": page.name,
@@ -399,7 +397,7 @@ def opens(page: Page) -> str:
     return f"Would open {page.path}"
 
 
-def changed_who_messages(page: Page) -> str:
+def page_changed(page: Page) -> str:
     """Say that a page was changed."""
     return f"Changed {page.path}; running sessions go on as they began"
 
@@ -422,15 +420,15 @@ def why(place: Place, /, *, entry_id: str, as_json: bool) -> None:
     found = find_anywhere(cortex, entry_id)
     known = cortex.why(found.entry.id if isinstance(found, Archived) else found.id)
     if as_json:
-        output.print_json(_data_why(cortex, known))
+        output.print_json(_why_data(cortex, known))
     else:
-        output.screen().show(_lines_why(known))
+        output.screen().show(_why_lines(known))
 
 
 # ---- telling ----
 
 
-def _lines_why(known: Why) -> Iterator[Line]:
+def _why_lines(known: Why) -> Iterator[Line]:
     found = known.found
     entry = found.entry if isinstance(found, Archived) else found
     engram = entry.engram if isinstance(entry, Proposal) else entry
@@ -516,7 +514,7 @@ def _said_lines(session: str, each: Said, *, marked: bool = False) -> Iterator[L
 # ---- for programs ----
 
 
-def _data_why(cortex: Cortex, known: Why) -> dict[str, Any]:
+def _why_data(cortex: Cortex, known: Why) -> dict[str, Any]:
     where = folders(cortex)
     found = known.found
     if isinstance(found, Proposal):

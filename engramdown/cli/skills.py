@@ -1,6 +1,6 @@
 """``engramdown skills``: procedures that an assistant follows, each a folder with a SKILL.md.
 
-Promises: without a command it lists them; no module of a command is loaded before it is called.
+Without a command it lists them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ from engramdown.storage.disk import Disk
 if TYPE_CHECKING:
     from engramdown.skills.library import Action
 
-__all__: list[str] = []
 
 _STYLES = {"error": "bad", "warning": "warn"}
 
@@ -203,7 +202,7 @@ def _facts(skill: Skill, used: Used) -> Iterator[Line]:
     yield line((skill.label, "strong"), (f"  {messages.SCOPE_NAMES[skill.scope]}", "dim"))
     yield whole((str(skill.path), "where"))
     if used.times:
-        yield line((used_skill_messages(used.times, used.last[:10]), "dim"))
+        yield line((times_used(used.times, used.last[:10]), "dim"))
     yield from finding_lines(skill)
 
 
@@ -317,7 +316,7 @@ def delete_skill(
     skill = _meant(skills, label, scope)
     home = skill.path.parent
     if skill.scope == "builtin":
-        raise RefusalError(built_in_skill_messages(skill.label))
+        raise RefusalError(is_built_in(skill.label))
     if dry_run:
         lines = [line((messages.DRY_RUN, "warn")), whole(f"{home} would be put aside.")]
         _show(lines, {**skill_data(skill), "changed": True, "dry_run": True}, as_json=as_json)
@@ -403,7 +402,7 @@ def _show_written(before: Skill, after: Skill, *, as_json: bool) -> None:
         _show([whole(unchanged(after))], {"changed": False, **skill_data(after)}, as_json=as_json)
         return
     lines = [
-        whole((changed_skill_messages(after), "good")),
+        whole((skill_changed(after), "good")),
         *diff(old, text, after.path.name),
         *finding_lines(after),
     ]
@@ -427,7 +426,7 @@ def _show(lines: list[Line], data: dict[str, Any], *, as_json: bool) -> None:
         output.screen().show(lines)
 
 
-_STYLES_SKILL_IMPORTING: Final = {
+_FATE_STYLES: Final = {
     "added": "good",
     "replaced": "warn",
     "unchanged": "dim",
@@ -522,7 +521,7 @@ def _tell_places(start: Path, *, as_json: bool) -> None:
 
 def _rows(fate: Fate) -> Iterator[Line]:
     each = fate.incoming
-    action = (fate.action, _STYLES_SKILL_IMPORTING[fate.action])
+    action = (fate.action, _FATE_STYLES[fate.action])
     yield line((each.label, "id"), "  ", action, f"  {comes(fate)}", hang=4)
     if fate.action in ("added", "replaced"):
         yield line((" ".join(each.page.text("description").split()), "dim"), indent=4)
@@ -585,12 +584,12 @@ def added(skill: Skill) -> str:
     return f"Wrote {skill.path}"
 
 
-def built_in_skill_messages(label: str) -> str:
+def is_built_in(label: str) -> str:
     """Say that a built-in skill cannot be deleted."""
     return f"{label} comes with the program and stays; a skill of yours with this label replaces it"
 
 
-def changed_skill_messages(skill: Skill) -> str:
+def skill_changed(skill: Skill) -> str:
     """Say that a skill was changed."""
     return f"Changed {skill.path}"
 
@@ -650,7 +649,7 @@ def kept_at(path: str) -> str:
     return f"the one before is kept in {path}"
 
 
-def used_skill_messages(times: int, last: str) -> str:
+def times_used(times: int, last: str) -> str:
     """Say how often assistants read a skill."""
     return f"read by assistants {times} time{'s' if times != 1 else ''}, last on {last}"
 

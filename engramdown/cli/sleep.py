@@ -1,7 +1,7 @@
-"""``engramdown sleep``: do what is due for memory.
+"""``engramdown sleep`` and ``engramdown worker``: do what is due for memory, now or in rounds.
 
-Promises: what was done is told even when it is interrupted; whoever sleeps on a scope already is
-named, and that is no error; a dry run writes nothing.
+What was done is reported even after an interruption. If somebody sleeps on a scope already, they
+are named, and that is no error. A dry run writes nothing.
 """
 
 from __future__ import annotations
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.sleep_summary import JobReport, SleepSummary
     from engramdown.cortex.work_summary import Deed, WorkSummary
-
-__all__: list[str] = []
 
 
 @click.command()
@@ -105,15 +103,15 @@ def _lines(summary: SleepSummary) -> Iterator[Line]:
     for text in told:
         yield from [line((text, "dim"))] if text else []
     if summary.stopped:
-        yield line((STOPPED_MESSAGES, "warn"))
-    elif not (any(map(did_messages, summary.jobs)) or summary.busy or summary.failed):
+        yield line((WAS_STOPPED, "warn"))
+    elif not (any(map(job_did, summary.jobs)) or summary.busy or summary.failed):
         # What failed or waits is due still.
         is_told = any(each.skipped or each.problems or each.refused for each in summary.jobs)
         yield line((NOTHING_ELSE if is_told else NOTHING, "dim"))
 
 
 def _job(report: JobReport) -> Iterator[Line]:
-    did, job = did_messages(report), JOBS[report.job]
+    did, job = job_did(report), JOBS[report.job]
     if did:
         name = f"{job} ({messages.SCOPE_NAMES[report.scope]})"
         yield line((name, "strong"), f": {did}", hang=2)
@@ -168,7 +166,7 @@ def _operation(receipt: CompactionReceipt) -> dict[str, Any]:
 TITLE: Final = "Sleeping"
 NOTHING: Final = "nothing is due"
 NOTHING_ELSE: Final = "nothing else is due"
-STOPPED_MESSAGES: Final = "stopped; the next `engramdown sleep` goes on there"
+WAS_STOPPED: Final = "stopped; the next `engramdown sleep` goes on there"
 JOBS: Final = {
     "statements": "what you stated, what a failure taught",
     "mistakes": "what went wrong",
@@ -206,7 +204,7 @@ def became(receipts: Iterable[Receipt]) -> list[str]:
     return [f"{count} {what}" for what, count in found.items()]
 
 
-def did_messages(report: JobReport) -> str:
+def job_did(report: JobReport) -> str:
     """Say what a job did, or ``""`` if it found nothing to do."""
     actions = [_BECAME[each.action] for each in report.receipts]
     actions += [_went(each) for each in report.compacted]
@@ -317,7 +315,7 @@ def worker(
     working = _Working(cortex, stop, as_json=as_json, dry_run=dry_run)
     with stop.listening():
         if once or dry_run:
-            raise Exit(_exit_code_worker(working.round(last=True)))
+            raise Exit(_worker_exit_code(working.round(last=True)))
         if output.is_person() and not as_json:
             output.fast_screen().show([line((begins(pause), "dim"))])
         while not stop.is_asked():
@@ -408,7 +406,7 @@ class _Working:
         if self._broken is not None:
             raise self._broken
         if self._as_json:
-            click.echo(json.dumps(_data_worker(summary)))
+            click.echo(json.dumps(_work_data(summary)))
         else:
             self._note(summary)
             if last:
@@ -420,7 +418,7 @@ class _Working:
         if self._as_json:
             return
         try:
-            output.fast_screen().show(_lines_worker(deed))
+            output.fast_screen().show(_deed_lines(deed))
             process.flush()
         except OSError as error:  # Nobody reads any more. What is being done is finished first.
             self._broken = error
@@ -437,29 +435,29 @@ class _Working:
         self._noted = [*notices, *notes(summary), summary.failed]
 
 
-def _exit_code_worker(summary: WorkSummary) -> int:
+def _worker_exit_code(summary: WorkSummary) -> int:
     if summary.failed:
         return STORE_FAILED
     return REFUSED if any(deed.outcome == "failed" for deed in summary.deeds) else DONE
 
 
-def _lines_worker(deed: Deed) -> Iterator[Line]:
+def _deed_lines(deed: Deed) -> Iterator[Line]:
     style = "warn" if deed.outcome == "failed" else _STYLES.get(deed.what, "good")
     time = local(datetime.now(UTC)).strftime("%H:%M:%S")
     yield line((f"{time}  ", "dim"), (verb(deed), style), f": {about(deed)}", hang=4)
-    for text in learned_worker_messages(deed):
+    for text in learned_facts(deed):
         yield line((text, "dim"), indent=10, hang=12)
 
 
 def _ending(summary: WorkSummary) -> Iterator[Line]:
-    cost = spent_worker_messages(summary)
+    cost = round_cost(summary)
     if cost:
         yield line((cost, "dim"))
     if not (summary.deeds or summary.busy or summary.failed or summary.left or summary.stopped):
         yield line((NOTHING, "dim"))
 
 
-def _data_worker(summary: WorkSummary) -> dict[str, Any]:
+def _work_data(summary: WorkSummary) -> dict[str, Any]:
     return {
         "dry_run": summary.dry_run,
         "stopped": summary.stopped,
@@ -545,7 +543,7 @@ def about(deed: Deed) -> str:
     return f"{came} ({deed.session})" if came else deed.session
 
 
-def learned_worker_messages(deed: Deed) -> Iterator[str]:
+def learned_facts(deed: Deed) -> Iterator[str]:
     """Name the facts that are new."""
     return learned(deed.receipts)
 
@@ -566,7 +564,7 @@ def notes(summary: WorkSummary) -> Iterator[str]:
     yield from summary.refused
 
 
-def spent_worker_messages(summary: WorkSummary) -> str:
+def round_cost(summary: WorkSummary) -> str:
     """Say what a round cost, or ``""``."""
     calls, tokens = summary.spent.calls, summary.spent.tokens
     if not calls:

@@ -1,6 +1,6 @@
-"""``engramdown stats``: how much is remembered, from whom, how old; what models were asked.
+"""``engramdown stats``: how much is remembered, from whom and how old; what models were asked.
 
-Promises: counts only what a store holds now; changes nothing.
+It counts only what a store holds now, and changes nothing.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from engramdown.cortex.sleep_state import slept_at
 from engramdown.cortex.transcripts import Tally, count_transcripts
 from engramdown.models.ledger import OUTCOMES, Sum, sums
 from engramdown.tokens import estimate_tokens
-
-__all__: list[str] = []
 
 MODELS: Final = "calls of language models, for all projects"
 
@@ -71,10 +69,10 @@ def window(spent: Mapping[str, Any]) -> str:
     return f"in the last {spent['hours']:g} hours: {calls}, {spent['tokens']:,} tokens"
 
 
-def slept_messages(at: str) -> str:
+def last_sleep(at: str) -> str:
     """Say when sleep last got something done.
 
-    >>> slept_messages("2026-03-01 10:00")
+    >>> last_sleep("2026-03-01 10:00")
     'sleep last got a step done on 2026-03-01 10:00'
     """
     if not at:
@@ -238,7 +236,7 @@ def _lines(counted: dict[str, Any]) -> Iterator[Line]:
     rows = [(str(counted[key]), title) for key, title in _TOTALS.items()]
     yield from table(rows, ("strong",))
     slept = max(counted["slept"].values(), default="")
-    yield line((slept_messages(when(slept)), "dim"), hang=2)
+    yield line((last_sleep(when(slept)), "dim"), hang=2)
     yield from _asked_lines(counted["models"])
     if counted["switched_off"]:
         yield line((switched_off(counted["switched_off"]), "warn"), hang=2)

@@ -1,7 +1,7 @@
 """``engramdown tour``: a short story, played for real in a folder that is thrown away.
 
-Promises: every command in it is run as a person would run it, and every file that it changes is
-shown; nothing outside the temporary folder is read or written.
+Every command in it runs as a person would run it, and every file that it changes is shown. Nothing
+outside the temporary folder is read or written.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from engramdown import Hippocampus
 from engramdown.cli import output
 from engramdown.cli.commands import json_option
 from engramdown.cli.layout import diff, line
-
-__all__: list[str] = []
 
 _RULE = "Always run the linter before pushing"
 _REWORDED = "Always run the linter on every commit"

@@ -1,7 +1,7 @@
-"""``engramdown import``: brings in what other programs recorded.
+"""``engramdown import`` and ``export``: transcripts from other programs, and sessions as files.
 
-Promises: says what came, what was known and what was not taken, with the reason; a dry run says
-the same and writes nothing.
+An import says what came, what was known and what was not taken, with the reason. A dry run says the
+same and writes nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from engramdown.importers.importer import FileReport, Report
     from engramdown.transcripts.episode import Episode
 
-__all__: list[str] = []
 
 # Here by name, so that the help loads no importer; a test compares the two.
 SOURCES: Final = (
@@ -261,7 +260,7 @@ def _one(session: str, names: Sequence[str]) -> str:
 
 def _show(name: str, memory: EpisodicMemory, form: str) -> None:
     if form == "json":
-        output.print_json(_data_exporting(name, memory))
+        output.print_json(_session_json(name, memory))
         return
     page = _page(name, memory)
     shown = on_screen(page) if process.is_terminal(sys.stdout) else page
@@ -278,7 +277,7 @@ def _write(found: dict[str, EpisodicMemory], target: Path, form: str, *, apart: 
             path = target / f"{name}.{form}" if apart else target
             if form == "json":
                 # ASCII only: half a surrogate pair has no bytes in UTF-8.
-                text = json.dumps(_data_exporting(name, memory), indent=2) + "\n"
+                text = json.dumps(_session_json(name, memory), indent=2) + "\n"
             else:
                 text = _page(name, memory)
             _replace(path, text.encode("utf-8", "backslashreplace"))
@@ -306,7 +305,7 @@ def _page(name: str, memory: EpisodicMemory) -> str:
     return as_markdown(name, memory.session(name).episodes, _whole(memory))
 
 
-def _data_exporting(name: str, memory: EpisodicMemory) -> dict[str, Any]:
+def _session_json(name: str, memory: EpisodicMemory) -> dict[str, Any]:
     from engramdown.episodes.session_export import as_json
 
     return as_json(name, memory.session(name).episodes, _whole(memory))

@@ -1,7 +1,8 @@
-"""Reads a text that does not stand on the command line: from stdin, or from a person's editor.
+"""Asks a person: for a text, on stdin or in an editor, or for a yes.
 
-Promises: what was given is what comes back, byte for byte, without the one line end that editors
-and pipes add; an editor's temporary file is gone afterwards.
+A text comes back byte for byte, without the one line end that editors and pipes add, and an
+editor's temporary file is removed. Without a yes nothing goes on: a program is told which option
+says it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ from click.exceptions import Exit
 
 from engramdown.cli import messages, output, process, views
 from engramdown.cli.output import REFUSED, RefusalError
-
-__all__: list[str] = []
 
 
 def read_stdin() -> str:

@@ -1,6 +1,7 @@
-"""How a memory looks to a person: as a hit, in a list, and in full.
+"""How memories and other results look: to a person, and as the JSON of ``--json``.
 
-Promises: pure; in a list what is usual is left unsaid, so that what is unusual is seen.
+In a list what is usual is left out, so that what is unusual is seen. Keys of JSON stay, new ones
+may come, and texts are exact; docs/cli.md lists the shapes.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.pulled import Arrival
     from engramdown.episodes.eraser import Held
     from engramdown.recall.finder import Hit
-
-__all__: list[str] = []
 
 
 def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:

@@ -1,7 +1,7 @@
-"""``engramdown watch``: hand edits taken in as they happen, and what changes in memory, as it does.
+"""``engramdown watch``: takes in hand edits as they happen, and prints what changes in memory.
 
-Promises: one line each, handed over at once, on a terminal and in a pipe; trouble goes to stderr
-and ends nothing; it ends with Ctrl-C, with SIGTERM, and when nobody reads any more.
+One line each, flushed at once, on a terminal and in a pipe. Trouble goes to stderr and ends
+nothing. It ends with Ctrl-C, with SIGTERM, and when nobody reads any more.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ from engramdown.cli.process import Place
 from engramdown.cli.views import beside, news_data
 from engramdown.clock import local
 from engramdown.cortex.news import News
-
-__all__: list[str] = []
 
 _PAUSE: Final = 2.0
 """Seconds between two looks at whether anybody still reads."""
@@ -151,7 +149,7 @@ _VERBS: Final = {
     "asked": "Asked",
     "edited": "Edited",
 }
-_MOST_MESSAGES: Final = 240
+_MOST_SHOWN: Final = 240
 """How many characters of a text are shown."""
 
 
@@ -178,7 +176,7 @@ def ended(trouble: str) -> str:
 def about(item: News) -> str:
     """Return what it is about, on one line; a long text is cut."""
     text = " ".join(item.text.split()) or item.file
-    return text if len(text) <= _MOST_MESSAGES else f"{text[: _MOST_MESSAGES - 1]}…"
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
 
 
 def place(item: News) -> str:

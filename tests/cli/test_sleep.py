@@ -203,7 +203,7 @@ def test_ctrl_c_ends_it_with_what_was_done(
     done = run("sleep")
     assert done.code == 130
     assert "  remembered: Use uv\n" in done.out
-    assert done.out.endswith(f"{said.STOPPED_MESSAGES}\n")
+    assert done.out.endswith(f"{said.WAS_STOPPED}\n")
     model.meanwhile = lambda: None
     model.answers["Lessons"] = {"items": [LESSON]}
     again = run.ok("sleep").out
