@@ -11,12 +11,11 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 import click
 from click.exceptions import Exit
 
-from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import messages, output, process, views
 from engramdown.cli.layout import clock
 from engramdown.cli.output import STORE_FAILED, RefusalError
@@ -25,13 +24,19 @@ from engramdown.cli.views import one_line, place
 from engramdown.engram import Scope
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, StoreError
-from engramdown.hippocampus.entry import Archived, by_prefix, retired_name
-from engramdown.journal.journal import Journal
-from engramdown.markdown.document import parse
 from engramdown.settings import Settings, find_places, find_project, global_home, load_or_strictest
-from engramdown.skills.library import Skills, open_skills
-from engramdown.storage.disk import Disk, EpisodeDisk
+from engramdown.storage.disk import EpisodeDisk
 from engramdown.transcripts.sessions import SessionInfo, Sessions, Tally, count
+
+if TYPE_CHECKING:
+    # Only named here: what records a transcript loads nothing of memory.
+    from engramdown import Cortex, Entry, Proposal
+    from engramdown.hippocampus.entry import Archived
+    from engramdown.journal.journal import Journal
+    from engramdown.skills.library import Skills
+    from engramdown.storage.disk import Disk
+
+    Found = Entry | Proposal | Archived
 
 Need = Literal["any", "project", "nothing"]
 
@@ -406,10 +411,14 @@ def settings_of(place: Place, scope: Scope, root: Path) -> Settings:
 
 def disk_of(settings: Settings) -> Disk:
     """Return the system calls on the files of a scope."""
+    from engramdown.storage.disk import Disk
+
     return Disk(durable=settings.durability == "full", limit=settings.max_file_bytes)
 
 
 def _opened(place: Place, scope: Scope, root: Path) -> Journal:
+    from engramdown.journal.journal import Journal
+
     settings = settings_of(place, scope, root)
     journal = Journal(
         root,
@@ -432,6 +441,8 @@ def opened(place: Place, scope: Scope | None = None) -> Skills:
     Raises:
         click.ClickException: There is no such scope.
     """
+    from engramdown.skills.library import open_skills
+
     places = [meant(place, scope)] if scope else roots(place)
     skills = open_skills(places, settings_at(place, project_of(place)), _start)
     try:
@@ -451,9 +462,6 @@ def _start(scope: Scope, root: Path) -> None:
 def _not_tidied(reason: str) -> str:
     """Say that what a crash left could not be swept up."""
     return f"what was left by a program that was stopped stays for now: {reason}"
-
-
-Found = Entry | Proposal | Archived
 
 
 def find_entry(cortex: Cortex, prefix: str) -> Entry:
@@ -505,6 +513,8 @@ def _find_waiting(cortex: Cortex, prefix: str) -> Proposal:
 
 def find_archived(cortex: Cortex, prefix: str) -> Archived:
     """Return the retired memory that ``prefix`` means; raises as :func:`find_entry`."""
+    from engramdown.hippocampus.entry import retired_name
+
     items = cortex.scopes.archived()
     name = retired_name(prefix, [item.entry for item in items])
     return _only(
@@ -530,6 +540,8 @@ _Item = TypeVar("_Item")
 
 
 def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _Item:
+    from engramdown.hippocampus.entry import by_prefix
+
     # Of several with one id it is the last.
     latest = list({key: (key, text, item) for key, text, item in items}.values())
     try:
@@ -541,5 +553,7 @@ def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _
 
 def raw_text(path: Path, line: int) -> str:
     """Return the entry that starts on ``line`` of the file as it stands there, or ``""``."""
+    from engramdown.markdown.document import parse
+
     text = path.read_bytes().decode("utf-8", "surrogateescape")
     return next((item.block.raw for item in parse(text).placed() if item.line == line), "")

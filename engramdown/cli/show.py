@@ -17,7 +17,7 @@ from click.exceptions import Exit
 from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import history as said
 from engramdown.cli import log_show, messages, output, process, views
-from engramdown.cli.access import Found, find_anywhere, folders, open_cortex, raw_text, roots
+from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text, roots
 from engramdown.cli.commands import given, id_argument, json_option, pass_place
 from engramdown.cli.history import commit, commit_data, place_in_git, step_lines
 from engramdown.cli.layout import Line, line, pick, whole
@@ -44,6 +44,7 @@ from engramdown.transcripts.episode import Pointer
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from engramdown.cli.access import Found
     from engramdown.cortex.identity import Aside
     from engramdown.cortex.why import Brought
 

@@ -11,17 +11,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from engramdown import Entry, Proposal, Receipt
 from engramdown.cli import messages
 from engramdown.cli.layout import Line, line, pick, table, whole
-from engramdown.hippocampus.entry import Archived
-from engramdown.hippocampus.history import Step
 
 if TYPE_CHECKING:
+    # Only named here: what records a transcript loads nothing of memory.
+    from engramdown import Entry, Proposal, Receipt
     from engramdown.cortex.erasing import Erased, Shared
     from engramdown.cortex.news import News
     from engramdown.cortex.pulled import Arrival
     from engramdown.episodes.eraser import Held
+    from engramdown.hippocampus.entry import Archived
+    from engramdown.hippocampus.history import Step
     from engramdown.recall.finder import Hit
 
 
@@ -74,6 +75,9 @@ def full_lines(
     found: Entry | Proposal | Archived, folders: Mapping[str, Path], raw: str
 ) -> Iterator[Line]:
     """Return everything that is known about a memory, and its line in the file (``raw``)."""
+    from engramdown import Entry
+    from engramdown.hippocampus.entry import Archived
+
     if isinstance(found, Entry):
         yield line((found.text, "strong"), *beside(found.comments))
         folder = folders.get(found.scope)
