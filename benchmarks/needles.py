@@ -87,7 +87,9 @@ def main() -> None:
         project = Path(folder, "project")
         (project / ".engramdown" / "episodes").mkdir(parents=True)
         facts = list(_facts(dice))
-        conversation = Cortex.open(project=project, home=Path(folder, "home")).conversations.get(SESSION)
+        conversation = Cortex.open(project=project, home=Path(folder, "home")).conversations.get(
+            SESSION
+        )
         whole = _grow(conversation, facts, dice)
         depth = max(gist.depth for gist in conversation.gists)
         asked = [_ask(conversation, fact) for fact in facts]

@@ -65,7 +65,9 @@ def main() -> None:
             warm = Cortex.open(project=project, home=home)
             subjects: dict[str, Callable[[], object]] = {
                 "warm": lambda warm=warm: procedures(warm.told_skills()),  # type: ignore[misc]
-                "cold": lambda: procedures(Cortex.open(project=project, home=home).skills.readable_lines()),
+                "cold": lambda: procedures(
+                    Cortex.open(project=project, home=home).skills.readable_lines()
+                ),
             }
             tokens = estimate_tokens(procedures(warm.skills.readable_lines()).text)
             for name, subject in subjects.items():

@@ -25,7 +25,7 @@ from engramdown.engram import Scope
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, StoreError
 from engramdown.settings import Settings, find_places, find_project, global_home, load_or_strictest
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.sessions import SessionInfo, Sessions, Tally, count
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ class Transcripts:
     def __init__(self, memory: EpisodicMemory) -> None:
         """Read where ``memory`` records."""
         self.memory = memory
-        self.disk = EpisodeDisk()
+        self.disk = Disk()
         self.sessions = Sessions(memory.folder, self.disk)
 
     def find(self, prefix: str) -> str:
@@ -336,7 +336,7 @@ def open_all(place: Place) -> list[EpisodicMemory]:
     """
     found = [EpisodicMemory(root, settings_at(place, root).episodes) for _, root in roots(place)]
     for memory in found:
-        tell_unread(Sessions(memory.folder, EpisodeDisk()).obstacles())
+        tell_unread(Sessions(memory.folder, Disk()).obstacles())
     return found
 
 

@@ -197,7 +197,7 @@ def _sessions_with(transcripts: access.Transcripts, gist: str) -> list[str]:
     """Return the sessions whose logs name a summary, the newest first."""
     mark = re.compile(rb'"id"\s*:\s*"' + re.escape(gist.encode("utf-8", "replace")))
     folder = transcripts.memory.folder.parent / FOLDER
-    logs = {name.removesuffix(_LOG) for name in transcripts.disk.names(folder)}
+    logs = {name.removesuffix(_LOG) for name in transcripts.disk.files(folder)}
     found = []
     for session in logs & set(transcripts.sessions.ids()):
         # What is somebody else's in one session's place hides no other.

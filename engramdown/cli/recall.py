@@ -105,10 +105,10 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
     if not (root / _FOLDER).is_dir():
         return None
     from engramdown.recall.finder import Finder
-    from engramdown.storage.disk import EpisodeDisk
+    from engramdown.storage.disk import Disk
     from engramdown.transcripts.sessions import Sessions
 
-    tell_unread(Sessions(root / _FOLDER, EpisodeDisk()).obstacles())
+    tell_unread(Sessions(root / _FOLDER, Disk()).obstacles())
     return Finder(root, cortex.scopes.settings.episodes)
 
 

@@ -312,10 +312,10 @@ def _session_json(name: str, memory: EpisodicMemory) -> dict[str, Any]:
 
 
 def _whole(memory: EpisodicMemory) -> Callable[[Episode], str | None]:
-    from engramdown.storage.disk import EpisodeDisk
+    from engramdown.storage.disk import Disk
     from engramdown.transcripts.payloads import PAYLOADS, Payloads
 
-    payloads = Payloads(memory.folder / PAYLOADS, EpisodeDisk(), durable=False)
+    payloads = Payloads(memory.folder / PAYLOADS, Disk(), durable=False)
     return lambda episode: payloads.fetch(episode.payload)
 
 

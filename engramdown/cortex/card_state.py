@@ -13,7 +13,7 @@ from engramdown.cortex.filling import JOB
 from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.episodes.card import CardFiles
 from engramdown.errors import SessionNotFoundError
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def card_state(scopes: Scopes, session: str) -> CardState:
         SessionNotFoundError: If there is no such session.
         StoreError: If the state cannot be read.
     """
-    memory, disk = scopes.episodes, EpisodeDisk()
+    memory, disk = scopes.episodes, Disk()
     info = None if memory is None else Sessions(memory.folder, disk).info(session)
     if memory is None or info is None:
         raise SessionNotFoundError(session, "" if memory is None else str(memory.folder))

@@ -43,7 +43,7 @@ from engramdown.language.similarity import is_rewording
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.marked_block import BEGIN, BlockError, found, put_in
 from engramdown.storage.disk import ERASING as NOTE
-from engramdown.storage.disk import Disk, EpisodeDisk, named_errors
+from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.erasure import Erasure, Words, begin, end, unfinished
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import ScopeLock
@@ -589,7 +589,7 @@ def _is_held(path: Path, rest: Sequence[str], words: Words) -> bool:
 def _text_of(path: Path) -> str:
     """Return what a file says; nothing if it cannot be read."""
     try:
-        data = EpisodeDisk().load(path) or b""
+        data = Disk().load(path) or b""
     except (OSError, StoreError):
         return ""
     return data.decode("utf-8", "surrogateescape")

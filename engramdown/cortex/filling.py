@@ -15,7 +15,7 @@ from engramdown.cortex.asking import Asking, prompts_for
 from engramdown.cortex.suspicion import find_instruction
 from engramdown.episodes.card import CardFiles, Filled
 from engramdown.errors import ModelError
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.visibility import live
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def fill_card(
         order = find_instruction(text)
         if order:
             raise ModelError(f"{model.name}: the card is refused: a text of it {order}", "refused")
-    pages = CardFiles(episodes.folder.parent, EpisodeDisk())
+    pages = CardFiles(episodes.folder.parent, Disk())
     kept = Filled(moment(), model.name, 0, *said)
     if not pages.fill(transcript, kept, episodes.recorder.lock, episodes.session):
         return False

@@ -16,7 +16,7 @@ from engramdown.engram import Scope
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.snapshot import Reader
-from engramdown.storage.disk import Disk, EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import FOLDER
 from engramdown.transcripts.episode import Pointer
 from engramdown.transcripts.sessions import Sessions
@@ -79,10 +79,10 @@ def remaining(root: Path, session: str, said: Iterable[str]) -> list[str]:
     lines = {" ".join(line.split()) for text in said for line in text.split("\n")}
     wanted = [*sorted(line for line in lines if len(line) >= _LINE)[:_MOST_LINES], f"{session}#"]
     wanted += [json.dumps(line)[1:-1] for line in wanted]
-    disk = EpisodeDisk()
+    disk = Disk()
     files = [root / "history.jsonl"]
     for folder in ("working", "gists"):
-        names = disk.names(root / folder)
+        names = disk.files(root / folder)
         files += [root / folder / name for name in names if not name.startswith(f"{session}.")]
     found = []
     for path in files:
@@ -125,7 +125,7 @@ def inspect_origins(root: Path, scope: Scope) -> list[Finding]:
     A memory for all projects may come from another project; where there are no transcripts at all,
     somebody else may have them.
     """
-    sessions = Sessions(root / FOLDER, EpisodeDisk())
+    sessions = Sessions(root / FOLDER, Disk())
     here = frozenset(sessions.ids())
     found, gone = [], dict[str, list[Sourced]]()
     try:

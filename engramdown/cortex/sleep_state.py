@@ -21,7 +21,7 @@ from engramdown.cortex.attempts import NEVER, Attempts
 from engramdown.engram import Engram
 from engramdown.episodes.forget import WORK, in_hand
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.safe_open import open_regular
 from engramdown.transcripts.episode import Episode
 
@@ -108,7 +108,7 @@ class SleepState:
         self._root = root
         self._path = root / NAME
         self._work = root / WORK
-        self._disk = EpisodeDisk()
+        self._disk = Disk()
         self._done: dict[tuple[str, str, str], Mark] = {}
         self._failed: dict[tuple[str, str, str, int], Attempts] = {}
         self._seen: dict[tuple[str, str, str], Mark] = {}
@@ -167,7 +167,7 @@ class SleepState:
         told = {"parts": work.parts, "engrams": engrams}
         try:
             data = json.dumps(told).encode()
-            self._disk.publish(self._work, data, durable=False, replace=True)
+            self._disk.save(self._work, data, durable=False, replace=True)
         except OSError as error:
             raise _cannot(self._work, error) from error
 
@@ -191,7 +191,7 @@ class SleepState:
         """Forget what was in hand, and what a crash left of it half written."""
         try:
             for path in in_hand(self._root, self._disk):
-                self._disk.remove(path)
+                self._disk.unlink(path)
         except OSError as error:
             raise _cannot(self._work, error) from error
 
@@ -219,7 +219,7 @@ class SleepState:
 def slept_at(root: Path) -> str:
     """Return when a sleep last got through a step in the scope at ``root``, UTC; or ``""``."""
     try:
-        lines = (EpisodeDisk().load(root / NAME) or b"").split(b"\n")
+        lines = (Disk().load(root / NAME) or b"").split(b"\n")
     except (OSError, StoreError):
         return ""
     marks = ((line, _mark(line)) for line in reversed(lines))
@@ -261,10 +261,10 @@ def _fitting(mark: Mark) -> Mark:
     return mark
 
 
-def _after(disk: EpisodeDisk, descriptor: int) -> bytes:
+def _after(disk: Disk, descriptor: int) -> bytes:
     """Return what a line begins with, so that what a crash cut stays behind."""
     size = disk.look(descriptor).st_size
-    return b"" if not size or disk.read(descriptor, size - 1, size) == b"\n" else b"\n"
+    return b"" if not size or disk.read_at(descriptor, size - 1, size) == b"\n" else b"\n"
 
 
 def _cannot(path: Path, error: OSError) -> StoreError:

@@ -30,7 +30,7 @@ from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.storage.disk import Disk, EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions, left_open
 
@@ -85,7 +85,7 @@ class Sleep:
         not_asked = why_not if use_model else _NOT_ASKED
         trial = _trial(scopes) if dry_run else None
         self._night = Night(scopes, asking, self.summary, dry_run, not_asked, trial=trial)
-        self._disk = EpisodeDisk()
+        self._disk = Disk()
         asked = [store for store in reversed(scopes.stores) if scope in (None, store.scope)]
         self._stores = [store for store in asked if store.root.is_dir()]
         self._others = [store for store in asked if not store.root.is_dir()]

@@ -17,7 +17,7 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import FOLDER
 from engramdown.transcripts.payloads import TOOL_ROLES
 from engramdown.transcripts.sessions import Sessions, left_open
@@ -49,7 +49,7 @@ class Tidying:
 
 def plan_tidying(root: Path, settings: EpisodeSettings) -> Tidying:
     """Return what can be tidied in the scope at ``root``; nothing where nothing is recorded."""
-    folder, disk = root / FOLDER, EpisodeDisk()
+    folder, disk = root / FOLDER, Disk()
     if not settings.enabled:
         return Tidying(root)
     left = left_open(Sessions(folder, disk), disk)

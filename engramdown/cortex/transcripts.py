@@ -16,7 +16,7 @@ from engramdown.cortex.findings import Finding, find
 from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import StoreError
 from engramdown.recall.lines import BROKEN, read_lines, usual
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import CACHE, FOLDER
 from engramdown.transcripts.episode import read_line
 from engramdown.transcripts.payloads import PAYLOADS, Payloads
@@ -59,7 +59,7 @@ class Tally:
 
 def count_transcripts(root: Path) -> Tally:
     """Count what the scope at ``root`` has recorded."""
-    folder, disk = root / FOLDER, EpisodeDisk()
+    folder, disk = root / FOLDER, Disk()
     try:
         found = Sessions(folder, disk).list()
         degraded = tuple(str(trouble) for _, trouble in find_trouble(folder, disk))
@@ -75,7 +75,7 @@ def count_transcripts(root: Path) -> Tally:
 
 def inspect_transcripts(root: Path) -> list[Finding]:
     """Return what is wrong with the transcripts of the scope at ``root``."""
-    folder, disk = root / FOLDER, EpisodeDisk()
+    folder, disk = root / FOLDER, Disk()
     sessions = Sessions(folder, disk)
     found = [
         find((f"../{name}", 0), "link", fixable=False, target=(root / name).readlink())
@@ -86,7 +86,7 @@ def inspect_transcripts(root: Path) -> list[Finding]:
         for name, trouble in find_trouble(folder, disk):
             told = find(_place(name), "degraded", fixable=trouble.ended, reason=str(trouble))
             found.append(told)
-        for name in disk.names(folder):
+        for name in disk.files(folder):
             if _TORN in name:
                 size = (folder / name).stat().st_size
                 found.append(find(_place(name), "torn-line", size=size))
@@ -101,7 +101,7 @@ def inspect_transcripts(root: Path) -> list[Finding]:
     return found
 
 
-def _inspect_session(path: Path, disk: EpisodeDisk, payloads: Payloads) -> list[Finding]:
+def _inspect_session(path: Path, disk: Disk, payloads: Payloads) -> list[Finding]:
     name, _ = _place(path.name)
     try:
         look = _look(path, disk, payloads)
@@ -131,7 +131,7 @@ class _Look:
     unfinished: int = 0
 
 
-def _look(path: Path, disk: EpisodeDisk, payloads: Payloads) -> _Look:
+def _look(path: Path, disk: Disk, payloads: Payloads) -> _Look:
     look = _Look()
     for block in _blocks(path, disk):
         for number, line in _doubtful(block, look.lines + 1):
@@ -172,12 +172,12 @@ def _is_text(block: bytes) -> bool:
     return True
 
 
-def _blocks(path: Path, disk: EpisodeDisk) -> Iterator[bytes]:
+def _blocks(path: Path, disk: Disk) -> Iterator[bytes]:
     """Yield the bytes of a file, cut behind the end of a line; the last piece may lack one."""
     descriptor = disk.open(path)
     try:
         offset, rest = 0, b""
-        while piece := disk.read(descriptor, offset, offset + _BLOCK):
+        while piece := disk.read_at(descriptor, offset, offset + _BLOCK):
             offset += len(piece)
             end = piece.rfind(b"\n") + 1
             if end:
@@ -189,7 +189,7 @@ def _blocks(path: Path, disk: EpisodeDisk) -> Iterator[bytes]:
         disk.close(descriptor)
 
 
-def _has_whole(line: bytes, disk: EpisodeDisk, payloads: Payloads) -> bool:
+def _has_whole(line: bytes, disk: Disk, payloads: Payloads) -> bool:
     """Whether the whole text is there that a line needs; what is no digest leads nowhere."""
     episode = read_line(line) if _REFERS in line else None
     name = episode.payload if episode is not None else ""

@@ -26,7 +26,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import PENDING
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import FOLDER
 from engramdown.transcripts.episode import Episode, Pointer
 from engramdown.transcripts.sessions import Sessions
@@ -224,7 +224,7 @@ def _waited(step: Step) -> str:
 
 def _taught(stores: Iterable[Hippocampus], origins: Iterable[str]) -> Iterator[Taught]:
     # A memory of all projects may have been learned in any of them: both scopes are looked at.
-    folders = [Sessions(store.root / FOLDER, EpisodeDisk()) for store in stores]
+    folders = [Sessions(store.root / FOLDER, Disk()) for store in stores]
     pointers = (Pointer.parse(each) for origin in origins for each in origin.split(","))
     for pointer in dict.fromkeys(filter(None, pointers)):
         found = (_look_up(sessions, pointer) for sessions in reversed(folders))

@@ -17,7 +17,7 @@ from engramdown.cortex.work_kinds import Next
 from engramdown.cortex.work_summary import Deed, Kind
 from engramdown.episodes.card import CardFiles
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import live
 
@@ -41,7 +41,7 @@ class Cards:
         self._memory = memory
         self._state = state
         self._questions = questions
-        self._disk = EpisodeDisk()
+        self._disk = Disk()
         self._pages = CardFiles(memory.folder.parent, self._disk)
 
     def mark(self, info: SessionInfo) -> Mark | None:

@@ -24,7 +24,7 @@ from engramdown.episodes.forget import in_hand
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import StoreError
 from engramdown.hippocampus.git_state import known_to_git
-from engramdown.storage.disk import Disk, EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions
 
@@ -54,7 +54,7 @@ class Facts:
         """Look for facts in the sessions of ``memory``."""
         self._scopes = scopes
         self._root = memory.folder.parent
-        self._sessions = Sessions(memory.folder, EpisodeDisk())
+        self._sessions = Sessions(memory.folder, Disk())
         self._state = state
         self._questions = questions
         self._summary = summary
@@ -100,7 +100,7 @@ class Facts:
             StoreError: If it cannot be forgotten.
         """
         # Looked at first: a round that finds none leaves no lock.
-        if in_hand(self._root, EpisodeDisk()) and self._is_ours():
+        if in_hand(self._root, Disk()) and self._is_ours():
             with SleepLock(self._root).hold() as holder:
                 if holder is None:
                     self._steps(SleepState(self._root)).forget_done()

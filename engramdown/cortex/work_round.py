@@ -26,7 +26,7 @@ from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SessionNotFoundError, StoreError
 from engramdown.hippocampus.git_state import known_to_git
-from engramdown.storage.disk import Disk, EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import Ended, SessionInfo, Sessions, left_open
 
@@ -113,7 +113,7 @@ class Round:
                 self._fail(error)
 
     def _work(self, memory: EpisodicMemory) -> None:
-        sessions = Sessions(memory.folder, EpisodeDisk())
+        sessions = Sessions(memory.folder, Disk())
         closed = self._close(memory, sessions)
         state = SleepState(memory.folder.parent)
         rest = partial(self._calls.rest, self._settings.pause)
@@ -154,9 +154,9 @@ class Round:
             return set()
         would: dict[str, Kind] = {}
         if memory.settings.enabled:
-            silent = left_open(sessions, EpisodeDisk(), idle) if idle else []
+            silent = left_open(sessions, Disk(), idle) if idle else []
             would = {info.id: "idle" for info in silent}
-            would |= {info.id: "orphan" for info in left_open(sessions, EpisodeDisk())}
+            would |= {info.id: "orphan" for info in left_open(sessions, Disk())}
         for session, what in would.items():
             self._tell(Deed(what, session, "would"))
         return set(would)

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 from engramdown.journal.working_notes import without_versions
 from engramdown.language.terms import words
 from engramdown.language.words import STOP_WORDS
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import Episode, stamp_of
 from engramdown.transcripts.sessions import Transcript
@@ -386,7 +386,7 @@ def _read(line: bytes) -> Filled | None:
 class CardFiles:
     """The pages of one scope."""
 
-    def __init__(self, root: Path, disk: EpisodeDisk) -> None:
+    def __init__(self, root: Path, disk: Disk) -> None:
         """Read the pages in the scope's folder ``root``; none needs to be there."""
         self.folder = root / FOLDER
         self._disk = disk
@@ -466,15 +466,15 @@ class CardFiles:
             return
         left = without_versions(without_filled(without_gists_of(data, seqs)))
         if left.strip():
-            self._disk.publish(path, left, durable=True, replace=True)
+            self._disk.save(path, left, durable=True, replace=True)
         else:
-            self._disk.remove(path)
+            self._disk.unlink(path)
         self._disk.sync_folder(self.folder)
 
     def create(self, session: str, page: str) -> bool:
         """Write the first page of a session; ``False`` if there is one already."""
-        self._disk.make_folder(self.folder, durable=True)
+        self._disk.make_plain_folder(self.folder, durable=True)
         data = page.encode("utf-8", "replace")
-        made = self._disk.publish(self.path(session), data, durable=True)
+        made = self._disk.save(self.path(session), data, durable=True)
         self._disk.sync_folder(self.folder)
         return made

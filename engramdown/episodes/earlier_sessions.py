@@ -17,7 +17,7 @@ from typing import Final
 from engramdown.episodes.card import Card, CardFiles, cut_at_word
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EngramdownError
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import live
@@ -167,7 +167,7 @@ def earlier(memory: EpisodicMemory, running: str = "", in_view: Iterable[str] = 
         sessions = memory.sessions()
     except (OSError, EngramdownError):
         return []
-    pages = CardFiles(memory.folder.parent, EpisodeDisk())
+    pages = CardFiles(memory.folder.parent, Disk())
     before = next((each.started for each in sessions if each.id == running), "")
     found: list[Past] = []
     for info in eligible(sessions, before, (running, *in_view))[:_READ]:

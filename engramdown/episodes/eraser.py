@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.episodes.forget import Traces
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.erasure import Words
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import Episode, read_line, write_line
@@ -49,7 +49,7 @@ class EpisodeEraser:
     def __init__(
         self,
         folder: Path,
-        disk: EpisodeDisk,
+        disk: Disk,
         lock: FolderLock,
         event: Callable[[str, Mapping[str, Any]], bytes],
         words: Words,
@@ -123,8 +123,8 @@ class EpisodeEraser:
                 self._empty(session, payloads)
             self._disk.sync_folder(self._folder)
             for path in self._loose(payloads):
-                self._disk.remove(path)
-            for name in self._disk.names(self._folder.parent / SUMMARIES):
+                self._disk.unlink(path)
+            for name in self._disk.files(self._folder.parent / SUMMARIES):
                 self._sift(self._folder.parent / SUMMARIES / name)
             self._traces.forget_unsaid()
 
@@ -154,12 +154,12 @@ class EpisodeEraser:
                     lambda line: self._without(line, payloads),
                     lambda changed: self._event("redact", {"of": changed}),
                 )
-            self._disk.remove(ViewCache(self._folder.parent, self._disk).path(session))
+            self._disk.unlink(ViewCache(self._folder.parent, self._disk).path(session))
         erased = [each for each in map(_erased, self._read(session)) if each is not None]
         if erased:
             pieces = self._traces.pieces(session, {each.id for each in erased})
             for each in (*pieces, *self._traces.in_hand(session)):
-                self._disk.remove(each)
+                self._disk.unlink(each)
             self._traces.cards.unfill(session, [each.seq for each in erased])
 
     def _without(self, line: bytes, payloads: set[str]) -> bytes:
@@ -211,7 +211,7 @@ class EpisodeEraser:
         """Yield what is to be removed of whole texts, torn lines and files on their way."""
         yield from self._traces.unsaid(payloads)
         for folder in (self._folder, self._folder / PAYLOADS):
-            for name in self._disk.names(folder):
+            for name in self._disk.files(folder):
                 path = folder / name
                 is_loose = name.endswith(".part") or ".torn-" in name
                 data = (self._disk.load(path) or b"") if is_loose else b""
@@ -226,7 +226,7 @@ class EpisodeEraser:
         lines = data.split(b"\n")
         left = [line for line in lines if not (line and self._words.holds(_said(line)))]
         if left != lines:
-            self._disk.publish(path, b"\n".join(left), durable=True, replace=True)
+            self._disk.save(path, b"\n".join(left), durable=True, replace=True)
 
 
 def _erased(line: bytes) -> Episode | None:

@@ -27,7 +27,7 @@ from typing import Any, Final
 from engramdown.episodes.card import CardFiles
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
 from engramdown.journal.working_notes import path_of, pieces
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import CACHE, FOLDER
 from engramdown.transcripts.episode import (
@@ -148,7 +148,7 @@ class Forgetting:
     def __init__(
         self,
         episodes: Path,
-        disk: EpisodeDisk,
+        disk: Disk,
         lock: FolderLock,
         event: Callable[[str, Mapping[str, Any]], bytes],
     ) -> None:
@@ -298,7 +298,7 @@ class Forgetting:
                 try:
                     self._empty(intent)
                 except (OSError, EngramdownError):
-                    self._disk.remove(self._unfinished)
+                    self._disk.unlink(self._unfinished)
                     raise
                 self._clean(intent)
         return told
@@ -379,7 +379,7 @@ class Forgetting:
         with self._held():
             told = {name: getattr(intent, name) for name in _Intent.__slots__}
             data = json.dumps(told).encode() + b"\n"
-            self._disk.publish(self._unfinished, data, durable=True, replace=True)
+            self._disk.save(self._unfinished, data, durable=True, replace=True)
             self._disk.sync_folder(self._folder)
             self._traces.drop_index()
             yield
@@ -406,7 +406,7 @@ class Forgetting:
         if self._first(session) == intent.first:
             files = [*self._traces.pieces(session), *self._traces.derived(session)]
             for path in (*files, self._sessions.path(session)):
-                self._disk.remove(path)
+                self._disk.unlink(path)
 
     def _clean(self, intent: _Intent) -> None:
         """Remove what was made of the lines beside the index, and then the note about it.
@@ -422,9 +422,9 @@ class Forgetting:
             gone += traces.pieces(session, {e.id for e in episodes if e.seq in intent.seqs})
             traces.cards.unfill(session, intent.seqs)
         for path in (*gone, *traces.in_hand(session)):
-            self._disk.remove(path)
+            self._disk.unlink(path)
         traces.forget_unsaid()
-        self._disk.remove(self._unfinished)
+        self._disk.unlink(self._unfinished)
 
 
 # How a line of ours begins.
@@ -475,9 +475,9 @@ _NUMBER: Final = re.compile(r"[0-9]{1,12}\Z")
 _PAYLOAD: Final = re.compile(rb'"payload"\s*:\s*"([0-9a-f]{64})"')
 
 
-def in_hand(root: Path, disk: EpisodeDisk) -> list[Path]:
+def in_hand(root: Path, disk: Disk) -> list[Path]:
     """Return the files of what sleep has in hand in the scope's folder, torn ones included."""
-    return [root / name for name in disk.names(root) if name.startswith(WORK)]
+    return [root / name for name in disk.files(root) if name.startswith(WORK)]
 
 
 def digests(left: Iterable[Path]) -> set[str]:
@@ -485,7 +485,7 @@ def digests(left: Iterable[Path]) -> set[str]:
     return {found[1] for path in left if (found := _NOTE.match(path.name))}
 
 
-def remove_leftovers(episodes: Path, disk: EpisodeDisk, lock: FolderLock, timeout: float) -> None:
+def remove_leftovers(episodes: Path, disk: Disk, lock: FolderLock, timeout: float) -> None:
     """Remove what processes that died left half done: transcripts, texts, cards, work of sleep.
 
     Only an unfinished file of a process that is gone is removed, and only once it is old enough
@@ -507,7 +507,7 @@ def remove_leftovers(episodes: Path, disk: EpisodeDisk, lock: FolderLock, timeou
         with lock.hold(timeout):
             # The notes last: they say what to look for.
             for path in (*traces.unsaid(digests(left)), *left):
-                disk.remove(path)
+                disk.unlink(path)
 
 
 class Traces:
@@ -518,7 +518,7 @@ class Traces:
         payloads: The whole texts that lines show cut.
     """
 
-    def __init__(self, root: Path, disk: EpisodeDisk) -> None:
+    def __init__(self, root: Path, disk: Disk) -> None:
         """Look in the scope's folder ``root``."""
         self._root = root
         self._folder = root / FOLDER
@@ -594,7 +594,7 @@ class Traces:
     def pieces(self, session: str, ids: Collection[str] | None = None) -> list[Path]:
         """Return the torn lines and unfinished copies of a session; with ``ids`` those with one."""
         name = re.compile(re.escape(session) + r"\.(?:torn-[0-9]+(?:\..+\.part)?|jsonl\..+\.part)")
-        found = [self._folder / n for n in self._disk.names(self._folder) if name.fullmatch(n)]
+        found = [self._folder / n for n in self._disk.files(self._folder) if name.fullmatch(n)]
         if ids is None:
             return found
         marks = [json.dumps(each).encode() for each in ids]
@@ -620,9 +620,9 @@ class Traces:
 
     def drop_index(self) -> None:
         """Remove the index; the next question makes it anew."""
-        for name in self._disk.names(self._cache):
+        for name in self._disk.files(self._cache):
             if name.startswith(_INDEX):
-                self._disk.remove(self._cache / name)
+                self._disk.unlink(self._cache / name)
 
     def forget_unsaid(self) -> None:
         """Forget the vectors of texts that nobody has said, after these were taken out."""

@@ -19,7 +19,7 @@ from engramdown.episodes.recorder import IMPATIENT, Item, Recorder, Said
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.recall.finder import Finder
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import (
     EVENTS,
     ROLES,
@@ -88,7 +88,7 @@ class EpisodicMemory(Finder):
         self,
         root: Path | str,
         settings: EpisodeSettings | None = None,
-        disk: EpisodeDisk | None = None,
+        disk: Disk | None = None,
         embedder: Embedder | None = None,
     ) -> None:
         """Record in the ``episodes`` of the scope's folder ``root``; nothing is created yet."""

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple, TypedDict
 from engramdown.clock import moment
 from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Pointer
@@ -93,7 +93,7 @@ class Recorder:
     def __init__(
         self,
         folder: Path,
-        disk: EpisodeDisk,
+        disk: Disk,
         *,
         durable: bool,
         start: Callable[[str], bytes],
@@ -311,13 +311,13 @@ class Recorder:
                 del self._logs[session]
 
     def _make_folder(self) -> None:
-        self._disk.make_folder(self.folder, durable=self._durable)
+        self._disk.make_plain_folder(self.folder, durable=self._durable)
         note = self.folder / ".gitignore"
         # Who took it away from transcripts that were there wants git to have them.
         is_new = self._disk.find(note) is None
-        if is_new and not any(name.endswith(SUFFIX) for name in self._disk.names(self.folder)):
+        if is_new and not any(name.endswith(SUFFIX) for name in self._disk.files(self.folder)):
             # Transcripts are nobody's business but this machine's, whatever git is told above.
-            self._disk.publish(note, b"*\n", durable=self._durable)
+            self._disk.save(note, b"*\n", durable=self._durable)
         self._made = True
 
     # ---- what waits ----
@@ -364,7 +364,7 @@ class Recorder:
         self._reason = self._since = ""
         _IN_TROUBLE.discard(self)
         try:
-            self._disk.remove(self.folder / marker(self._process))
+            self._disk.unlink(self.folder / marker(self._process))
         except OSError as error:
             self._refused = str(error)
 
@@ -382,8 +382,8 @@ class Recorder:
         data = json.dumps(trouble._asdict()).encode() + b"\n"
         path = self.folder / marker(self._process)
         with contextlib.suppress(*_Failure):
-            self._disk.check_folder(self.folder)
-            self._disk.publish(path, data, durable=False, replace=True)
+            self._disk.refuse_link(self.folder)
+            self._disk.save(path, data, durable=False, replace=True)
 
 
 # Whoever is in here has something that waits: it must not go with the last reference to it.
@@ -438,19 +438,19 @@ def marker(process: int) -> str:
     return f"{_BEFORE}{process}{_AFTER}"
 
 
-def find_trouble(folder: Path, disk: EpisodeDisk) -> list[tuple[str, Trouble]]:
+def find_trouble(folder: Path, disk: Disk) -> list[tuple[str, Trouble]]:
     """Return what is wrong in a folder of transcripts: the name of a file and the trouble."""
     if disk.find(folder) is None:
         return []
     if not disk.is_writable(folder):
         reason = f"{folder}: is read-only; make it writable (chmod u+w)"
         return [(".", Trouble(disk.process(), "", reason))]
-    named = [name for name in disk.names(folder) if name.startswith(_BEFORE)]
+    named = [name for name in disk.files(folder) if name.startswith(_BEFORE)]
     found = [(name, _read(folder / name, disk)) for name in named if name.endswith(_AFTER)]
     return [(name, trouble) for name, trouble in found if trouble is not None]
 
 
-def _read(path: Path, disk: EpisodeDisk) -> Trouble | None:
+def _read(path: Path, disk: Disk) -> Trouble | None:
     try:
         data = json.loads(disk.load(path) or b"")
         trouble = Trouble(**(data | {"ended": not disk.is_running(data["process"])}))

@@ -42,7 +42,7 @@ from engramdown.importers.own import OWN
 from engramdown.importers.records import Conversation, Item, Record, Said, Skipped, Source
 from engramdown.importers.writer import PATIENCE, Encoder, Names, NewLine, Shelf, Writer
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import stamp
 from engramdown.transcripts.sessions import Sessions
@@ -417,7 +417,7 @@ class Importer:
         self,
         folder: Path,
         settings: EpisodeSettings,
-        disk: EpisodeDisk | None = None,
+        disk: Disk | None = None,
         *,
         dry: bool = False,
         ends: bool = True,
@@ -433,7 +433,7 @@ class Importer:
             ends: Whether a session has ended that is imported; one that goes on has not.
             patience: For how many seconds to wait for others at most, each time.
         """
-        self._disk = disk or EpisodeDisk()
+        self._disk = disk or Disk()
         self._patience = patience
         self._shelf = Shelf(
             folder, self._disk, Encoder(settings), dry=dry, ends=ends, patience=patience
@@ -472,14 +472,14 @@ class Importer:
 
 
 @contextmanager
-def alone(folder: Path, disk: EpisodeDisk, patience: float = PATIENCE) -> Iterator[None]:
+def alone(folder: Path, disk: Disk, patience: float = PATIENCE) -> Iterator[None]:
     """Keep other imports out: two that read the same file would both write it.
 
     Raises:
         LockTimeoutError: If another one runs for too long.
     """
     place = folder / FOLDER
-    disk.make_folder(place, durable=False)
+    disk.make_plain_folder(place, durable=False)
     lock = FolderLock(place / _LOCK, disk, patience)
     try:
         with lock.hold():
@@ -512,7 +512,7 @@ class Purged:
 
 
 def purge_import(
-    folder: Path, source: str, disk: EpisodeDisk | None = None, *, dry: bool = False
+    folder: Path, source: str, disk: Disk | None = None, *, dry: bool = False
 ) -> Purged:
     """Remove the sessions that were imported from ``source``.
 
@@ -520,7 +520,7 @@ def purge_import(
         LockTimeoutError: If an import or a writer runs for too long.
         OSError: If something cannot be removed; the next run does the rest.
     """
-    disk = disk or EpisodeDisk()
+    disk = disk or Disk()
     sessions, traces = Sessions(folder, disk), Traces(folder.parent, disk)
 
     def look() -> Purged:
@@ -554,6 +554,6 @@ def purge_import(
     return found
 
 
-def _remove(disk: EpisodeDisk, paths: Iterable[Path]) -> None:
+def _remove(disk: Disk, paths: Iterable[Path]) -> None:
     for path in paths:
-        disk.remove(path)
+        disk.unlink(path)

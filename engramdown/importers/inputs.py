@@ -28,7 +28,7 @@ from typing import IO, Any, Final
 
 from engramdown.errors import StoreError
 from engramdown.importers.records import Record, Skipped
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 
 # ---- taking JSON apart ----
 
@@ -374,7 +374,7 @@ class Entry:
 class Ledger:
     """The ledger of one folder of transcripts."""
 
-    def __init__(self, episodes: Path, disk: EpisodeDisk, *, durable: bool) -> None:
+    def __init__(self, episodes: Path, disk: Disk, *, durable: bool) -> None:
         """Read the ledger of the transcripts in ``episodes``; reading creates nothing."""
         self.path = episodes / FOLDER / _NAME
         self._disk = disk
@@ -391,14 +391,14 @@ class Ledger:
     def add(self, entry: Entry) -> None:
         """Write a line down."""
         line = json.dumps(asdict(entry)).encode() + b"\n"
-        self._disk.make_folder(self.path.parent, durable=self._durable)
+        self._disk.make_plain_folder(self.path.parent, durable=self._durable)
         # What a crash, or an error here, left of a line stays behind, on a line of its own.
         data, self._lacks_end = b"\n" + line if self._lacks_end else line, True
         descriptor = self._disk.open(self.path, write=True)
         try:
             self._disk.write_all(descriptor, data)
             if self._durable:
-                self._disk.sync(descriptor)
+                self._disk.sync_open(descriptor)
         except OSError as error:
             error.filename = error.filename or str(self.path)
             raise
@@ -412,7 +412,7 @@ class Ledger:
         kept = [entry for entry in self.entries if entry.source != source]
         if len(kept) < len(self.entries):
             data = b"".join(json.dumps(asdict(entry)).encode() + b"\n" for entry in kept)
-            self._disk.publish(self.path, data, durable=True, replace=True)
+            self._disk.save(self.path, data, durable=True, replace=True)
 
     def find(self, source: str, stream: Opened, size: int) -> Entry | None:
         """Return the entry of the longest beginning that a file shares with one that was read."""

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 from engramdown.errors import StoreError
 from engramdown.importers.records import Conversation, Kept, Said, digest
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import VERSION, Episode, encode, episode_id, read_line, stamp
@@ -40,11 +40,11 @@ _LONGEST: Final = 100
 class Names:
     """The names of the imported sessions of one folder."""
 
-    def __init__(self, folder: Path, disk: EpisodeDisk) -> None:
+    def __init__(self, folder: Path, disk: Disk) -> None:
         """Look at the sessions in ``folder``, which need not exist."""
         self._folder = folder
         self._disk = disk
-        stems = (name.removesuffix(SUFFIX) for name in disk.names(folder) if name.endswith(SUFFIX))
+        stems = (name.removesuffix(SUFFIX) for name in disk.files(folder) if name.endswith(SUFFIX))
         found = ((_NAME.fullmatch(stem), stem) for stem in stems)
         self._known = {(match[1], match[2]): stem for match, stem in found if match}
 
@@ -201,7 +201,7 @@ class Shelf:
     def __init__(
         self,
         folder: Path,
-        disk: EpisodeDisk,
+        disk: Disk,
         encoder: Encoder,
         *,
         dry: bool,
@@ -248,8 +248,8 @@ class Shelf:
 
     def prepare(self) -> None:
         """Make the folder, for the user alone."""
-        if self.disk.make_folder(self.folder, durable=self.durable):
-            self.disk.publish(self.folder / ".gitignore", b"*\n", durable=self.durable)
+        if self.disk.make_plain_folder(self.folder, durable=self.durable):
+            self.disk.save(self.folder / ".gitignore", b"*\n", durable=self.durable)
 
     def close(self) -> None:
         """Let go of the lock file."""

@@ -27,7 +27,7 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import StoreError
 from engramdown.forks import Lock
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, Pointer, joined, read_line, stamp_of
 from engramdown.transcripts.payloads import hidden, shown
@@ -406,7 +406,7 @@ class History:
         self.session = session
         self._key = key
         self._plain = plain
-        self._disk = EpisodeDisk()
+        self._disk = Disk()
         self._unwritten = unwritten_of(episodes, session, key)
         self._written_late: list[int] = []
         self._forget()
@@ -526,7 +526,7 @@ class History:
         """Whether the file begins as it did: a new one may get the number of one that is gone."""
         descriptor = self._disk.open(path)
         try:
-            return self._disk.read(descriptor, 0, len(self._head)) == self._head
+            return self._disk.read_at(descriptor, 0, len(self._head)) == self._head
         finally:
             self._disk.close(descriptor)
 

@@ -22,7 +22,7 @@ from engramdown.journal.working_notes import FOLDER, Note, WorkingNotes
 from engramdown.language.snippets import find, where
 from engramdown.language.terms import folded, tokens
 from engramdown.language.words import STOP_WORDS
-from engramdown.storage.disk import Disk, EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import FOLDER as EPISODES
 from engramdown.transcripts.episode import is_session_id, stamp_of
 from engramdown.transcripts.sessions import Sessions
@@ -193,7 +193,7 @@ def _notes(root: Path, session: str | None) -> list[tuple[str, Note]]:
 
 def _may_be_shown(root: Path, session: str, updated: str) -> bool:
     try:
-        episodes = Sessions(root / EPISODES, EpisodeDisk()).read(session).episodes
+        episodes = Sessions(root / EPISODES, Disk()).read(session).episodes
     except SessionNotFoundError:
         return True
     redacted = max((each.ts for each in episodes if each.event == "redact"), default="")

@@ -20,7 +20,7 @@ from engramdown.clock import moment
 from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
 from engramdown.journal.page import LONGEST, Author, normal, without_secrets
 from engramdown.markdown.front_matter import parse_strict
-from engramdown.storage.disk import Disk, EpisodeDisk, named_errors
+from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import FOLDER as EPISODES
@@ -90,7 +90,7 @@ class WorkingNotes:
         self.path = path_of(root, session)
         self._disk = disk or Disk()
         self._swap = Swap(self._disk)
-        self._episodes = EpisodeDisk()
+        self._episodes = Disk()
         self._lock = lock or FolderLock(root / EPISODES / ".lock", self._episodes, _PATIENCE)
         self._log = GistLog(root, self._episodes, self._lock)
 
@@ -279,7 +279,7 @@ class WorkingNotes:
 
     def _make_folders(self) -> None:
         self._disk.make_folder(self.path.parent)
-        self._episodes.make_folder(self.root / EPISODES, durable=True)
+        self._episodes.make_plain_folder(self.root / EPISODES, durable=True)
 
     def _hide_from_git(self) -> None:
         """Make the note to git; for whoever holds the lock, as it is written under one name."""
@@ -304,12 +304,12 @@ def path_of(root: Path, session: str) -> Path:
     return root / FOLDER / f"{session}{_SUFFIX}"
 
 
-def pieces(root: Path, session: str, disk: EpisodeDisk) -> list[Path]:
+def pieces(root: Path, session: str, disk: Disk) -> list[Path]:
     """Return what may hold notes on a session: the file, and what a crash left beside it."""
     path = path_of(root, session)
     other = re.compile(re.escape(session) + r"\.other-[0-9a-f]{8}\.md")
     found = [path]
-    for name in disk.names(path.parent):
+    for name in disk.files(path.parent):
         temporary = TEMPORARY.fullmatch(name)
         if (temporary and temporary[1] == path.name) or other.fullmatch(name):
             found.append(path.with_name(name))

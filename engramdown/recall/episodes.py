@@ -36,7 +36,7 @@ from engramdown.recall.lines import (
 )
 from engramdown.recall.query import Wanted, read_query
 from engramdown.recall.ranking import REREAD, reread
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import ROLES, read_line
 
@@ -105,7 +105,7 @@ class Around(NamedTuple):
 class Recall:
     """Finds episodes in the transcripts of one folder."""
 
-    def __init__(self, folder: Path, cache: Path, disk: EpisodeDisk) -> None:
+    def __init__(self, folder: Path, cache: Path, disk: Disk) -> None:
         """Look in ``folder``, with an index in ``cache``; nothing is read yet."""
         self.folder = folder
         self._disk = disk
@@ -217,7 +217,7 @@ class Recall:
         try:
             file = self._disk.open(f"{self.folder}/{session}{SUFFIX}")
             try:
-                return [self._disk.read(file, start, end) for start, end in parts]
+                return [self._disk.read_at(file, start, end) for start, end in parts]
             finally:
                 self._disk.close(file)
         except (OSError, StoreError):

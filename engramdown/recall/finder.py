@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engramdown.clock import nanoseconds
 from engramdown.settings import EpisodeSettings, episode_settings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import CACHE, FOLDER
 
 if TYPE_CHECKING:
@@ -116,13 +116,13 @@ class Finder:
         self,
         root: Path | str,
         settings: EpisodeSettings | None = None,
-        disk: EpisodeDisk | None = None,
+        disk: Disk | None = None,
         embedder: Embedder | None = None,
     ) -> None:
         """Look in the ``episodes`` of the scope's folder ``root``; nothing is read yet."""
         self.folder = Path(root) / FOLDER
         self.settings = episode_settings() if settings is None else settings
-        self._disk = disk or EpisodeDisk()
+        self._disk = disk or Disk()
         self._recall: Recall | None = None
         self._embedder = embedder
 

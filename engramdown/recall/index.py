@@ -28,7 +28,7 @@ from engramdown.errors import StoreError
 from engramdown.language.terms import stem
 from engramdown.language.words import STOP_WORDS
 from engramdown.recall.lines import PAGE, WORDLESS, Chunk, Unusable
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Index:
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, folder: Path, cache: Path | None, disk: EpisodeDisk
+        self, connection: sqlite3.Connection, folder: Path, cache: Path | None, disk: Disk
     ) -> None:
         """Use ``connection`` for the transcripts in ``folder``; in ``cache`` writers name theirs.
 
@@ -461,14 +461,14 @@ class Index:
         grown = found.st_ino == known.inode and found.st_size > known.size
         mark, length = divmod(known.mark, 1 << 16)
         start = known.taken - length if grown else 0
-        digest = crc32(self._disk.read(file, start, known.taken))
+        digest = crc32(self._disk.read_at(file, start, known.taken))
         if found.st_size < known.taken or digest != (mark if grown else known.digest):
             raise Unusable
 
     def _read(self, file: int, intake: Intake, known: Known) -> None:
         length = _BLOCK
         while known.taken < known.size:
-            block = self._disk.read(file, known.taken, min(known.size, known.taken + length))
+            block = self._disk.read_at(file, known.taken, min(known.size, known.taken + length))
             if b"\n" in block:
                 intake.take(known, block)
             elif known.taken + length >= known.size:
@@ -501,7 +501,7 @@ class Index:
         self._remember("lists", 1)
 
 
-def fresh(path: Path | None, folder: Path, disk: EpisodeDisk) -> Index:
+def fresh(path: Path | None, folder: Path, disk: Disk) -> Index:
     """Make the index of the transcripts in ``folder``.
 
     Args:
@@ -538,7 +538,7 @@ def fresh(path: Path | None, folder: Path, disk: EpisodeDisk) -> Index:
     return index
 
 
-def stored(path: Path, folder: Path, cache: Path, disk: EpisodeDisk) -> Index:
+def stored(path: Path, folder: Path, cache: Path, disk: Disk) -> Index:
     """Open the index in a file.
 
     Raises:

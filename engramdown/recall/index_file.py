@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from engramdown.errors import EngramdownError, LockTimeoutError
 from engramdown.forks import RLock, in_child, unforked
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock, one_call
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _OTHERS: Final[list[Index | None]] = []
 class IndexFile:
     """The index of one folder of transcripts, wherever it may be."""
 
-    def __init__(self, folder: Path, cache: Path, disk: EpisodeDisk) -> None:
+    def __init__(self, folder: Path, cache: Path, disk: Disk) -> None:
         """Keep the index of the transcripts in ``folder`` in ``cache``; nothing is read yet."""
         self.folder = folder
         self.cache = cache
@@ -107,7 +107,7 @@ class IndexFile:
         """Return the index of the file, opened or made if need be."""
         if self._index is not None and self._state() == self._seal:
             return self._index
-        self._disk.make_folder(self.cache, durable=False)
+        self._disk.make_plain_folder(self.cache, durable=False)
         with contextlib.ExitStack() as stack:
             now = self._state()
             sealed = now and now == _noted(self.cache, self._disk)
@@ -130,7 +130,7 @@ class IndexFile:
             return self._open(now)
 
     def _anew(self) -> Index:
-        self._disk.make_folder(self.cache, durable=False)
+        self._disk.make_plain_folder(self.cache, durable=False)
         with self._lock.hold():
             return self._make()
 
@@ -144,18 +144,18 @@ class IndexFile:
             fresh(part, self.folder, self._disk)
             # What others still read keeps its own log; a log that is left would be taken for ours.
             for name in (FILE, f"{FILE}-wal", f"{FILE}-shm"):
-                self._disk.remove(self.cache / name)
+                self._disk.unlink(self.cache / name)
             part.replace(self.cache / FILE)
         finally:
-            self._disk.remove(part)
+            self._disk.unlink(part)
         note_state(self.cache, self._disk)
         return self._open(self._state())
 
     def _sweep(self) -> None:
         """Remove what processes that died were making; the lock is held, so nobody makes it now."""
-        for name in self._disk.names(self.cache):
+        for name in self._disk.files(self.cache):
             if name.startswith((FILE, SEAL)) and _PART in name:
-                self._disk.remove(self.cache / name)
+                self._disk.unlink(self.cache / name)
 
     def _open(self, now: tuple[int, ...]) -> Index:
         from engramdown.recall.index import stored
@@ -213,25 +213,25 @@ class IndexFile:
         self._index, self._closing, self._seal = None, None, ()
 
 
-def _state(cache: Path, disk: EpisodeDisk) -> tuple[int, ...]:
+def _state(cache: Path, disk: Disk) -> tuple[int, ...]:
     """Return what tells whether the file is as it was left; empty if there is none."""
     found = disk.find(cache / FILE)
     return () if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _noted(cache: Path, disk: EpisodeDisk) -> tuple[int, ...]:
+def _noted(cache: Path, disk: Disk) -> tuple[int, ...]:
     """Return how the file was left, as :func:`_state` tells it."""
     parts = (disk.load(cache / SEAL) or b"").split()
     return tuple(int(part) for part in parts if part.isdigit())
 
 
-def note_state(cache: Path, disk: EpisodeDisk) -> None:
+def note_state(cache: Path, disk: Disk) -> None:
     """Note how the file is left; the lock is held."""
     line = " ".join(map(str, _state(cache, disk))).encode()
-    disk.publish(cache / SEAL, line, durable=False, replace=True)
+    disk.save(cache / SEAL, line, durable=False, replace=True)
 
 
-def _check_in(connection: sqlite3.Connection, cache: Path, disk: EpisodeDisk) -> None:
+def _check_in(connection: sqlite3.Connection, cache: Path, disk: Disk) -> None:
     """Move the log of SQLite into the file and note how the file is then; the lock is held."""
     from engramdown.recall.index import FAILURES
 
@@ -244,9 +244,7 @@ def _check_in(connection: sqlite3.Connection, cache: Path, disk: EpisodeDisk) ->
 
 
 @unforked()
-def _let_go(
-    connection: sqlite3.Connection, cache: Path, lock: FolderLock, disk: EpisodeDisk
-) -> None:
+def _let_go(connection: sqlite3.Connection, cache: Path, lock: FolderLock, disk: Disk) -> None:
     """Close the file; the last who does makes SQLite write to it, which must be noted."""
     from engramdown.recall.index import FAILURES
 

@@ -27,7 +27,7 @@ from engramdown.recall.lines import (
     pack,
     read_lines,
 )
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes
 from engramdown.transcripts.visibility import excluded
 
@@ -35,7 +35,7 @@ from engramdown.transcripts.visibility import excluded
 class Scan:
     """Every transcript of a folder, read into memory; its methods are those of the index."""
 
-    def __init__(self, folder: Path, disk: EpisodeDisk) -> None:
+    def __init__(self, folder: Path, disk: Disk) -> None:
         """Read the transcripts in ``folder`` when the first question comes."""
         self._folder = folder
         self._disk = disk

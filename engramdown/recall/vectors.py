@@ -35,7 +35,7 @@ from engramdown.recall.finder import Hit, Hits, Mode
 from engramdown.recall.lines import SPEAKERS, Line, read_lines
 from engramdown.recall.query import Wanted, nameless
 from engramdown.secrets.redaction import redact
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes
 from engramdown.transcripts.episode import ROLES, Episode, read_line
 from engramdown.transcripts.visibility import excluded
@@ -129,7 +129,7 @@ class Utterance(NamedTuple):
 class Spoken:
     """What was said in the transcripts of a folder."""
 
-    def __init__(self, folder: Path, disk: EpisodeDisk) -> None:
+    def __init__(self, folder: Path, disk: Disk) -> None:
         """Read the transcripts in ``folder`` when they are asked for."""
         self._folder = folder
         self._disk = disk
@@ -163,7 +163,7 @@ class Spoken:
         try:
             file = self._disk.open(path)
             try:
-                found = read_line(self._disk.read(file, utterance.start, utterance.end))
+                found = read_line(self._disk.read_at(file, utterance.start, utterance.end))
             finally:
                 self._disk.close(file)
         except (OSError, StoreError):
@@ -212,7 +212,7 @@ _Answer = TypeVar("_Answer")
 class Vectors:
     """The vectors of one scope."""
 
-    def __init__(self, cache: Path, disk: EpisodeDisk) -> None:
+    def __init__(self, cache: Path, disk: Disk) -> None:
         """Keep vectors in the folder ``cache``; nothing is read yet."""
         self._path = cache / FILE
         self._disk = disk
@@ -268,7 +268,7 @@ class Vectors:
     def remove(self) -> None:
         """Remove the file; it may be gone."""
         for name in (FILE, f"{FILE}-journal"):
-            self._disk.remove(self._path.with_name(name))
+            self._disk.unlink(self._path.with_name(name))
 
     def drop(self, stale: Iterable[tuple[str, bytes]]) -> None:
         """Remove vectors, given by model and digest."""
@@ -290,13 +290,13 @@ class Vectors:
                 raise
             except sqlite3.DatabaseError:
                 # It is not ours, or damaged; what it held can be made again.
-                self._disk.remove(self._path)
+                self._disk.unlink(self._path)
                 return self._with_file(act)
         except (OSError, sqlite3.Error) as error:
             raise EmbeddingError(f"{self._path}: {error}") from error
 
     def _with_file(self, act: Callable[[sqlite3.Connection], _Answer]) -> _Answer:
-        self._disk.make_folder(self._path.parent, durable=False)
+        self._disk.make_plain_folder(self._path.parent, durable=False)
         if self._disk.find(self._path) is None:
             with contextlib.suppress(FileExistsError):
                 # For the user alone, as the transcripts are.
@@ -321,7 +321,7 @@ class VectorRecall(Recall):
     """Recall by words and by meaning."""
 
     def __init__(
-        self, folder: Path, cache: Path, disk: EpisodeDisk, embedder: Embedder | str, seconds: float
+        self, folder: Path, cache: Path, disk: Disk, embedder: Embedder | str, seconds: float
     ) -> None:
         """Look in ``folder``, with an index and vectors in ``cache``.
 
@@ -487,7 +487,7 @@ class VectorRecall(Recall):
         return shown_to_model(episode.text)
 
 
-def forget_unsaid(folder: Path, cache: Path, disk: EpisodeDisk) -> None:
+def forget_unsaid(folder: Path, cache: Path, disk: Disk) -> None:
     """Let go of the vectors of what stands in no transcript any more, and of all questions.
 
     A vector tells much of its text. Where they cannot be told apart, all go.

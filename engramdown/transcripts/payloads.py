@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import cut
 
 PAYLOADS: Final = "payloads"
@@ -31,7 +31,7 @@ def digest(text: str) -> str:
 class Payloads:
     """A folder of texts, each named by its digest."""
 
-    def __init__(self, folder: Path, disk: EpisodeDisk, *, durable: bool) -> None:
+    def __init__(self, folder: Path, disk: Disk, *, durable: bool) -> None:
         """Keep texts in ``folder``; ``durable`` says whether a power cut is survived."""
         self.folder = folder
         self._disk = disk
@@ -57,14 +57,14 @@ class Payloads:
         if self._disk.load(path) == data:
             self._make_last(name)
             return
-        self._disk.check_folder(self.folder)
-        self._disk.make_folder(path.parent, durable=self._durable)
+        self._disk.refuse_link(self.folder)
+        self._disk.make_plain_folder(path.parent, durable=self._durable)
         # What is there but another text is what a power cut left: it may be as long, and all zeros.
         # Begun where all such are found that a process leaves when it dies.
         begun = self.folder / f"{name}.txt"
         self._note(name, begun)
         try:
-            self._disk.publish(path, data, durable=self._durable, replace=True, unfinished=begun)
+            self._disk.save(path, data, durable=self._durable, replace=True, unfinished=begun)
         except OSError:
             self.release([name])
             raise
@@ -78,7 +78,7 @@ class Payloads:
         waiting, self._spent = [*self._spent, *notes], []
         for note in waiting:
             try:
-                self._disk.remove(note)
+                self._disk.unlink(note)
             except OSError:
                 self._spent.append(note)
 

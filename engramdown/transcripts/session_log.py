@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import CACHE, SUFFIX, touch
 from engramdown.transcripts.episode import number, read_line
@@ -40,7 +40,7 @@ class SessionLog:
         torn: How many torn last lines were set aside here.
     """
 
-    def __init__(self, path: Path, disk: EpisodeDisk, lock: FolderLock, *, durable: bool) -> None:
+    def __init__(self, path: Path, disk: Disk, lock: FolderLock, *, durable: bool) -> None:
         """Append to ``path`` under ``lock``; ``durable`` says whether a power cut is survived."""
         self._descriptor: int | None = None
         self.path = path
@@ -117,7 +117,7 @@ class SessionLog:
             prepare()
             whole = lines if seen else [start(), *lines]
             added = b"".join([number(seq, line) for seq, line in enumerate(whole, following)])
-            self._disk.publish(self.path, seen + added, durable=self._durable, replace=True)
+            self._disk.save(self.path, seen + added, durable=self._durable, replace=True)
             # From here on it runs in the new file.
             self.close()
             self._settle()
@@ -176,7 +176,7 @@ class SessionLog:
             if ending is None:
                 return False
             if self._is_bare(self._settle()):
-                self._disk.remove(self.path)
+                self._disk.unlink(self.path)
                 self.close()
             else:
                 self._append([ending], start)
@@ -208,7 +208,7 @@ class SessionLog:
             return False
         changed = sorted({each.seq for each in map(read_line, new) if each is not None})
         copy = b"\n".join([*after, number(following, event(changed))])
-        self._disk.publish(self.path, copy, durable=True, replace=True)
+        self._disk.save(self.path, copy, durable=True, replace=True)
         return True
 
     def close(self) -> None:
@@ -226,7 +226,7 @@ class SessionLog:
     def _contents(self) -> tuple[bytes, int]:
         """Mend the end of the file; return its whole lines, and the number of the next."""
         descriptor = self._settle()
-        return self._disk.read(descriptor, 0, self._end) + self._lacks, self._next
+        return self._disk.read_at(descriptor, 0, self._end) + self._lacks, self._next
 
     def _append(
         self,
@@ -255,7 +255,7 @@ class SessionLog:
     def _what_was_left(self, descriptor: int) -> bytes:
         """Return what an append left that failed and could not be taken back, if it is whole."""
         at, data = self._left
-        if data and self._disk.read(descriptor, at, at + len(data)) + self._lacks == data:
+        if data and self._disk.read_at(descriptor, at, at + len(data)) + self._lacks == data:
             return data
         return b""
 
@@ -270,20 +270,20 @@ class SessionLog:
         try:
             self._disk.write_all(descriptor, data)
             if self._durable:
-                self._disk.sync(descriptor)
+                self._disk.sync_open(descriptor)
         except OSError as error:
             error.filename = error.filename or str(self.path)
             # If that fails too, the next append sets half a line aside and finds a whole one again.
             self._left = (self._end, data)
             with contextlib.suppress(OSError):
-                self._disk.truncate(descriptor, self._end)
+                self._disk.truncate_open(descriptor, self._end)
                 self._left = (0, b"")
             self.close()
             raise
 
     def _is_bare(self, descriptor: int) -> bool:
         """Whether the file holds no line but its first."""
-        return self._next <= 1 and self._disk.read(descriptor, 0, self._end).count(b"\n") <= 1
+        return self._next <= 1 and self._disk.read_at(descriptor, 0, self._end).count(b"\n") <= 1
 
     def _settle(self) -> int:
         """Open the file if need be, find its end and mend it; return its descriptor."""
@@ -328,7 +328,7 @@ class SessionLog:
         """Take in what others appended since, and mend the end of the file."""
         start, whole = (self._end, True) if 0 < self._end < size else (max(size - _TAIL, 0), False)
         while True:
-            seen = self._disk.read(descriptor, start, size)
+            seen = self._disk.read_at(descriptor, start, size)
             last = _last_number(seen, whole=whole or start == 0)
             if last is not None or start == 0:
                 break
@@ -347,13 +347,13 @@ class SessionLog:
             self._next, self._lacks = whole.seq + 1, b"\n"
             return size
         self._set_aside(tail)
-        self._disk.truncate(descriptor, size - len(tail))
+        self._disk.truncate_open(descriptor, size - len(tail))
         return size - len(tail)
 
     def _set_aside(self, tail: bytes) -> None:
         stem = self.path.name.removesuffix(SUFFIX)
         for count in range(1, 1_000_000):
-            if self._disk.publish(self.path.with_name(f"{stem}.torn-{count}"), tail, durable=True):
+            if self._disk.save(self.path.with_name(f"{stem}.torn-{count}"), tail, durable=True):
                 self.torn += 1
                 return
         raise StoreError(f"{self.path}: has a million torn lines beside it; remove them.")

@@ -20,7 +20,7 @@ from typing import Final
 
 from engramdown.clock import nanoseconds
 from engramdown.errors import EngramdownError, LockTimeoutError, SessionNotFoundError, StoreError
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, is_session_id, read_line, stamp_of
@@ -93,7 +93,7 @@ class Transcript:
     unfinished: int = 0
 
 
-def lines(disk: EpisodeDisk, path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
+def lines(disk: Disk, path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
     r"""Yield the offset and the bytes of each line from the offset ``start`` on.
 
     Each ends with ``\n``, but for a last one that is unfinished. What is appended meanwhile is left
@@ -107,7 +107,7 @@ def lines(disk: EpisodeDisk, path: Path, start: int = 0) -> Iterator[tuple[int, 
         size = disk.look(descriptor).st_size
         offset, rest = start, b""
         while (at := offset + len(rest)) < size:
-            piece = disk.read(descriptor, at, min(at + _PIECE, size))
+            piece = disk.read_at(descriptor, at, min(at + _PIECE, size))
             if not piece:  # cut short meanwhile
                 break
             *whole, rest = (rest + piece).split(b"\n")
@@ -123,7 +123,7 @@ def lines(disk: EpisodeDisk, path: Path, start: int = 0) -> Iterator[tuple[int, 
 class Sessions:
     """The sessions of one folder."""
 
-    def __init__(self, folder: Path, disk: EpisodeDisk) -> None:
+    def __init__(self, folder: Path, disk: Disk) -> None:
         """Read ``folder``, which need not exist."""
         self.folder = folder
         self._disk = disk
@@ -135,7 +135,7 @@ class Sessions:
     def ids(self) -> list[str]:
         """Return the ids of all sessions, sorted."""
         # A folder behind a link is that of somebody else: doctor tells of it.
-        names = [] if self.folder.is_symlink() else self._disk.names(self.folder)
+        names = [] if self.folder.is_symlink() else self._disk.files(self.folder)
         found = [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
         return [name for name in found if is_session_id(name)]
 
@@ -224,11 +224,13 @@ class Sessions:
 
     def _ends(self, descriptor: int, size: int) -> tuple[Episode | None, tuple[Episode, ...]]:
         """Return the first line, and the last ones as :meth:`_from_the_end` does."""
-        head = self._disk.read(descriptor, 0, min(size, _END_PIECE))
+        head = self._disk.read_at(descriptor, 0, min(size, _END_PIECE))
 
         def read(start: int, end: int) -> bytes:
             # Most sessions are so short that this is all of them.
-            return head[start:end] if end <= len(head) else self._disk.read(descriptor, start, end)
+            return (
+                head[start:end] if end <= len(head) else self._disk.read_at(descriptor, start, end)
+            )
 
         length = len(head)
         while (end := read(0, length).find(b"\n")) < 0 and length < size:
@@ -246,7 +248,7 @@ class Reading:
         unfinished: Bytes at the end that are no line yet, once that was reached.
     """
 
-    def __init__(self, disk: EpisodeDisk, path: Path, session: str) -> None:
+    def __init__(self, disk: Disk, path: Path, session: str) -> None:
         """Read ``path``, the file of ``session``."""
         self.malformed: list[int] = []
         self.unfinished = 0
@@ -312,7 +314,7 @@ def _from_the_end(read: Callable[[int, int], bytes], size: int) -> Iterator[Epis
 # ---- which one runs, and which nobody ended ----
 
 
-def find_running(sessions: Sessions, disk: EpisodeDisk) -> SessionInfo | None:
+def find_running(sessions: Sessions, disk: Disk) -> SessionInfo | None:
     """Return the session that began last of those that have no end, or ``None``.
 
     One that was begun from another session is passed over: it is not the conversation. So is one
@@ -337,9 +339,7 @@ def find_running(sessions: Sessions, disk: EpisodeDisk) -> SessionInfo | None:
     return max(found, key=lambda info: (info.started, info.id), default=None)
 
 
-def left_open(
-    sessions: Sessions, disk: EpisodeDisk, minutes: float = ORPHAN_MINUTES
-) -> list[SessionInfo]:
+def left_open(sessions: Sessions, disk: Disk, minutes: float = ORPHAN_MINUTES) -> list[SessionInfo]:
     """Return the sessions that nobody ended, in which nothing was said for so long, an hour.
 
     Those that a program has open are none of them.
@@ -368,7 +368,7 @@ class Ended:
 
 def end_silent(
     sessions: Sessions,
-    disk: EpisodeDisk,
+    disk: Disk,
     lock: FolderLock,
     minutes: float,
     line: Callable[[str], bytes],
@@ -450,7 +450,7 @@ class Tally:
         return sum(self.roles.values())
 
 
-def count(sessions: Sessions, disk: EpisodeDisk, session: str) -> Tally:
+def count(sessions: Sessions, disk: Disk, session: str) -> Tally:
     """Count what stands in a session; nothing if it is gone."""
     tally = Tally()
     spoken: Episode | None = None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from engramdown.errors import StoreError
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import CACHE
 
@@ -32,7 +32,7 @@ _PATIENCE: Final = 10.0
 class GistLog:
     """The logs of one scope."""
 
-    def __init__(self, root: Path, disk: EpisodeDisk, lock: FolderLock) -> None:
+    def __init__(self, root: Path, disk: Disk, lock: FolderLock) -> None:
         """Keep the logs in the scope's folder ``root``, written under the lock of transcripts."""
         self.folder = root / FOLDER
         self._disk = disk
@@ -77,19 +77,19 @@ class GistLog:
 
     def _write(self, path: Path, data: bytes, *, is_new: bool) -> None:
         if is_new:
-            self._disk.make_folder(self.folder, durable=True)
+            self._disk.make_plain_folder(self.folder, durable=True)
         descriptor = self._disk.open(path, write=True)
         try:
             size = self._disk.look(descriptor).st_size
             try:
                 self._disk.write_all(descriptor, data)
-                self._disk.sync(descriptor)
+                self._disk.sync_open(descriptor)
                 if is_new:
                     self._disk.sync_folder(self.folder)
             except OSError as error:
                 error.filename = error.filename or str(path)
                 with contextlib.suppress(OSError):
-                    self._disk.truncate(descriptor, size)
+                    self._disk.truncate_open(descriptor, size)
                 raise
         finally:
             self._disk.close(descriptor)
@@ -467,7 +467,7 @@ class Kept(NamedTuple):
 class ViewCache:
     """The views of the conversations of one scope."""
 
-    def __init__(self, root: Path, disk: EpisodeDisk) -> None:
+    def __init__(self, root: Path, disk: Disk) -> None:
         """Keep them in the cache of the scope's folder ``root``."""
         self.folder = root / CACHE / VIEWS
         self._disk = disk
@@ -482,8 +482,8 @@ class ViewCache:
         data = b"%b\n%b\n" % (told, _seal(told))
         # It is only slower without.
         with contextlib.suppress(OSError, StoreError):
-            self._disk.make_folder(self.folder, durable=False)
-            self._disk.publish(self.path(session), data, durable=False, replace=True)
+            self._disk.make_plain_folder(self.folder, durable=False)
+            self._disk.save(self.path(session), data, durable=False, replace=True)
 
     def read(self, session: str) -> Kept | None:
         """Return a view as it was kept; ``None`` if there is none."""

@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from tests.cli.conftest import Runner
 
 ROLES: Final = ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad")
@@ -204,7 +204,7 @@ def test_what_cannot_be_written_is_an_error(
         raise OSError(28, "No space left on device")
 
     run.ok("log", "user", "x", "--session", "s")
-    monkeypatch.setattr(EpisodeDisk, "write", full)
+    monkeypatch.setattr(Disk, "write", full)
     for command in (["user", "y"], ["end", "s"]):
         done = run("log", *command)
         assert (done.code, done.out) == (3, "")
@@ -216,17 +216,17 @@ def test_what_cannot_be_written_is_an_error(
 def test_what_is_written_at_the_second_attempt_is_no_error(
     run: Runner, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = EpisodeDisk.write
+    write = Disk.write
     calls: list[int] = []
 
-    def slow(disk: EpisodeDisk, descriptor: int, data: bytes | memoryview) -> int:
+    def slow(disk: Disk, descriptor: int, data: bytes | memoryview) -> int:
         calls.append(descriptor)
         if len(calls) == 1:
             raise OSError(4, "Interrupted")
         return write(disk, descriptor, data)
 
     run.ok("log", "user", "x", "--session", "s")
-    monkeypatch.setattr(EpisodeDisk, "write", slow)
+    monkeypatch.setattr(Disk, "write", slow)
     found = run.ok("log", "user", "y", "--session", "s", "--json").json
     assert found == {"pointer": None, "session": "s", "seq": None}
     assert [line["text"] for line in recorded(memory, "s")] == ["x", "y"]

@@ -10,7 +10,7 @@ from engramdown.cortex.card_state import CardState, card_state
 from engramdown.cortex.worker import work_once
 from engramdown.episodes.card import CardFiles
 from engramdown.errors import ModelError, SessionNotFoundError
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from tests.cortex.desk import Desk, episodes, spoken
 
 
@@ -62,7 +62,7 @@ def test_an_empty_session_and_a_persons_page_have_nothing_to_wait_for(
     episodes(cortex).end("s1")
     work(cortex)
     assert card_state(cortex.scopes, "s1") == CardState("empty")
-    CardFiles(episodes(cortex).folder.parent, EpisodeDisk()).create("s1", "---\ntitle: Mine\n---\n")
+    CardFiles(episodes(cortex).folder.parent, Disk()).create("s1", "---\ntitle: Mine\n---\n")
     assert card_state(cortex.scopes, "s1") == CardState("yours")
     assert desk.asked == []
 

@@ -15,7 +15,7 @@ from engramdown.cortex.worker import work_once
 from engramdown.episodes.card import Card, CardFiles
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SessionNotFoundError
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from tests.consolidation.answering import Answering
 
 T = TypeVar("T", bound=BaseModel)
@@ -64,7 +64,7 @@ def test_a_card_is_filled_in_once(cortex: Cortex, episodes: EpisodicMemory) -> N
 
 
 def test_what_a_person_writes_wins(cortex: Cortex, episodes: EpisodicMemory) -> None:
-    CardFiles(episodes.folder.parent, EpisodeDisk()).create("s", "---\ntitle: Mine\n---\n")
+    CardFiles(episodes.folder.parent, Disk()).create("s", "---\ntitle: Mine\n---\n")
     fill_card(cortex.scopes, episodes, "s")
     card = episodes.card("s")
     assert (card.title, card.paragraph) == ("Mine", "It was hunter2.")

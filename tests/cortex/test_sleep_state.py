@@ -177,7 +177,7 @@ def test_what_cannot_be_removed_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("engramdown.storage.disk.EpisodeDisk.remove", refuse)
+    monkeypatch.setattr("engramdown.storage.disk.Disk.unlink", refuse)
     with pytest.raises(StoreError, match=WORK):
         state.end()
 

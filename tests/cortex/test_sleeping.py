@@ -601,7 +601,7 @@ def test_what_is_gone_after_a_crash_is_not_written(cortex: Cortex) -> None:
 def test_what_is_done_is_not_done_again_after_a_crash_at_the_end(cortex: Cortex) -> None:
     record(cortex, "s1", fails=2)
     cortex.scopes.model = Model(Lessons={"items": [LESSON]})
-    remove = "engramdown.storage.disk.EpisodeDisk.remove"
+    remove = "engramdown.storage.disk.Disk.unlink"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(remove, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):

@@ -61,6 +61,6 @@ def test_what_cannot_be_ended_is_an_error(root: Path, monkeypatch: pytest.Monkey
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("engramdown.storage.disk.EpisodeDisk.write", full)
+    monkeypatch.setattr("engramdown.storage.disk.Disk.write", full)
     with pytest.raises(StoreError, match=r"left could not be ended: .*No space left"):
         tidy([plan], USUAL)

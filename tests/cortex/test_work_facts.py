@@ -420,7 +420,7 @@ def killed(cortex: Cortex, desk: Desk, where: str) -> None:
     "where",
     [
         "engramdown.cortex.scopes.Scopes.propose",
-        "engramdown.storage.disk.EpisodeDisk.remove",
+        "engramdown.storage.disk.Disk.unlink",
     ],
 )
 def test_what_a_model_answered_is_kept_and_not_asked_for_again(

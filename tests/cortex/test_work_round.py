@@ -17,7 +17,7 @@ from engramdown.cortex.work_summary import WorkSummary
 from engramdown.cortex.worker import work_once
 from engramdown.episodes.card import CardFiles
 from engramdown.errors import ModelError
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes, spoken
 
@@ -189,7 +189,7 @@ def test_a_persons_page_is_never_touched_and_nobody_is_asked_for_it(
 ) -> None:
     spoken(cortex, "mine")
     spoken(cortex, "other")
-    pages = CardFiles(episodes(cortex).folder.parent, EpisodeDisk())
+    pages = CardFiles(episodes(cortex).folder.parent, Disk())
     pages.create("mine", "---\ntitle: In my words\n---\n")
     before = pages.path("mine").read_bytes()
     assert deeds(round_of(cortex)) == [("card", "other")]
@@ -202,7 +202,7 @@ def test_a_persons_page_is_never_touched_and_nobody_is_asked_for_it(
 
 def test_a_page_that_a_person_writes_while_a_model_thinks_wins(cortex: Cortex, desk: Desk) -> None:
     spoken(cortex, "s1")
-    pages = CardFiles(episodes(cortex).folder.parent, EpisodeDisk())
+    pages = CardFiles(episodes(cortex).folder.parent, Disk())
     page = "---\ntitle: In my words\n---\n"
     desk.meanwhile = lambda: pages.create("s1", page)
     round_of(cortex)

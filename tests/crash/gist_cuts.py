@@ -18,7 +18,7 @@ from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted
@@ -44,7 +44,7 @@ def trials(folder: Path, dice: random.Random) -> Iterator[Trial]:
             yield from cut(mount, compact(mount, dice), dice)
 
 
-def compact(mount: Mount, dice: random.Random, disk: EpisodeDisk | None = None) -> Acknowledged:
+def compact(mount: Mount, dice: random.Random, disk: Disk | None = None) -> Acknowledged:
     """Talk and summarise in turn; what is said is not synced, as it is by default."""
     memory = _opened(mount, disk)
     track = Track(memory, _SESSION, disk=disk)
@@ -121,5 +121,5 @@ def _quote(request: Request) -> Written:
     return Written("|".join(part.text for part in request.parts), "normal")
 
 
-def _opened(mount: Mount, disk: EpisodeDisk | None = None) -> EpisodicMemory:
+def _opened(mount: Mount, disk: Disk | None = None) -> EpisodicMemory:
     return EpisodicMemory(mount.place / SCOPE, EpisodeSettings(durability="fast"), disk)

@@ -21,7 +21,7 @@ from engramdown.errors import StoreError
 from engramdown.importers.importer import Importer
 from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import read_line
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import excluded
@@ -255,7 +255,7 @@ def _build(root: Path) -> None:
     memory.log("alder", "assistant", "it flew away")
     memory.recall("heron")
     memory.close()
-    CardFiles(root, EpisodeDisk()).create("birch", "# Trees\n\n## Paragraph\n\nA page by hand.\n")
+    CardFiles(root, Disk()).create("birch", "# Trees\n\n## Paragraph\n\nA page by hand.\n")
 
 
 def _logs(*lines: tuple[str, str]) -> Callable[[Path], None]:
@@ -337,14 +337,14 @@ def _exclude(root: Path) -> None:
 def _fill(root: Path) -> None:
     memory = opened(root)
     said = Filled("2026-02-27T10:00:00.000000Z", "m", title="Birds", one_liner="Herons", marks=0)
-    cards = CardFiles(root, EpisodeDisk())
+    cards = CardFiles(root, Disk())
     cards.fill(memory.session("alder"), said, memory.recorder.lock, memory.session)
     memory.close()
 
 
 def _edit_card(root: Path) -> None:
     page = "# Birds\n\n## Paragraph\n\nA page by hand, too.\n"
-    CardFiles(root, EpisodeDisk()).create("alder", page)
+    CardFiles(root, Disk()).create("alder", page)
 
 
 def _import(root: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.crash.gist_cuts import compact, cut
 from tests.crash.mounted import mounted
@@ -16,28 +16,28 @@ from tests.crash.recordings import SCOPE
 from tests.crash.volume import Volume
 
 
-class UnsyncedLines(EpisodeDisk):
+class UnsyncedLines(Disk):
     """A disk that does not sync what is written."""
 
-    def sync(self, descriptor: int) -> None:
+    def sync_open(self, descriptor: int) -> None:
         """Do nothing."""
 
 
-class UnsyncedFolders(EpisodeDisk):
+class UnsyncedFolders(Disk):
     """A disk that does not sync names."""
 
     def sync_folder(self, path: Path) -> None:
         """Do nothing."""
 
 
-class UnsyncedTranscripts(EpisodeDisk):
+class UnsyncedTranscripts(Disk):
     """A disk that does not sync what is summarised."""
 
     def sync_file(self, path: Path) -> None:
         """Do nothing."""
 
 
-def cuts(folder: Path, disk: EpisodeDisk | None) -> Iterator[Trial]:
+def cuts(folder: Path, disk: Disk | None) -> Iterator[Trial]:
     with mounted(folder / "volume") as mount:
         mount.volume = Volume.of({"p": None, SCOPE: None})
         known = compact(mount, random.Random(3), disk)
@@ -51,5 +51,5 @@ def test_a_power_cut_leaves_every_word_covered_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mutant", [UnsyncedLines, UnsyncedFolders, UnsyncedTranscripts])
-def test_without_one_of_these_something_is_wrong(mutant: type[EpisodeDisk], tmp_path: Path) -> None:
+def test_without_one_of_these_something_is_wrong(mutant: type[Disk], tmp_path: Path) -> None:
     assert any(trial.wrong for trial in cuts(tmp_path, mutant()))

@@ -8,28 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.crash.mounted import mounted
 from tests.crash.transcript_cuts import cut, record
 from tests.crash.volume import Volume
 
 
-class UnsyncedLines(EpisodeDisk):
+class UnsyncedLines(Disk):
     """A disk that does not sync what is written."""
 
-    def sync(self, descriptor: int) -> None:
+    def sync_open(self, descriptor: int) -> None:
         """Do nothing."""
 
 
-class UnsyncedFolders(EpisodeDisk):
+class UnsyncedFolders(Disk):
     """A disk that does not sync names."""
 
     def sync_folder(self, path: Path) -> None:
         """Do nothing."""
 
 
-class WithoutNotes(EpisodeDisk):
+class WithoutNotes(Disk):
     """A disk on which nothing says that a text has no line yet."""
 
     def begin(self, path: Path) -> Path:
@@ -37,7 +37,7 @@ class WithoutNotes(EpisodeDisk):
         return path
 
 
-def cuts(folder: Path, disk: EpisodeDisk | None) -> Iterator[Trial]:
+def cuts(folder: Path, disk: Disk | None) -> Iterator[Trial]:
     with mounted(folder / "volume") as mount:
         mount.volume = Volume.of({"p": None})
         recording = record(mount, "full", random.Random(3), disk)
@@ -51,5 +51,5 @@ def test_a_power_cut_takes_no_line_that_was_acknowledged(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("mutant", [UnsyncedLines, UnsyncedFolders, WithoutNotes])
-def test_without_one_of_these_something_is_wrong(mutant: type[EpisodeDisk], tmp_path: Path) -> None:
+def test_without_one_of_these_something_is_wrong(mutant: type[Disk], tmp_path: Path) -> None:
     assert any(trial.wrong for trial in cuts(tmp_path, mutant()))

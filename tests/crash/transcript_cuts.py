@@ -19,7 +19,7 @@ from engramdown.episodes.forget import Traces
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted
@@ -81,7 +81,7 @@ def trials(folder: Path, dice: random.Random) -> Iterator[Trial]:
 
 
 def record(
-    mount: Mount, durability: _Durability, dice: random.Random, disk: EpisodeDisk | None = None
+    mount: Mount, durability: _Durability, dice: random.Random, disk: Disk | None = None
 ) -> Recording:
     """Record a few lines, by one process or by several, on what stands at the mount."""
     memory = _opened(mount, durability, disk)
@@ -167,16 +167,14 @@ def _hidden(memory: EpisodicMemory) -> set[str]:
     """Return the digest of the long text if no line shows it, after what is old was swept up."""
     with mock.patch("engramdown.storage.disk._GIVEN_UP", -math.inf):
         memory.tidy()
-    disk, folder = EpisodeDisk(), memory.folder / PAYLOADS
+    disk, folder = Disk(), memory.folder / PAYLOADS
     shelf = Payloads(folder, disk, durable=True).path(digest(_LONG)).parent
-    texts = {shelf.name + name.removesuffix(".txt") for name in disk.names(shelf)}
+    texts = {shelf.name + name.removesuffix(".txt") for name in disk.files(shelf)}
     # A line that is broken may be mended by whoever can read it.
     return texts - Traces(memory.folder.parent, disk).referenced()
 
 
-def _opened(
-    mount: Mount, durability: _Durability, disk: EpisodeDisk | None = None
-) -> EpisodicMemory:
+def _opened(mount: Mount, durability: _Durability, disk: Disk | None = None) -> EpisodicMemory:
     return EpisodicMemory(mount.place / SCOPE, EpisodeSettings(durability=durability), disk)
 
 

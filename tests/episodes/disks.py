@@ -1,6 +1,6 @@
 """A disk for transcripts that fails where it is told to.
 
-Promises: what is to fail is named by the method of :class:`EpisodeDisk` and, if need be, by a part
+Promises: what is to fail is named by the method of :class:`Disk` and, if need be, by a part
 of the name of the file; a fault that landed is counted, so that a test can see that it did.
 """
 
@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 
 __all__ = ["Fault", "FaultyDisk"]
 
@@ -37,7 +37,7 @@ class Fault:
     spared: int = 0
 
 
-class FaultyDisk(EpisodeDisk):
+class FaultyDisk(Disk):
     """A disk with faults.
 
     Attributes:
@@ -88,13 +88,13 @@ class FaultyDisk(EpisodeDisk):
             return done
         raise OSError(fault.code, os.strerror(fault.code))
 
-    def truncate(self, descriptor: int, size: int) -> None:
+    def truncate_open(self, descriptor: int, size: int) -> None:
         self._fail("truncate", self._names.get(descriptor, ""))
-        super().truncate(descriptor, size)
+        super().truncate_open(descriptor, size)
 
-    def sync(self, descriptor: int) -> None:
+    def sync_open(self, descriptor: int) -> None:
         self._fail("sync", self._names.get(descriptor, ""))
-        super().sync(descriptor)
+        super().sync_open(descriptor)
 
     def lock(self, descriptor: int) -> bool:
         fault = self._meet("lock", self._names.get(descriptor, ""))
@@ -108,7 +108,7 @@ class FaultyDisk(EpisodeDisk):
         self._fail("keep", self._names.get(descriptor, ""))
         super().keep(descriptor)
 
-    def publish(
+    def save(
         self,
         path: Path,
         data: bytes,
@@ -118,16 +118,16 @@ class FaultyDisk(EpisodeDisk):
         unfinished: Path | None = None,
     ) -> bool:
         self._fail("publish", path.name)
-        return super().publish(path, data, durable=durable, replace=replace, unfinished=unfinished)
+        return super().save(path, data, durable=durable, replace=replace, unfinished=unfinished)
 
-    def remove(self, path: Path) -> None:
+    def unlink(self, path: Path) -> None:
         self._fail("remove", path.name)
-        super().remove(path)
+        super().unlink(path)
 
     def sync_folder(self, path: Path) -> None:
         self._fail("sync_folder", path.name)
         super().sync_folder(path)
 
-    def make_folder(self, path: Path, *, durable: bool) -> bool:
+    def make_plain_folder(self, path: Path, *, durable: bool) -> bool:
         self._fail("make_folder", path.name)
-        return super().make_folder(path, durable=durable)
+        return super().make_plain_folder(path, durable=durable)

@@ -23,7 +23,7 @@ from engramdown.errors import (
     SessionNotFoundError,
 )
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import Pointer, read_line
 from engramdown.transcripts.payloads import digest
 from engramdown.transcripts.session_log import SessionLog
@@ -40,7 +40,7 @@ def memory(tmp_path: Path) -> EpisodicMemory:
     return opened(tmp_path)
 
 
-def opened(root: Path, disk: EpisodeDisk | None = None) -> EpisodicMemory:
+def opened(root: Path, disk: Disk | None = None) -> EpisodicMemory:
     """Open the memory of the tests: a session with a secret, one beside it."""
     memory = EpisodicMemory(root, EpisodeSettings(redact="off"), disk)
     if not (root / "episodes").exists():
@@ -510,7 +510,7 @@ def test_a_line_waits_until_its_text_can_be_kept_again(
 # ---- crashes and failing disks ----
 
 
-class DyingDisk(EpisodeDisk):
+class DyingDisk(Disk):
     """A disk on which the process dies, as by SIGKILL, at the ``left``-th change."""
 
     def __init__(self, left: int) -> None:
@@ -526,17 +526,17 @@ class DyingDisk(EpisodeDisk):
         self._count()
         return super().write(descriptor, data)
 
-    def sync(self, descriptor: int) -> None:
+    def sync_open(self, descriptor: int) -> None:
         self._count()
-        super().sync(descriptor)
+        super().sync_open(descriptor)
 
     def sync_folder(self, path: Path) -> None:
         self._count()
         super().sync_folder(path)
 
-    def remove(self, path: Path) -> None:
+    def unlink(self, path: Path) -> None:
         self._count()
-        super().remove(path)
+        super().unlink(path)
 
     def _name(self, unfinished: Path, path: Path, *, replace: bool) -> bool:
         self._count()

@@ -13,7 +13,7 @@ import pytest
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.settings import EpisodeSettings
 from engramdown.storage import disk as disk_module
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import Pointer
 
 LONG: Final = "line of output\n" * 300
@@ -25,7 +25,7 @@ SAID: Final = (
 )
 
 
-class DyingDisk(EpisodeDisk):
+class DyingDisk(Disk):
     """A disk on which the process dies, as by SIGKILL, at the ``left``-th call.
 
     Attributes:
@@ -43,7 +43,7 @@ class DyingDisk(EpisodeDisk):
         found = super().__getattribute__(name)
         if name in {"left", "half", "process"} or not callable(found):
             return found
-        return self._counted(name, found) if name in {*vars(EpisodeDisk)} else found
+        return self._counted(name, found) if name in {*vars(Disk)} else found
 
     def _counted(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*arguments: Any, **more: Any) -> Any:  # noqa: ANN401 - as above
@@ -72,7 +72,7 @@ def record(memory: EpisodicMemory, report: Path) -> None:
         memory.close()
 
 
-def dies(root: Path, report: Path, disk: EpisodeDisk, durability: Any) -> bool:  # noqa: ANN401
+def dies(root: Path, report: Path, disk: Disk, durability: Any) -> bool:  # noqa: ANN401
     """Record in a child; whether it died before it was done."""
     child = os.fork()
     if child == 0:
@@ -120,7 +120,7 @@ def test_a_kill_at_any_call_loses_nothing_and_leaves_nothing(
 
 
 def test_what_another_process_is_making_is_left_alone(tmp_path: Path) -> None:
-    disk = EpisodeDisk()
+    disk = Disk()
     ours = tmp_path / f"a.txt.{os.getpid()}-0badcafe.part"
     young = tmp_path / "b.txt.999999999-0badcafe.part"
     gone = tmp_path / "c.txt.999999999-0badcafe.part"
@@ -147,7 +147,7 @@ def test_the_next_session_removes_what_a_dead_process_was_making(
     assert not left.exists()
 
 
-class FailingDisk(EpisodeDisk):
+class FailingDisk(Disk):
     """A disk on which the ``left``-th call fails, and all after it until it is mended.
 
     Attributes:
@@ -181,7 +181,7 @@ class FailingDisk(EpisodeDisk):
 
 
 # To close a file, and to say who one is, cannot fail in a way that anybody could act on.
-FAILING: Final = {name for name in vars(EpisodeDisk) if name.islower() and name[0] != "_"} - {
+FAILING: Final = {name for name in vars(Disk) if name.islower() and name[0] != "_"} - {
     "close",
     "process",
     "is_running",

@@ -11,7 +11,7 @@ import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.importers.importer import purge_import
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
 from engramdown.transcripts.session_log import SessionLog
 from tests.episodes.disks import Fault, FaultyDisk
@@ -190,7 +190,7 @@ def test_what_stands_behind_a_link_is_left_alone(
 ) -> None:
     """A project that was cloned may lead to the texts of another scope."""
     memory.log("s", "tool_result", LONG)
-    shelf = Payloads(Path(PAYLOADS), EpisodeDisk(), durable=False).path(digest(LONG)).parent.name
+    shelf = Payloads(Path(PAYLOADS), Disk(), durable=False).path(digest(LONG)).parent.name
     place = place.replace("shelf", shelf)
     link = tmp_path / "cloned" / place
     link.parent.mkdir(parents=True)

@@ -173,7 +173,7 @@ BUGS: Final = (
     Bug(
         "a torn line stays in the file",
         "transcripts.session_log",
-        "        self._disk.truncate(descriptor, size - len(tail))\n",
+        "        self._disk.truncate_open(descriptor, size - len(tail))\n",
         "",
         lambda core: core.a_torn_end_is_set_aside(b'{"seq":2,"ts":"20'),
     ),
@@ -187,14 +187,14 @@ BUGS: Final = (
     Bug(
         "half a line is not taken back",
         "transcripts.session_log",
-        "self._disk.truncate(descriptor, self._end)",
+        "self._disk.truncate_open(descriptor, self._end)",
         "pass",
         lambda core: core.a_failed_write_leaves_nothing(20),
     ),
     Bug(
         "what must be synced is not",
         "transcripts.session_log",
-        "self._disk.sync(descriptor)",
+        "self._disk.sync_open(descriptor)",
         "pass",
         lambda core: core.what_is_synced_is_acknowledged(),
     ),

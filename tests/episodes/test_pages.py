@@ -9,7 +9,7 @@ import pytest
 
 from engramdown.episodes.card import CardFiles, as_page
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def memory(tmp_path: Path) -> EpisodicMemory:
 
 @pytest.fixture
 def files(tmp_path: Path) -> CardFiles:
-    return CardFiles(tmp_path, EpisodeDisk())
+    return CardFiles(tmp_path, Disk())
 
 
 def test_looking_at_a_card_makes_no_file(memory: EpisodicMemory, files: CardFiles) -> None:

@@ -14,7 +14,7 @@ import pytest
 from engramdown.episodes import recorder
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import find_trouble
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from tests.episodes.disks import Fault, FaultyDisk
 
@@ -176,7 +176,7 @@ def test_a_stuck_lock_is_not_waited_for_again_and_again(
         take(lock, 0.001)
 
     monkeypatch.setattr(FolderLock, "take", watched)
-    with FolderLock(memory.folder / ".lock", EpisodeDisk(), 5).hold():
+    with FolderLock(memory.folder / ".lock", Disk(), 5).hold():
         waits.clear()
         for session in ("s", "t", "u", "s"):
             assert memory.log(session, "user", "a") is None
@@ -189,20 +189,20 @@ def test_a_stuck_lock_is_not_waited_for_again_and_again(
 def test_other_processes_see_it(memory: EpisodicMemory, disk: FaultyDisk) -> None:
     disk.faults = [Fault("write", errno.ENOSPC, "s.jsonl")]
     memory.log("s", "user", "a")
-    ((name, trouble),) = find_trouble(memory.folder, EpisodeDisk())
+    ((name, trouble),) = find_trouble(memory.folder, Disk())
     assert name == f"degraded-{os.getpid()}.json"
     assert (trouble.process, trouble.waiting, trouble.ended) == (os.getpid(), 1, False)
     assert "No space left" in str(trouble)
     disk.faults = []
     memory.log("s", "user", "b")
-    assert find_trouble(memory.folder, EpisodeDisk()) == []
+    assert find_trouble(memory.folder, Disk()) == []
 
 
 def test_others_see_how_many_wait(memory: EpisodicMemory, disk: FaultyDisk) -> None:
     disk.faults = [Fault("write", name="s.jsonl")]
     for number in range(1, 6):
         memory.log("s", "user", "a")
-        ((_, trouble),) = find_trouble(memory.folder, EpisodeDisk())
+        ((_, trouble),) = find_trouble(memory.folder, Disk())
         assert trouble.waiting == number
 
 
@@ -222,7 +222,7 @@ def test_what_goes_with_a_process_is_seen_by_others(
     )
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=child_env)
     memory = EpisodicMemory(tmp_path)
-    ((_, trouble),) = find_trouble(memory.folder, EpisodeDisk())
+    ((_, trouble),) = find_trouble(memory.folder, Disk())
     assert (trouble.waiting, trouble.ended) == (3, True)
     assert "ended with 3 episodes not written" in str(trouble)
 
@@ -243,7 +243,7 @@ def test_what_waits_is_tried_when_the_program_ends(
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=child_env)
     memory = EpisodicMemory(tmp_path)
     assert said(memory) == ["last words"]
-    assert find_trouble(memory.folder, EpisodeDisk()) == []
+    assert find_trouble(memory.folder, Disk()) == []
 
 
 @pytest.mark.skipif(
@@ -253,7 +253,7 @@ def test_a_read_only_folder_is_seen_by_everybody(memory: EpisodicMemory) -> None
     memory.close()
     memory.folder.chmod(0o500)
     try:
-        ((name, trouble),) = find_trouble(memory.folder, EpisodeDisk())
+        ((name, trouble),) = find_trouble(memory.folder, Disk())
     finally:
         memory.folder.chmod(0o700)
     assert name == "."
@@ -264,8 +264,8 @@ def test_files_that_look_like_it_are_none(memory: EpisodicMemory) -> None:
     for number, text in enumerate(["", "{", "[]", "{}", '{"process": "x"}', '{"process": 1}']):
         (memory.folder / f"degraded-{number}.json").write_text(text, encoding="utf-8")
     (memory.folder / "degraded-9.json").mkdir()
-    assert find_trouble(memory.folder, EpisodeDisk()) == []
-    assert find_trouble(memory.folder / "nothing", EpisodeDisk()) == []
+    assert find_trouble(memory.folder, Disk()) == []
+    assert find_trouble(memory.folder / "nothing", Disk()) == []
 
 
 def test_a_marker_that_cannot_be_removed_is_said(memory: EpisodicMemory, disk: FaultyDisk) -> None:

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes.recorder import Trouble, find_trouble, marker
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 
 OURS = {"process": os.getpid(), "since": "2026", "reason": "disk full", "waiting": 2, "lost": 1}
 
 
 def found(folder: Path, data: bytes) -> list[Trouble]:
     (folder / marker(1)).write_bytes(data)
-    return [trouble for _, trouble in find_trouble(folder, EpisodeDisk())]
+    return [trouble for _, trouble in find_trouble(folder, Disk())]
 
 
 def test_a_marker_tells_what_waits_and_what_is_lost(tmp_path: Path) -> None:

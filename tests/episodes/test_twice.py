@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import number
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.transcripts.test_session_log import line, opened, say, start, texts
@@ -50,7 +50,7 @@ def test_nor_if_it_lacks_only_its_end(path: Path) -> None:
     assert texts(path) == ["a", "b", "c"]
 
 
-class UnlockingDisk(EpisodeDisk):
+class UnlockingDisk(Disk):
     """A disk that cannot let go of a lock."""
 
     failed = 0

@@ -31,7 +31,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.importers import migration
 from engramdown.importers.inputs import Ledger, Opened
 from engramdown.storage import locks
-from engramdown.storage.disk import Disk, EpisodeDisk
+from engramdown.storage.disk import Disk
 from tests.fuzz.pages import fields, text_of
 
 __all__ = ["derived", "git_merge", "journal", "states"]
@@ -85,7 +85,7 @@ def states(data: bytes) -> None:
     """What a job, an import or a recording left is read, or is nothing."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         root = Path(folder)
-        disk = EpisodeDisk()
+        disk = Disk()
         places = (
             *(root / name for name in (sleep_state.NAME, sleep_state.WORK, locks.NAME)),
             *(root / migration.NAME, root / "episodes" / recorder.marker(1)),

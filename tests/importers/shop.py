@@ -10,7 +10,7 @@ from typing import Any
 from engramdown.importers.importer import SOURCES, Importer, Report
 from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import Sessions
 
@@ -65,7 +65,7 @@ class Shop:
 
     def sessions(self) -> dict[str, tuple[Episode, ...]]:
         """Return the episodes of every session."""
-        found = Sessions(self.folder, EpisodeDisk())
+        found = Sessions(self.folder, Disk())
         return {name: found.read(name).episodes for name in found.ids()}
 
     def texts(self) -> list[list[str]]:

@@ -14,7 +14,7 @@ import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.importers.importer import Report
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.payloads import PAYLOADS, Payloads
 from engramdown.transcripts.tool_calls import paired
@@ -238,7 +238,7 @@ def test_what_is_known_of_a_line_comes_along(shop: Shop) -> None:
     results = {each.call: each for each in said if each.role == "tool_result"}
     assert [results[key].ms for key in ("t1", "t2", "t3")] == [41, None, 4200]
     assert [results[key].error for key in ("t1", "t4")] == [False, True]
-    payloads = Payloads(shop.folder / PAYLOADS, EpisodeDisk(), durable=False)
+    payloads = Payloads(shop.folder / PAYLOADS, Disk(), durable=False)
     assert payloads.fetch(results["t2"].payload) == LONG
 
 

@@ -19,7 +19,7 @@ from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.importers.importer import Importer, alone
 from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from tests.importers.shop import Shop, claude_line, write_lines
 
 
@@ -384,7 +384,7 @@ def test_many_conversations_are_not_held_in_memory(shop: Shop) -> None:
 def test_two_imports_at_once_wait_for_each_other(shop: Shop) -> None:
     write_lines(shop.inbox / "a.jsonl", [claude_line(1, "x")])
     importer = Importer(shop.folder, EpisodeSettings(), patience=0.01)
-    with alone(shop.folder, EpisodeDisk()), pytest.raises(LockTimeoutError):
+    with alone(shop.folder, Disk()), pytest.raises(LockTimeoutError):
         importer.run(find_inputs([shop.inbox]))
     assert shop.bring().new == 1
 

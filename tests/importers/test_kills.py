@@ -23,7 +23,7 @@ from tests.importers.shop import Shop, claude_line, write_lines
 DYING: Final = """\
 import os, signal, sys
 from pathlib import Path
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.importers import importer as file
 from engramdown.importers.inputs import find_inputs
 from engramdown.importers.importer import Importer
@@ -32,11 +32,11 @@ from engramdown.settings import EpisodeSettings
 left = int(sys.argv[1])
 file._MOST_BYTES = 400
 
-class Dying(EpisodeDisk):
+class Dying(Disk):
     pass
 
 def dying(name):
-    usual = getattr(EpisodeDisk, name)
+    usual = getattr(Disk, name)
     def call(self, *arguments, **named):
         global left
         left -= 1

@@ -20,7 +20,7 @@ from engramdown.importers.importer import Importer, Purged, purge_import
 from engramdown.importers.inputs import find_inputs
 from engramdown.recall.vectors import Vectors, digest_of
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import CACHE
 from engramdown.transcripts.episode import Episode, Pointer
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
@@ -52,7 +52,7 @@ def record(shop: Shop, session: str, *texts: str) -> EpisodicMemory:
 
 
 def export(shop: Shop, session: str) -> Path:
-    payloads = Payloads(shop.folder / PAYLOADS, EpisodeDisk(), durable=False)
+    payloads = Payloads(shop.folder / PAYLOADS, Disk(), durable=False)
     episodes = EpisodicMemory(shop.folder.parent).session(session).episodes
     exported = as_json(session, episodes, lambda episode: payloads.fetch(episode.payload))
     path = shop.inbox / f"{session}.json"
@@ -84,7 +84,7 @@ def test_what_was_made_of_the_sessions_goes_with_them(shop: Shop) -> None:
     (brought,) = shop.bring().sessions
     record(shop, "native", "native words")
     root = shop.folder.parent
-    for path in Traces(root, EpisodeDisk()).derived(brought.session):
+    for path in Traces(root, Disk()).derived(brought.session):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("a card", "utf-8")
     assert EpisodicMemory(root).recall("marmalade")
@@ -114,7 +114,7 @@ def test_the_vectors_of_what_was_purged_go(shop: Shop) -> None:
     shop.bring()
     root = shop.folder.parent
     EpisodicMemory(root).log("native", "user", "native words")
-    vectors = Vectors(root / CACHE, EpisodeDisk())
+    vectors = Vectors(root / CACHE, Disk())
     vectors.keep("m", [(digest_of(text), b"1234") for text in ("marmalade", "native words")])
     purge_import(shop.folder, "claude-code")
     left = vectors.each(lambda rows: [digest for _, digest, _ in rows])
@@ -126,11 +126,11 @@ def test_a_text_that_somebody_says_while_it_is_purged_stays(shop: Shop) -> None:
     write_lines(shop.inbox / "a.jsonl", [result(1, LONG)])
     shop.bring()
     memory = EpisodicMemory(shop.folder.parent)
-    remove = EpisodeDisk.remove
+    remove = Disk.unlink
     said: list[Pointer | None] = []
 
-    class Slow(EpisodeDisk):
-        def remove(self, path: Path) -> None:
+    class Slow(Disk):
+        def unlink(self, path: Path) -> None:
             if path.suffix == ".txt" and not said:
                 thread = threading.Thread(
                     target=lambda: said.append(memory.log("native", "tool_result", LONG))
@@ -173,7 +173,7 @@ def test_a_text_that_is_removed_while_it_is_imported_again_is_kept(
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_purge_that_is_killed_at_any_change_is_finished_by_the_next(tmp_path: Path) -> None:
-    class Dying(EpisodeDisk):
+    class Dying(Disk):
         left = 0
 
         def _count(self) -> None:
@@ -181,13 +181,13 @@ def test_a_purge_that_is_killed_at_any_change_is_finished_by_the_next(tmp_path: 
                 os._exit(9)
             Dying.left -= 1
 
-        def remove(self, path: Path) -> None:
+        def unlink(self, path: Path) -> None:
             self._count()
-            super().remove(path)
+            super().unlink(path)
 
-        def publish(self, path: Path, data: bytes, **how: Any) -> bool:  # noqa: ANN401 - as given
+        def save(self, path: Path, data: bytes, **how: Any) -> bool:  # noqa: ANN401 - as given
             self._count()
-            return super().publish(path, data, **how)
+            return super().save(path, data, **how)
 
     number, died = 0, True
     while died:
@@ -230,11 +230,11 @@ def test_nothing_to_purge_is_nothing(shop: Shop) -> None:
 
 
 def test_a_purge_that_stopped_is_finished_by_the_next(shop: Shop) -> None:
-    class Stubborn(EpisodeDisk):
-        def remove(self, path: Path) -> None:
+    class Stubborn(Disk):
+        def unlink(self, path: Path) -> None:
             if path.suffix == ".jsonl":
                 raise PermissionError(13, "no", str(path))
-            super().remove(path)
+            super().unlink(path)
 
     write_lines(shop.inbox / "a.jsonl", [result(1, LONG)])
     shop.bring()
@@ -322,7 +322,7 @@ def test_a_session_that_vanishes_while_it_grows_is_said(shop: Shop) -> None:
     (brought,) = shop.bring().sessions
     write_lines(path, [claude_line(2, "two")], mode="a")
 
-    class Vanishing(EpisodeDisk):
+    class Vanishing(Disk):
         def open(self, path: Path | str, *, write: bool = False, new: bool = False) -> int:
             if write and Path(path).stem == brought.session:
                 Path(path).unlink()

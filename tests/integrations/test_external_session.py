@@ -12,7 +12,7 @@ import pytest
 from engramdown import Cortex
 from engramdown.integrations.external_session import ExternalSession
 from engramdown.integrations.history import History, Item, Line
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import Episode
 
 
@@ -150,4 +150,4 @@ def test_a_line_says_nothing_twice(session: ExternalSession, path: Path) -> None
     assert path.read_text(encoding="utf-8").count("stands there once") == 1
     line = json.loads(path.read_text(encoding="utf-8").split("\n")[1])
     assert line["meta"] == {"mine": {"item": {"said": None}, "text": ["said"]}}
-    assert EpisodeDisk().find(path) is not None
+    assert Disk().find(path) is not None

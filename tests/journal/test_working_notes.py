@@ -25,7 +25,7 @@ from engramdown.journal.page import LONGEST
 from engramdown.journal.page_search import search_notes
 from engramdown.journal.working_notes import Note, WorkingNotes, pieces
 from engramdown.storage import exchange
-from engramdown.storage.disk import Disk, EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
@@ -259,7 +259,7 @@ def test_several_processes_lose_nothing(tmp_path: Path) -> None:
     assert sorted(said) == sorted(f"{name} {number}" for name in "abc" for number in range(10))
 
 
-class _Waiting(EpisodeDisk):
+class _Waiting(Disk):
     """Says when a lock is somebody else's."""
 
     def __init__(self, met: Event) -> None:
@@ -329,7 +329,7 @@ def test_all_that_may_hold_notes_is_named(tmp_path: Path) -> None:
     beside = [f".{SESSION}.md.{zeros}.{zeros}.00000000.tmp", f"{SESSION}.other-00000000.md"]
     for name in (*beside, f"{SESSION}.md~", f"{SESSION}-2.md", "x.md"):
         notes.path.with_name(name).write_text("x", encoding="utf-8")
-    found = {path.name for path in pieces(tmp_path, SESSION, EpisodeDisk())}
+    found = {path.name for path in pieces(tmp_path, SESSION, Disk())}
     assert found == {f"{SESSION}.md", *beside}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engramdown import EpisodicMemory
 from engramdown.recall.index import Index
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 
 
 def test_who_opens_the_index_reads_no_row_of_every_session(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_who_opens_the_index_reads_no_row_of_every_session(tmp_path: Path) -> No
     with closing(sqlite3.connect(cache / "index.sqlite")) as connection:
         asked: list[str] = []
         connection.set_trace_callback(asked.append)
-        with Index(connection, tmp_path / "episodes", cache, EpisodeDisk()).reading():
+        with Index(connection, tmp_path / "episodes", cache, Disk()).reading():
             pass
         connection.set_trace_callback(None)
         plans = [

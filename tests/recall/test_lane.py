@@ -18,7 +18,7 @@ from engramdown.recall import vectors as lane
 from engramdown.recall.finder import Hits
 from engramdown.recall.vectors import FILE, Vectors, digest_of, packed
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from tests.episodes.endpoint import Endpoint, FakeEmbedder, serving, vector_of
 from tests.episodes.transcripts import append, line, write
 
@@ -175,7 +175,7 @@ def test_what_is_redacted_or_purged_leaves_the_vectors_at_once(
         digest_of("A hound barked"),
         digest_of("We ate"),
     }
-    assert Vectors(root / "cache", EpisodeDisk()).question("fake", digest_of("ship")) is None
+    assert Vectors(root / "cache", Disk()).question("fake", digest_of("ship")) is None
     assert packed(vector_of("The vessel was azure")) not in file.read_bytes()
     assert packed(vector_of("A hound barked")) in file.read_bytes()
 
@@ -186,7 +186,7 @@ def test_without_vectors_forgetting_makes_none(root: Path) -> None:
 
 
 def vectors(root: Path) -> list[tuple[str, bytes, bytes]]:
-    return Vectors(root / "cache", EpisodeDisk()).each(list)
+    return Vectors(root / "cache", Disk()).each(list)
 
 
 def test_around_works_as_without(root: Path, embedder: FakeEmbedder) -> None:

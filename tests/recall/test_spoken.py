@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from engramdown.recall.vectors import LONGEST, Spoken, digest_of, shown_to_model
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from tests.episodes.transcripts import append, line, write
 
 
-class Reads(EpisodeDisk):
+class Reads(Disk):
     """Counts the files that are read whole."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ def test_people_and_assistants_speak_and_nobody_else(tmp_path: Path) -> None:
     path = write(tmp_path, "lake", ["one", "two", "  "])
     append(path, line(4, "four", role="tool_result") + line(5, "five", role="scratchpad"))
     append(path, b"not json\n" + line(6, "six") + b'{"seq":7')
-    assert said(Spoken(tmp_path / "episodes", EpisodeDisk())) == [
+    assert said(Spoken(tmp_path / "episodes", Disk())) == [
         ("lake", 1, False),
         ("lake", 2, False),
         ("lake", 6, False),
@@ -41,14 +41,14 @@ def test_people_and_assistants_speak_and_nobody_else(tmp_path: Path) -> None:
 
 def test_a_line_is_read_again_by_its_place(tmp_path: Path) -> None:
     write(tmp_path, "lake", ["one", "naïve 😀", "three"])
-    spoken = Spoken(tmp_path / "episodes", EpisodeDisk())
+    spoken = Spoken(tmp_path / "episodes", Disk())
     found = [spoken.episode(each) for each in spoken.all(lambda: None)]
     assert [each.text for each in found if each] == ["one", "naïve 😀", "three"]
 
 
 def test_a_line_that_is_another_by_now_is_none(tmp_path: Path) -> None:
     path = write(tmp_path, "lake", ["one"])
-    spoken = Spoken(tmp_path / "episodes", EpisodeDisk())
+    spoken = Spoken(tmp_path / "episodes", Disk())
     (utterance,) = spoken.all(lambda: None)
     path.write_bytes(path.read_bytes().replace(b"one", b"two"))
     assert spoken.episode(utterance) is None
@@ -73,7 +73,7 @@ def test_only_files_that_changed_are_read_again(tmp_path: Path) -> None:
 def test_what_was_excluded_is_hidden(tmp_path: Path) -> None:
     path = write(tmp_path, "lake", ["one", "two"])
     append(path, line(3, "", role="event", event="exclude", of=[2]))
-    spoken = Spoken(tmp_path / "episodes", EpisodeDisk())
+    spoken = Spoken(tmp_path / "episodes", Disk())
     assert said(spoken) == [("lake", 1, False), ("lake", 2, True)]
     append(path, line(4, "", role="event", event="exclude"))
     assert all(hidden for _, _, hidden in said(spoken))
@@ -86,7 +86,7 @@ def test_a_look_can_be_stopped(tmp_path: Path) -> None:
         raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        Spoken(tmp_path / "episodes", EpisodeDisk()).all(stop)
+        Spoken(tmp_path / "episodes", Disk()).all(stop)
 
 
 def test_a_model_is_shown_a_page_in_characters_that_can_be_sent() -> None:

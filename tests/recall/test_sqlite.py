@@ -18,7 +18,7 @@ import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.recall import index, index_file
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes
 from tests.episodes.transcripts import append, found, line, memory, write
 
@@ -152,7 +152,7 @@ def damaged(path: Path) -> None:
 def older(path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 0")
-    index_file.note_state(path.parent, EpisodeDisk())
+    index_file.note_state(path.parent, Disk())
 
 
 HARM = (no_index, no_cache, no_seal, cut_short, emptied, no_sqlite, damaged, older)
@@ -190,7 +190,7 @@ def test_an_index_that_was_never_filled_is_none(root: Path) -> None:
         database.execute("DELETE FROM lists")
         database.execute("INSERT INTO words(words) VALUES ('delete-all')")
         database.commit()
-    index_file.note_state(root / "cache", EpisodeDisk())
+    index_file.note_state(root / "cache", Disk())
     with closing(memory(root)) as reader:
         assert answers(reader) == before
 

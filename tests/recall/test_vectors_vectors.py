@@ -15,12 +15,12 @@ import pytest
 from engramdown.models.embedders import EmbeddingError
 from engramdown.recall import vectors as module
 from engramdown.recall.vectors import FILE, Vectors
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 
 
 @pytest.fixture
 def vectors(tmp_path: Path) -> Vectors:
-    return Vectors(tmp_path / "cache", EpisodeDisk())
+    return Vectors(tmp_path / "cache", Disk())
 
 
 def kept(vectors: Vectors) -> list[tuple[str, bytes, bytes]]:

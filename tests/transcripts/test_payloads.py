@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.payloads import Payloads, digest
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.episodes.strategies import texts
@@ -16,7 +16,7 @@ from tests.episodes.strategies import texts
 
 @given(texts)
 def test_what_is_kept_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    payloads = Payloads(tmp_path_factory.mktemp("p"), EpisodeDisk(), durable=True)
+    payloads = Payloads(tmp_path_factory.mktemp("p"), Disk(), durable=True)
     assert payloads.fetch(digest(text)) is None
     payloads.keep(digest(text), text)
     payloads.keep(digest(text), text)
@@ -25,12 +25,12 @@ def test_what_is_kept_comes_back(tmp_path_factory: pytest.TempPathFactory, text:
 
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "g" * 64, "a" * 63, "A" * 64])
 def test_what_is_no_digest_leads_nowhere(tmp_path: Path, name: str) -> None:
-    assert Payloads(tmp_path, EpisodeDisk(), durable=False).fetch(name) is None
+    assert Payloads(tmp_path, Disk(), durable=False).fetch(name) is None
 
 
 @pytest.mark.parametrize("left", [b"", b"wh", bytes(5)])
 def test_what_a_power_cut_left_of_one_is_written_again(tmp_path: Path, left: bytes) -> None:
-    payloads = Payloads(tmp_path, EpisodeDisk(), durable=False)
+    payloads = Payloads(tmp_path, Disk(), durable=False)
     name = digest("whole")
     payloads.keep(name, "whole")
     payloads.path(name).write_bytes(left)
@@ -42,7 +42,7 @@ def test_what_a_power_cut_left_of_one_is_written_again(tmp_path: Path, left: byt
 def test_one_that_others_wrote_is_synced_before_a_line_points_to_it(tmp_path: Path) -> None:
     """They may have died before they synced it, or sync nothing."""
     name = digest("whole")
-    Payloads(tmp_path, EpisodeDisk(), durable=False).keep(name, "whole")
+    Payloads(tmp_path, Disk(), durable=False).keep(name, "whole")
     for call, file in (("sync", ""), ("sync_folder", name[:2])):
         disk = FaultyDisk(Fault(call, errno.EIO, file, times=1))
         payloads = Payloads(tmp_path, disk, durable=True)

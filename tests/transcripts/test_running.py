@@ -11,7 +11,7 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.sessions import Sessions, count, find_running, left_open
 
 LONG_AGO = timedelta(hours=2)
@@ -19,7 +19,7 @@ LONG_AGO = timedelta(hours=2)
 
 @pytest.fixture
 def sessions(tmp_path: Path) -> Sessions:
-    return Sessions(tmp_path / "episodes", EpisodeDisk())
+    return Sessions(tmp_path / "episodes", Disk())
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def memory(tmp_path: Path) -> EpisodicMemory:
 
 
 def running(sessions: Sessions) -> str:
-    found = find_running(sessions, EpisodeDisk())
+    found = find_running(sessions, Disk())
     return found.id if found else ""
 
 
@@ -88,14 +88,14 @@ def test_a_session_that_cannot_be_read_hides_no_other(
 ) -> None:
     memory.log("a", "user", "x")
     memory.log("theirs", "user", "x")
-    really = EpisodeDisk.open
+    really = Disk.open
 
-    def refuse(disk: EpisodeDisk, path: Path | str, **given: bool) -> int:
+    def refuse(disk: Disk, path: Path | str, **given: bool) -> int:
         if Path(path).name == "theirs.jsonl":
             raise PermissionError(13, "Permission denied")
         return really(disk, path, **given)
 
-    monkeypatch.setattr(EpisodeDisk, "open", refuse)
+    monkeypatch.setattr(Disk, "open", refuse)
     assert running(sessions) == "a"
 
 
@@ -109,13 +109,13 @@ def test_what_nobody_ended_was_left_open(
     memory.end("ended", at=then)
     for session in ("left", "now"):
         memory.recorder.release(session)
-    assert [info.id for info in left_open(sessions, EpisodeDisk())] == ["left"]
+    assert [info.id for info in left_open(sessions, Disk())] == ["left"]
 
     def gone(*_: object) -> bool:
         raise FileNotFoundError
 
-    monkeypatch.setattr(EpisodeDisk, "is_kept", gone)
-    assert left_open(sessions, EpisodeDisk()) == []
+    monkeypatch.setattr(Disk, "is_kept", gone)
+    assert left_open(sessions, Disk()) == []
 
 
 def test_a_glance_counts_what_is_there(memory: EpisodicMemory, sessions: Sessions) -> None:
@@ -132,7 +132,7 @@ def test_a_glance_counts_what_is_there(memory: EpisodicMemory, sessions: Session
             b'{"role":"assistant","text":"x","id":"i","ts":"2026-02-27T10:15:00.000000Z","seq":9}\n'
         )
         file.write(b'{"seq":10,"ts":"torn","id":"i","role":"user","te')
-    tally = count(sessions, EpisodeDisk(), "a")
+    tally = count(sessions, Disk(), "a")
     assert tally.roles == {"system": 1, "user": 2, "tool_call": 1, "assistant": 1}
     assert (tally.turns, tally.episodes) == (2, 5)
     assert tally.first == 'He said ","role":"assistant","'
@@ -143,8 +143,8 @@ def test_of_a_session_without_a_user_the_first_words_are_somebodys(
 ) -> None:
     memory.log("a", "assistant", "Good morning")
     memory.log("a", "system", "x")
-    assert count(sessions, EpisodeDisk(), "a").first == "Good morning"
-    assert count(sessions, EpisodeDisk(), "gone").episodes == 0
+    assert count(sessions, Disk(), "a").first == "Good morning"
+    assert count(sessions, Disk(), "gone").episodes == 0
 
 
 def test_what_was_said_while_the_clock_was_ahead_keeps_nothing_running(
@@ -156,6 +156,6 @@ def test_what_was_said_while_the_clock_was_ahead_keeps_nothing_running(
     assert running(sessions) == "a"  # a program has it open
     memory.close()
     assert running(sessions) == ""
-    assert [info.id for info in left_open(sessions, EpisodeDisk())] == ["a"]
+    assert [info.id for info in left_open(sessions, Disk())] == ["a"]
     assert EpisodicMemory(memory.folder.parent).close_orphans().ids == ("a",)
-    assert left_open(sessions, EpisodeDisk()) == []
+    assert left_open(sessions, Disk()) == []

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import LockTimeoutError, StoreError
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import Episode, encode, read_line
 from engramdown.transcripts.session_log import SessionLog
@@ -34,9 +34,9 @@ def start() -> bytes:
 
 
 def opened(
-    path: Path, disk: EpisodeDisk | None = None, *, durable: bool = False, timeout: float = 5
+    path: Path, disk: Disk | None = None, *, durable: bool = False, timeout: float = 5
 ) -> SessionLog:
-    disk = disk or EpisodeDisk()
+    disk = disk or Disk()
     lock = FolderLock(path.with_name(".lock"), disk, timeout)
     return SessionLog(path, disk, lock, durable=durable)
 
@@ -248,7 +248,7 @@ class TestWhatIsFound:
         lock = path.with_name(".lock")
         lock.unlink()
         say(opened(path), "b")
-        holder = FolderLock(lock, EpisodeDisk(), 5)
+        holder = FolderLock(lock, Disk(), 5)
         say(log, "c")
         with holder.hold(), pytest.raises(LockTimeoutError, match=r"it has finished\.$"):
             log.append([line("d")], start, 0.01)
@@ -328,14 +328,14 @@ class TestFailing:
 
     def test_a_lock_that_is_held_is_not_waited_for_for_long(self, path: Path) -> None:
         log = opened(path)
-        holder = FolderLock(path.with_name(".lock"), EpisodeDisk(), 5)
+        holder = FolderLock(path.with_name(".lock"), Disk(), 5)
         with holder.hold(), pytest.raises(LockTimeoutError):
             log.append([line("a")], start, 0.01)
         say(log, "b")
         assert texts(path) == ["b"]
 
     def test_nor_is_another_thread(self, path: Path) -> None:
-        lock = FolderLock(path.with_name(".lock"), EpisodeDisk(), 5)
+        lock = FolderLock(path.with_name(".lock"), Disk(), 5)
         caught: list[Exception] = []
 
         def wait() -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import SessionNotFoundError
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts import sessions as sessions_module
 from engramdown.transcripts.episode import Pointer
@@ -42,22 +42,22 @@ def spoke(memory: EpisodicMemory, session: str, at: datetime) -> None:
     memory.recorder.release(session)
 
 
-class CountingDisk(EpisodeDisk):
+class CountingDisk(Disk):
     """A disk that counts the bytes that are read."""
 
     count = 0
 
-    def read(self, descriptor: int, start: int, end: int) -> bytes:
-        data = super().read(descriptor, start, end)
+    def read_at(self, descriptor: int, start: int, end: int) -> bytes:
+        data = super().read_at(descriptor, start, end)
         self.count += len(data)
         return data
 
 
-class BusyDisk(EpisodeDisk):
+class BusyDisk(Disk):
     """A disk on which somebody writes faster than anybody reads."""
 
-    def read(self, descriptor: int, start: int, end: int) -> bytes:
-        data = super().read(descriptor, start, end)
+    def read_at(self, descriptor: int, start: int, end: int) -> bytes:
+        data = super().read_at(descriptor, start, end)
         with Path(f"/proc/self/fd/{descriptor}").resolve().open("ab") as file:
             file.write(data * 2)
         return data
@@ -75,8 +75,8 @@ class TestReading:
         path = tmp_path_factory.mktemp("s") / "s.jsonl"
         data = b"".join(line + b"\n" for line in found) + rest.replace(b"\n", b"")
         path.write_bytes(data)
-        for start in {0, *(offset for offset, _ in lines(EpisodeDisk(), path))}:
-            read = list(lines(EpisodeDisk(), path, start))
+        for start in {0, *(offset for offset, _ in lines(Disk(), path))}:
+            read = list(lines(Disk(), path, start))
             assert b"".join(line for _, line in read) == data[start:]
             assert all(data[offset:].startswith(line) for offset, line in read)
             assert all(line.endswith(b"\n") for _, line in read[:-1])
@@ -186,7 +186,7 @@ class TestReading:
         path = memory.folder / "s.jsonl"
         size = path.stat().st_size
         monkeypatch.setattr(sessions_module, "_PIECE", size)
-        found = lines(EpisodeDisk(), path)
+        found = lines(Disk(), path)
         with path.open("ab") as file:
             file.write(b"b" * size)
         assert len([*itertools.islice(found, 2)]) == 2
@@ -198,7 +198,7 @@ class TestReading:
             memory.episode(Pointer("s", 1))
 
     def test_a_session_that_is_not_there_has_no_information(self, memory: EpisodicMemory) -> None:
-        assert Sessions(memory.folder, EpisodeDisk()).info("s") is None
+        assert Sessions(memory.folder, Disk()).info("s") is None
 
 
 class TestOrphans:
@@ -301,7 +301,7 @@ class TestOrphans:
         for name in ("a", "b", "c"):
             spoke(memory, name, FRIDAY)
         memory.recorder.lock.timeout = 0.001
-        with FolderLock(memory.folder / ".lock", EpisodeDisk(), 5).hold():
+        with FolderLock(memory.folder / ".lock", Disk(), 5).hold():
             ended = memory.close_orphans()
         assert (ended.ids, list(ended.failed)) == ((), ["a"])
         assert memory.close_orphans().ids == ("a", "b", "c")

@@ -18,7 +18,7 @@ from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EpisodeNotFoundError, GistNotFoundError
 from engramdown.language.snippets import find, snippet, whole
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, Pointer, read_line
 from engramdown.transcripts.sessions import lines
@@ -139,7 +139,7 @@ class Lineage:
         self._track = track
         self._episodes = episodes
         self._count = count
-        self._disk = EpisodeDisk()
+        self._disk = Disk()
         self._path = episodes.folder / f"{track.session}{SUFFIX}"
 
     # ---- looking for words ----

@@ -14,7 +14,7 @@ from engramdown.consolidation.summaries import Request, Written
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.summary_log import Gist, GistLog, read_gist
 
 __all__ = ["RehearsedTrack", "pretend"]
@@ -43,7 +43,7 @@ class RehearsedTrack(Track):
     def __init__(self, episodes: EpisodicMemory, session: str, count: Count) -> None:
         """Follow a session as :class:`Track` does."""
         super().__init__(episodes, session, count)
-        self.log: _Kept = _Kept(episodes.folder.parent, EpisodeDisk(), episodes.recorder.lock)
+        self.log: _Kept = _Kept(episodes.folder.parent, Disk(), episodes.recorder.lock)
 
     def keep(self) -> None:
         """Keep nothing: what is rehearsed is nowhere."""

@@ -19,7 +19,7 @@ from engramdown.cortex.conversation.messages import ROLES, Count, Said, gist_ite
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import SessionNotFoundError
 from engramdown.forks import RLock
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, check_session_id, read_line
@@ -78,7 +78,7 @@ class Track:
         episodes: EpisodicMemory,
         session: str,
         count: Count = estimate_tokens,
-        disk: EpisodeDisk | None = None,
+        disk: Disk | None = None,
     ) -> None:
         """Follow a session; nothing is read yet.
 
@@ -92,7 +92,7 @@ class Track:
             InvalidSessionError: If the id is no safe file name.
         """
         self.session = check_session_id(session)
-        self._disk = disk or EpisodeDisk()
+        self._disk = disk or Disk()
         self.log = GistLog(episodes.folder.parent, self._disk, episodes.recorder.lock)
         self._episodes = episodes
         self.path = episodes.folder / f"{session}{SUFFIX}"
@@ -239,7 +239,7 @@ class Track:
         """Return the line that begins at ``at``; whatever stands there, if none does."""
         line, length = b"", _PIECE
         while b"\n" not in line and len(line) < end - at:
-            line = self._disk.read(descriptor, at, min(at + length, end))
+            line = self._disk.read_at(descriptor, at, min(at + length, end))
             length *= 2
         return line.partition(b"\n")[0]
 
@@ -284,7 +284,7 @@ class Track:
         """Return how the transcript begins, as far as it was read."""
         descriptor = self._disk.open(self.path)
         try:
-            return self._disk.read(descriptor, 0, min(_HEAD, self._spoken.end))
+            return self._disk.read_at(descriptor, 0, min(_HEAD, self._spoken.end))
         finally:
             self._disk.close(descriptor)
 

@@ -191,9 +191,9 @@ def imported_session(episodes: EpisodicMemory, session: str) -> str:
     if not session or not (episodes.folder / _IMPORTS).is_dir():
         return ""
     from engramdown.importers.inputs import Ledger
-    from engramdown.storage.disk import EpisodeDisk
+    from engramdown.storage.disk import Disk
 
-    ledger = Ledger(episodes.folder, EpisodeDisk(), durable=False)
+    ledger = Ledger(episodes.folder, Disk(), durable=False)
     return ledger.session_of(_SOURCE, session)
 
 
@@ -273,10 +273,10 @@ def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
 
 
 def _info(episodes: EpisodicMemory, session: str) -> SessionInfo | None:
-    from engramdown.storage.disk import EpisodeDisk
+    from engramdown.storage.disk import Disk
     from engramdown.transcripts.sessions import Sessions
 
-    return Sessions(episodes.folder, EpisodeDisk()).info(session)
+    return Sessions(episodes.folder, Disk()).info(session)
 
 
 def _ended(episodes: EpisodicMemory, session: str) -> bool:

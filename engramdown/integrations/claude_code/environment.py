@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engramdown.clock import moment, nanoseconds
 from engramdown.errors import StoreError
 from engramdown.settings import Settings, find_project, global_home, load_or_strictest
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import is_session_id
 
 if TYPE_CHECKING:
@@ -151,12 +151,12 @@ class HookState:
         session: The id of the conversation as that of a transcript: safe, in lower case.
     """
 
-    def __init__(self, root: Path, session: str, disk: EpisodeDisk | None = None) -> None:
+    def __init__(self, root: Path, session: str, disk: Disk | None = None) -> None:
         """Keep it in the scope's folder ``root``; nothing is created yet."""
         self.session = _safe(session)
         self._cache = root / "cache"
         self._folder = root / FOLDER / self.session
-        self._disk = disk or EpisodeDisk()
+        self._disk = disk or Disk()
 
     # ---- notes ----
 
@@ -174,13 +174,13 @@ class HookState:
 
     def notes(self) -> list[tuple[str, list[dict[str, Any]]]]:
         """Return what was kept, oldest first: the name of each note, and what it says."""
-        names = [name for name in self._disk.names(self._folder) if _NOTE.fullmatch(name)]
+        names = [name for name in self._disk.files(self._folder) if _NOTE.fullmatch(name)]
         return [(name, self._read_note(name)) for name in names[:_MOST_NOTES]]
 
     def drop(self, names: Iterable[str]) -> None:
         """Remove notes that became lines."""
         for name in names:
-            self._disk.remove(self._folder / name)
+            self._disk.unlink(self._folder / name)
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -225,8 +225,8 @@ class HookState:
         try:
             if self._folder.stat().st_mtime >= before or self.notes():
                 return
-            for name in self._disk.names(self._folder):
-                self._disk.remove(self._folder / name)
+            for name in self._disk.files(self._folder):
+                self._disk.unlink(self._folder / name)
             self._folder.rmdir()
         except OSError:  # Another hook began again right now.
             return
@@ -240,14 +240,14 @@ class HookState:
 
     def _write(self, name: str, data: bytes, *, replace: bool) -> None:
         self._prepare()
-        self._disk.publish(self._folder / name, data, durable=False, replace=replace)
+        self._disk.save(self._folder / name, data, durable=False, replace=replace)
 
     def _prepare(self) -> None:
         for folder in (self._cache, self._folder.parent, self._folder):
             # A link would lead what was said out of the scope.
             if folder.is_symlink():
                 raise StoreError(f"{folder}: is a link where a folder should be; remove it.")
-        self._disk.make_folder(self._folder, durable=False)
+        self._disk.make_plain_folder(self._folder, durable=False)
 
 
 def abandoned(root: Path, session: str, before: float, most: int) -> list[HookState]:
@@ -276,16 +276,16 @@ def complain(root: Path, event: str, reason: str) -> None:
     # Imported here: hooks hardly ever have trouble.
     from engramdown.secrets.redaction import redact
 
-    disk = EpisodeDisk()
+    disk = Disk()
     path = root / FOLDER / TROUBLE
     line = f"{moment()} {event}: {' '.join(redact(reason).split())[:_LONGEST]}\n"
     with contextlib.suppress(OSError, StoreError):
         if path.parent.parent.is_symlink() or not root.is_dir():
             return
-        disk.make_folder(path.parent, durable=False)
+        disk.make_plain_folder(path.parent, durable=False)
         found = disk.find(path)
         if found is not None and found.st_size > _LARGEST_LOG:
-            disk.publish(path, line.encode(), durable=False, replace=True)
+            disk.save(path, line.encode(), durable=False, replace=True)
             return
         descriptor = disk.open(path, write=True)
         try:
@@ -310,7 +310,7 @@ def new_troubles(root: Path) -> list[str]:
     return found
 
 
-def _ours(disk: EpisodeDisk, path: Path) -> bytes:
+def _ours(disk: Disk, path: Path) -> bytes:
     """Return what a file of ours says; nothing of one that may have come with a clone.
 
     Git gives no file to its user alone, as ours are: a stranger's notes are nobody's words.
@@ -323,7 +323,7 @@ def _ours(disk: EpisodeDisk, path: Path) -> bytes:
 
 def _lines(path: Path) -> list[str]:
     try:
-        data = _ours(EpisodeDisk(), path)
+        data = _ours(Disk(), path)
     except (OSError, StoreError):
         return []
     return [line for line in data.decode("utf-8", "replace").split("\n") if line]

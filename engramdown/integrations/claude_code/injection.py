@@ -401,11 +401,11 @@ def _waiting(number: int) -> str:
 
 def _has_item(place: HookPlace, item: re.Pattern[bytes]) -> bool:
     """Whether a line of a ``pending.md`` may be such an item."""
-    from engramdown.storage.disk import EpisodeDisk
+    from engramdown.storage.disk import Disk
 
     roots = (place.home, place.project)
     pages = (root / "memory" / "pending.md" for root in roots if root is not None)
-    return any(item.search(EpisodeDisk().load(page) or b"") for page in pages)
+    return any(item.search(Disk().load(page) or b"") for page in pages)
 
 
 def _notice(cortex: Cortex) -> list[str]:

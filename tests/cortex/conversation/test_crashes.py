@@ -13,7 +13,7 @@ from engramdown.consolidation.summaries import Request, Written
 from engramdown.cortex.conversation.compacting import Compacted, Compaction
 from engramdown.cortex.conversation.track import Track
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
 from tests.episodes.test_kills import DyingDisk, FailingDisk
 
@@ -29,7 +29,7 @@ def spoken(root: Path) -> EpisodicMemory:
     return memory
 
 
-def compact(root: Path, disk: EpisodeDisk, tail: int = 4) -> Compacted:
+def compact(root: Path, disk: Disk, tail: int = 4) -> Compacted:
     track = Track(EpisodicMemory(root, disk=disk), SESSION, disk=disk)
     return Compaction(track, quote, estimate_tokens, None, tail=tail).run("incremental")
 
@@ -65,7 +65,7 @@ def test_a_kill_at_any_call_leaves_a_whole_summary_or_none(tmp_path: Path, *, ha
         if report.exists():
             assert gists == [report.read_text("utf-8")]
         # Whatever was left, the next compaction goes on, and its line is its own.
-        compact(root, EpisodeDisk(), tail=1)
+        compact(root, Disk(), tail=1)
         gists, covered = view(root)
         assert covered == MESSAGES
         assert gists
@@ -94,7 +94,7 @@ def test_a_failing_call_leaves_a_whole_summary_or_none(
         gists, covered = view(root)
         assert covered == MESSAGES
         assert len(gists) <= 1
-        compact(root, EpisodeDisk(), tail=1)
+        compact(root, Disk(), tail=1)
         assert view(root)[1] == MESSAGES
         left += 1
     assert failed
@@ -106,24 +106,24 @@ def test_half_a_line_of_the_log_is_passed_over_and_stays(tmp_path: Path) -> None
     log.parent.mkdir()
     half = b'{"kind":"gist","id":"g1","for'
     log.write_bytes(half)
-    (gist,) = compact(tmp_path, EpisodeDisk()).gists
+    (gist,) = compact(tmp_path, Disk()).gists
     assert log.read_bytes().split(b"\n")[0] == half
     assert view(tmp_path) == ([gist.id], MESSAGES)
 
 
 def test_a_line_that_only_lacks_its_end_counts_once_somebody_writes(tmp_path: Path) -> None:
     spoken(tmp_path).close()
-    (gist,) = compact(tmp_path, EpisodeDisk()).gists
+    (gist,) = compact(tmp_path, Disk()).gists
     log = tmp_path / "gists" / f"{SESSION}.jsonl"
     log.write_bytes(log.read_bytes().removesuffix(b"\n"))
     assert view(tmp_path) == ([], MESSAGES)
-    assert compact(tmp_path, EpisodeDisk()).gists == ()
+    assert compact(tmp_path, Disk()).gists == ()
     assert view(tmp_path) == ([gist.id], MESSAGES)
 
 
 def test_a_transcript_that_began_again_is_not_taken_for_the_one_before(tmp_path: Path) -> None:
     memory = spoken(tmp_path)
-    assert compact(tmp_path, EpisodeDisk()).gists
+    assert compact(tmp_path, Disk()).gists
     memory.close()
     (tmp_path / "episodes" / f"{SESSION}.jsonl").unlink()
     spoken(tmp_path).close()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.importers.importer import alone
 from engramdown.integrations.claude_code.environment import HookState, troubles
-from engramdown.storage.disk import EpisodeDisk
+from engramdown.storage.disk import Disk
 from engramdown.storage.locks import ScopeLock
 from tests.cli.conftest import Runner
 from tests.integrations.claude_code.agent import PROGRAM, Agent, hook_process, told
@@ -351,7 +351,7 @@ def test_an_import_that_somebody_does_is_not_waited_for(agent: Agent) -> None:
     agent.user("One")
     folder = agent.project / ".engramdown" / "episodes"
     folder.mkdir(mode=0o700)
-    with alone(folder, EpisodeDisk()):
+    with alone(folder, Disk()):
         assert agent.ok("Stop", last_assistant_message="Done") == ""
     assert agent.lines() == []
     agent.ok("Stop")
