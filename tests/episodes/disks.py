@@ -48,6 +48,7 @@ class FaultyDisk(Disk):
 
     def __init__(self, *faults: Fault) -> None:
         """Fail at each of ``faults``."""
+        super().__init__()
         self.faults = list(faults)
         self.landed = 0
         self.writes = 0

@@ -515,6 +515,7 @@ class DyingDisk(Disk):
 
     def __init__(self, left: int) -> None:
         """Let so many changes happen."""
+        super().__init__()
         self.left = left
 
     def _count(self) -> None:

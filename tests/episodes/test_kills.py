@@ -35,6 +35,7 @@ class DyingDisk(Disk):
 
     def __init__(self, left: int, *, half: bool) -> None:
         """Let so many calls happen."""
+        super().__init__()
         self.left = left
         self.half = half
 
@@ -158,6 +159,7 @@ class FailingDisk(Disk):
 
     def __init__(self, left: int, code: int, *, lasts: bool) -> None:
         """Let so many calls happen."""
+        super().__init__()
         self.left = left
         self.landed = 0
         self.lasts = lasts

@@ -263,6 +263,7 @@ class _Waiting(Disk):
     """Says when a lock is somebody else's."""
 
     def __init__(self, met: Event) -> None:
+        super().__init__()
         self._met = met
 
     def lock(self, descriptor: int) -> bool:

@@ -16,6 +16,7 @@ class Reads(Disk):
 
     def __init__(self) -> None:
         """Begin with none."""
+        super().__init__()
         self.read_whole: list[str] = []
 
     def load(self, path: Path) -> bytes | None:
