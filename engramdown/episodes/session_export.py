@@ -58,19 +58,15 @@ def as_markdown(session: str, episodes: Iterable[Episode], whole: Whole) -> str:
     found = list(episodes)
     parts = ["\n".join(_head(session, found))]
     for episode, answer in paired(found):
-        if _is_frame(episode):
+        if episode.event in ("start", "end"):  # They stand in the head.
             continue
         parts += _section(episode, whole)
         if answer is not None:
-            parts += _answer(answer, whole)
+            parts.append(" · ".join(["Result", *_facts(answer)]))
+            parts += _body(answer, whole)
         elif episode.role == "tool_call":
             parts.append("*No result.*")
     return "\n\n".join(parts) + "\n"
-
-
-def _is_frame(episode: Episode) -> bool:
-    """Whether an episode stands in the head of the page."""
-    return episode.event in ("start", "end")
 
 
 # ---- the head ----
@@ -114,21 +110,13 @@ def _name(episode: Episode) -> str:
 
 
 def _section(episode: Episode, whole: Whole) -> Iterator[str]:
-    yield " · ".join([f"## {_heading(episode)}", *_facts(episode)])
+    name = episode.event or _name(episode)
+    heading = f"{name} {_code(episode.name)}" if episode.name else name
+    yield " · ".join([f"## {heading}", *_facts(episode)])
     if episode.role == "event":
         yield _fenced(json.dumps(dict(episode.more), ensure_ascii=False))
     else:
         yield from _body(episode, whole)
-
-
-def _answer(episode: Episode, whole: Whole) -> Iterator[str]:
-    yield " · ".join(["Result", *_facts(episode)])
-    yield from _body(episode, whole)
-
-
-def _heading(episode: Episode) -> str:
-    name = episode.event or _name(episode)
-    return f"{name} {_code(episode.name)}" if episode.name else name
 
 
 def _facts(episode: Episode) -> Iterator[str]:
@@ -177,14 +165,10 @@ def _fenced(text: str) -> str:
 
 def _code(text: str) -> str:
     """Return a text as code in a line."""
-    inline = _inline(text)
+    inline = " ".join(text.split())
     mark = "`" * (_longest_run(inline) + 1)
     pad = " " if inline.startswith("`") or inline.endswith("`") or not inline else ""
     return f"{mark}{pad}{inline}{pad}{mark}"
-
-
-def _inline(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _longest_run(text: str) -> int:

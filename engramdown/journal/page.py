@@ -107,7 +107,8 @@ class Page:
         """Return the page with a section more at its end."""
         front = self.front
         end = front.line_end
-        shown = _escaped(normal(section.text), is_open=front.is_open).replace("\n", end)
+        lines = normal(section.text).split("\n")
+        shown = end.join(_guarded(line, is_open=front.is_open) for line in lines)
         body = front.body + _gap(front, end) + f"{_heading(section)}{end}{end}{shown}{end}"
         longer = Page(front._replace(body=body))
         counted = longer.front.with_number("words", longer.words)
@@ -181,7 +182,7 @@ def _fence(fence: str, line: str) -> str:
 def _done(begun: Section, rows: list[str], *, ours: bool) -> Iterator[Section]:
     text = normal("\n".join(rows))
     if text or begun.heading or ours:
-        yield begun._replace(text=_unescaped(text) if ours else text)
+        yield begun._replace(text="\n".join(map(_bare, text.split("\n"))) if ours else text)
 
 
 def _signed(found: re.Match[str], line: int) -> Section:
@@ -227,15 +228,11 @@ def _heading(section: Section) -> str:
 
 def _safe(value: str) -> str:
     """Return a value without what would end a word, a list or a comment."""
-    return _UNSAFE.sub(lambda found: _percent(found[0]), value)
 
+    def percent(found: re.Match[str]) -> str:
+        return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace"))
 
-def _percent(char: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
-
-
-def _escaped(text: str, *, is_open: bool) -> str:
-    return "\n".join(_guarded(line, is_open=is_open) for line in text.split("\n"))
+    return _UNSAFE.sub(percent, value)
 
 
 def _guarded(line: str, *, is_open: bool) -> str:
@@ -244,10 +241,6 @@ def _guarded(line: str, *, is_open: bool) -> str:
     if rule is not None and (rule[1] or is_open):
         return f"\\{line}"
     return _TITLE.sub(r"\1\\\2", line, count=1) if _TITLE.match(line) else line
-
-
-def _unescaped(text: str) -> str:
-    return "\n".join(map(_bare, text.split("\n")))
 
 
 def _bare(line: str) -> str:

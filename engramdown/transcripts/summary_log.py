@@ -373,10 +373,6 @@ _DEFAULTS: Final[Mapping[str, object]] = dict(Gist._field_defaults)
 _LARGEST: Final = 0xFFFFFFFF
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
 
@@ -386,7 +382,7 @@ _FITS: Final[Mapping[str, Any]] = {
     "id": lambda value: isinstance(value, str) and value != "",
     "form": lambda value: value in FORMS,
     "level": lambda value: value in LEVELS,
-    **dict.fromkeys(_TEXTS, _is_text),
+    **dict.fromkeys(_TEXTS, lambda value: isinstance(value, str)),
     **dict.fromkeys(("depth", "tokens", "messages", "source_tokens"), _is_count),
 }
 
@@ -512,16 +508,7 @@ def _kept(told: Any) -> Kept | None:  # noqa: ANN401 - whatever JSON holds
     if told["v"] != _VERSION:
         return None
     (spoken, read), (log, logged) = told["transcript"], told["log"]
-    view = tuple(_place(*place) for place in told["view"])
+    view = tuple(Place(source, str(name), int(at)) for source, name, at in told["view"])
+    if any(not isinstance(each.source, int | str) or each.at < 0 for each in view):
+        raise ValueError(view)
     return Kept((int(spoken), int(read)), (int(log), int(logged)), view)
-
-
-def _place(source: Any, name: Any, at: Any) -> Place:  # noqa: ANN401 - whatever JSON holds
-    """Return a place.
-
-    Raises:
-        ValueError: If it cannot be one.
-    """
-    if not isinstance(source, int | str) or int(at) < 0:
-        raise ValueError(source)
-    return Place(source, str(name), int(at))

@@ -184,6 +184,10 @@ def _steps(episodes: Iterable[Episode]) -> list[_Step]:
 def _calls(session: str, lines: Iterable[_Told]) -> Iterator[ToolCall]:
     for call, answer in lines:
         if call.role == "tool_call":
+            ms = None if answer is None else answer.ms
+            if answer is not None and ms is None:
+                # A clock that was put right in between took no time away.
+                ms = max(_between(call, answer), 0.0)
             yield ToolCall(
                 pointer=Pointer(session, call.seq),
                 name=call.name,
@@ -193,14 +197,9 @@ def _calls(session: str, lines: Iterable[_Told]) -> Iterator[ToolCall]:
                 error=(answer or call).error,
                 started=call.ts,
                 ended="" if answer is None else answer.ts,
-                ms=None if answer is None else _took(call, answer),
+                ms=ms,
                 turn=call.turn,
             )
-
-
-def _took(call: Episode, answer: Episode) -> float:
-    # A clock that was put right in between took no time away.
-    return max(_between(call, answer), 0.0) if answer.ms is None else answer.ms
 
 
 def _between(first: Episode, last: Episode) -> float:
@@ -231,13 +230,11 @@ def _iteration(session: str, index: int, step: _Step) -> Iteration:
 def _offered(meta: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of tools: as they stand there, or in definitions that a model is given."""
     told = meta.get("tools_offered")
-    found = (_tool_name(each) for each in told) if isinstance(told, (list, tuple)) else ()
+    found = []
+    for tool in told if isinstance(told, list | tuple) else ():
+        inner = tool.get("function", tool) if isinstance(tool, Mapping) else {"name": tool}
+        found.append(_text(inner, ("name",)) if isinstance(inner, Mapping) else "")
     return tuple(filter(None, found))
-
-
-def _tool_name(tool: object) -> str:
-    inner = tool.get("function", tool) if isinstance(tool, Mapping) else {"name": tool}
-    return _text(inner, ("name",)) if isinstance(inner, Mapping) else ""
 
 
 def _tokens(told: Iterable[Episode], names: Iterable[str]) -> int | None:
