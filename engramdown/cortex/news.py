@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.entry import entry_id
 from engramdown.hippocampus.history import Change, Step
-from engramdown.kinds import ARCHIVE, PENDING
+from engramdown.kinds import ARCHIVE, ASIDE, PENDING
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
 from engramdown.secrets.redaction import redact
@@ -40,7 +40,6 @@ _BACK: Final = frozenset({"restore", "undo"})
 _PAIRS: Final = 2_500
 """How many pairs of lines are looked at to see whether one was made of the other."""
 _ELSEWHERE: Final = "into the other scope"
-_ASIDE: Final = frozenset({PENDING, ARCHIVE})
 _Key = tuple[str, str]
 """A file and the id of an entry."""
 
@@ -129,7 +128,7 @@ def _goes_on(last: Step, step: Step) -> bool:
 
 
 def _told(op: str, nets: _Nets) -> Iterator[News]:
-    memories = {key: net for key, net in nets.items() if key[0] not in _ASIDE}
+    memories = {key: net for key, net in nets.items() if key[0] not in ASIDE}
     proposals = {key: net for key, net in nets.items() if key[0] == PENDING}
     if op == "accept":
         yield from _accepted(memories, proposals)

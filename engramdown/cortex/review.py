@@ -29,11 +29,20 @@ from engramdown.cortex.pending import (
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.changeset import Act, Desk, Draft, file_engram, new_id, standing_for
+from engramdown.hippocampus.changeset import (
+    Act,
+    Desk,
+    Draft,
+    Filed,
+    file_engram,
+    new_id,
+    retire,
+    standing_for,
+)
 from engramdown.hippocampus.entry import Entry, Written, address, entry_id
 from engramdown.hippocampus.placement import tombstones
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.kinds import ARCHIVE, PENDING, kind_in_scope, title_of
+from engramdown.kinds import ARCHIVE, ASIDE, PENDING, kind_in_scope, title_of
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
@@ -44,9 +53,8 @@ __all__ = ["FileQueue"]
 _OPERATIONS: Final[dict[str, Operation]] = {each: each for each in get_args(Operation)}
 _TICKS: Final[dict[str, Tick]] = {"x": "x", "-": "-"}
 _SAYS: Final = {"git": "carried out a tick that came with git on"}
-_ASIDE: Final = frozenset({PENDING, ARCHIVE})
 
-_Done = placement.Filed | Written | EngramdownError | None
+_Done = Filed | Written | EngramdownError | None
 
 
 class FileQueue:
@@ -126,13 +134,13 @@ class FileQueue:
             return done
 
         done = self._store.files.change(lambda done: _act(orders, done), edit)
-        filed = [each for each in done if isinstance(each, placement.Filed)]
+        filed = [each for each in done if isinstance(each, Filed)]
         written = iter(self._store.read_back(filed))
-        return [next(written) if isinstance(each, placement.Filed) else each for each in done]
+        return [next(written) if isinstance(each, Filed) else each for each in done]
 
     def _carry_out(
         self, draft: Draft, standing: _Standing, placed: Placed, order: Order
-    ) -> placement.Filed | Written | None:
+    ) -> Filed | Written | None:
         """Write what was accepted, or archive what was declined; the line itself stays."""
         item, engram = order.item, order.engram
         order.check()
@@ -277,9 +285,7 @@ class FileQueue:
         for at, outcome in zip(asked, outcomes, strict=True):
             done[at] = outcome
 
-    def _put(
-        self, draft: Draft, standing: _Standing, order: Order, engram: Engram
-    ) -> placement.Filed:
+    def _put(self, draft: Draft, standing: _Standing, order: Order, engram: Engram) -> Filed:
         """Write a value under the key under which a program put it."""
         # Imported here: hardly ever does a value wait.
         from engramdown.cortex.keyed_values import accepted, first_made, proposed_place
@@ -311,7 +317,7 @@ class FileQueue:
             if entry.fold not in archived:  # Else it is the copy under a topic.
                 reason = "forgotten" if item.op == "forget" else "replaced"
                 record = {"kind": entry.kind, "was": name, "reason": reason, "by": order.by}
-                placement.retire(draft, placed, record, new_id(), today().isoformat())
+                retire(draft, placed, record, new_id(), today().isoformat())
                 archived.add(entry.fold)
             draft.put(name, draft.get(name).remove(placed.block))
 
@@ -344,7 +350,7 @@ class _Standing:
 
     def __init__(self, draft: Draft, names: Sequence[str]) -> None:
         self._draft = draft
-        self._names = [name for name in names if name not in _ASIDE]
+        self._names = [name for name in names if name not in ASIDE]
         self._found: dict[str, list[tuple[str, Placed]]] = {}
         self._is_read = False
 
@@ -394,7 +400,7 @@ def _turn_down(draft: Draft, placed: Placed, item: Pending, by: str) -> None:
     # What was asked about memories that stand are no words to be kept out.
     reason = KEPT if item.op in OPERATIONS else "declined"
     record = {"kind": item.engram.kind, "was": PENDING, "reason": reason, "by": by}
-    placement.retire(draft, _for_archive(placed), record, new_id(), today().isoformat())
+    retire(draft, _for_archive(placed), record, new_id(), today().isoformat())
 
 
 def _reason(values: Mapping[str, str]) -> str:
@@ -457,7 +463,7 @@ def _for_archive(placed: Placed) -> Placed:
     return Document().add(redact(placed.block.text), meta).placed()[0]
 
 
-def _write(draft: Draft, engram: Engram, by: str = "user") -> placement.Filed:
+def _write(draft: Draft, engram: Engram, by: str = "user") -> Filed:
     """Write what a person accepted; it is verified with that, so it is no old word of a job."""
     if by != "user":
         return file_engram(draft, engram, new_id, today().isoformat())

@@ -25,10 +25,10 @@ from engramdown.cortex.evidence import harmless
 from engramdown.cortex.pending import Pending
 from engramdown.engram import Basis, Engram, Scope, slug
 from engramdown.errors import StoreError
-from engramdown.hippocampus.changeset import Desk, Revision, new_id, revise
+from engramdown.hippocampus.changeset import Desk, Draft, Filed, Revision, new_id, revise
 from engramdown.hippocampus.entry import Entry, address, entry_id
-from engramdown.hippocampus.placement import Filed, Folder, as_entry, raw_entries
-from engramdown.kinds import ARCHIVE, PENDING
+from engramdown.hippocampus.placement import as_entry, raw_entries
+from engramdown.kinds import ASIDE
 from engramdown.markdown.metadata import sort_ids
 from engramdown.secrets.redaction import redact
 
@@ -43,7 +43,6 @@ REASONS: Final[Mapping[type[Operation], str]] = {
 }
 """The word of each operation for the archive."""
 
-_ASIDE: Final = frozenset({ARCHIVE, PENDING})
 # Where an entry stands on a disk: no plan knows it.
 _PLACE: Final = frozenset({"line", "spelled", "comments"})
 
@@ -100,7 +99,7 @@ def revision(operation: Operation, known: Mapping[str, Entry]) -> Revision:
 
 
 def settle(
-    folder: Folder, asked: Sequence[tuple[Pending, str]], scope: Scope, desk: Desk
+    folder: Draft, asked: Sequence[tuple[Pending, str]], scope: Scope, desk: Desk
 ) -> list[Filed | StoreError | None]:
     """Carry out what a person accepted, each file read once for all of it.
 
@@ -187,11 +186,11 @@ def _verified(wanted: Revision, by: str) -> Revision:
     return Revision(wanted.taken, wanted.reason, comes=comes)
 
 
-def _standing(folder: Folder, ids: Iterable[str], scope: Scope, desk: Desk) -> dict[str, Entry]:
+def _standing(folder: Draft, ids: Iterable[str], scope: Scope, desk: Desk) -> dict[str, Entry]:
     """Return the memories with these ids as they stand now; a lesson as it stands among lessons."""
     found: dict[str, Entry] = {}
     wanted = set(ids)
-    for name in (each for each in desk.names if each not in _ASIDE):
+    for name in (each for each in desk.names if each not in ASIDE):
         for placed in raw_entries(name, folder.get(name)):
             memory_id = entry_id(placed)
             if memory_id in wanted and memory_id not in found:

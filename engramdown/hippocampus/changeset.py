@@ -6,11 +6,13 @@ grows with what changed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from engramdown.clock import moment
 from engramdown.engram import (
     CONFIDENCES,
     RULE_KINDS,
@@ -23,34 +25,33 @@ from engramdown.engram import (
     pointers,
     slug,
 )
+from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.entry import Archived, Entry, address, by_prefix, entry_id, retired_name
 from engramdown.hippocampus.history import Change, Part, Step, common
 from engramdown.hippocampus.placement import (
-    Filed,
-    Folder,
     as_entry,
     copies_of,
     fields,
-    lift_tombstones,
-    older_fact,
+    is_memory,
     raw_entries,
-    retire,
-    retire_fact,
+    split_task,
     successors,
     tombstones_of,
-    twin,
 )
 from engramdown.kinds import (
     ARCHIVE,
+    ASIDE,
     LESSONS,
     PENDING,
     PROFILE,
+    RULES,
     file_of,
     is_name,
     is_of_lessons,
     title_of,
     topic_file,
 )
+from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, Metadata, is_address
 
@@ -172,6 +173,14 @@ class Draft:
                 self._before.setdefault(name, slot.after)
         slot.after = document
 
+    def add(self, name: str, text: str, meta: Metadata, section: str = "") -> None:
+        """Add an entry to the document called ``name``, which gets its title if it is new."""
+        self.put(name, self.get(name).add(text, meta, section, title_of(name)))
+
+    def remove(self, name: str, block: Block) -> None:
+        """Take an entry out of the document called ``name``."""
+        self.put(name, self.get(name).remove(block))
+
     @contextmanager
     def whole(self) -> Iterator[None]:
         """Take back what a block changed if it raises: of several acts one may fail alone."""
@@ -260,52 +269,125 @@ _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 
 def new_id() -> str:
     """Return a random id: eight characters of Crockford base32."""
-    import os
-
     return "".join(_ALPHABET[byte & 31] for byte in os.urandom(8))
 
 
 def new_step(act: Act, parts: tuple[Part, ...], changes: tuple[Change, ...]) -> Step:
     """Return the step that ``act`` names, as of now."""
-    from engramdown.clock import moment
-
     why = act.why.encode("utf-8", "replace").decode()
     return Step(new_id(), moment(), act.by, act.op, why, parts, changes, act.of)
 
 
-def file_engram(folder: Folder, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
+class Filed(NamedTuple):
+    """Where an engram went.
+
+    Attributes:
+        id: The id of the entry, or the address of one that a person wrote.
+        file: The file that holds it.
+        added: Whether a line was added; otherwise it was known.
+        said: What was filed.
+    """
+
+    id: str
+    file: str
+    added: bool
+    said: Engram | Entry
+
+
+def retire(draft: Draft, placed: Placed, record: dict[str, str], new_id: str, today: str) -> None:
+    """Copy an entry to ``archive.md``; ``record`` says ``kind``, ``was``, ``reason`` and ``by``."""
+    from engramdown.secrets.redaction import redact
+
+    meta = placed.block.meta or Metadata()
+    # Under the headings of the format it is its kind that says where it stood.
+    own = "" if placed.kind or record["was"] == PENDING else redact(placed.heading)
+    values = {**record, "section": own, "archived": today}
+    if not meta.get("id"):
+        # Written by a person: the archive needs a name for it, and remembers that it had none.
+        values |= {"id": new_id, "hand": "yes"}
+    text = split_task(placed.block.text)[1] if record["was"] == PENDING else placed.block.text
+    # The archive is for git, and a secret that a person took out of a file is not.
+    draft.add(ARCHIVE, redact(text), meta.update(values))
+
+
+def older_fact(draft: Draft, text: str) -> Placed | None:
+    """Return the fact in the profile that has the key of ``text``, if it has one."""
+    key = fact_key(text)
+    if not key:
+        return None
+    document = draft.get(PROFILE)
+    facts = (block for block in document.blocks if block.shape in ("item", "paragraph"))
+    # Where a fact stands is worked out for the one that is found, not for all of them.
+    found = next((block for block in facts if fact_key(block.text) == key), None)
+    return document.at(found) if found else None
+
+
+def retire_fact(draft: Draft, placed: Placed, by: str, new_id: str, today: str) -> None:
+    """Copy a fact that gives way to another one with its key to ``archive.md``."""
+    record = {"kind": "profile", "was": PROFILE, "reason": "replaced", "by": by}
+    retire(draft, placed, record, new_id, today)
+
+
+def make_way(draft: Draft, text: str, by: str, new_id: str, today: str) -> None:
+    """Move the fact that has the key of ``text`` to ``archive.md``, if there is one."""
+    older = older_fact(draft, text)
+    if older is not None:
+        retire_fact(draft, older, by, new_id, today)
+        draft.remove(PROFILE, older.block)
+
+
+def lift_tombstones(draft: Draft, text: str, kind: str) -> None:
+    """What is remembered again after all, as the same kind, is not kept out any longer."""
+    archive = draft.get(ARCHIVE)
+    for block in tombstones_of(archive, text):
+        other = (block.meta or Metadata()).get("kind") not in (kind, "")
+        archive = archive if other else archive.remove(block)
+    draft.put(ARCHIVE, archive)
+
+
+def twin(draft: Draft, file: str, text: str, kind: Kind) -> Placed | None:
+    """Return the memory of one file that says the same, under the same rule kind."""
+    document = draft.get(file)
+    for block in document.same(text):
+        placed = document.at(block)
+        same_kind = file != RULES or (placed.kind or "always") == kind
+        if same_kind and is_memory(file, placed):
+            return placed
+    return None
+
+
+def file_engram(draft: Draft, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
     """Write a memory into the file of its kind, and into the one of its topic.
 
     Args:
-        folder: The memory files.
+        draft: The memory files.
         engram: What to write.
         new_id: Gives the id of a new line.
         today: The date of a new line, ``YYYY-MM-DD``.
     """
-    known = _known(folder, engram)
-    stands = standing_for(folder.get, engram) if known is None else None
+    known = _known(draft, engram)
+    stands = standing_for(draft.get, engram) if known is None else None
     if stands is not None:
         # It gave way to this before, which gains nothing by it: these are not its words.
         name, placed = stands
         return Filed(entry_id(placed), name, added=False, said=engram)
-    filed = _strengthen(folder, known, engram) if known else _add(folder, engram, new_id, today)
-    lift_tombstones(folder, engram.text, engram.kind)
+    filed = _strengthen(draft, known, engram) if known else _add(draft, engram, new_id, today)
+    lift_tombstones(draft, engram.text, engram.kind)
     return filed
 
 
-def _add(folder: Folder, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
+def _add(draft: Draft, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
     file, entry_id = file_of(engram.kind), new_id()
     section = engram.kind if engram.kind in RULE_KINDS else ""
     meta = Metadata().update(fields(engram, entry_id, today))
-    document = folder.get(file)
-    replaced = older_fact(folder, engram.text) if file == PROFILE else None
+    replaced = older_fact(draft, engram.text) if file == PROFILE else None
     if replaced is not None:
-        retire_fact(folder, replaced, engram.source, new_id(), today)
-        folder.put(file, folder.get(file).replace(replaced.block, engram.text, meta))
+        retire_fact(draft, replaced, engram.source, new_id(), today)
+        draft.put(file, draft.get(file).replace(replaced.block, engram.text, meta))
     else:
-        folder.put(file, document.add(engram.text, meta, section, title_of(file)))
+        draft.add(file, engram.text, meta, section)
     if engram.topic and file == LESSONS:
-        _file_topic(folder, engram, meta)
+        _file_topic(draft, engram, meta)
     return Filed(entry_id, file, added=True, said=engram)
 
 
@@ -341,16 +423,16 @@ def _files(engram: Engram) -> list[str]:
     return [file, topic_file(engram.topic)] if file == LESSONS and engram.topic else [file]
 
 
-def _known(folder: Folder, engram: Engram) -> tuple[str, Placed] | None:
+def _known(draft: Draft, engram: Engram) -> tuple[str, Placed] | None:
     """Return the entry that says the same already, and its file."""
     for name in _files(engram):
-        placed = twin(folder, name, engram.text, engram.kind)
+        placed = twin(draft, name, engram.text, engram.kind)
         if placed is not None:
             return name, placed
     return None
 
 
-def _strengthen(folder: Folder, known: tuple[str, Placed], engram: Engram) -> Filed:
+def _strengthen(draft: Draft, known: tuple[str, Placed], engram: Engram) -> Filed:
     """Let what is known already gain from hearing it again: better source, never *verified*."""
     file, placed = known
     meta = placed.block.meta
@@ -368,18 +450,17 @@ def _strengthen(folder: Folder, known: tuple[str, Placed], engram: Engram) -> Fi
         values["topic"] = slug(engram.topic)
     better = meta.update(values)
     if values:
-        folder.put(file, folder.get(file).note(placed.block, better))
+        draft.put(file, draft.get(file).note(placed.block, better))
     if file == LESSONS and engram.topic:
-        _file_topic(folder, engram, better)
+        _file_topic(draft, engram, better)
     return Filed(entry.id, file, added=False, said=engram)
 
 
-def _file_topic(folder: Folder, engram: Engram, meta: Metadata) -> None:
+def _file_topic(draft: Draft, engram: Engram, meta: Metadata) -> None:
     """File a lesson under its topic too, with the same id."""
     name = topic_file(engram.topic)
-    document = folder.get(name)
-    if not document.same(engram.text):
-        folder.put(name, document.add(engram.text, meta, "", title_of(name)))
+    if not draft.get(name).same(engram.text):
+        draft.add(name, engram.text, meta)
 
 
 class Revision(NamedTuple):
@@ -438,22 +519,21 @@ class _Line(NamedTuple):
 
 
 _Standing = dict[str, list[_Line]]
-_ASIDE = frozenset({ARCHIVE, PENDING})
 _LATE = "another part of the plan took it, or needs it"
 
 
-def revise(folder: Folder, revisions: Iterable[Revision], desk: Desk) -> list[Revised]:
+def revise(draft: Draft, revisions: Iterable[Revision], desk: Desk) -> list[Revised]:
     """Carry out what still fits, in order, and say what does not and why.
 
     Raises:
         StoreError: If a memory would be gone; nothing may be written then.
     """
     parts = list(revisions)
-    standing = _find(folder, parts, desk)
-    before = _ids(folder, desk.names)
+    standing = _find(draft, parts, desk)
+    before = _ids(draft, desk.names)
     # All are looked at before any is carried out, and what stays is noted behind all that goes:
     # so a memory can stay for several.
-    problems = [_problem(folder, each, standing, desk) for each in parts]
+    problems = [_problem(draft, each, standing, desk) for each in parts]
     done: list[Revised] = []
     gone: set[str] = set()
     needed: set[str] = set()
@@ -464,48 +544,47 @@ def revise(folder: Folder, revisions: Iterable[Revision], desk: Desk) -> list[Re
         if problem or late:
             done.append(Revised(each, problem=problem or late))
             continue
-        done.append(Revised(each, _take(folder, each, standing, desk)))
+        done.append(Revised(each, _take(draft, each, standing, desk)))
         gone |= taken
         needed |= named
-    _note_all(folder, [each.revision for each in done if not each.problem], standing)
-    _check_conserved(folder, before, done, desk)
+    _note_all(draft, [each.revision for each in done if not each.problem], standing)
+    _check_conserved(draft, before, done, desk)
     return done
 
 
-def _check_conserved(folder: Folder, before: set[str], done: Iterable[Revised], desk: Desk) -> None:
+def _check_conserved(draft: Draft, before: set[str], done: Iterable[Revised], desk: Desk) -> None:
     """Make sure that everything stands where it stood, or in the archive.
 
     Raises:
         StoreError: If a memory would be gone; nothing may be written then.
     """
     # Imported here, as in :func:`retire`: it is not needed to read.
-    from engramdown.errors import StoreError
     from engramdown.secrets.redaction import redact
 
     taken = [entry for each in done if not each.problem for entry in each.revision.taken]
-    gone = before - _ids(folder, desk.names)
-    archived = {fold(placed.block.text) for placed in raw_entries(ARCHIVE, folder.get(ARCHIVE))}
+    gone = before - _ids(draft, desk.names)
+    archived = {fold(placed.block.text) for placed in raw_entries(ARCHIVE, draft.get(ARCHIVE))}
     kept = {each.id for each in taken if fold(redact(each.text)) in archived}
     lost = sorted(gone - kept)
     if lost:
         raise StoreError(f"a plan would lose {', '.join(lost)}; nothing was written")
 
 
-def _ids(folder: Folder, names: Iterable[str]) -> set[str]:
+def _ids(draft: Draft, names: Iterable[str]) -> set[str]:
     return {
         entry_id(placed)
         for name in names
-        if name not in _ASIDE
-        for placed in raw_entries(name, folder.get(name))
+        if name not in ASIDE
+        for placed in raw_entries(name, draft.get(name))
     }
 
 
-def _find(folder: Folder, parts: Iterable[Revision], desk: Desk) -> _Standing:
+def _find(draft: Draft, parts: Iterable[Revision], desk: Desk) -> _Standing:
     """Return the lines of the memories that a plan names, each file read once."""
     wanted = {entry.id for each in parts for entry in _named(each)}
     found: _Standing = {}
     for name in desk.names:
-        for placed in raw_entries(name, folder.get(name)) if name not in _ASIDE else ():
+        for placed in raw_entries(name, draft.get(name)) if name not in ASIDE else ():
             memory_id = entry_id(placed)
             if memory_id in wanted:
                 found.setdefault(memory_id, []).append(_Line(name, placed))
@@ -516,7 +595,7 @@ def _named(revision: Revision) -> tuple[Entry, ...]:
     return (*revision.taken, *([revision.stays] if revision.stays else []))
 
 
-def _problem(folder: Folder, revision: Revision, standing: _Standing, desk: Desk) -> str:
+def _problem(draft: Draft, revision: Revision, standing: _Standing, desk: Desk) -> str:
     """Return why a part of a plan no longer fits what stands."""
     found = (_changed(_lines(each, standing), each) for each in _named(revision))
     problem = next(filter(None, found), "")
@@ -524,19 +603,17 @@ def _problem(folder: Folder, revision: Revision, standing: _Standing, desk: Desk
     if problem or comes is None:
         return problem
     # Only who wrote them, or reads them now, may bring words back that were turned down.
-    unwanted = desk.by != "user" and tombstones_of(folder.get(ARCHIVE), comes.text)
-    return "its words were turned down" if unwanted else _unwritable(folder, revision, comes)
+    unwanted = desk.by != "user" and tombstones_of(draft.get(ARCHIVE), comes.text)
+    return "its words were turned down" if unwanted else _unwritable(draft, revision, comes)
 
 
-def _unwritable(folder: Folder, revision: Revision, comes: Entry) -> str:
+def _unwritable(draft: Draft, revision: Revision, comes: Entry) -> str:
     """Return why what is to come cannot be written, or need not be any more."""
-    from engramdown.errors import InvalidEngramError
-
     try:
         comes.engram()
     except InvalidEngramError as error:
         return str(error)
-    known = twin(folder, comes.file, comes.text, comes.kind)
+    known = twin(draft, comes.file, comes.text, comes.kind)
     if known is None or entry_id(known) in {each.id for each in revision.taken}:
         return ""
     return f"{entry_id(known)} says it by now"
@@ -571,7 +648,7 @@ def _has_copies(entry: Entry) -> bool:
     return is_of_lessons(entry.file) and not is_address(entry.id)
 
 
-def _take(folder: Folder, revision: Revision, standing: _Standing, desk: Desk) -> str:
+def _take(draft: Draft, revision: Revision, standing: _Standing, desk: Desk) -> str:
     """Let memories go, and another one come; return the id of what stands for them."""
     comes, stays = revision.comes, revision.stays
     new = desk.new_id() if comes else stays.id if stays else ""
@@ -581,35 +658,34 @@ def _take(folder: Folder, revision: Revision, standing: _Standing, desk: Desk) -
         record |= {"by": desk.by, "replaced": new}
         lines = _lines(entry, standing)
         (own,) = [line for line in lines if line.file == entry.file]
-        retire(folder, own.placed, record, desk.new_id(), desk.day)
+        retire(draft, own.placed, record, desk.new_id(), desk.day)
         gone += lines
     if comes:
-        _put(folder, comes, fields(comes.engram(), new, comes.ts or desk.day), gone)
+        _put(draft, comes, fields(comes.engram(), new, comes.ts or desk.day), gone)
     for line in gone if not comes else ():
-        folder.put(line.file, folder.get(line.file).remove(line.placed.block))
+        draft.remove(line.file, line.placed.block)
     return new
 
 
-def _put(folder: Folder, comes: Entry, values: dict[str, str], gone: Sequence[_Line]) -> None:
+def _put(draft: Draft, comes: Entry, values: dict[str, str], gone: Sequence[_Line]) -> None:
     """Write what comes in the place of the first line that goes, in its file and its topic's."""
     meta = Metadata().update(values | ({"pin": "yes"} if comes.pin else {}))
     under = topic_file(comes.topic) if comes.topic and is_of_lessons(comes.file) else comes.file
     for name in dict.fromkeys(line.file for line in gone):
         blocks = [line.placed.block for line in gone if line.file == name]
-        document = folder.get(name)
+        document = draft.get(name)
         first = min(blocks, key=document.blocks.index)
         for block in blocks:
             document = document if block is first else document.remove(block)
         if name in (comes.file, under):
-            folder.put(name, document.replace(first, comes.text, meta))
+            draft.put(name, document.replace(first, comes.text, meta))
         else:
-            folder.put(name, document.remove(first))
-    if comes.file == LESSONS and not folder.get(under).same(comes.text):
-        document = folder.get(under).add(comes.text, meta, "", title_of(under))
-        folder.put(under, document)
+            draft.put(name, document.remove(first))
+    if comes.file == LESSONS and not draft.get(under).same(comes.text):
+        draft.add(under, comes.text, meta)
 
 
-def _note_all(folder: Folder, parts: Sequence[Revision], standing: _Standing) -> None:
+def _note_all(draft: Draft, parts: Sequence[Revision], standing: _Standing) -> None:
     """Let what stays keep the pointers of what went, and stand under its new topic."""
     noted: dict[str, Revision] = {}
     for each in parts:
@@ -619,24 +695,24 @@ def _note_all(folder: Folder, parts: Sequence[Revision], standing: _Standing) ->
             noted[entry.id] = Revision((entry,), learned=learned, topic=each.topic or known.topic)
     for revision in noted.values():
         (stays,) = revision.taken
-        _note(folder, revision, stays, _lines(stays, standing))
+        _note(draft, revision, stays, _lines(stays, standing))
 
 
-def _note(folder: Folder, revision: Revision, stays: Entry, lines: Sequence[_Line]) -> None:
+def _note(draft: Draft, revision: Revision, stays: Entry, lines: Sequence[_Line]) -> None:
     for line in lines:
         meta = line.placed.block.meta or Metadata()
         better = meta.update(_values(meta, revision))
-        document = folder.get(line.file)
+        document = draft.get(line.file)
         if revision.topic and line.file.startswith("topics/"):
-            folder.put(line.file, document.remove(line.placed.block))
+            draft.put(line.file, document.remove(line.placed.block))
         elif better != meta:
-            folder.put(line.file, document.note(line.placed.block, better))
+            draft.put(line.file, document.note(line.placed.block, better))
     if revision.topic and not is_address(stays.id):
         name = topic_file(revision.topic)
         meta = lines[0].placed.block.meta or Metadata()
         better = meta.update(_values(meta, revision))
-        if not folder.get(name).same(stays.text):
-            folder.put(name, folder.get(name).add(stays.text, better, "", title_of(name)))
+        if not draft.get(name).same(stays.text):
+            draft.add(name, stays.text, better)
 
 
 def _values(meta: Metadata, revision: Revision) -> dict[str, str]:
@@ -687,11 +763,11 @@ def _memories(archive: Document) -> list[Placed]:
     ]
 
 
-def unretire(folder: Folder, placed: Placed, new_id: str, today: str) -> Filed:
+def unretire(draft: Draft, placed: Placed, new_id: str, today: str) -> Filed:
     """Bring an entry of ``archive.md`` back to the file that it was in.
 
     Args:
-        folder: The memory files.
+        draft: The memory files.
         placed: The entry.
         new_id: The id in the archive of a fact that gives way, if that has none.
         today: ``YYYY-MM-DD``.
@@ -700,22 +776,22 @@ def unretire(folder: Folder, placed: Placed, new_id: str, today: str) -> Filed:
     meta = placed.block.meta or Metadata()
     file = _home(gone.kind, meta.get("was"))
     clean = meta.update(_RECORD | ({"id": ""} if meta.get("hand") else {}))
-    standing = twin(folder, file, gone.text, gone.kind)
+    standing = twin(draft, file, gone.text, gone.kind)
     # A duplicate that a plan took stood beside what replaced it, and does so again.
     beside = standing is not None and entry_id(standing) == meta.get("replaced")
     standing = None if beside else standing
-    older = older_fact(folder, gone.text) if file == PROFILE and standing is None else None
+    older = older_fact(draft, gone.text) if file == PROFILE and standing is None else None
     if older is not None:
-        folder.put(file, folder.get(file).replace(older.block, gone.text, clean))
+        draft.put(file, draft.get(file).replace(older.block, gone.text, clean))
     for name in (file, *(copies_of(file, clean) if file == LESSONS else ())):
-        document = folder.get(name)
-        if (beside and older is None) or twin(folder, name, gone.text, gone.kind) is None:
+        document = draft.get(name)
+        if (beside and older is None) or twin(draft, name, gone.text, gone.kind) is None:
             section = _section(document, gone.kind, meta.get("section"))
-            folder.put(name, document.add(gone.text, clean, section, title_of(name)))
+            draft.add(name, gone.text, clean, section)
     # Before anything is added to the archive: a last line without an end would be another one then.
-    folder.put(ARCHIVE, folder.get(ARCHIVE).remove(placed.block))
+    draft.remove(ARCHIVE, placed.block)
     if older is not None:
-        retire_fact(folder, older, "user", new_id, today)
+        retire_fact(draft, older, "user", new_id, today)
     found = entry_id(standing) if standing else clean.get("id") or address(gone.text)
     said = as_entry(file, "project", standing) if standing else gone
     return Filed(found, file, added=standing is None, said=said)

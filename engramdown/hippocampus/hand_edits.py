@@ -1,6 +1,6 @@
 """What a hand edit says: changed is verified, removed is not to be learned again.
 
-Promises: pure over a :class:`engramdown.hippocampus.placement.Folder`; the person's words are never
+Promises: pure over a :class:`engramdown.hippocampus.changeset.Draft`; the person's words are never
 changed; an edit from an editor that did not know our latest lines takes none of them away, and
 what cannot be told from a deletion waits in ``pending.md`` as a question.
 """
@@ -8,11 +8,16 @@ what cannot be told from a deletion waits in ``pending.md`` as a question.
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
 
+from engramdown.clock import today
 from engramdown.engram import fold
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.changeset import (
@@ -21,39 +26,47 @@ from engramdown.hippocampus.changeset import (
     OutOfStepError,
     Slot,
     entry_changes,
+    lift_tombstones,
     new_id,
     new_step,
+    retire,
     verify,
 )
 from engramdown.hippocampus.entry import address, entry_id
+from engramdown.hippocampus.git_state import (
+    committed_lately,
+    is_at_work,
+    is_kept,
+    is_merging,
+    is_restored,
+    known_to_git,
+    moved_since,
+    raced,
+    raced_since,
+    standing,
+)
 from engramdown.hippocampus.history import CLONED, History, Part, Past, Step, digest
 from engramdown.hippocampus.placement import (
-    Folder,
     copies_of,
-    lift_tombstones,
     raw_entries,
-    retire,
     split_task,
     tombstones_of,
 )
+from engramdown.hippocampus.snapshot import Reader, decoded, encoded, states
+from engramdown.hippocampus.transaction import Staging
 from engramdown.kinds import (
     ARCHIVE,
+    ASIDE,
     LESSONS,
     PENDING,
     is_of_lessons,
     kind_in,
-    title_of,
 )
+from engramdown.markdown.blocks import marker
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import Changes, compare, merge
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engramdown.hippocampus.snapshot import Reader
-    from engramdown.hippocampus.transaction import Staging
-    from engramdown.storage.disk import Disk
+from engramdown.storage.disk import Disk
 
 _MARKS: Final = 256
 """How many changes of a person may be yet to be marked in a file; of more the oldest are not."""
@@ -95,7 +108,7 @@ class Response:
 
 
 def respond(
-    folder: Folder,
+    draft: Draft,
     edit: HandEdit,
     stands_elsewhere: Callable[[Placed], bool],
     new_id: Callable[[], str],
@@ -106,7 +119,7 @@ def respond(
     """Carry out what follows from a hand edit.
 
     Args:
-        folder: The memory files; ``edit.file`` reads as the person saved it.
+        draft: The memory files; ``edit.file`` reads as the person saved it.
         edit: The save.
         stands_elsewhere: Whether an entry that is gone from this file now stands in another one
             where it did not stand before: then it was moved, not deleted.
@@ -114,15 +127,15 @@ def respond(
         today: ``YYYY-MM-DD``.
         marks: What was yet to be marked as verified in the file before.
     """
-    saved, stale = folder.get(edit.file), edit.base != edit.seen
+    saved, stale = draft.get(edit.file), edit.base != edit.seen
     head = parse(edit.head)
     base = head if edit.base == edit.head else parse(edit.base)
     merged = merge(base, head, saved)
     changes = compare(base, saved)
-    folder.put(edit.file, merged.document)
+    draft.put(edit.file, merged.document)
     # What stood there last: copies are as we left them, whatever the editor knew.
     now = {_id(placed): placed for placed in reversed(head.placed()) if _has_id(placed)}
-    verified = _follow(folder, edit.file, changes, now)
+    verified = _follow(draft, edit.file, changes, now)
     removed = []
     if edit.file != ARCHIVE:
         kinds = {id(placed) for placed in raw_entries(edit.file, base)}
@@ -131,126 +144,124 @@ def respond(
             last = now.get(_id(placed), placed)
             known = last if last.block.text == placed.block.text else placed
             if counts and not stands_elsewhere(known):
-                removed += _retire_removed(folder, edit.file, known, new_id(), today)
-                _remove_copies(folder, edit.file, last)
+                removed += _retire_removed(draft, edit.file, known, new_id(), today)
+                _remove_copies(draft, edit.file, last)
         for lost in merged.lost:
             record = _record(edit.file, lost, "conflict", "engramdown")
-            retire(folder, lost, record, new_id(), today)
-    if edit.file not in (ARCHIVE, PENDING):
+            retire(draft, lost, record, new_id(), today)
+    if edit.file not in ASIDE:
         for placed in changes.added:
-            _let_back(folder, edit, placed)
+            _let_back(draft, edit, placed)
         if stale:
             said = {placed.block.text for placed in saved.placed()}
             unknown = compare(base, parse(edit.seen)).added
             left = [placed for placed in unknown if placed.block.text not in said]
-            _ask_about(folder, edit.file, left, new_id, today)
+            _ask_about(draft, edit.file, left, new_id, today)
     ids = tuple(_id(placed) for placed in verified)
-    if edit.file not in (PENDING, ARCHIVE):
+    if edit.file not in ASIDE:
         new = (_id(placed) + address(placed.block.text) for placed in verified)
         marks = (*(mark for mark in marks if not mark.startswith(ids)), *new)[-_MARKS:]
-        if folder.get(edit.file).render() != saved.render():
-            document, marks = verify(folder.get(edit.file), marks)
-            folder.put(edit.file, document)
+        if draft.get(edit.file).render() != saved.render():
+            document, marks = verify(draft.get(edit.file), marks)
+            draft.put(edit.file, document)
     return Response(stale, ids, tuple(removed), marks)
 
 
-def carry_over(folder: Folder, edit: HandEdit, new_id: Callable[[], str], today: str) -> None:
+def carry_over(draft: Draft, edit: HandEdit, new_id: Callable[[], str], today: str) -> None:
     """Carry what came after ``edit.base`` over to a file that reads as git brought it.
 
     Nobody deleted anything, and nobody verified it.
     """
-    merged = merge(parse(edit.base), parse(edit.head), folder.get(edit.file))
-    folder.put(edit.file, merged.document)
+    merged = merge(parse(edit.base), parse(edit.head), draft.get(edit.file))
+    draft.put(edit.file, merged.document)
     for lost in merged.lost:
-        retire(folder, lost, _record(edit.file, lost, "conflict", "engramdown"), new_id(), today)
+        retire(draft, lost, _record(edit.file, lost, "conflict", "engramdown"), new_id(), today)
 
 
-def _follow(folder: Folder, file: str, changes: Changes, now: Mapping[str, Placed]) -> list[Placed]:
+def _follow(draft: Draft, file: str, changes: Changes, now: Mapping[str, Placed]) -> list[Placed]:
     """Let copies follow what was changed; return what was reworded."""
     for old, new in changes.kept:
-        _refile(folder, file, old, new)
+        _refile(draft, file, old, new)
     reworded = [(old, new) for old, new in changes.reworded if _has_id(new)]
     for old, new in reworded:
-        _reword_copies(folder, file, now.get(_id(new), old), new)
+        _reword_copies(draft, file, now.get(_id(new), old), new)
     return [new for _, new in reworded]
 
 
-def _reword_copies(folder: Folder, file: str, old: Placed, new: Placed) -> None:
+def _reword_copies(draft: Draft, file: str, old: Placed, new: Placed) -> None:
     """Let the copies of a changed entry under a topic follow, marked as verified."""
-    if file in (PENDING, ARCHIVE):
+    if file in ASIDE:
         return
     meta = new.block.meta or Metadata()
-    block = _find(folder.get(file), meta.get("id"), new.block.text)
+    block = _find(draft.get(file), meta.get("id"), new.block.text)
     # What an assistant noted of it meanwhile is in the merged line alone.
     meta = (block.block.meta if block else None) or meta
     verified = meta.update({"basis": "verified"})
     names = [*copies_of(file, old.block.meta or Metadata()), *copies_of(file, meta)]
     for name in dict.fromkeys(names):
-        copies = folder.get(name)
+        copies = draft.get(name)
         copy = _find(copies, meta.get("id"), old.block.text)
         if copy is not None:
-            folder.put(name, copies.replace(copy.block, new.block.text, verified))
+            draft.put(name, copies.replace(copy.block, new.block.text, verified))
 
 
-def _remove_copies(folder: Folder, file: str, placed: Placed) -> list[tuple[str, Placed]]:
+def _remove_copies(draft: Draft, file: str, placed: Placed) -> list[tuple[str, Placed]]:
     """Take out the copies of an entry that a person took out; return them, with their files."""
-    if folder.get(file).same(placed.block.text):
+    if draft.get(file).same(placed.block.text):
         return []
     names = copies_of(file, placed.block.meta or Metadata())
-    found = [(name, _find(folder.get(name), _id(placed), placed.block.text)) for name in names]
+    found = [(name, _find(draft.get(name), _id(placed), placed.block.text)) for name in names]
     copies = [(name, copy) for name, copy in found if copy is not None]
     for name, copy in copies:
-        folder.put(name, folder.get(name).remove(copy.block))
+        draft.remove(name, copy.block)
     return copies
 
 
-def _refile(folder: Folder, file: str, old: Placed, new: Placed) -> None:
+def _refile(draft: Draft, file: str, old: Placed, new: Placed) -> None:
     """Let the copy under a topic follow a lesson that got another one."""
     meta = new.block.meta or Metadata()
     was, now = copies_of(file, old.block.meta or Metadata()), copies_of(file, meta)
     if file != LESSONS or was == now:
         return
     for name in was:
-        copy = _find(folder.get(name), _id(old), old.block.text)
+        copy = _find(draft.get(name), _id(old), old.block.text)
         if copy is not None:
-            folder.put(name, folder.get(name).remove(copy.block))
+            draft.remove(name, copy.block)
     for name in now:
-        if not folder.get(name).same(new.block.text):
+        if not draft.get(name).same(new.block.text):
             # In the old words: a change of the words follows, as in every copy.
-            added = folder.get(name).add(old.block.text, meta, "", title_of(name))
-            folder.put(name, added)
+            draft.add(name, old.block.text, meta)
 
 
 def _retire_removed(
-    folder: Folder, file: str, placed: Placed, entry_id: str, today: str
+    draft: Draft, file: str, placed: Placed, entry_id: str, today: str
 ) -> list[str]:
     """Leave a tombstone for an entry that a person took out, and take out its copies."""
     text = placed.block.text
-    if folder.get(file).same(text) or not _is_proposed(file, placed):
+    if draft.get(file).same(text) or not _is_proposed(file, placed):
         return []
     plain = split_task(text)[1] if file == PENDING else text
     meta = placed.block.meta or Metadata()
     # A question about memories that stand was answered; its words are nothing to be kept out.
     asked = KEPT if meta.get("op") in OPERATIONS else "declined"
     reason = asked if file == PENDING else "deleted"
-    for name, copy in _remove_copies(folder, file, placed):
+    for name, copy in _remove_copies(draft, file, placed):
         # From there it comes back to both places.
         placed, file = (copy, name) if name == LESSONS else (placed, file)
-    if not tombstones_of(folder.get(ARCHIVE), plain):
-        retire(folder, placed, _record(file, placed, reason, "person"), entry_id, today)
+    if not tombstones_of(draft.get(ARCHIVE), plain):
+        retire(draft, placed, _record(file, placed, reason, "person"), entry_id, today)
     return [plain]
 
 
-def _let_back(folder: Folder, edit: HandEdit, placed: Placed) -> None:
+def _let_back(draft: Draft, edit: HandEdit, placed: Placed) -> None:
     """What a person writes again is not kept out; with its topic's file a lesson is back whole."""
     meta, text = placed.block.meta or Metadata(), placed.block.text
-    graves = [block.meta or Metadata() for block in tombstones_of(folder.get(ARCHIVE), text)]
+    graves = [block.meta or Metadata() for block in tombstones_of(draft.get(ARCHIVE), text)]
     went = {grave.get("was") for grave in graves if grave.get("id") == meta.get("id")}
-    lift_tombstones(folder, text, _kind(edit.file, placed))
+    lift_tombstones(draft, text, _kind(edit.file, placed))
     is_copy = not edit.head and edit.file in copies_of(LESSONS, meta)
-    if is_copy and LESSONS in went and not folder.get(LESSONS).same(text):
-        lessons = folder.get(LESSONS).add(text, meta, "", title_of(LESSONS))
-        folder.put(LESSONS, lessons)
+    if is_copy and LESSONS in went and not draft.get(LESSONS).same(text):
+        draft.add(LESSONS, text, meta)
 
 
 def _is_proposed(file: str, placed: Placed) -> bool:
@@ -262,17 +273,17 @@ def _is_proposed(file: str, placed: Placed) -> bool:
 
 
 def _ask_about(
-    folder: Folder, file: str, left: Iterable[Placed], new_id: Callable[[], str], today: str
+    draft: Draft, file: str, left: Iterable[Placed], new_id: Callable[[], str], today: str
 ) -> None:
     """Ask, once about each, whether lines that a stale editor did not know were to be deleted."""
-    stands, asked = folder.get(file), _asked(folder)
+    stands, asked = draft.get(file), _asked(draft)
     for placed in left:
         if stands.same(placed.block.text) and entry_id(placed) not in asked:
             asked.add(entry_id(placed))
-            _ask(folder, file, placed, new_id(), today)
+            _ask(draft, file, placed, new_id(), today)
 
 
-def _ask(folder: Folder, file: str, placed: Placed, question_id: str, today: str) -> None:
+def _ask(draft: Draft, file: str, placed: Placed, question_id: str, today: str) -> None:
     """Ask whether a line was meant to be deleted."""
     question = Metadata().update(
         {
@@ -285,14 +296,12 @@ def _ask(folder: Folder, file: str, placed: Placed, question_id: str, today: str
             "ts": today,
         }
     )
-    pending = folder.get(PENDING)
-    text = f"[ ] Delete: {placed.block.text}"
-    folder.put(PENDING, pending.add(text, question, "", title_of(PENDING)))
+    draft.add(PENDING, f"[ ] Delete: {placed.block.text}", question)
 
 
-def _asked(folder: Folder) -> set[str]:
+def _asked(draft: Draft) -> set[str]:
     """Return the ids of the lines that a question of :func:`_ask` waits about."""
-    metas = [placed.block.meta or Metadata() for placed in folder.get(PENDING).placed()]
+    metas = [placed.block.meta or Metadata() for placed in draft.get(PENDING).placed()]
     return {meta.get("of") for meta in metas if meta.get("op") == "forget"}
 
 
@@ -600,8 +609,6 @@ class _Compared:
 
     def is_one_less(self) -> bool:
         """Whether nothing but one entry, at most, is in the state alone."""
-        from engramdown.markdown.blocks import marker
-
         missing = self._words.missing + self._metas.missing + self._ids.missing
         entries = [each for each in self._words.has if marker(each)]
         return not missing and len({*entries} - self._saved_words) <= 1 >= self._ids.extra
@@ -673,7 +680,6 @@ def _around(text: str, start: int, end: int) -> tuple[int, int]:
     return first + 1, last.start() if last else len(text)
 
 
-_ASIDE: Final = frozenset({ARCHIVE, PENDING})
 _BY_HAND: Final = Act("edit", "person", "by hand")
 _MEANWHILE: Final = Act("meanwhile", "person", "by hand, while a memory was written")
 _LATE: Final = Act("late", "person", "by hand, some time ago")
@@ -734,8 +740,6 @@ class Saves:
 
     def journalled(self, name: str) -> Slot:
         """Return a file as its last step left it, whatever was saved since: that is displaced."""
-        from engramdown.hippocampus.snapshot import encoded
-
         text = self._head_text(name)
         slot = Slot(text, None if text is None else encoded(text), parse(text or ""))
         slot.marks = self._history.marks(name)
@@ -751,8 +755,6 @@ class Saves:
         Args:
             also: Files that are known to be out of step.
         """
-        from engramdown.hippocampus.snapshot import states
-
         now = states(self._reader, self._history)
         names = [name for name, head, state in now if (head or "") != state]
         heads = {name: self._head_text(name) for name in dict.fromkeys([*names, *also])}
@@ -773,8 +775,6 @@ class Saves:
 
     def _git(self, files: Iterable[tuple[Callable[[], Path], str]]) -> set[tuple[object, ...]]:
         """Return what tells whether git did something meanwhile."""
-        from engramdown.hippocampus.git_state import standing
-
         return {standing(where(), self._disk) for where, _ in files}
 
     def let_finish(self, name: str) -> None:
@@ -790,8 +790,6 @@ class Saves:
             source: The digest of the newest state that the person can have seen.
             by: The digest of what displaced it.
         """
-        from engramdown.hippocampus.snapshot import encoded
-
         head = self._head_text(name)
         since = self._history.since(name, source)[:-1]
         if digest(saved) in {self._history.head(name), *(part.target for part in since)}:
@@ -814,8 +812,6 @@ class Saves:
         Raises:
             OutOfStepError: If one was, and we do not insist.
         """
-        from engramdown.clock import today
-
         draft = Draft(self.journalled if insist else self.load)
         slots = [Slot(save.saved, save.disk, parse(save.saved or "")) for save in saves]
         for save, slot in zip(saves, slots, strict=True):
@@ -835,8 +831,6 @@ class Saves:
 
     def step(self, save: Save, marks: tuple[str, ...]) -> Step:
         """Return a save as a step of the journal, by the person; ``marks`` are yet to be set."""
-        from engramdown.hippocampus.git_state import known_to_git
-
         file = save.edit.file
         part = self._history.part(file, save.head, save.saved)._replace(marks=marks)
         if save.head is None:
@@ -847,13 +841,9 @@ class Saves:
 
     def _where(self, name: str) -> Callable[[], Path]:
         """Return what says where a file is; one that is away for a moment may be an alias."""
-        from functools import partial
-
         return partial(self._reader.path, name)
 
     def _save(self, name: str, head: str | None, data: bytes | None) -> Save:
-        from engramdown.hippocampus.git_state import is_kept, is_merging, is_restored, moved_since
-        from engramdown.hippocampus.snapshot import decoded
 
         saved = decoded(data)
         path = self._reader.path(name)
@@ -878,10 +868,6 @@ class Saves:
 
     def _let_git_finish(self, paths: Iterable[Path]) -> None:
         """Wait while git brings files: why they differ it says behind them."""
-        import time
-
-        from engramdown.hippocampus.git_state import is_at_work
-
         files, waited = [*paths], 0.0
         while waited < _GIT_AT_WORK and any(is_at_work(path, self._disk) for path in files):
             time.sleep(_POLL)
@@ -893,9 +879,6 @@ class Saves:
         git refuses to replace what is not committed. What was written in the moment before it
         wrote the file, and is in no commit, nobody took away: git had looked before that.
         """
-        from engramdown.hippocampus.git_state import committed_lately, raced
-        from engramdown.hippocampus.snapshot import encoded
-
         is_raced, known = raced(path, self._disk), head
         late: list[tuple[Step, str, str]] = []
         for step, after, before in self._history.backwards(name, head):
@@ -911,8 +894,6 @@ class Saves:
 
     def _stood_lately(self, name: str, head: str | None, saved: str, path: Path) -> bool:
         """Whether a file held what it holds until we wrote a moment ago: git put it back."""
-        from engramdown.hippocampus.git_state import raced_since
-
         since = raced_since(path, self._disk)
         for step, _, before in self._history.backwards(name, head or ""):
             if step.at < since or step.by == "person":
@@ -936,8 +917,6 @@ class Saves:
 
     def _merged(self, name: str, since: Sequence[Part]) -> int:
         """Return how many of the oldest of ``since`` merged the save before one."""
-        from itertools import islice
-
         before = since[-len(_MERGED) :]
         past = self._history.past(name, before[0].target) if before else ()
         how = tuple(each.how for each in islice(past, len(before)))
@@ -959,7 +938,7 @@ class Saves:
                 heads[name] = parse(self._head_text(name) or "")
             return bool(heads[name].same(text))
 
-        others = [name for name in self._reader.names() if name not in _ASIDE | {file}]
+        others = [name for name in self._reader.names() if name not in ASIDE | {file}]
 
         def moved(placed: Placed) -> bool:
             said = placed.block.text

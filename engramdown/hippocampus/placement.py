@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from engramdown.engram import (
     BASES,
@@ -18,22 +18,17 @@ from engramdown.engram import (
     Basis,
     Confidence,
     Engram,
-    Kind,
     Scope,
     Source,
-    fact_key,
     slug,
 )
 from engramdown.hippocampus.entry import Entry, address
 from engramdown.kinds import (
-    ARCHIVE,
+    ASIDE,
     LESSONS,
-    PENDING,
-    PROFILE,
     RULES,
     is_name,
     kind_in,
-    title_of,
     topic_of,
 )
 from engramdown.markdown.blocks import Block
@@ -47,34 +42,6 @@ _SOURCES: Final[dict[str, Source]] = {each: each for each in SOURCES}
 _CONFIDENCES: Final[dict[str, Confidence]] = {each: each for each in CONFIDENCES}
 _BASES: Final[dict[str, Basis]] = {each: each for each in BASES}
 _FALSE: Final = frozenset({"", "no", "false", "off"})
-
-
-class Folder(Protocol):
-    """The memory files as one step sees them."""
-
-    def get(self, name: str) -> Document:
-        """Return the document called ``name``; an empty one if there is none."""
-        ...
-
-    def put(self, name: str, document: Document) -> None:
-        """Set the document called ``name``."""
-        ...
-
-
-class Filed(NamedTuple):
-    """Where an engram went.
-
-    Attributes:
-        id: The id of the entry, or the address of one that a person wrote.
-        file: The file that holds it.
-        added: Whether a line was added; otherwise it was known.
-        said: What was filed.
-    """
-
-    id: str
-    file: str
-    added: bool
-    said: Engram | Entry
 
 
 def copies_of(file: str, meta: Metadata) -> list[str]:
@@ -104,7 +71,7 @@ def is_memory(file: str, placed: Placed) -> bool:
         return True
     if file == RULES:
         return bool(placed.kind or placed.heading)
-    return file not in (PENDING, ARCHIVE)
+    return file not in ASIDE
 
 
 def raw_entries(file: str, document: Document) -> list[Placed]:
@@ -154,69 +121,6 @@ def fields(engram: Engram, entry_id: str, today: str) -> dict[str, str]:
         "expires": engram.expires,
         "ts": engram.ts or today,
     }
-
-
-def retire(folder: Folder, placed: Placed, record: dict[str, str], new_id: str, today: str) -> None:
-    """Copy an entry to ``archive.md``; ``record`` says ``kind``, ``was``, ``reason`` and ``by``."""
-    from engramdown.secrets.redaction import redact
-
-    meta = placed.block.meta or Metadata()
-    # Under the headings of the format it is its kind that says where it stood.
-    own = "" if placed.kind or record["was"] == PENDING else redact(placed.heading)
-    values = {**record, "section": own, "archived": today}
-    if not meta.get("id"):
-        # Written by a person: the archive needs a name for it, and remembers that it had none.
-        values |= {"id": new_id, "hand": "yes"}
-    text = split_task(placed.block.text)[1] if record["was"] == PENDING else placed.block.text
-    document = folder.get(ARCHIVE)
-    # The archive is for git, and a secret that a person took out of a file is not.
-    folder.put(ARCHIVE, document.add(redact(text), meta.update(values), "", title_of(ARCHIVE)))
-
-
-def older_fact(folder: Folder, text: str) -> Placed | None:
-    """Return the fact in the profile that has the key of ``text``, if it has one."""
-    key = fact_key(text)
-    if not key:
-        return None
-    document = folder.get(PROFILE)
-    facts = (block for block in document.blocks if block.shape in ("item", "paragraph"))
-    # Where a fact stands is worked out for the one that is found, not for all of them.
-    found = next((block for block in facts if fact_key(block.text) == key), None)
-    return document.at(found) if found else None
-
-
-def retire_fact(folder: Folder, placed: Placed, by: str, new_id: str, today: str) -> None:
-    """Copy a fact that gives way to another one with its key to ``archive.md``."""
-    record = {"kind": "profile", "was": PROFILE, "reason": "replaced", "by": by}
-    retire(folder, placed, record, new_id, today)
-
-
-def make_way(folder: Folder, text: str, by: str, new_id: str, today: str) -> None:
-    """Move the fact that has the key of ``text`` to ``archive.md``, if there is one."""
-    older = older_fact(folder, text)
-    if older is not None:
-        retire_fact(folder, older, by, new_id, today)
-        folder.put(PROFILE, folder.get(PROFILE).remove(older.block))
-
-
-def lift_tombstones(folder: Folder, text: str, kind: str) -> None:
-    """What is remembered again after all, as the same kind, is not kept out any longer."""
-    archive = folder.get(ARCHIVE)
-    for block in tombstones_of(archive, text):
-        other = (block.meta or Metadata()).get("kind") not in (kind, "")
-        archive = archive if other else archive.remove(block)
-    folder.put(ARCHIVE, archive)
-
-
-def twin(folder: Folder, file: str, text: str, kind: Kind) -> Placed | None:
-    """Return the memory of one file that says the same, under the same rule kind."""
-    document = folder.get(file)
-    for block in document.same(text):
-        placed = document.at(block)
-        same_kind = file != RULES or (placed.kind or "always") == kind
-        if same_kind and is_memory(file, placed):
-            return placed
-    return None
 
 
 TOMBSTONES: Final = frozenset({"deleted", "declined", "forgotten"})

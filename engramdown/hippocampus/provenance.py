@@ -9,23 +9,29 @@ person did to it does.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from engramdown.clock import today
 from engramdown.engram import fold
+from engramdown.errors import EntryNotFoundError, SettingsError, StoreError
 from engramdown.hippocampus import placement
+from engramdown.hippocampus.changeset import Act, Draft, new_id
+from engramdown.hippocampus.changeset import retire as archive
 from engramdown.hippocampus.entry import entry_id
+from engramdown.hippocampus.git_state import is_versioned, known_to_git
 from engramdown.hippocampus.history import CLONED, Change, Part, Step, digest
-from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name
+from engramdown.hippocampus.snapshot import AGENTS
+from engramdown.hippocampus.store import Hippocampus
+from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, PENDING, PROFILE, RULES, is_name
+from engramdown.kinds import SOUL as SPELLED
 from engramdown.markdown.document import Document, Placed, parse
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engramdown.hippocampus.changeset import Draft
-    from engramdown.hippocampus.store import Hippocampus
-
+from engramdown.markdown.metadata import Metadata
+from engramdown.settings import CONFIG, config_text
+from engramdown.storage.disk import Disk
 
 _BY_GIT: Final = "checkout"
 _FOUND: Final = "found"
@@ -155,7 +161,7 @@ class _Trail:
 
     def _leave(self, change: Change) -> None:
         """Take note of what was ours and is not there any more, or says something else."""
-        if change.before is None or change.file in (PENDING, ARCHIVE):
+        if change.before is None or change.file in ASIDE:
             return
         kind = _kind_of(change.file)
         for placed in parse(change.before).placed()[:1]:
@@ -293,8 +299,6 @@ class Provenance:
         ``unread`` are the files that could not be read when it was looked last, so that nobody
         can say whose they are.
         """
-        from engramdown.storage.disk import Disk
-
         self._store = store
         self._disk = Disk(durable=False)
         self.unread: frozenset[str] = frozenset()
@@ -312,8 +316,6 @@ class Provenance:
 
     def is_versioned(self) -> bool:
         """Whether the scope is in a work tree of git."""
-        from engramdown.hippocampus.git_state import is_versioned
-
         return is_versioned(self._store.root, self._disk)
 
     def begin(self) -> None:
@@ -322,8 +324,6 @@ class Provenance:
         Raises:
             StoreError: If it cannot be written.
         """
-        from engramdown.hippocampus.changeset import Act
-
         if not self.is_versioned():
             return
         files = self._store.files
@@ -339,18 +339,12 @@ class Provenance:
         Raises:
             StoreError: If one cannot be read.
         """
-        from pathlib import Path
-
         pages = self.pages() if self.is_versioned() else []
         known = self.knows([self.path(page) for page in pages]) if pages else set[Path]()
         return {page.key for page in pages if self.path(page) not in known}
 
     def pages(self) -> list[Brought]:
         """Return every page that shapes a prompt, and the settings, whoever wrote them."""
-        from engramdown.hippocampus.snapshot import AGENTS
-        from engramdown.kinds import SOUL as SPELLED
-        from engramdown.settings import CONFIG
-
         root = self._store.root
         names = [f"{at}/{name}" for at in _FOLDERS for name in self._disk.names(root / at)]
         texts = [(name, self._page_text(name)) for name in [SOUL, *names]]
@@ -360,15 +354,12 @@ class Provenance:
 
     def _beside(self, name: str) -> str:
         """Return what stands beside the scope; what cannot be read is shown to no model either."""
-        from engramdown.errors import StoreError
-
         try:
             return self._store.files.text_beside(name)
         except StoreError:
             return ""
 
     def _page_text(self, name: str) -> str:
-        from engramdown.errors import StoreError
 
         try:
             return self._store.files.text(name)
@@ -378,9 +369,6 @@ class Provenance:
 
     def _settings(self) -> str:
         """Return the settings of the scope; of what cannot be read, why."""
-        from engramdown.errors import SettingsError
-        from engramdown.settings import CONFIG, config_text
-
         try:
             return config_text(self._store.root / CONFIG)
         except SettingsError as error:
@@ -388,8 +376,6 @@ class Provenance:
 
     def path(self, item: Brought) -> Path:
         """Return where something stands, as it is spelled there."""
-        from engramdown.hippocampus.snapshot import AGENTS
-
         folder, _, name = item.file.rpartition("/")
         if folder == AGENTS:
             place = self._store.files.beside(name)
@@ -400,8 +386,6 @@ class Provenance:
 
     def knows(self, paths: Sequence[Path]) -> set[Path]:
         """Return which files git knows; in doubt it does."""
-        from engramdown.hippocampus.git_state import known_to_git
-
         return known_to_git(paths, self._disk)
 
     def reword(self, item: Brought, text: str) -> None:
@@ -412,7 +396,6 @@ class Provenance:
             StoreError: If it could not be written.
         """
         # Imported here: what git brought is reworded once, and looked at with every prompt.
-        from engramdown.hippocampus.changeset import Act
         from engramdown.secrets.redaction import redact
 
         def edit(draft: Draft) -> None:
@@ -424,8 +407,6 @@ class Provenance:
 
     def verify(self, item: Brought) -> None:
         """Let an entry be verified wherever it stands: a person approved it; raises as above."""
-        from engramdown.hippocampus.changeset import Act
-        from engramdown.markdown.metadata import Metadata
 
         def edit(draft: Draft) -> None:
             for name, placed in self._lines(draft, item):
@@ -436,23 +417,19 @@ class Provenance:
 
     def retire(self, item: Brought) -> None:
         """Move an entry to the archive, as what a person forgot; raises as :meth:`reword`."""
-        from engramdown.clock import today
-        from engramdown.hippocampus.changeset import Act, new_id
 
         def edit(draft: Draft) -> None:
             for at, (name, placed) in enumerate(self._lines(draft, item)):
                 if not at and name != PENDING:
                     entry = placement.as_entry(name, self._store.scope, placed)
                     record = {"kind": entry.kind, "was": name, "reason": "forgotten", "by": "user"}
-                    placement.retire(draft, placed, record, new_id(), today().isoformat())
-                draft.put(name, draft.get(name).remove(placed.block))
+                    archive(draft, placed, record, new_id(), today().isoformat())
+                draft.remove(name, placed.block)
 
         self._store.files.change(Act("forget", "user", "declined what git brought"), edit)
 
     def _lines(self, draft: Draft, item: Brought) -> list[tuple[str, Placed]]:
         """Return the lines that are known by the key of ``item``, and no others of its id."""
-        from engramdown.errors import EntryNotFoundError
-
         found = [
             (name, placed)
             for name in self._store.files.names()
@@ -466,7 +443,6 @@ class Provenance:
     # ---- entries ----
 
     def _entries(self) -> Iterator[Brought]:
-        from engramdown.errors import StoreError
 
         files = self._store.files
         files.history.refresh()
@@ -547,10 +523,6 @@ class Provenance:
 
     def _load(self) -> tuple[str, Origins]:
         """Return what the cache holds, and up to which step; ``""`` if it holds nothing."""
-        import json
-
-        from engramdown.errors import StoreError
-
         try:
             data = self._disk.read(self._cache())
             told = json.loads(data or b"")
@@ -568,9 +540,6 @@ class Provenance:
             return "", Origins()
 
     def _save(self, last: str, origins: Origins) -> None:
-        import json
-
-        from engramdown.errors import StoreError
 
         said: Mapping[str, Any] = {
             "last": last,

@@ -9,13 +9,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from engramdown.clock import today
 from engramdown.engram import RULE_KINDS, SCOPES, Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import changeset, placement, undo
-from engramdown.hippocampus.changeset import Act, Draft, FileChange, new_id, verified_by
+from engramdown.hippocampus.changeset import (
+    Act,
+    Desk,
+    Draft,
+    FileChange,
+    Revised,
+    Revision,
+    new_id,
+    revise,
+    verified_by,
+)
 from engramdown.hippocampus.entry import (
     Archived,
     Entry,
@@ -45,9 +55,6 @@ from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import current_id, is_address
 from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
-
-if TYPE_CHECKING:
-    from engramdown.hippocampus.changeset import Revised, Revision
 
 # What a line costs in a prompt beyond its text: the bullet and the line end.
 _LINE_TOKENS = 1
@@ -162,7 +169,7 @@ class Store:
         if not batch:
             return []
 
-        def edit(draft: Draft) -> list[placement.Filed]:
+        def edit(draft: Draft) -> list[changeset.Filed]:
             day = today().isoformat()
             return [changeset.file_engram(draft, engram, new_id, day) for engram in batch]
 
@@ -247,8 +254,8 @@ class Store:
             record = {"kind": entry.kind, "was": entry.file, "reason": reason, "by": by}
             for index, (name, placed) in enumerate(lines):
                 if index == 0:
-                    placement.retire(draft, placed, record, new_id(), today().isoformat())
-                draft.put(name, draft.get(name).remove(placed.block))
+                    changeset.retire(draft, placed, record, new_id(), today().isoformat())
+                draft.remove(name, placed.block)
             return entry
 
         return self.files.change(Act("forget", by, why), edit)
@@ -261,7 +268,7 @@ class Store:
             AmbiguousIdError: If it has several.
         """
 
-        def edit(draft: Draft) -> placement.Filed:
+        def edit(draft: Draft) -> changeset.Filed:
             back = changeset.pick(draft.get(ARCHIVE), self.scope, entry_id)
             return changeset.unretire(draft, back, new_id(), today().isoformat())
 
@@ -279,15 +286,15 @@ class Store:
         """
         Engram(text, "lesson", self.scope)
 
-        def edit(draft: Draft) -> placement.Filed:
+        def edit(draft: Draft) -> changeset.Filed:
             entry, lines = self._sought(draft, entry_id)
             if entry.kind == "profile" and fact_key(text) != fact_key(entry.text):
-                placement.make_way(draft, text, "user", new_id(), today().isoformat())
+                changeset.make_way(draft, text, "user", new_id(), today().isoformat())
             for name, placed in lines:
                 document = draft.get(name).replace(placed.block, text, placed.block.meta)
                 draft.put(name, document)
             at = address(text) if is_address(entry.id) else entry.id
-            return placement.Filed(at, entry.file, added=True, said=entry._replace(text=text))
+            return changeset.Filed(at, entry.file, added=True, said=entry._replace(text=text))
 
         return self.written(self.files.change(Act("update", "user"), edit)).entry
 
@@ -299,8 +306,6 @@ class Store:
         Raises:
             StoreError: If it could not be written; memory is as it was before.
         """
-        # Imported here: few processes revise memory.
-        from engramdown.hippocampus.changeset import Desk, revise
 
         def edit(draft: Draft) -> list[Revised]:
             desk = Desk(self.files.names(), new_id, today().isoformat(), by)
@@ -399,14 +404,14 @@ class Store:
             found += [(name, each) for each in placed if entry_id(each) == entry.id]
         return entry, found
 
-    def written(self, filed: placement.Filed) -> Written:
+    def written(self, filed: changeset.Filed) -> Written:
         """Read an acknowledged memory back from the disk.
 
         One that somebody has changed or replaced already is told as it was written.
         """
         return self.read_back([filed])[0]
 
-    def read_back(self, batch: Sequence[placement.Filed]) -> list[Written]:
+    def read_back(self, batch: Sequence[changeset.Filed]) -> list[Written]:
         """Read acknowledged memories back, each file once."""
         found: dict[str, dict[str, Placed]] = {}
         for name in {filed.file for filed in batch}:
@@ -414,7 +419,7 @@ class Store:
             found[name] = find_lines(self.files.document(name), ids)
         return [self._told(filed, found[filed.file].get(filed.id)) for filed in batch]
 
-    def _told(self, filed: placement.Filed, placed: Placed | None) -> Written:
+    def _told(self, filed: changeset.Filed, placed: Placed | None) -> Written:
         action: Literal["encoded", "merged"] = "encoded" if filed.added else "merged"
         if placed is not None:
             return Written(

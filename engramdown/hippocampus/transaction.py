@@ -29,6 +29,8 @@ from engramdown.hippocampus.snapshot import (
     meant,
     paths,
 )
+from engramdown.kinds import is_name
+from engramdown.markdown.document import parse
 from engramdown.storage import disk as system
 from engramdown.storage.disk import UNFINISHED, Disk
 
@@ -342,8 +344,6 @@ class Recovery:
                 yield from self._leftover(path, *found)
 
     def _carry_out(self, part: Part) -> None:
-        from engramdown.kinds import is_name
-        from engramdown.markdown.document import parse
 
         if not is_name(part.file) or not part.target or part.source == part.target:
             return
@@ -369,7 +369,6 @@ class Recovery:
             raise
 
     def _leftover(self, path: Path, file: str, state: str) -> Iterator[Leftover]:
-        from engramdown.kinds import is_name
 
         folder = "" if path.parent != self._reader.folder / "topics" else "topics/"
         name = meant(f"{folder}{file}")

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from engramdown.engram import RULE_KINDS, Kind
+from engramdown.engram import RULE_KINDS
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
+from engramdown.hippocampus.changeset import Draft, older_fact, twin
 from engramdown.hippocampus.entry import entry_id
 from engramdown.hippocampus.history import Change, Part, Step, digest
-from engramdown.hippocampus.placement import Folder, older_fact, split_task, tombstones_of, twin
-from engramdown.kinds import ARCHIVE, PENDING, PROFILE, RULES, title_of
+from engramdown.hippocampus.placement import split_task, tombstones_of
+from engramdown.kinds import ARCHIVE, ASIDE, PENDING, PROFILE, RULES, kind_in, title_of
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.document import Document, parse
 
@@ -31,7 +32,6 @@ ERRANDS: Final = frozenset({"migrate", "sleep"})
 _NOT_OURS = frozenset({"person", "engramdown"})
 # Setting up is not taken back in passing, and an undo only when it is named.
 _NOT_LAST = frozenset({"init", "undo"})
-_ASIDE: Final = frozenset({ARCHIVE, PENDING})
 
 
 class Candidate(NamedTuple):
@@ -59,14 +59,14 @@ def candidates(steps: Sequence[Step], documents: Mapping[str, Document]) -> list
         name: {entry_id(placed) for placed in document.placed()}
         for name, document in documents.items()
     }
-    memory = {each for name in standing if name not in _ASIDE for each in standing[name]}
+    memory = {each for name in standing if name not in ASIDE for each in standing[name]}
 
     def is_left(change: Change) -> bool:
         there = change.id in standing.get(change.file, ())
         if change.after is None:
             return not there
         # A person may have moved the line to another file.
-        return there or (change.file not in _ASIDE and change.id in memory)
+        return there or (change.file not in ASIDE and change.id in memory)
 
     def is_gone(step: Step) -> bool:
         if step.changes and all(change.erased for change in step.changes):
@@ -122,11 +122,11 @@ def pick(steps: Sequence[Step], step_id: str) -> Step:
     return step
 
 
-def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
+def reverse(draft: Draft, step: Step, steps: Sequence[Step]) -> None:
     """Reverse ``step`` in the files of ``folder``.
 
     Args:
-        folder: The memory files.
+        draft: The memory files.
         step: What to reverse.
         steps: The journal, which tells who changed what since.
 
@@ -135,9 +135,9 @@ def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
             that would come back was deleted by a person, or gave way to other facts.
     """
     since = _since(step, steps)
-    whole = {part.file for part in step.parts if _is_as_left(folder, part)}
-    deleted = _deleted_since(folder, step, whole)
-    away = deleted | _given_way_since(folder, step, whole, since)
+    whole = {part.file for part in step.parts if _is_as_left(draft, part)}
+    deleted = _deleted_since(draft, step, whole)
+    away = deleted | _given_way_since(draft, step, whole, since)
     # What stays away stays in the archive, though nobody changed that since.
     whole -= {change.file for change in away}
     if away and away.issuperset(step.changes):
@@ -146,17 +146,17 @@ def reverse(folder: Folder, step: Step, steps: Sequence[Step]) -> None:
             f"step {step.id} is not undone: {why}, and undo never brings "
             "that back. `engramdown restore` does, for one memory of archive.md."
         )
-    gone = away | _taken_out_since(folder, step)
+    gone = away | _taken_out_since(draft, step)
     for part in reversed(step.parts):
         if part.file in whole:
-            folder.put(part.file, parse(part.backward(folder.get(part.file).render())))
+            draft.put(part.file, parse(part.backward(draft.get(part.file).render())))
     removals = [change for change in step.changes if change.after is None]
     others = [change for change in reversed(step.changes) if change.after is not None]
     # What was taken out comes back in the order in which it stood.
     for change in (*others, *removals):
         if change.file not in whole and change not in gone and not change.erased:
-            _reverse_entry(folder, change, step, since=since)
-    _untick(folder, {change.id for change in step.changes if change.file == PENDING})
+            _reverse_entry(draft, change, step, since=since)
+    _untick(draft, {change.id for change in step.changes if change.file == PENDING})
 
 
 def _never(step: Step, before: Step | None = None) -> str:
@@ -168,35 +168,35 @@ def _never(step: Step, before: Step | None = None) -> str:
     return said
 
 
-def _taken_out_since(folder: Folder, step: Step) -> set[Change]:
+def _taken_out_since(draft: Draft, step: Step) -> set[Change]:
     """Return what a step that only added did, and what somebody undid for some of it since."""
     if any(change.before is not None for change in step.changes):
         return set()
     files = {change.file for change in step.changes}
-    ids = {file: set(map(entry_id, folder.get(file).placed())) for file in files}
+    ids = {file: set(map(entry_id, draft.get(file).placed())) for file in files}
     gone = {change for change in step.changes if change.id not in ids[change.file]}
     return gone if len(gone) < len(step.changes) else set()
 
 
-def _deleted_since(folder: Folder, step: Step, whole: Collection[str]) -> set[Change]:
+def _deleted_since(draft: Draft, step: Step, whole: Collection[str]) -> set[Change]:
     """Return what a step did to memories that it took out, and whose words a person deleted.
 
     A file that is as the step left it, of those in ``whole``, is brought back byte for byte.
     """
     removed = [each for each in step.changes if each.after is None]
-    removed = [each for each in removed if each.file not in _ASIDE and each.file not in whole]
-    return _done_to([each for each in removed if _is_deleted(folder, each, step)], step)
+    removed = [each for each in removed if each.file not in ASIDE and each.file not in whole]
+    return _done_to([each for each in removed if _is_deleted(draft, each, step)], step)
 
 
 def _given_way_since(
-    folder: Folder, step: Step, whole: Collection[str], since: Sequence[Step]
+    draft: Draft, step: Step, whole: Collection[str], since: Sequence[Step]
 ) -> set[Change]:
     """Return what a step did to facts that it took out, and whose key another one has got since."""
     came = {item.id for other in since for item in other.changes if item.file == PROFILE}
     came -= {change.id for change in step.changes}
     removed = [each for each in step.changes if each.after is None]
     removed = [each for each in removed if each.file == PROFILE and PROFILE not in whole]
-    return _done_to([each for each in removed if _heir(folder, each) in came], step)
+    return _done_to([each for each in removed if _heir(draft, each) in came], step)
 
 
 def _done_to(removed: Sequence[Change], step: Step) -> set[Change]:
@@ -212,18 +212,18 @@ def _done_to(removed: Sequence[Change], step: Step) -> set[Change]:
     }
 
 
-def _heir(folder: Folder, change: Change) -> str:
+def _heir(draft: Draft, change: Change) -> str:
     """Return the id of the fact that has the key of one that was taken out, or ``""``."""
-    fact = older_fact(folder, entry_block(change.before or "").text)
+    fact = older_fact(draft, entry_block(change.before or "").text)
     return entry_id(fact) if fact else ""
 
 
-def _is_deleted(folder: Folder, change: Change, step: Step) -> bool:
+def _is_deleted(draft: Draft, change: Change, step: Step) -> bool:
     """Whether another line with these words was deleted by hand, and not written again."""
     text = entry_block(change.before or "").text
     # A restore that was undone put back what was noted of the deletion before it.
     own = {change.id} | {each.id for each in step.changes if each.file == ARCHIVE}
-    found = (block.meta for block in tombstones_of(folder.get(ARCHIVE), text) if block.meta)
+    found = (block.meta for block in tombstones_of(draft.get(ARCHIVE), text) if block.meta)
     return any(it.get("reason") == "deleted" and it.get("id") not in own for it in found)
 
 
@@ -237,17 +237,17 @@ def _undone(steps: Sequence[Step]) -> set[str]:
     return undone
 
 
-def _untick(folder: Folder, ids: Collection[str]) -> None:
+def _untick(draft: Draft, ids: Collection[str]) -> None:
     """Let proposals that are back wait again: a tick would carry them out at once."""
-    for placed in folder.get(PENDING).placed():
+    for placed in draft.get(PENDING).placed():
         if entry_id(placed) in ids and split_task(placed.block.text)[0] in ("x", "-"):
             at = placed.block.raw.index("[")
             raw = f"{placed.block.raw[:at]}[ ]{placed.block.raw[at + 3 :]}"
-            folder.put(PENDING, folder.get(PENDING).swap(placed.block, raw))
+            draft.put(PENDING, draft.get(PENDING).swap(placed.block, raw))
 
 
-def _is_as_left(folder: Folder, part: Part) -> bool:
-    return digest(folder.get(part.file).render()) == part.target
+def _is_as_left(draft: Draft, part: Part) -> bool:
+    return digest(draft.get(part.file).render()) == part.target
 
 
 def _since(step: Step, steps: Sequence[Step]) -> list[Step]:
@@ -264,11 +264,10 @@ def _hand_edits(change: Change, since: Sequence[Step]) -> bool:
     )
 
 
-def _is_told_again(folder: Folder, change: Change, since: Sequence[Step]) -> bool:
+def _is_told_again(draft: Draft, change: Change, since: Sequence[Step]) -> bool:
     """Whether what was taken out has been learned anew since, and stands as another line."""
     old = entry_block(change.before or "")
-    kind: Kind = next((each for each in RULE_KINDS if each == change.section), "always")
-    again = twin(folder, change.file, old.text, kind)
+    again = twin(draft, change.file, old.text, kind_in(RULES, change.section))
     return again is not None and any(
         (item.id, item.file, item.before) == (entry_id(again), change.file, None)
         for other in since
@@ -277,14 +276,14 @@ def _is_told_again(folder: Folder, change: Change, since: Sequence[Step]) -> boo
     )
 
 
-def _reverse_entry(folder: Folder, change: Change, step: Step, since: Sequence[Step]) -> None:
-    document = folder.get(change.file)
+def _reverse_entry(draft: Draft, change: Change, step: Step, since: Sequence[Step]) -> None:
+    document = draft.get(change.file)
     same_id = [placed for placed in document.placed() if entry_id(placed) == change.id]
     now = same_id[0] if same_id else None
     if change.after is None:
         gone = now is None and change.before is not None
-        if gone and not _is_told_again(folder, change, since):
-            folder.put(change.file, _add_back(document, change))
+        if gone and not _is_told_again(draft, change, since):
+            draft.put(change.file, _add_back(document, change))
         return
     left = entry_block(change.after)
     # A copied line has the same id: the one that reads as the step left it is meant.
@@ -300,9 +299,9 @@ def _reverse_entry(folder: Folder, change: Change, step: Step, since: Sequence[S
             f"step, and undo never overwrites that. {instead}dit the file."
         )
     if change.before is None:
-        folder.put(change.file, document.remove(now.block))
+        draft.put(change.file, document.remove(now.block))
     else:
-        folder.put(change.file, document.swap(now.block, change.before))
+        draft.put(change.file, document.swap(now.block, change.before))
 
 
 def _add_back(document: Document, change: Change) -> Document:

@@ -55,7 +55,7 @@ from engramdown.hippocampus.entry import Entry, entry_id
 from engramdown.hippocampus.placement import as_entry, raw_entries, tombstones
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.external_session import in_thread, lock_of
-from engramdown.kinds import ARCHIVE, LESSONS, PENDING, kind_in
+from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, kind_in
 from engramdown.language.untrusted import one_line
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document
@@ -92,7 +92,6 @@ _WAITS: Final = "waits for the user's yes in pending.md"
 _CHANGED: Final = "was changed by the user meanwhile; read it again"
 _DELETED: Final = "was deleted by the user meanwhile"
 _NO_KEY: Final = "is a memory that was not put under a key; choose another key"
-_ASIDE: Final = frozenset({ARCHIVE, PENDING})
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CONFIDENCES: Final = ("high", "medium", "low")
 
@@ -296,7 +295,7 @@ class Items:
         """Return what stands in the namespaces that begin so; each memory once."""
         found: dict[tuple[Scope, str, str], KeyedValue] = {}
         for scope, store in self.stores.items():
-            names = [name for name in store.files.names() if name not in _ASIDE]
+            names = [name for name in store.files.names() if name not in ASIDE]
             # As of a topic first, then among all lessons; what tidying took for the same, last.
             names.sort(key=lambda name: (name == LESSONS, not name.startswith("topics/")))
             for name in (*names, ARCHIVE):

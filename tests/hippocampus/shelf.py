@@ -11,10 +11,19 @@ from itertools import pairwise
 from typing import Final, TypeVar
 
 from engramdown.engram import Engram
-from engramdown.hippocampus.changeset import Act, Draft, Slot, entry_changes, file_engram, unretire
+from engramdown.hippocampus.changeset import (
+    Act,
+    Draft,
+    Filed,
+    Slot,
+    entry_changes,
+    file_engram,
+    retire,
+    unretire,
+)
 from engramdown.hippocampus.hand_edits import HandEdit, Response, find_base, respond
 from engramdown.hippocampus.history import Past, Step, make_part
-from engramdown.hippocampus.placement import Filed, as_entry, raw_entries, retire
+from engramdown.hippocampus.placement import as_entry, raw_entries
 from engramdown.hippocampus.undo import Candidate, candidates, last, pick, reverse
 from engramdown.kinds import ARCHIVE
 from engramdown.markdown.document import Document, Placed, parse

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from engramdown.engram import Engram
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
-from engramdown.hippocampus import placement
-from engramdown.hippocampus.changeset import Act, Draft
+from engramdown.hippocampus.changeset import Act, Draft, retire
 from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.undo import candidates, last, pick
 from tests import step_laws
@@ -379,7 +378,7 @@ def test_what_a_person_did_not_delete_comes_back_beside_it() -> None:
     def retire_both(draft: Draft) -> None:
         for placed in (each for each in draft.get("lessons.md").placed() if each.block.meta):
             record = {"kind": "lesson", "was": "lessons.md", "reason": "duplicate"}
-            placement.retire(draft, placed, record, shelf.new_id(), "2026-02-27")
+            retire(draft, placed, record, shelf.new_id(), "2026-02-27")
             draft.put("lessons.md", draft.get("lessons.md").remove(placed.block))
 
     shelf.change(Act("compact", "consolidation"), retire_both)
@@ -438,7 +437,7 @@ def test_what_no_other_fact_has_replaced_comes_back_beside_it(own: str) -> None:
     def retire_both(draft: Draft) -> None:
         for placed in draft.get("profile.md").placed():
             record = {"kind": "profile", "was": "profile.md", "reason": "expired"}
-            placement.retire(draft, placed, record, shelf.new_id(), "2026-02-27")
+            retire(draft, placed, record, shelf.new_id(), "2026-02-27")
             draft.put("profile.md", draft.get("profile.md").remove(placed.block))
 
     shelf.change(Act("compact", "consolidation"), retire_both)
