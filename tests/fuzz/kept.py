@@ -12,7 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from unittest.mock import patch
 
-from engramdown.consolidation.statement_forms import calls
+<<<<<<< HEAD
+from engramdown.models.ledger import read_line, write_line
+=======
+>>>>>>> 39fb9a7f (Read calls by the ledger in the fuzz tests)
 from engramdown.cortex import sleep_state
 from engramdown.engram import Engram
 from engramdown.episodes import forget, recorder
@@ -30,6 +33,7 @@ from engramdown.git.merge import keeps_all, merge_files
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.importers import migration
 from engramdown.importers.inputs import Ledger, Opened
+from engramdown.models import ledger
 from engramdown.storage import locks
 from engramdown.storage.disk import Disk
 from tests.fuzz.pages import fields, text_of
@@ -67,9 +71,9 @@ def journal(data: bytes) -> None:
 def derived(data: bytes) -> None:
     """A card, a person's page of it, and a line about a call are read, or are none."""
     for line in data.split(b"\n"):
-        call = calls.read_line(line)
+        call = ledger.read_line(line)
         if call is not None:
-            assert calls.read_line(calls.write_line(call)) == call
+            assert ledger.read_line(ledger.write_line(call)) == call
     card = Card(session="s", kind="work")
     said = read_filled(data)
     if said is not None:
@@ -105,9 +109,9 @@ def states(data: bytes) -> None:
         migration.Migrated(root, Disk(), 1.0).knows(Engram("a", "lesson", "project"))
         for _, wrong in recorder.find_trouble(root / "episodes", disk):
             assert str(wrong)
-        ledger = Ledger(root / "episodes", disk, durable=False)
-        ledger.session_of("claude-code", "s1")
-        ledger.find("claude-code", Opened("fuzz", io.BytesIO(data)), len(data))
+        imports = Ledger(root / "episodes", disk, durable=False)
+        imports.session_of("claude-code", "s1")
+        imports.find("claude-code", Opened("fuzz", io.BytesIO(data)), len(data))
         forget._intent(data)
 
 
