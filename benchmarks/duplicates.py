@@ -18,7 +18,7 @@ from typing import Final
 
 from benchmarks.measure import finish, ms, paired, table
 from engramdown.consolidation.compaction import tidy
-from engramdown.consolidation.plan_rules import is_safe, judged
+from engramdown.consolidation.plan_rules import is_safe, judge
 from engramdown.engram import fold
 from engramdown.hippocampus.entry import Entry
 from tests.corpora.duplicates import CORPORA, Pair, corpus
@@ -67,14 +67,14 @@ def main() -> None:
 def planned(a: str, b: str) -> bool:
     """Whether a plan lets one of two lessons go."""
     lessons = [_lesson("a", a), _lesson("b", b)]
-    return bool(judged(tidy(lessons, TODAY), lessons, TODAY).apply)
+    return bool(judge(tidy(lessons, TODAY), lessons, TODAY).apply)
 
 
 def by_itself(a: str, b: str) -> bool:
     """Whether one of two lessons goes without a question."""
     lessons = [_lesson("a", a), _lesson("b", b)]
     known = {lesson.id: lesson for lesson in lessons}
-    apply = judged(tidy(lessons, TODAY), lessons, TODAY).apply
+    apply = judge(tidy(lessons, TODAY), lessons, TODAY).apply
     return any(is_safe(operation, known, TODAY) for operation in apply)
 
 

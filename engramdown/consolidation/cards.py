@@ -79,7 +79,7 @@ def describe(
     """
     from engramdown.consolidation.forms import Card
 
-    prompt = render("card", templates, lines=chosen(lines))
+    prompt = render("card", templates, lines=lines_to_show(lines))
     said = model.ask(Card, prompt.system, prompt.user)
     decisions = (_kept(each, _DECISION) for each in said.decisions)
     return Description(
@@ -92,7 +92,7 @@ def describe(
     )
 
 
-def chosen(lines: Iterable[Line], most: int = MOST_CHARACTERS) -> list[Shown]:
+def lines_to_show(lines: Iterable[Line], most: int = MOST_CHARACTERS) -> list[Shown]:
     """Return the lines that a model is shown: those of the beginning and of the end that fit.
 
     Args:

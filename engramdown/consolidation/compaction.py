@@ -54,7 +54,7 @@ class Proposed(NamedTuple):
     refusal: str = ""
 
 
-def crowded(memories: Iterable[Memory], threshold: int) -> list[str]:
+def crowded_files(memories: Iterable[Memory], threshold: int) -> list[str]:
     """Return the files that hold more than ``threshold`` memories."""
     sizes = Counter(memory.file for memory in memories)
     return [file for file, size in sizes.items() if size > threshold]

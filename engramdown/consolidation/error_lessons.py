@@ -418,7 +418,7 @@ class _Mend(NamedTuple):
     times: int
 
 
-def mended(cells: Iterable[Cell]) -> list[Engram]:
+def lessons_of_fixes(cells: Iterable[Cell]) -> list[Engram]:
     """Return what the failures of a session teach that were mended later, the surest first.
 
     Args:

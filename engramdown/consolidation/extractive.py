@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from engramdown.consolidation.actions import arguments_of
 from engramdown.consolidation.orders import is_order
 from engramdown.consolidation.statement_reader import extract as stated
-from engramdown.consolidation.utterances import masked, sentences
+from engramdown.consolidation.utterances import mask_shown, sentences
 from engramdown.engram import fold
 from engramdown.language.untrusted import inert
 from engramdown.language.words import UNSPACED, word_set
@@ -51,7 +51,7 @@ def extract(parts: Sequence[Part], target: int) -> str:
     Facts:
     - We use uv 0.5.
     """
-    notes = _once(noted(parts))
+    notes = _once(notes_of(parts))
     return _written(notes, target) if notes else ""
 
 
@@ -64,7 +64,7 @@ def hand_over(parts: Sequence[Part], target: int) -> str:
         parts: What was said, in order; summaries among it.
         target: How many tokens that may cost, by :func:`engramdown.tokens.estimate_tokens`.
     """
-    notes = _once(noted(parts))
+    notes = _once(notes_of(parts))
     room = target * _FINE - estimate_tokens(_skeleton({}) * _FINE)
     if not notes or room < target * _FINE // 2:
         return _written(notes, target) if notes else ""
@@ -435,7 +435,7 @@ class _Sentence(NamedTuple):
     asks: bool
 
 
-def noted(parts: Sequence[Part]) -> Iterator[Note]:
+def notes_of(parts: Sequence[Part]) -> Iterator[Note]:
     """Yield all that may be told of parts, in order; some of it twice."""
     answered = {
         speaker: max((at for at, part in enumerate(parts) if part.speaker == speaker), default=-1)
@@ -466,7 +466,7 @@ def _sentences(text: str) -> list[_Sentence]:
     """Return the sentences of a message; what stands in a fence is none."""
     text = _FULL_STOP.sub(r"\1\n", redact(text))
     plain = _FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-    mask = masked(text)
+    mask = mask_shown(text)
     found = []
     for start, end, mark in sentences(_DAY.sub("\u2024", plain)):
         written = _line(plain[start:end] + mark)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from engramdown.consolidation.actions import Line
 from engramdown.consolidation.prompts import OURS, render
-from engramdown.consolidation.replay import Learned, Lesson, learn_from, learned, shortened
+from engramdown.consolidation.replay import Learned, Lesson, learn_from, memories_of, shorten
 from engramdown.consolidation.statement_reader import extract
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.kinds import scope_for
@@ -82,7 +82,7 @@ def facts_of_model(
     if not messages:
         return Learned()
     given = [
-        {"number": at, "text": shortened(each.text, _SHOWN)} for at, each in enumerate(messages, 1)
+        {"number": at, "text": shorten(each.text, _SHOWN)} for at, each in enumerate(messages, 1)
     ]
     prompt = render("identity", templates, messages=given, most=MOST)
 
@@ -94,7 +94,7 @@ def facts_of_model(
             if not _problem(fact)
         ]
         texts = [message.text for message in messages]
-        found = learned(facts, [message.pointer for message in messages], MOST, texts)
+        found = memories_of(facts, [message.pointer for message in messages], MOST, texts)
         by_key = {_key(engram): engram for engram in found.engrams}
         return Learned(tuple(by_key.values()), refusals + found.refusals)
 
@@ -162,7 +162,7 @@ def find_facts(
         facts = [_lesson(each, told) for each in found if each.text.strip()]
         untold[:] = [fact for fact in facts if theirs.issuperset(fact.numbers)]
         kept = [fact for fact in facts if fact not in untold]
-        return learned(kept, [f"{session}#{each.seq}" for each in messages], MOST, by_user)
+        return memories_of(kept, [f"{session}#{each.seq}" for each in messages], MOST, by_user)
 
     learnt = learn_from(model, FoundFacts, prompt, read)
     if not untold:

@@ -123,11 +123,11 @@ def differs(a: str, b: str) -> str:
     if max(len(a), len(b)) > LONGEST:
         return "the length: too much to compare"
     a, b = plain(a), plain(b)
-    found = differs_in_substance(a, b) or _dates(a, b) or swapped(a, b)
+    found = differs_in_substance(a, b) or _dates(a, b) or exchanged_words(a, b)
     return found or turns(a, b) or signs_apart(a, b)
 
 
-def swapped(a: str, b: str) -> str:
+def exchanged_words(a: str, b: str) -> str:
     """Return the words that stand in one place of two otherwise equal texts, or ``""``.
 
     Two texts that have no word in common differ in all of them.

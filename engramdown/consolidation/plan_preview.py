@@ -46,7 +46,7 @@ Search = Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class MergedMemory:
     """The memory that a merge makes; see :class:`engramdown.consolidation.plan.Memory`."""
 
     id: str
@@ -70,13 +70,13 @@ class Joined:
         return self.source == "user" or self.basis == "verified" or self.pin
 
 
-def joined(originals: Sequence[Memory], text: str, new_id: str = "") -> Joined:
+def merged_memory(originals: Sequence[Memory], text: str, new_id: str = "") -> MergedMemory:
     """Return the memory that says ``text`` in the place of ``originals``.
 
     It is told by the weakest source of theirs, for none of them said these words.
     """
     first = originals[0]
-    return Joined(
+    return MergedMemory(
         id=new_id,
         text=text,
         kind=first.kind,
@@ -104,7 +104,7 @@ def origins(memories: Iterable[Memory]) -> str:
     return pointers(*(memory.origin for memory in memories))
 
 
-def after(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Memory]:
+def memory_after(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Memory]:
     """Return what stands once ``operations`` are applied; a merge has the first id it takes."""
     known = {memory.id: memory for memory in reversed(memories)}
     taken: dict[str, Operation] = {}
@@ -118,11 +118,11 @@ def after(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[M
             found.append(memory)
         elif isinstance(taking, Merge) and memory.id == taking.ids[0]:
             originals = [known[each] for each in taking.ids]
-            found.append(joined(originals, taking.text, memory.id))
+            found.append(merged_memory(originals, taking.text, memory.id))
     return found
 
 
-def unrecalled(
+def no_longer_found(
     operations: Sequence[Operation],
     memories: Sequence[Memory],
     searching: Callable[[Sequence[Memory]], Search],
@@ -143,7 +143,7 @@ def unrecalled(
     left = list(operations)
     # To prepare a search costs more than to see that there is nothing to ask.
     while any(_rewords(each, known) for each in left):
-        search = searching(after(left, memories))
+        search = searching(memory_after(left, memories))
         lost = {each: why for each in left if (why := _lost(each, known, search, holders))}
         if not lost:
             break
@@ -292,7 +292,7 @@ def _rows(operation: Operation, known: dict[str, Memory]) -> list[Row]:
     rows = [row for memory in taken for row in _text(mark, memory.text, memory.id)]
     if isinstance(operation, Merge):
         rows += _text("+", operation.text, "")
-        new = joined(taken, operation.text)
+        new = merged_memory(taken, operation.text)
         facts = f"the new one: {new.confidence} confidence, {new.basis}"
         rows.append(Row("?", f"{facts}, learned in {new.origin}" if new.origin else facts))
     elif operation.stays:

@@ -48,7 +48,7 @@ _Known = Mapping[str, Memory]
 _Rule = Callable[[Operation, _Known], str]
 
 
-def judged(plan: Plan, memories: Sequence[Memory], today: date) -> Judgement:
+def judge(plan: Plan, memories: Sequence[Memory], today: date) -> Judgement:
     """Return what becomes of each operation of ``plan``.
 
     Args:

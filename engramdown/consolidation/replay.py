@@ -82,7 +82,7 @@ def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
         session: The id of the session, for the pointers.
         lines: Its lines, in order.
     """
-    from engramdown.consolidation.error_lessons import mended
+    from engramdown.consolidation.error_lessons import lessons_of_fixes
     from engramdown.consolidation.statement_reader import extract
 
     kept = list(lines)
@@ -92,7 +92,7 @@ def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
             for engram in extract(line.text, origin=f"{session}#{line.seq}"):
                 # What was said again, in other words of the same, is newer: the first one stays.
                 found.setdefault(fold(engram.text), engram)
-    for engram in mended(cells_of(session, kept)):
+    for engram in lessons_of_fixes(cells_of(session, kept)):
         found.setdefault(fold(engram.text), engram)
     return Learned(tuple(found.values()))
 
@@ -111,7 +111,9 @@ def _ask(
     shown = [_shown(number, cell) for number, cell in enumerate(cells, 1)]
     prompt = render(job, templates, cells=shown, most=most)
     origins = [pointers(cell.pointer, cell.corrected_at) for cell in cells]
-    return learn_from(model, schema, prompt, lambda answer: learned(lessons(answer), origins, most))
+    return learn_from(
+        model, schema, prompt, lambda answer: memories_of(lessons(answer), origins, most)
+    )
 
 
 def _shown(number: int, cell: Cell) -> dict[str, object]:
@@ -120,12 +122,12 @@ def _shown(number: int, cell: Cell) -> dict[str, object]:
     told = last_line(cell.error) if failed else cell.output.strip().partition("\n")[0]
     return {
         "number": number,
-        "tool": " ".join(filter(None, dict.fromkeys([cell.kind, shortened(cell.name, 160)]))),
+        "tool": " ".join(filter(None, dict.fromkeys([cell.kind, shorten(cell.name, 160)]))),
         "status": cell.status,
-        "said": shortened(cell.said, 160),
-        "code": shortened(cell.code, 400 if failed else 160),
-        "outcome": shortened(told, 300 if failed else 160),
-        "correction": shortened(cell.corrected, 300),
+        "said": shorten(cell.said, 160),
+        "code": shorten(cell.code, 400 if failed else 160),
+        "outcome": shorten(told, 300 if failed else 160),
+        "correction": shorten(cell.corrected, 300),
     }
 
 
@@ -234,7 +236,7 @@ class Lesson(NamedTuple):
     topic: str = ""
 
 
-def learned(
+def memories_of(
     lessons: Iterable[Lesson], given: Sequence[str], most: int, texts: Sequence[str] | None = None
 ) -> Learned:
     """Return what becomes of a model's lessons; one that names what was not given is refused.
@@ -259,10 +261,10 @@ def learned(
     return Learned(kept[:most], tuple(refusals))
 
 
-def shortened(text: str, longest: int) -> str:
+def shorten(text: str, longest: int) -> str:
     """Return the beginning of a text without its secrets.
 
-    >>> shortened("abcdef", 3)
+    >>> shorten("abcdef", 3)
     'abc…'
     """
     # What a secret may look like is found before it is cut, and what is far away is never read.
@@ -295,7 +297,7 @@ def _engram(
             unsaid=is_unsaid,
         )
     except InvalidEngramError as error:
-        return f"a memory is refused: {shortened(str(error), _SHOWN * 3)}"
+        return f"a memory is refused: {shorten(str(error), _SHOWN * 3)}"
 
 
 def learn_from(
@@ -339,7 +341,7 @@ def _read(answer: T, read: Callable[[T], Learned]) -> Learned:
 
 
 def _why(found: Learned) -> str:
-    return shortened("; ".join(found.refusals), _WHY)
+    return shorten("; ".join(found.refusals), _WHY)
 
 
 # ---- checks of an answer ----

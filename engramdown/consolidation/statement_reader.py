@@ -28,7 +28,7 @@ from engramdown.consolidation.statement_forms import (
     pattern,
     remembered,
 )
-from engramdown.consolidation.utterances import Sentence, lowered, masked, sentences
+from engramdown.consolidation.utterances import Sentence, mask_shown, sentences, small_letters
 from engramdown.engram import Confidence, Engram, Kind, Scope, fold
 
 LONGEST: Final = 300
@@ -57,7 +57,7 @@ def statements(text: str) -> Iterator[Statement]:
     >>> [(s.kind, s.text) for s in statements("Looks good. Never push to main, and call me Jo!")]
     [('never', 'Never push to main'), ('profile', 'Name: Jo')]
     """
-    mask = masked(text)
+    mask = mask_shown(text)
     skipped = -1
     for sentence in sentences(mask):
         if sentence.start < skipped:
@@ -81,7 +81,7 @@ class _Clause(NamedTuple):
     @classmethod
     def of(cls, text: str, mask: str, sentence: Sentence) -> _Clause:
         spans = [found.span() for found in pattern(r"\S+").finditer(mask, *sentence[:2])]
-        words = lowered(" ".join(mask[start:end] for start, end in spans))
+        words = small_letters(" ".join(mask[start:end] for start, end in spans))
         return cls(" ".join(text[start:end] for start, end in spans), words, sentence.mark)
 
 

@@ -42,10 +42,10 @@ class Sentence(NamedTuple):
     mark: str
 
 
-def masked(text: str) -> str:
+def mask_shown(text: str) -> str:
     r"""Return ``text`` with what its writer only shows made blank.
 
-    >>> masked("Why?\n> never\nSay 'no'.").replace(BLANK, "_")
+    >>> mask_shown("Why?\n> never\nSay 'no'.").replace(BLANK, "_")
     'Why?\n       \nSay ____.'
     """
     hidden = _without_tags(text)
@@ -57,7 +57,7 @@ def masked(text: str) -> str:
     return _pattern(_INLINE).sub(lambda found: BLANK * len(found[0]), "\n".join(kept))
 
 
-def lowered(text: str) -> str:
+def small_letters(text: str) -> str:
     """Return ``text`` in small letters and with straight apostrophes, as long as it was."""
     small = text.lower()
     if len(small) != len(text):

@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.clock import today
 from engramdown.consolidation import compaction
-from engramdown.consolidation.compaction import batches, crowded, propose
+from engramdown.consolidation.compaction import batches, crowded_files, propose
 from engramdown.consolidation.plan import Memory, Merge, Operation, Plan, Ruling
-from engramdown.consolidation.plan_preview import Row, Search, after, diff, joined, unrecalled
-from engramdown.consolidation.plan_rules import drops_too_much, is_safe, judged
+from engramdown.consolidation.plan_preview import (
+    Row,
+    Search,
+    diff,
+    memory_after,
+    merged_memory,
+    no_longer_found,
+)
+from engramdown.consolidation.plan_rules import drops_too_much, is_safe, judge
 from engramdown.cortex.gate import REASONS, Decision
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.settling import entry_of, question, revision
@@ -164,14 +171,14 @@ class Compaction:
             everything: Also look for duplicates in files that are not crowded.
         """
         entries = tuple(self._usable(store))
-        files = set(crowded(entries, self._threshold(store.scope)))
+        files = set(crowded_files(entries, self._threshold(store.scope)))
         day = today()
         plan = compaction.tidy(entries, day)
         if not everything:
             known = {entry.id: entry for entry in entries}
             kept = (each for each in plan.operations if known[each.ids[0]].file in files)
             plan = Plan(tuple(kept))
-        first = judged(plan, entries, day)
+        first = judge(plan, entries, day)
         prepared = Prepared(store, entries, first.apply, first.propose, first.refused)
         if model is not None:
             try:
@@ -233,10 +240,10 @@ class Compaction:
         self, prepared: Prepared, model: LanguageModel, templates: Mapping[str, str]
     ) -> Prepared:
         """Return what is prepared with what a model proposes for the files that are crowded."""
-        left = [entry_of(memory) for memory in after(prepared.apply, prepared.entries)]
+        left = [entry_of(memory) for memory in memory_after(prepared.apply, prepared.entries)]
         # What stays for a duplicate is not touched again in the same run.
         staying = {operation.stays for operation in prepared.apply}
-        for file in crowded(left, self._threshold(prepared.store.scope)):
+        for file in crowded_files(left, self._threshold(prepared.store.scope)):
             operations: list[Operation] = []
             for batch in batches(left, [file]):
                 found = propose(batch, model, today(), templates)
@@ -245,7 +252,7 @@ class Compaction:
                 operations += found.plan.operations
             if not operations:
                 continue
-            ruled = judged(Plan(tuple(operations)), left, today())
+            ruled = judge(Plan(tuple(operations)), left, today())
             # What went without a model counts as well: a run takes half of a file at most.
             together = Plan((*prepared.apply, *operations))
             refusal = ruled.refusal or drops_too_much(together, prepared.entries, today())
@@ -270,7 +277,7 @@ class Compaction:
         ]
         gone = {ruling.operation for ruling in objections}
         left = [each for each in prepared.apply if each not in gone]
-        lost = unrecalled(left, prepared.entries, _searching)
+        lost = no_longer_found(left, prepared.entries, _searching)
         gone |= {ruling.operation for ruling in lost}
         found = [*objections, *lost]
         return prepared._replace(
@@ -283,7 +290,7 @@ class Compaction:
         """Return what the gate says against a merged text; it came from outside."""
         if not isinstance(operation, Merge):
             return None
-        new = joined([known[each] for each in operation.ids], operation.text)
+        new = merged_memory([known[each] for each in operation.ids], operation.text)
         try:
             engram = Engram(
                 new.text, new.kind, new.scope, new.confidence, new.topic,

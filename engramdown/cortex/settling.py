@@ -20,7 +20,7 @@ from engramdown.consolidation.plan import (
     Operation,
     Supersede,
 )
-from engramdown.consolidation.plan_preview import joined, origins
+from engramdown.consolidation.plan_preview import merged_memory, origins
 from engramdown.cortex.evidence import harmless
 from engramdown.cortex.pending import Pending
 from engramdown.engram import Basis, Engram, Scope, slug
@@ -90,7 +90,7 @@ def revision(operation: Operation, known: Mapping[str, Entry]) -> Revision:
     taken = tuple(known[each] for each in operation.ids)
     reason = REASONS[type(operation)]
     if isinstance(operation, Merge):
-        return Revision(taken, reason, comes=entry_of(joined(taken, operation.text)))
+        return Revision(taken, reason, comes=entry_of(merged_memory(taken, operation.text)))
     if isinstance(operation, Move):
         return Revision(stays=taken[0], topic=slug(operation.topic))
     stays = known[operation.stays] if operation.stays else None

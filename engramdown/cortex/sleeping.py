@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from engramdown.consolidation.compaction import crowded
+from engramdown.consolidation.compaction import crowded_files
 from engramdown.cortex.asking import Asking, prompts_for
 from engramdown.cortex.compacting import Compaction
 from engramdown.cortex.learning import Identity

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from engramdown.consolidation.cards import chosen
+from engramdown.consolidation.cards import lines_to_show
 from engramdown.cortex.filling import JOB, fill_card
 from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions
@@ -53,7 +53,7 @@ class Cards:
     def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
         """Look whether there is anything to ask about, and not an answer already."""
         transcript = self._memory.session(info.id)
-        if not chosen(live(transcript.episodes)):
+        if not lines_to_show(live(transcript.episodes)):
             if not dry:
                 self._state.add(mark._replace(outcome="empty"))
             return Deed("empty", info.id, "would" if dry else "done")

@@ -8,8 +8,8 @@ from typing import Final
 
 from engramdown.consolidation.information_loss import changed, differs, is_near_exact, left_out
 from engramdown.consolidation.plan import Drop, Memory, Merge, Move, Operation, Plan, Supersede
-from engramdown.consolidation.plan_preview import Search, joined, unrecalled
-from engramdown.consolidation.plan_rules import is_safe, judged
+from engramdown.consolidation.plan_preview import Search, merged_memory, no_longer_found
+from engramdown.consolidation.plan_rules import is_safe, judge
 from engramdown.cortex.settling import question, revision, settle
 from engramdown.engram import BASES, CONFIDENCES, SOURCES
 from engramdown.errors import StoreError
@@ -47,7 +47,7 @@ _SLOW: Final = (
 
 def nothing_gives_way(operations: Sequence[Operation], memories: Sequence[Entry]) -> None:
     """None of these operations is applied without a person."""
-    found = judged(Plan(tuple(operations)), [*memories, *_MORE], TODAY)
+    found = judge(Plan(tuple(operations)), [*memories, *_MORE], TODAY)
     assert found.apply == ()
 
 
@@ -80,7 +80,7 @@ def drops_of_two_say(one: str, other: str) -> None:
 def is_refused_as_a_whole(plan: Plan, memories: Sequence[Entry]) -> None:
     """Nothing of this plan is done or asked."""
     try:
-        found = judged(plan, memories, TODAY)
+        found = judge(plan, memories, TODAY)
     except KeyError as error:
         raise AssertionError("it was judged") from error
     assert found.refusal
@@ -90,13 +90,13 @@ def is_refused_as_a_whole(plan: Plan, memories: Sequence[Entry]) -> None:
 
 def nobody_is_asked(operation: Operation, memories: Sequence[Entry]) -> None:
     """An operation is refused: not even a person is asked."""
-    found = judged(Plan((operation,)), [*memories, *_MORE], TODAY)
+    found = judge(Plan((operation,)), [*memories, *_MORE], TODAY)
     assert [each.operation for each in found.refused] == [operation]
 
 
 def nobody_is_passed_over(operation: Operation, memories: Sequence[Entry]) -> None:
     """A person is asked, and told why."""
-    found = judged(Plan((operation,)), [*memories, *_MORE], TODAY)
+    found = judge(Plan((operation,)), [*memories, *_MORE], TODAY)
     assert found.apply == ()
     assert [each.operation for each in found.propose] == [operation]
     assert found.propose[0].why
@@ -111,7 +111,7 @@ def only_what_says_the_same_is_safe(one: str, other: str) -> None:
 
 def merging_makes_nothing_surer(*originals: Entry) -> None:
     """A merged memory is no surer than its weakest original, and has every pointer."""
-    new = joined(originals, "text")
+    new = merged_memory(originals, "text")
     for each in originals:
         assert CONFIDENCES.index(new.confidence) >= CONFIDENCES.index(each.confidence)
         assert SOURCES.index(new.source) >= SOURCES.index(each.source)
@@ -125,7 +125,7 @@ def lost_words_are_taken_out(text: str, crowd: int = 6, *, is_lost: bool) -> Non
     """A merge after which an original is not found by its own words is taken out of the plan."""
     memories = learned(*_SLOW[: 2 + crowd])
     merge = Merge(("a", "b"), text)
-    found = unrecalled([merge], memories, _by_words)
+    found = no_longer_found([merge], memories, _by_words)
     assert [each.operation for each in found] == ([merge] if is_lost else [])
 
 

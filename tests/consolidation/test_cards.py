@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.cards import Description, chosen, describe
+from engramdown.consolidation.cards import Description, describe, lines_to_show
 from engramdown.errors import ModelError
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import said as line
@@ -70,10 +70,10 @@ def test_another_form_is_no_answer(answer: dict[str, object]) -> None:
 
 def test_of_a_long_session_the_beginning_and_the_end_are_shown() -> None:
     lines = [line("user", f"{number:03}" + "x" * 97) for number in range(100)]
-    shown = [each.text[:3] for each in chosen(lines, 1_000)]
+    shown = [each.text[:3] for each in lines_to_show(lines, 1_000)]
     assert shown == ["000", "001", "002", "003", "004", "095", "096", "097", "098", "099"]
-    assert len(chosen(lines)) == 100
-    assert chosen([line("user", "x" * 50)], 10) == []
+    assert len(lines_to_show(lines)) == 100
+    assert lines_to_show([line("user", "x" * 50)], 10) == []
 
 
 def test_tools_are_cut_short_and_results_left_out() -> None:
@@ -83,7 +83,7 @@ def test_tools_are_cut_short_and_results_left_out() -> None:
         line("assistant", "a" * 900),
         line("user", "  "),
     ]
-    assert [(each.role, len(each.text)) for each in chosen(lines)] == [
+    assert [(each.role, len(each.text)) for each in lines_to_show(lines)] == [
         ("tool_call", 200),
         ("assistant", 900),
     ]

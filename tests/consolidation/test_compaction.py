@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 from pydantic import ValidationError
 
-from engramdown.consolidation.compaction import BATCH, batches, crowded, propose
+from engramdown.consolidation.compaction import BATCH, batches, crowded_files, propose
 from engramdown.consolidation.forms import MOST_CHANGES, Compaction
 from engramdown.consolidation.plan import Drop, Expire, Merge, Move, Plan, Supersede
 from engramdown.errors import ModelError
@@ -122,8 +122,8 @@ def test_what_has_another_form_is_no_answer(change: dict[str, Any]) -> None:
 
 def test_files_with_more_memories_than_the_threshold_are_crowded() -> None:
     memories = [*learned(*"abc"), known("r", "x", kind="always")]
-    assert crowded(memories, 2) == ["lessons.md"]
-    assert crowded(memories, 3) == []
+    assert crowded_files(memories, 2) == ["lessons.md"]
+    assert crowded_files(memories, 3) == []
 
 
 def test_a_large_file_is_shown_in_pieces_and_a_single_memory_never() -> None:

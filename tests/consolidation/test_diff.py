@@ -8,7 +8,7 @@ from hypothesis import given
 
 from engramdown.consolidation.plan import Drop, Expire, Merge, Move, Operation, Plan, Supersede
 from engramdown.consolidation.plan_preview import diff, headline
-from engramdown.consolidation.plan_rules import judged
+from engramdown.consolidation.plan_rules import judge
 from engramdown.hippocampus.entry import Entry
 from tests.consolidation.memories import any_memories, any_plan, known, learned
 
@@ -71,7 +71,7 @@ def test_every_operation_has_a_name() -> None:
 
 @given(any_plan, any_memories)
 def test_every_memory_that_is_taken_is_shown(plan: Plan, memories: list[Entry]) -> None:
-    found = judged(plan, memories, date(2026, 3, 15))
+    found = judge(plan, memories, date(2026, 3, 15))
     rows = diff(found.apply, memories)
     taken = {each for operation in found.apply for each in operation.ids}
     assert taken <= {row.id for row in rows if row.mark in ("-", "=")}

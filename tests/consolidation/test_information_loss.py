@@ -8,12 +8,12 @@ from hypothesis import given
 from engramdown.consolidation.information_loss import (
     changed,
     differs,
+    exchanged_words,
     invented,
     is_duplicate,
     is_near_exact,
     left_out,
     likeness_key,
-    swapped,
     unsaid,
 )
 from tests.cortex.entries import any_text
@@ -56,26 +56,27 @@ def test_what_may_be_the_same_has_no_difference(a: str, b: str) -> None:
 
 
 def test_words_in_one_place_of_equal_texts_are_swapped() -> None:
-    assert swapped("the cache lives in redis", "the cache lives in memcached") == (
+    assert exchanged_words("the cache lives in redis", "the cache lives in memcached") == (
         "a word (redis / memcached)"
     )
-    assert swapped("builds are slow", "slow are the builds") == ""
-    assert swapped("read replica", "write replica") == "a word (read / write)"
-    assert swapped("sign mails", "mails are signed") == ""
-    assert swapped("give tips in ounces", "tips are given in ounces") == ""
-    assert swapped("always sign mails", "every mail must be signed") == ""
+    assert exchanged_words("builds are slow", "slow are the builds") == ""
+    assert exchanged_words("read replica", "write replica") == "a word (read / write)"
+    assert exchanged_words("sign mails", "mails are signed") == ""
+    assert exchanged_words("give tips in ounces", "tips are given in ounces") == ""
+    assert exchanged_words("always sign mails", "every mail must be signed") == ""
     assert (
-        swapped("merge tested mails", "test merged mails") == "a word (merge tested / test merged)"
+        exchanged_words("merge tested mails", "test merged mails")
+        == "a word (merge tested / test merged)"
     )
-    assert swapped("plan the review of tests", "test the review of plans") == (
+    assert exchanged_words("plan the review of tests", "test the review of plans") == (
         "a word (plan tests / test plans)"
     )
-    assert swapped("keep the key", "give the key") == ""
+    assert exchanged_words("keep the key", "give the key") == ""
 
 
 def test_texts_without_a_word_in_common_differ_in_all_of_them() -> None:
-    assert swapped("Use tabs", "Use spaces") == "a word (tabs / spaces)"
-    assert swapped("builds take many hours today", "compilation is slow") == (
+    assert exchanged_words("Use tabs", "Use spaces") == "a word (tabs / spaces)"
+    assert exchanged_words("builds take many hours today", "compilation is slow") == (
         "a word (builds take many … / compilation slow)"
     )
 

@@ -16,8 +16,8 @@ from engramdown.consolidation.replay import (
     Learned,
     Lesson,
     learn_from,
-    learned,
-    shortened,
+    memories_of,
+    shorten,
 )
 from engramdown.engram import Engram
 from engramdown.errors import ModelError, SpendError, UnusableAnswerError
@@ -30,7 +30,7 @@ POINTERS = ["s#1", "s#4,s#9", "s#7"]
 
 def test_a_lesson_is_inferred_and_points_at_what_taught_it() -> None:
     said = Lesson("Use  uv,\nnever pip", [2, 1, 2], "always", "global", "high", "CI notes")
-    assert learned([said], POINTERS, 5) == Learned(
+    assert memories_of([said], POINTERS, 5) == Learned(
         (
             Engram(
                 "Use uv, never pip",
@@ -49,13 +49,13 @@ def test_a_lesson_is_inferred_and_points_at_what_taught_it() -> None:
 
 def test_a_model_can_be_less_sure_and_never_surer() -> None:
     said = [Lesson(text, [1], confidence=text) for text in ("high", "medium", "low")]
-    found = learned(said, POINTERS, 5).engrams
+    found = memories_of(said, POINTERS, 5).engrams
     assert [engram.confidence for engram in found] == ["medium", "medium", "low"]
 
 
 @pytest.mark.parametrize("number", [0, 4, -1, 10**9])
 def test_a_lesson_that_names_what_was_not_given_goes_and_the_rest_stays(number: int) -> None:
-    found = learned([Lesson("good", [1]), Lesson("bad", [1, number])], POINTERS, 5)
+    found = memories_of([Lesson("good", [1]), Lesson("bad", [1, number])], POINTERS, 5)
     assert [engram.text for engram in found.engrams] == ["good"]
     assert found.refusals == (
         f"a memory is refused: it names {quoted(str(number))}, which it was not given",
@@ -85,7 +85,7 @@ class Scripted:
 
 def asked(model: Scripted) -> Learned:
     def read(answer: Lessons) -> Learned:
-        return learned([Lesson(each.text, each.cells) for each in answer.items], POINTERS, 5)
+        return memories_of([Lesson(each.text, each.cells) for each in answer.items], POINTERS, 5)
 
     return learn_from(model, Lessons, Prompt("Do it", "With this"), read)
 
@@ -135,7 +135,7 @@ def test_a_model_that_is_gone_by_then_is_gone() -> None:
     ],
 )
 def test_a_lesson_that_could_not_be_kept_is_refused_alone(lesson: Lesson, why: str) -> None:
-    found = learned([lesson, Lesson("good", [1])], POINTERS, 5)
+    found = memories_of([lesson, Lesson("good", [1])], POINTERS, 5)
     assert [engram.text for engram in found.engrams] == ["good"]
     (refusal,) = found.refusals
     assert refusal.startswith("a memory is refused: ")
@@ -144,19 +144,19 @@ def test_a_lesson_that_could_not_be_kept_is_refused_alone(lesson: Lesson, why: s
 
 def test_the_same_counts_once_and_what_is_too_much_is_left_out() -> None:
     said = [Lesson(text, [1]) for text in ("A", "a.", "b", "c")]
-    found = learned(said, POINTERS, 2)
+    found = memories_of(said, POINTERS, 2)
     assert [engram.text for engram in found.engrams] == ["A", "b"]
     assert found.refusals == ("1 more were left out: 2 are enough for once",)
 
 
 def test_what_is_shown_holds_no_secret() -> None:
     key = "ghp_" + "a1B2c3D4e5F6" * 3
-    assert "ghp_" not in shortened(f"the key is {key}", 20)
+    assert "ghp_" not in shorten(f"the key is {key}", 20)
 
 
 @given(st.lists(st.builds(Lesson, any_text, st.lists(st.integers(-1, 4), max_size=3))))
 def test_no_answer_is_trusted_above_inferred(said: list[Lesson]) -> None:
-    found = learned(said, POINTERS, 5)
+    found = memories_of(said, POINTERS, 5)
     assert len(found.engrams) <= 5
     for engram in found.engrams:
         trusted = (engram.source, engram.basis, engram.via)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.actions import cells_of
-from engramdown.consolidation.error_lessons import MOST, mended
+from engramdown.consolidation.error_lessons import MOST, lessons_of_fixes
 from engramdown.engram import Engram
 
 
@@ -35,7 +35,7 @@ def _lines(*calls: tuple[str, str | None]) -> list[_Line]:
 
 
 def _mended(lines: list[_Line]) -> list[Engram]:
-    return mended(cells_of("s", lines))
+    return lessons_of_fixes(cells_of("s", lines))
 
 
 def _learned(*calls: tuple[str, str | None]) -> list[str]:

@@ -387,7 +387,7 @@ BUGS: Final = (
     Bug(
         "what would be there is not searched",
         "consolidation.plan_preview",
-        "search = searching(after(left, memories))",
+        "search = searching(memory_after(left, memories))",
         "search = searching(memories)",
         lambda core: core.lost_words_are_taken_out("alpha beta gamma delta", is_lost=False),
     ),

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from engramdown.consolidation.compaction import duplicates, expired, superseded, tidy
 from engramdown.consolidation.plan import Drop, Expire, Plan, Supersede
-from engramdown.consolidation.plan_rules import is_safe, judged
+from engramdown.consolidation.plan_rules import is_safe, judge
 from engramdown.hippocampus.entry import Entry
 from tests.consolidation.memories import any_memories, known, learned
 
@@ -70,7 +70,7 @@ def test_the_same_in_other_words_is_found_and_only_what_is_certain_is_safe() -> 
         "Run the tests before a push", "Before pushing, execute the tests", "Don't use the db",
         "Never use the database", "CI is slow", "CI is slow on Mondays",
     )  # fmt: skip
-    found = judged(tidy(memories, TODAY), memories, TODAY)
+    found = judge(tidy(memories, TODAY), memories, TODAY)
     near = "the same in other words"
     assert found.apply == (Drop("b", "a", near), Drop("d", "c", near))
     first = {memory.id: memory for memory in memories}
@@ -95,7 +95,7 @@ def test_of_one_file_no_more_than_half_goes_at_once_unless_it_is_word_for_word()
     assert len(duplicates(memories)) == 3
     plan = tidy(memories, TODAY)
     assert len(plan.operations) == 2
-    assert judged(plan, memories, TODAY).refusal == ""
+    assert judge(plan, memories, TODAY).refusal == ""
     assert len(tidy(learned("use uv", "Use uv", "use  uv"), TODAY).operations) == 2
 
 
@@ -108,7 +108,7 @@ def test_a_fact_gives_way_to_a_newer_one_of_its_key() -> None:
     expected = [Supersede("a", "b", "a newer fact of 2026-02-01")]
     assert superseded([old, new]) == superseded([new, old]) == expected
     assert tidy([old, new], TODAY) == Plan(tuple(expected))
-    assert judged(Plan(tuple(expected)), [old, new], TODAY).apply == tuple(expected)
+    assert judge(Plan(tuple(expected)), [old, new], TODAY).apply == tuple(expected)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_what_stays_for_a_duplicate_is_replaced_the_next_time() -> None:
 def test_what_is_found_is_safe_unless_it_is_a_persons(memories: list[Entry]) -> None:
     memories = list({memory.id: memory for memory in memories}.values())
     plan = tidy(memories, TODAY)
-    found = judged(plan, memories, TODAY)
+    found = judge(plan, memories, TODAY)
     first = {memory.id: memory for memory in memories}
     assert found.refusal in ("", "the plan is empty")
     exact = [each for each in found.apply if isinstance(each, Drop) and each.reason == SAME]

@@ -9,8 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.plan import Drop, Expire, Memory, Merge, Move, Plan, Supersede
-from engramdown.consolidation.plan_preview import Search, after, joined, origins, unrecalled
-from engramdown.consolidation.plan_rules import judged
+from engramdown.consolidation.plan_preview import (
+    Search,
+    memory_after,
+    merged_memory,
+    no_longer_found,
+    origins,
+)
+from engramdown.consolidation.plan_rules import judge
 from engramdown.engram import CONFIDENCES, SOURCES
 from engramdown.hippocampus.entry import Entry
 from tests.consolidation.memories import any_memories, any_plan, known, learned
@@ -36,20 +42,20 @@ def test_a_merge_is_as_sure_as_the_weakest_of_its_originals() -> None:
     weak = known(
         "b", "y", confidence="low", source="consolidation", origin="s2#2,s1#1", topic="ci", pin=True
     )
-    new = joined([strong, weak], "xy", "n")
+    new = merged_memory([strong, weak], "xy", "n")
     assert (new.id, new.text, new.confidence, new.source, new.basis) == (
         ("n", "xy", "low", "consolidation", "inferred")
     )
     assert (new.origin, new.topic, new.ts, new.expires) == ("s1#1,s2#2", "ci", "2026-02-27", "")
     assert (new.kind, new.scope, new.file, new.heading) == ("lesson", "project", "lessons.md", "")
     assert new.by_person
-    assert joined([weak, known("c", "z")], "yz").source == "llm"
-    assert not joined([known("c", "z", expires="2026-05-01")], "z").by_person
+    assert merged_memory([weak, known("c", "z")], "yz").source == "llm"
+    assert not merged_memory([known("c", "z", expires="2026-05-01")], "z").by_person
 
 
 @given(st.lists(any_memories, min_size=1, max_size=1).map(lambda found: found[0] or learned("x")))
 def test_no_merge_is_surer_or_better_founded_or_loses_a_pointer(memories: list[Entry]) -> None:
-    new = joined(memories, "text")
+    new = merged_memory(memories, "text")
     for each in memories:
         assert CONFIDENCES.index(new.confidence) >= CONFIDENCES.index(each.confidence)
         assert SOURCES.index(new.source) >= SOURCES.index(each.source)
@@ -65,7 +71,7 @@ def test_every_pointer_stands_once() -> None:
 def test_what_goes_is_gone_and_a_merge_stands_where_its_first_memory_stood() -> None:
     memories = learned("one", "two", "three", "four", "five", "six")
     plan = (Drop("a", "b"), Merge(("d", "c"), "34"), Expire("e"), Move("f", "ci"))
-    assert [each.text for each in after(plan, memories)] == ["two", "34", "six"]
+    assert [each.text for each in memory_after(plan, memories)] == ["two", "34", "six"]
 
 
 def test_what_would_not_be_found_any_more_is_taken_out_of_the_plan() -> None:
@@ -73,7 +79,7 @@ def test_what_would_not_be_found_any_more_is_taken_out_of_the_plan() -> None:
     good = Drop("a", "b")
     bad = Merge(("c", "d"), "quality")
     newer = Supersede("e", "f")
-    found = unrecalled([good, bad, newer, Move("b", "ci")], memories, by_words)
+    found = no_longer_found([good, bad, newer, Move("b", "ci")], memories, by_words)
     assert [(each.operation, each.verdict) for each in found] == [
         (bad, "refuse"),
         (newer, "refuse"),
@@ -88,28 +94,28 @@ def test_the_words_that_only_few_have_find_what_replaces_them() -> None:
 
     def taken_out(text: str, *others: Entry) -> bool:
         merge = Merge(("a", "b"), text)
-        return unrecalled([merge], [*mine, *others], by_words) != []
+        return no_longer_found([merge], [*mine, *others], by_words) != []
 
     assert taken_out("backup runs", *crowd, *sent)
     assert not taken_out("backup of mail runs again", *crowd, *sent)
     # What many hold may be found anywhere, so it is not asked for by itself.
     turned = [mine[0], known("b", "mail of backup runs"), *crowd]
     many = [known(f"n{at}", "mail") for at in range(6)]
-    assert unrecalled([Merge(("a", "b"), "backup runs")], [*turned, *many], by_words) == []
-    assert unrecalled([Merge(("a", "b"), "backup runs")], [*turned, *many[:4]], by_words) != []
+    assert no_longer_found([Merge(("a", "b"), "backup runs")], [*turned, *many], by_words) == []
+    assert no_longer_found([Merge(("a", "b"), "backup runs")], [*turned, *many[:4]], by_words) != []
 
 
 def test_a_memory_is_told_from_others_by_its_number() -> None:
     crates = [known(f"c{at}", f"keep crate {at} in the cellar") for at in range(9)]
     twin = known("t", "in the cellar, keep the crate 7")
-    assert unrecalled([Drop("c7", "t")], [*crates, twin], by_words) == []
-    assert unrecalled([Drop("c6", "t")], [*crates, twin], by_words) != []
+    assert no_longer_found([Drop("c7", "t")], [*crates, twin], by_words) == []
+    assert no_longer_found([Drop("c6", "t")], [*crates, twin], by_words) != []
 
 
 def test_what_replaces_a_fact_need_not_say_it() -> None:
     facts = known("a", "editor: vim"), known("b", "editor: emacs"), known("c", "the editor wraps")
-    assert unrecalled([Supersede("a", "b")], facts, by_words) == []
-    assert unrecalled([Drop("a", "b")], facts, by_words) != []
+    assert no_longer_found([Supersede("a", "b")], facts, by_words) == []
+    assert no_longer_found([Drop("a", "b")], facts, by_words) != []
 
 
 def test_what_comes_back_into_the_plan_competes_with_what_replaces_the_others() -> None:
@@ -118,7 +124,7 @@ def test_what_comes_back_into_the_plan_competes_with_what_replaces_the_others() 
     memories = [*crowd, *learned("alpha beta gamma", "alpha gamma")]
     crowded = known("e", "alpha beta"), known("f", "nothing")
     plan = [Drop("a", "b"), Drop("e", "f")]
-    found = unrecalled(plan, [*crowd, *crowded, *memories[-2:]], by_words)
+    found = no_longer_found(plan, [*crowd, *crowded, *memories[-2:]], by_words)
     assert [each.operation for each in found] == [Drop("e", "f"), Drop("a", "b")]
 
 
@@ -128,7 +134,7 @@ def test_the_same_words_are_found_and_a_text_of_small_words_is_asked_for_whole()
     def nothing(_: Sequence[Memory]) -> Search:
         return lambda query: ["d"] if query in ("to be", "be to") else []
 
-    assert unrecalled([Drop("a", "b"), Drop("c", "d")], memories, nothing) == []
+    assert no_longer_found([Drop("a", "b"), Drop("c", "d")], memories, nothing) == []
 
 
 @given(any_plan, any_memories)
@@ -136,10 +142,10 @@ def test_after_any_plan_no_id_is_unknown_and_no_pointer_is_lost(
     plan: Plan, memories: list[Entry]
 ) -> None:
     memories = list({memory.id: memory for memory in memories}.values())
-    operations = judged(plan, memories, _TODAY).apply
-    stands = after(operations, memories)
+    operations = judge(plan, memories, _TODAY).apply
+    stands = memory_after(operations, memories)
     assert {each.id for each in stands} <= {each.id for each in memories}
-    assert after(operations, memories) == stands
+    assert memory_after(operations, memories) == stands
     merged = {each for plan in operations if isinstance(plan, Merge) for each in plan.ids}
     kept = {pointer for each in stands for pointer in each.origin.split(",")}
     for each in memories:

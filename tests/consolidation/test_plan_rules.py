@@ -20,7 +20,7 @@ from engramdown.consolidation.plan import (
     Ruling,
     Supersede,
 )
-from engramdown.consolidation.plan_rules import judged
+from engramdown.consolidation.plan_rules import judge
 from engramdown.hippocampus.entry import Entry
 from tests.consolidation.memories import any_memories, any_plan, known, learned
 
@@ -30,19 +30,19 @@ _MORE: Final = [known(f"more{at}", f"filler number {at}") for at in range(9)]
 
 def ruling(operation: Operation, *memories: Entry) -> Ruling:
     """Return what becomes of one operation among many memories."""
-    return judged(Plan((operation,)), [*memories, *_MORE], TODAY).rulings[0]
+    return judge(Plan((operation,)), [*memories, *_MORE], TODAY).rulings[0]
 
 
 # ---- a plan as a whole ----
 
 
 def test_an_empty_plan_is_refused() -> None:
-    assert judged(Plan(), learned("a"), TODAY) == Judgement((), "the plan is empty")
+    assert judge(Plan(), learned("a"), TODAY) == Judgement((), "the plan is empty")
 
 
 def test_a_plan_with_an_unknown_id_is_refused_as_a_whole() -> None:
     plan = Plan((Drop("a", "b"), Drop("c", "zzz")))
-    found = judged(plan, [*learned("x", "x", "y"), *_MORE], TODAY)
+    found = judge(plan, [*learned("x", "x", "y"), *_MORE], TODAY)
     assert found.refusal == "the plan names unknown memories: 'zzz'"
     assert [each.operation for each in found.refused] == list(plan.operations)
     assert found.apply == ()
@@ -51,7 +51,7 @@ def test_a_plan_with_an_unknown_id_is_refused_as_a_whole() -> None:
 def test_a_plan_that_drops_more_than_half_of_a_file_is_refused() -> None:
     memories = learned("CI is slow", "CI is slow", "builds", "lint", "tests")
     plan = Plan((Merge(("a", "c", "d"), "all"), Drop("e", "b")))
-    found = judged(plan, memories, TODAY)
+    found = judge(plan, memories, TODAY)
     assert found.refusal == "the plan drops 3 of 5 memories of lessons.md, more than half"
     assert not found.apply
     assert not found.propose
@@ -60,19 +60,19 @@ def test_a_plan_that_drops_more_than_half_of_a_file_is_refused() -> None:
 def test_half_of_a_file_may_go_and_moving_drops_nothing() -> None:
     memories = learned("use uv", "use uv now", "CI is slow", "CI is slow today")
     plan = Plan((Drop("a", "b"), Drop("c", "d"), Move("d", "ci")))
-    assert judged(plan, memories, TODAY).refusal == ""
+    assert judge(plan, memories, TODAY).refusal == ""
 
 
 def test_what_has_expired_or_stands_twice_does_not_count_as_dropped() -> None:
     memories = [*learned("use uv", "Use uv."), known("c", "old", expires="2026-01-01")]
-    found = judged(Plan((Drop("a", "b"), Expire("c"))), memories, TODAY)
+    found = judge(Plan((Drop("a", "b"), Expire("c"))), memories, TODAY)
     assert len(found.apply) == 2
     lies = Plan((Drop("b", "a"), Drop("a", "b"), Expire("b")))
-    assert judged(lies, learned("use uv", "CI"), TODAY).refusal
+    assert judge(lies, learned("use uv", "CI"), TODAY).refusal
 
 
 def test_nothing_is_too_much_of_what_gives_way_to_itself() -> None:
-    assert judged(Plan((Drop("a", "a"),)), learned("x"), TODAY).refusal
+    assert judge(Plan((Drop("a", "a"),)), learned("x"), TODAY).refusal
 
 
 # ---- what must not be done ----
@@ -81,7 +81,7 @@ def test_nothing_is_too_much_of_what_gives_way_to_itself() -> None:
 def test_a_memory_is_taken_once() -> None:
     memories = [*learned("use uv", "use uv", "use uv"), *_MORE]
     plan = Plan((Drop("a", "b"), Expire("a"), Drop("c", "b")))
-    found = judged(plan, memories, TODAY)
+    found = judge(plan, memories, TODAY)
     assert [each.why for each in found.refused] == ["a is taken twice"] * 2
     assert found.apply == (Drop("c", "b"),)
 
@@ -89,7 +89,7 @@ def test_a_memory_is_taken_once() -> None:
 def test_what_stays_for_another_one_is_not_taken_itself() -> None:
     memories = [*learned("use uv", "use uv", "use uv"), *_MORE]
     plan = Plan((Drop("a", "b"), Drop("b", "c")))
-    assert judged(plan, memories, TODAY).refused == (
+    assert judge(plan, memories, TODAY).refused == (
         Ruling(Drop("a", "b"), "refuse", "b is to stay, and is taken itself"),
     )
 
@@ -338,7 +338,7 @@ def test_duplicates_and_what_expired_are_safe() -> None:
 def test_whatever_the_plan_no_memory_of_a_person_is_taken_without_them(
     plan: Plan, memories: list[Entry]
 ) -> None:
-    found = judged(plan, memories, TODAY)
+    found = judge(plan, memories, TODAY)
     mine = {memory.id for memory in reversed(memories) if memory.by_person}
     first = {memory.id: memory for memory in reversed(memories)}
     mine = {each for each in mine if first[each].by_person}
@@ -352,9 +352,9 @@ def test_whatever_the_plan_no_memory_of_a_person_is_taken_without_them(
 def test_every_operation_gets_one_ruling_and_always_the_same(
     plan: Plan, memories: list[Entry]
 ) -> None:
-    found = judged(plan, memories, TODAY)
+    found = judge(plan, memories, TODAY)
     assert tuple(each.operation for each in found.rulings) == plan.operations
-    assert found == judged(plan, memories, TODAY)
+    assert found == judge(plan, memories, TODAY)
     assert len(found.apply) + len(found.propose) + len(found.refused) == len(plan.operations)
     assert all(each.why for each in (*found.propose, *found.refused))
     assert not found.refusal or not (found.apply or found.propose)
@@ -363,6 +363,6 @@ def test_every_operation_gets_one_ruling_and_always_the_same(
 @given(any_plan, any_memories)
 def test_nothing_is_applied_to_an_unknown_id(plan: Plan, memories: list[Entry]) -> None:
     ids = {memory.id for memory in memories}
-    for ruled in judged(plan, memories, TODAY).rulings:
+    for ruled in judge(plan, memories, TODAY).rulings:
         if ruled.verdict != "refuse":
             assert ids.issuperset({*ruled.operation.ids, ruled.operation.stays} - {""})

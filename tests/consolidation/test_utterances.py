@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.statement_forms import BLANK
-from engramdown.consolidation.utterances import LONGEST, lowered, masked, sentences
+from engramdown.consolidation.utterances import LONGEST, mask_shown, sentences, small_letters
 
 
 def _shown(text: str) -> str:
-    return masked(text).replace(BLANK, "_")
+    return mask_shown(text).replace(BLANK, "_")
 
 
 def _split(text: str) -> list[str]:
@@ -46,7 +46,7 @@ class TestMask:
         ],
     )
     def test_what_is_shown_is_blank(self, text: str) -> None:
-        assert "never" not in masked(text)
+        assert "never" not in mask_shown(text)
 
     @pytest.mark.parametrize(
         "text, shown",
@@ -86,7 +86,7 @@ class TestMask:
         ],
     )
     def test_what_is_pasted_is_blank_to_the_end(self, text: str) -> None:
-        assert "never" not in masked(text)
+        assert "never" not in mask_shown(text)
 
     @pytest.mark.parametrize(
         "text",
@@ -100,20 +100,20 @@ class TestMask:
         ],
     )
     def test_what_is_not_pasted_stays(self, text: str) -> None:
-        assert "never" in masked(text)
+        assert "never" in mask_shown(text)
 
     def test_of_a_long_text_only_the_first_and_the_last_paragraph_are_said(self) -> None:
         pasted = "never\n\n" * 1000
-        mask = masked(f"\nalways\n\n{pasted}sometimes\n")
+        mask = mask_shown(f"\nalways\n\n{pasted}sometimes\n")
         assert mask.split() == ["always", "sometimes"]
         lines = "never\n" * 1000
-        assert masked(f"always\n{lines}sometimes").split() == ["always", "sometimes"]
-        assert masked("\n" * 5000) == "\n" * 5000
-        assert "never" in masked(pasted[:2000])
+        assert mask_shown(f"always\n{lines}sometimes").split() == ["always", "sometimes"]
+        assert mask_shown("\n" * 5000) == "\n" * 5000
+        assert "never" in mask_shown(pasted[:2000])
 
     @given(st.text(st.sampled_from("ab \n`~<>/!-\"'“”«»$#{}:.;1e\t")))
     def test_a_mask_is_as_long_as_its_text_line_by_line(self, text: str) -> None:
-        mask = masked(text)
+        mask = mask_shown(text)
         assert [len(line) for line in mask.split("\n")] == [len(line) for line in text.split("\n")]
         assert all(new in (old, " ", BLANK) for old, new in zip(text, mask, strict=True))
 
@@ -152,11 +152,11 @@ class TestSentences:
 
 @given(st.text())
 def test_small_letters_are_as_long_as_large_ones(text: str) -> None:
-    assert len(lowered(text)) == len(text)
+    assert len(small_letters(text)) == len(text)
 
 
 def test_curly_apostrophes_become_straight() -> None:
-    assert lowered("Don\u2019t İ") == "don't İ"
+    assert small_letters("Don\u2019t İ") == "don't İ"
 
 
 def test_a_megabyte_of_dots_is_no_sentence() -> None:

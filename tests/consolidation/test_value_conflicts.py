@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from engramdown.consolidation.compaction import tidy
 from engramdown.consolidation.information_loss import is_duplicate, is_near_exact
 from engramdown.consolidation.plan import Drop, Merge, Operation, Plan, Supersede
-from engramdown.consolidation.plan_rules import judged
+from engramdown.consolidation.plan_rules import judge
 from tests.consolidation.memories import known, learned
 
 TODAY: Final = date(2026, 3, 15)
@@ -350,7 +350,7 @@ def check(one: str, other: str) -> None:
     memories = [*learned(one, other), *_MORE]
     assert tidy(memories, TODAY) == Plan()
     for operation in operations(one, other):
-        found = judged(Plan((operation,)), memories, TODAY)
+        found = judge(Plan((operation,)), memories, TODAY)
         assert found.apply == (), operation
 
 

@@ -12,10 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from unittest.mock import patch
 
-<<<<<<< HEAD
 from engramdown.models.ledger import read_line, write_line
-=======
->>>>>>> 39fb9a7f (Read calls by the ledger in the fuzz tests)
 from engramdown.cortex import sleep_state
 from engramdown.engram import Engram
 from engramdown.episodes import forget, recorder
@@ -71,9 +68,9 @@ def journal(data: bytes) -> None:
 def derived(data: bytes) -> None:
     """A card, a person's page of it, and a line about a call are read, or are none."""
     for line in data.split(b"\n"):
-        call = ledger.read_line(line)
+        call = read_line(line)
         if call is not None:
-            assert ledger.read_line(ledger.write_line(call)) == call
+            assert read_line(write_line(call)) == call
     card = Card(session="s", kind="work")
     said = read_filled(data)
     if said is not None:
