@@ -218,7 +218,7 @@ class Sleep:
         entries = memory.usable(store)
         report = self.summary.report(store.scope, COMPACTION)
         most = self._scopes.settings.of(store.scope).consolidation.threshold
-        asks = bool(crowded(entries, most))
+        asks = bool(crowded_files(entries, most))
         asks = asks and state.done(COMPACTION).digest != _digest(entries)
         why_not = self._night.why_not
         if asks and why_not:

@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from unittest.mock import patch
 
-from engramdown.models.ledger import read_line, write_line
 from engramdown.cortex import sleep_state
 from engramdown.engram import Engram
 from engramdown.episodes import forget, recorder
@@ -30,7 +29,7 @@ from engramdown.git.merge import keeps_all, merge_files
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.importers import migration
 from engramdown.importers.inputs import Ledger, Opened
-from engramdown.models import ledger
+from engramdown.models.ledger import read_line, write_line
 from engramdown.storage import locks
 from engramdown.storage.disk import Disk
 from tests.fuzz.pages import fields, text_of
