@@ -93,12 +93,11 @@ def import_command(
 
 
 def _run(memory: EpisodicMemory, paths: Sequence[Path], source: str | None, *, dry: bool) -> Report:
-    from engramdown.importers.importer import SOURCES as READERS
-    from engramdown.importers.importer import Importer
+    from engramdown.importers.importer import Importer, sources
     from engramdown.importers.inputs import find_inputs
 
     inputs = find_inputs(paths)
-    chosen = READERS[source] if source else None
+    chosen = sources()[source] if source else None
     with bar(READING, sum(found.size for found in inputs)) as advance:
         importer = Importer(memory.folder, memory.settings, dry=dry)
         return importer.run(inputs, chosen, advance)

@@ -15,15 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from engramdown.clock import moment
-from engramdown.episodes.forget import Traces, digests
-from engramdown.importers.anton import ANTON
-from engramdown.importers.chatgpt import CHATGPT
-from engramdown.importers.claude import CLAUDE
-from engramdown.importers.claude_code import CLAUDE_CODE
 from engramdown.importers.inputs import (
     FOLDER,
     Elements,
@@ -36,16 +32,12 @@ from engramdown.importers.inputs import (
     is_one_value,
     sample,
 )
-from engramdown.importers.openai import OPENAI
-from engramdown.importers.openclaw import OPENCLAW
-from engramdown.importers.own import OWN
 from engramdown.importers.records import Conversation, Item, Record, Said, Skipped, Source
 from engramdown.importers.writer import PATIENCE, Encoder, Names, NewLine, Shelf, Writer
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import stamp
-from engramdown.transcripts.sessions import Sessions
 
 _PLACES: Final = 5
 """Of each reason, so many places are remembered."""
@@ -163,16 +155,28 @@ class Report:
 
 # ---- sources ----
 
-# The more a format demands of a record, the sooner it is asked.
-_IN_ORDER: Final = (OWN, CLAUDE_CODE, CHATGPT, CLAUDE, ANTON, OPENCLAW, OPENAI)
 
-SOURCES: Final[Mapping[str, Source]] = {source.name: source for source in _IN_ORDER}
+@cache
+def sources() -> Mapping[str, Source]:
+    """Return the sources that can be imported, by name."""
+    # Imported here: a hook reads the files of one program only.
+    from engramdown.importers.anton import ANTON
+    from engramdown.importers.chatgpt import CHATGPT
+    from engramdown.importers.claude import CLAUDE
+    from engramdown.importers.claude_code import CLAUDE_CODE
+    from engramdown.importers.openai import OPENAI
+    from engramdown.importers.openclaw import OPENCLAW
+    from engramdown.importers.own import OWN
+
+    # The more a format demands of a record, the sooner it is asked.
+    in_order = (OWN, CLAUDE_CODE, CHATGPT, CLAUDE, ANTON, OPENCLAW, OPENAI)
+    return {source.name: source for source in in_order}
 
 
 def recognised(values: Iterable[Any]) -> Source | None:
     """Return the source of the first value that one of them knows."""
     for value in values:
-        for source in _IN_ORDER:
+        for source in sources().values():
             if source.knows(value):
                 return source
     return None
@@ -520,6 +524,9 @@ def purge_import(
         LockTimeoutError: If an import or a writer runs for too long.
         OSError: If something cannot be removed; the next run does the rest.
     """
+    from engramdown.episodes.forget import Traces, digests
+    from engramdown.transcripts.sessions import Sessions
+
     disk = disk or Disk()
     sessions, traces = Sessions(folder, disk), Traces(folder.parent, disk)
 

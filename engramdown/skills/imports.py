@@ -1,8 +1,9 @@
-"""Skills that are to be brought in: found in a folder or an archive, read whole, and judged.
+"""Skills that are to be brought in: found in a folder or a ``.zip``, read whole, and judged.
 
-Promises: nothing is written, and nothing is read through a link, a pipe or a device, nor beyond
-the limits; an archive leads nowhere out of itself; one skill that cannot be brought in keeps no
-other out, and says why. What a secret is made of is not repeated.
+Nothing is written, and nothing is read through a link, a pipe or a device, nor beyond the limits.
+An archive is read in memory: a name in it that leads elsewhere, or that some system has no file
+for, a link, two files of one name to any system, or what is encrypted refuses all of it. One skill
+that cannot be brought in keeps no other out, and says why. No secret is repeated.
 """
 
 from __future__ import annotations
@@ -10,10 +11,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.errors import InvalidSkillError, StoreError
 from engramdown.markdown.front_matter import FrontMatter, parse
@@ -21,6 +21,9 @@ from engramdown.secrets.redaction import secret_in
 from engramdown.skills.files import FILE
 from engramdown.skills.validation import Finding, check, check_label, label_of
 from engramdown.storage.disk import Disk, named_errors
+
+if TYPE_CHECKING:
+    import zipfile
 
 LARGEST: Final = 20 * 1024 * 1024
 """How much all files of a skill may hold, in bytes."""
@@ -260,11 +263,7 @@ def _problem(label: str, files: Mapping[str, Content], findings: tuple[Finding, 
     return ""
 
 
-# Skills in a ``.zip``: read in memory, never unpacked to where the archive says.
-#
-# Promises: a name that leads out of the archive, or that some system has no file for, a link, two
-# files of one name to any system, or what is encrypted refuses the whole archive; no more is
-# unpacked than is allowed, whatever the archive claims of its sizes; nothing is written.
+# ---- archives ----
 
 _LARGEST_ARCHIVE: Final = 100 * 1024 * 1024
 _LARGEST_WHOLE: Final = 200 * 1024 * 1024
@@ -273,7 +272,7 @@ _LONGEST_NAME: Final = 500
 _ENCRYPTED: Final = 1
 _NOTHING: Final = "nothing of it is brought in."
 # The rarer ways fail with errors of their own, and not every Python has them.
-_PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_PACKED: Final = (0, 8)  # stored, and deflated
 # What stands for a device on Windows, and what it cuts off the end of a name.
 _NOT_THERE: Final = re.compile(
     r"(?:^|/)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.[^/]*)?(?:/|$)|[. ](?:/|$)", re.IGNORECASE
@@ -289,6 +288,8 @@ def skills_in(path: Path) -> Iterator[_Found]:
     Raises:
         StoreError: If it is no archive, or one that must not be trusted.
     """
+    # Imported here: hardly ever do skills come in an archive.
+    import zipfile
     import zlib
 
     size, _ = Disk().identity(path)

@@ -10,7 +10,7 @@ import pytest
 
 from engramdown.cli import output, process, transfer
 from engramdown.cli import transfer as transfer_messages
-from engramdown.importers.importer import SOURCES
+from engramdown.importers.importer import sources
 from tests.cli.conftest import Runner
 from tests.importers.shop import claude_line, write_lines
 
@@ -173,7 +173,7 @@ def test_an_export_that_fails_leaves_nothing_behind(run: Runner, inbox: Path) ->
 
 
 def test_the_names_of_the_sources_are_those_of_the_readers() -> None:
-    assert sorted(transfer.SOURCES) == sorted(SOURCES)
+    assert sorted(transfer.SOURCES) == sorted(sources())
 
 
 def test_a_bar_is_shown_to_a_person_only(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.importers.importer import SOURCES, Importer, recognised
+from engramdown.importers.importer import Importer, recognised, sources
 from engramdown.importers.inputs import Elements, Input, Lines, Opened, is_one_value
 from engramdown.importers.records import Conversation, Record, Said, Skipped
 from engramdown.importers.writer import Encoder
@@ -82,7 +82,7 @@ def importers(data: bytes) -> None:
             records += [found] if isinstance(found, Record) else []
     recognised(record.value for record in records)
     encoder = Encoder(EpisodeSettings())
-    for source in SOURCES.values():
+    for source in sources().values():
         known = set()
         for item in source.read(records):
             if isinstance(item, Skipped):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from engramdown.importers.importer import SOURCES, Importer, Report
+from engramdown.importers.importer import Importer, Report, sources
 from engramdown.importers.inputs import find_inputs
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
@@ -52,7 +52,7 @@ class Shop:
     def bring(self, *paths: Path, source: str = "", dry: bool = False, **settings: Any) -> Report:  # noqa: ANN401 - settings
         """Import files, by default everything in the inbox."""
         importer = Importer(self.folder, EpisodeSettings(**settings), dry=dry)
-        chosen = SOURCES[source] if source else None
+        chosen = sources()[source] if source else None
         return importer.run(find_inputs(paths or [self.inbox]), chosen)
 
     def files(self) -> dict[str, bytes]:

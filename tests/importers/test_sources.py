@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.importers.importer import SOURCES, recognised
+from engramdown.importers.importer import recognised, sources
 from engramdown.importers.records import Record, Said, Skipped
 from tests.episodes.strategies import any_value
 
@@ -48,18 +48,18 @@ def test_a_record_tells_its_source(value: object, name: str) -> None:
     source = recognised([None, {"x": 1}, value])
     assert source is not None
     assert source.name == name
-    assert SOURCES[name] is source
+    assert sources()[name] is source
 
 
 def test_what_nobody_knows_has_no_source() -> None:
     assert recognised([None, 5, "x", [], {}, {"users": []}]) is None
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", sources())
 @given(values=st.lists(hostile, max_size=5))
 def test_no_value_stops_a_reader(name: str, values: list[Any]) -> None:
     records = [Record(place, place, value) for place, value in enumerate(values, 1)]
-    for item in SOURCES[name].read(records):
+    for item in sources()[name].read(records):
         if isinstance(item, Said):
             assert isinstance(item.text, str)
             assert isinstance(item.name + item.call + item.model + item.origin, str)
