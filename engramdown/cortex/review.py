@@ -31,9 +31,9 @@ from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngram
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.changeset import (
     Act,
-    Desk,
     Draft,
     Filed,
+    PlanContext,
     file_engram,
     new_id,
     retire,
@@ -275,7 +275,7 @@ class FileQueue:
             return
         from engramdown.cortex.settling import settle
 
-        desk = Desk(self._store.files.names(), new_id, today().isoformat(), orders[0].by)
+        desk = PlanContext(self._store.files.names(), new_id, today().isoformat(), orders[0].by)
         outcomes: Sequence[_Done]
         try:
             with draft.whole():

@@ -25,7 +25,7 @@ from engramdown.cortex.evidence import harmless
 from engramdown.cortex.pending import Pending
 from engramdown.engram import Basis, Engram, Scope, slug
 from engramdown.errors import StoreError
-from engramdown.hippocampus.changeset import Desk, Draft, Filed, Revision, new_id, revise
+from engramdown.hippocampus.changeset import Draft, Filed, PlanContext, Revision, new_id, revise
 from engramdown.hippocampus.entry import Entry, address, entry_id
 from engramdown.hippocampus.placement import as_entry, raw_entries
 from engramdown.kinds import ASIDE
@@ -99,7 +99,7 @@ def revision(operation: Operation, known: Mapping[str, Entry]) -> Revision:
 
 
 def settle(
-    folder: Draft, asked: Sequence[tuple[Pending, str]], scope: Scope, desk: Desk
+    folder: Draft, asked: Sequence[tuple[Pending, str]], scope: Scope, desk: PlanContext
 ) -> list[Filed | StoreError | None]:
     """Carry out what a person accepted, each file read once for all of it.
 
@@ -186,7 +186,9 @@ def _verified(wanted: Revision, by: str) -> Revision:
     return Revision(wanted.taken, wanted.reason, comes=comes)
 
 
-def _standing(folder: Draft, ids: Iterable[str], scope: Scope, desk: Desk) -> dict[str, Entry]:
+def _standing(
+    folder: Draft, ids: Iterable[str], scope: Scope, desk: PlanContext
+) -> dict[str, Entry]:
     """Return the memories with these ids as they stand now; a lesson as it stands among lessons."""
     found: dict[str, Entry] = {}
     wanted = set(ids)

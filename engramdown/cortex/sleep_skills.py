@@ -41,7 +41,7 @@ from engramdown.errors import (
     SkillRefusedError,
 )
 from engramdown.hippocampus.changeset import Act
-from engramdown.hippocampus.files import on_errand
+from engramdown.hippocampus.files import step_group
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.validation import check_description, check_label, label_of
 from engramdown.transcripts.sessions import SessionInfo
@@ -134,7 +134,7 @@ class SkillProposals:
 
     def _waiting(self, item: Pending) -> Pending:
         """Let a proposal wait, as a step of this sleep that can be undone."""
-        with on_errand(Act("sleep", "consolidation", f"{JOB}, {item.of}")):
+        with step_group(Act("sleep", "consolidation", f"{JOB}, {item.of}")):
             return self._queue.add([item])[0]
 
     def _worded(self, procedure: Procedure) -> Wording | None:

@@ -21,7 +21,7 @@ from engramdown.cortex.told import Told
 from engramdown.engram import Engram, Scope
 from engramdown.errors import ModelError, SessionNotFoundError, SpendError, StoreError
 from engramdown.hippocampus.changeset import Act
-from engramdown.hippocampus.files import on_errand
+from engramdown.hippocampus.files import step_group
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo, Sessions
 from engramdown.transcripts.visibility import live, new_of
@@ -246,7 +246,7 @@ class Steps:
     def _propose(self, job: str, work: Work) -> None:
         last = ", ".join(f"{part.mark.session}#{part.mark.seq}" for part in work.parts)
         # The same words if it is done again after a kill: they say what belongs together.
-        with on_errand(Act("sleep", "consolidation", f"{job}, up to {last}")):
+        with step_group(Act("sleep", "consolidation", f"{job}, up to {last}")):
             receipts = self._receipts([self._careful(each) for each in work.engrams])
         self.report(job).receipts += receipts
         trouble = next((each for each in receipts if each.action == "failed"), None)

@@ -1,7 +1,14 @@
-"""The memory files as one step sees and changes them, before anything is written.
+"""One step on the memory files before it is written: the draft, and every change made to it.
 
-Promises: pure; what a step did to each memory follows from the documents alone, at a cost that
-grows with what changed.
+Nothing here reads or writes a file. A draft sees the files as the step leaves them; adding,
+retiring, restoring and carrying out a plan are functions over a draft:
+
+- Adding what is known adds no line; it may strengthen the metadata, never up to *verified*.
+- What is retired is in ``archive.md`` first, with the reason, who did it and what replaces it.
+- A memory that is not as a plan saw it is left as it is, with its part of the plan, and reported.
+- What comes back stands once, where it stood.
+
+What a step did to each entry follows from the documents, at a cost that grows with what changed.
 """
 
 from __future__ import annotations
@@ -497,7 +504,7 @@ class Revised(NamedTuple):
     problem: str = ""
 
 
-class Desk(NamedTuple):
+class PlanContext(NamedTuple):
     """What carrying out a plan needs besides the files.
 
     Attributes:
@@ -522,7 +529,7 @@ _Standing = dict[str, list[_Line]]
 _LATE = "another part of the plan took it, or needs it"
 
 
-def revise(draft: Draft, revisions: Iterable[Revision], desk: Desk) -> list[Revised]:
+def revise(draft: Draft, revisions: Iterable[Revision], desk: PlanContext) -> list[Revised]:
     """Carry out what still fits, in order, and say what does not and why.
 
     Raises:
@@ -552,7 +559,9 @@ def revise(draft: Draft, revisions: Iterable[Revision], desk: Desk) -> list[Revi
     return done
 
 
-def _check_conserved(draft: Draft, before: set[str], done: Iterable[Revised], desk: Desk) -> None:
+def _check_conserved(
+    draft: Draft, before: set[str], done: Iterable[Revised], desk: PlanContext
+) -> None:
     """Make sure that everything stands where it stood, or in the archive.
 
     Raises:
@@ -579,7 +588,7 @@ def _ids(draft: Draft, names: Iterable[str]) -> set[str]:
     }
 
 
-def _find(draft: Draft, parts: Iterable[Revision], desk: Desk) -> _Standing:
+def _find(draft: Draft, parts: Iterable[Revision], desk: PlanContext) -> _Standing:
     """Return the lines of the memories that a plan names, each file read once."""
     wanted = {entry.id for each in parts for entry in _named(each)}
     found: _Standing = {}
@@ -595,7 +604,7 @@ def _named(revision: Revision) -> tuple[Entry, ...]:
     return (*revision.taken, *([revision.stays] if revision.stays else []))
 
 
-def _problem(draft: Draft, revision: Revision, standing: _Standing, desk: Desk) -> str:
+def _problem(draft: Draft, revision: Revision, standing: _Standing, desk: PlanContext) -> str:
     """Return why a part of a plan no longer fits what stands."""
     found = (_changed(_lines(each, standing), each) for each in _named(revision))
     problem = next(filter(None, found), "")
@@ -648,7 +657,7 @@ def _has_copies(entry: Entry) -> bool:
     return is_of_lessons(entry.file) and not is_address(entry.id)
 
 
-def _take(draft: Draft, revision: Revision, standing: _Standing, desk: Desk) -> str:
+def _take(draft: Draft, revision: Revision, standing: _Standing, desk: PlanContext) -> str:
     """Let memories go, and another one come; return the id of what stands for them."""
     comes, stays = revision.comes, revision.stays
     new = desk.new_id() if comes else stays.id if stays else ""

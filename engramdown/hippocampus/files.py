@@ -238,7 +238,7 @@ class MemoryFiles:
                     draft = Draft(self._saves.journalled if hold.insists else self._saves.load)
                     result = edit(draft)
                     told = act if isinstance(act, Act) else act(result)
-                    self._commit(running() or told, draft, hold)
+                    self._commit(_group.get() or told, draft, hold)
                     done = True
                 except OutOfStepError as found:
                     self._carry_out(hold)
@@ -290,14 +290,14 @@ class MemoryFiles:
             return self._reader.read(name).digest == (self.history.head(name) or "")
 
     @contextlib.contextmanager
-    def _hold(self, *, wait: bool = True) -> Iterator[Hold]:
+    def _hold(self, *, wait: bool = True) -> Iterator[WriteSession]:
         """Hold the lock with the scope in order: steps that a crash cut short are carried out."""
         with named_errors(self.folder, "written"):
             self._disk.make_folder(self.folder)
             self._disk.inside(self.folder, self.root)
             self._disk.check_writable(self.folder)
             with self._lock.hold(wait=wait) as lock:
-                hold = Hold(lock)
+                hold = WriteSession(lock)
                 try:
                     self._bring_in_order(hold)
                     yield hold
@@ -305,7 +305,7 @@ class MemoryFiles:
                     self._staging.untidy = True
                     raise
 
-    def _bring_in_order(self, hold: Hold) -> None:
+    def _bring_in_order(self, hold: WriteSession) -> None:
         """Clear up behind a crash, and finish what a person began to erase for good."""
         self.history.refresh()
         eraser = self._eraser() if self._disk.exists(self.root / ERASING) else None
@@ -316,7 +316,7 @@ class MemoryFiles:
         if eraser is not None:
             self._erase(eraser, hold)
 
-    def _tidy_up(self, hold: Hold) -> None:
+    def _tidy_up(self, hold: WriteSession) -> None:
         """Clear up behind a crash, and write down the files that the journal does not know."""
         finished = hold.lock.finished
         if finished != self.history.last:
@@ -369,7 +369,7 @@ class MemoryFiles:
         found = unfinished(self.root, self._disk)
         return found and MemoryEraser(self._disk, self._reader, self.history, found)
 
-    def _erase(self, eraser: MemoryEraser, hold: Hold) -> None:
+    def _erase(self, eraser: MemoryEraser, hold: WriteSession) -> None:
         """Erase what the note names from the journal and the files, also what is saved meanwhile.
 
         What a person saved of other things is taken in: before, and what they save meanwhile after.
@@ -386,7 +386,7 @@ class MemoryFiles:
                 break
         hold.lock.finish(self.history.last)
 
-    def _carry_out(self, hold: Hold) -> None:
+    def _carry_out(self, hold: WriteSession) -> None:
         """Carry out what stands in the journal and could be neither finished nor put back."""
         finished = hold.lock.finished
         if finished not in (None, self.history.last):
@@ -407,7 +407,9 @@ class MemoryFiles:
         slots |= dict(draft.changed())
         return result
 
-    def _commit(self, act: Act, draft: Draft, hold: Hold, saves: Sequence[Step] = ()) -> None:
+    def _commit(
+        self, act: Act, draft: Draft, hold: WriteSession, saves: Sequence[Step] = ()
+    ) -> None:
         """Write a step into the journal, then into the files; ``saves`` go before it."""
         staged = [
             self._staging.stage(name, self._reader.path(name), slot)
@@ -468,7 +470,7 @@ class MemoryFiles:
         )
         return new_step(act, parts, changes)
 
-    def _take_in(self, hold: Hold, *names: str) -> bool:
+    def _take_in(self, hold: WriteSession, *names: str) -> bool:
         """Take in a person's saves, ``names`` among them; return whether there were any."""
         any_found = False
         while True:
@@ -501,7 +503,7 @@ class MemoryFiles:
 
         return drop(self._disk, self._reader.path(name), name, gone)
 
-    def _merge_displaced(self, hold: Hold) -> None:
+    def _merge_displaced(self, hold: WriteSession) -> None:
         """Merge the saves that our own files displaced; merging one may displace another."""
         from engramdown.hippocampus.transaction import Leftover
 
@@ -519,7 +521,7 @@ class MemoryFiles:
                 hold.lock.finish(self.history.last)
         self._staging.untidy = True
 
-    def _fold_in(self, left: Leftover, hold: Hold) -> None:
+    def _fold_in(self, left: Leftover, hold: WriteSession) -> None:
         """Merge a save that was displaced; one that was made after it is displaced in its turn."""
         new = frozenset(_ID.findall(left.text))
         gone = new & self.history.erased() if new - self._known_ids(left.name) else frozenset()
@@ -546,7 +548,7 @@ class MemoryFiles:
     def _known_ids(self, name: str) -> frozenset[str]:
         return frozenset(_ID.findall(self.history.text(name) or ""))
 
-    def _respond(self, saves: Sequence[Save], hold: Hold) -> None:
+    def _respond(self, saves: Sequence[Save], hold: WriteSession) -> None:
         """Write saves into the journal as the person's, and carry out what follows from them."""
         if saves:
             names = ", ".join(save.edit.file for save in saves)
@@ -559,22 +561,17 @@ class MemoryFiles:
             self._commit(act, draft, hold, steps)
 
 
-_errand: ContextVar[Act | None] = ContextVar("errand", default=None)
+_group: ContextVar[Act | None] = ContextVar("step_group", default=None)
 
 
 @contextlib.contextmanager
-def on_errand(act: Act) -> Iterator[None]:
-    """Let every step that is taken in a ``with`` block be ``act``: one errand, several steps."""
-    token = _errand.set(act)
+def step_group(act: Act) -> Iterator[None]:
+    """Journal every step of a ``with`` block, in its thread and task, as part of ``act``."""
+    token = _group.set(act)
     try:
         yield
     finally:
-        _errand.reset(token)
-
-
-def running() -> Act | None:
-    """Return the errand that is run, if one is."""
-    return _errand.get()
+        _group.reset(token)
 
 
 # How often, and for how many seconds, a step is begun anew because a person saved in the middle of
@@ -587,8 +584,8 @@ _MERGES: Final = 10
 _MERGING: Final = 3.0
 
 
-class Hold:
-    """The scope in our hands.
+class WriteSession:
+    """A scope whose lock we hold: for how long we give way to a person's saves, and what waits.
 
     Attributes:
         lock: The lock.

@@ -1,8 +1,12 @@
-"""What a hand edit says: changed is verified, removed is not to be learned again.
+"""What a person changed in an editor: found, compared with what they had open, and answered.
 
-Promises: pure over a :class:`engramdown.hippocampus.changeset.Draft`; the person's words are never
-changed; an edit from an editor that did not know our latest lines takes none of them away, and
-what cannot be told from a deletion waits in ``pending.md`` as a question.
+An entry that a person changed is verified; one that they removed is not learned again. Their words
+are never changed. An edit from an editor that did not know our latest lines takes none of them
+away: what they had open is the journalled state that explains the saved text best, and what cannot
+be told from a deletion waits in ``pending.md`` as a question. A save that git made is no edit.
+
+Nothing here writes a file: saves are handed out as steps of the person's own, and as a draft of
+what follows from them.
 """
 
 from __future__ import annotations

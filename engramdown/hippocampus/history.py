@@ -559,6 +559,16 @@ def make_part(
     return Part(file, digest(before), digest(after), start, cut, put, text, since, len(new))
 
 
+# What the fields of a part and of a change are called in a line of the journal, in its order.
+_PART_KEYS: Final = dict(zip(Part._fields, Part._fields, strict=True)) | {
+    "source": "from",
+    "target": "to",
+}
+_CHANGE_KEYS: Final = dict(zip(Change._fields, Change._fields, strict=True)) | {"file": "in"}
+# Fields that are left out if they say nothing.
+_UNSAID: Final = (("text", None), ("marks", ()), ("section", ""), ("erased", False))
+
+
 def write_line(step: Step, heads: Mapping[str, Head] | None = None, at: int = 0) -> bytes:
     """Return a step as one line of JSON, its line end included.
 
@@ -574,32 +584,8 @@ def write_line(step: Step, heads: Mapping[str, Head] | None = None, at: int = 0)
         "op": step.op,
         "why": step.why,
         "of": step.of,
-        "files": [
-            {
-                "file": part.file,
-                "from": part.source,
-                "to": part.target,
-                "at": part.at,
-                "old": part.old,
-                "new": part.new,
-                **({} if part.text is None else {"text": part.text}),
-                "whole": part.whole,
-                "size": part.size,
-                **({"marks": part.marks} if part.marks else {}),
-            }
-            for part in step.parts
-        ],
-        "entries": [
-            {
-                "id": change.id,
-                "in": change.file,
-                "before": change.before,
-                "after": change.after,
-                **({"section": change.section} if change.section else {}),
-                **({"erased": True} if change.erased else {}),
-            }
-            for change in step.changes
-        ],
+        "files": [_keyed(part, _PART_KEYS) for part in step.parts],
+        "entries": [_keyed(change, _CHANGE_KEYS) for change in step.changes],
     }
     if heads is not None:
         files = {
@@ -625,15 +611,14 @@ def read_line(line: bytes) -> Step | None:
             op=record["op"],
             why=record["why"],
             of=record["of"],
-            parts=tuple(map(_read_part, record["files"])),
+            parts=tuple(
+                Part(**_fields(item, _PART_KEYS) | {"marks": tuple(item.get("marks", ()))})
+                for item in record["files"]
+            ),
             changes=tuple(
                 Change(
-                    current_id(item["id"]),
-                    item["in"],
-                    item["before"],
-                    item["after"],
-                    item.get("section", ""),
-                    item.get("erased") is True,
+                    **_fields(item, _CHANGE_KEYS)
+                    | {"id": current_id(item["id"]), "erased": item.get("erased") is True}
                 )
                 for item in record["entries"]
             ),
@@ -682,19 +667,14 @@ def read_heads(line: bytes, at: int) -> dict[str, Head] | None:
         return None
 
 
-def _read_part(item: dict[str, Any]) -> Part:
-    return Part(
-        file=item["file"],
-        source=item["from"],
-        target=item["to"],
-        at=item["at"],
-        old=item["old"],
-        new=item["new"],
-        text=item.get("text"),
-        whole=item.get("whole", 0),
-        size=item.get("size", 0),
-        marks=tuple(item.get("marks", ())),
-    )
+def _keyed(value: Part | Change, keys: Mapping[str, str]) -> dict[str, Any]:
+    """Return a part or a change as it stands in a line, without what says nothing."""
+    fields = value._asdict().items()
+    return {keys[name]: each for name, each in fields if (name, each) not in _UNSAID}
+
+
+def _fields(item: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+    return {name: item[key] for name, key in keys.items() if key in item}
 
 
 def common(a: Sequence[object], b: Sequence[object]) -> int:

@@ -1,7 +1,8 @@
-"""Where a memory belongs, and what retiring or finding one means for the files.
+"""What an entry of a memory file says: its kind and defaults, where else it stands, what bars it.
 
-Promises: pure over a :class:`Folder`, which hands out documents and takes them back; what is
-retired is in ``archive.md`` first.
+Pure. An entry without metadata was written by a person; what ``archive.md`` holds decides whether
+a memory may come again: what a person turned down is not learned again, nor is what had become part
+of it, and what gave way to another memory does not come back beside it, unless it is news.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Whose the entries of a scope are: what git brought, and nobody here wrote or touched.
+"""Which memory git brought, and nobody here wrote, said or changed.
 
-Promises: pure; an entry is known by its words, under its heading and in the files of its kind, so
-that one of ours which git puts under another heading is not ours there, and one which went with a
-branch and is back is. What an automatic job did to a brought entry makes it nobody's own; what a
-person did to it does.
+An entry is known by its words, under its heading and in the files of its kind: one of ours that git
+puts under another heading is not ours there, and one that went with a branch and is back is. What
+an automatic job did to a brought entry does not make it ours; what a person did to it does. The
+journal is read once, and followed from there; what is kept of it in the cache may be deleted or
+damaged. A journal that git knows may be a stranger's: then all that git knows counts as brought.
 """
 
 from __future__ import annotations

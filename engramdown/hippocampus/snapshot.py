@@ -1,9 +1,10 @@
 """The memory files of one scope as they stand on the disk, read and parsed once.
 
-Promises: takes no lock and writes nothing; only names of memory files are ever opened, and no link
-leads out of the scope; what was made of the same bytes before is not made again. A file that may
-be spelled otherwise (``USER.md``) is looked for each time, and has one name whatever it is. What
-stands in the place of a topic and is no page that can be read hides no other page.
+Takes no lock and writes nothing. Only the names of memory files are ever opened, and no link leads
+out of the scope. A file may be spelled in other ways (``USER.md``, ``SOUL.md``): it has one name
+for the rest of the store, and of several that may be meant one is used, however they are listed. An
+unreadable topic hides no other file. Whether a scope is as its journal says is told here as well,
+without loading what would put it in order: most processes only read.
 """
 
 from __future__ import annotations

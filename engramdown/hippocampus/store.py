@@ -17,9 +17,9 @@ from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import changeset, placement, undo
 from engramdown.hippocampus.changeset import (
     Act,
-    Desk,
     Draft,
     FileChange,
+    PlanContext,
     Revised,
     Revision,
     new_id,
@@ -308,7 +308,7 @@ class Store:
         """
 
         def edit(draft: Draft) -> list[Revised]:
-            desk = Desk(self.files.names(), new_id, today().isoformat(), by)
+            desk = PlanContext(self.files.names(), new_id, today().isoformat(), by)
             return revise(draft, revisions, desk)
 
         return self.files.change(Act("compact", by, why), edit)

@@ -1,9 +1,11 @@
-"""The last mile of a step: new files beside the old ones, then both exchanged.
+"""Several files replaced as one step, and what a crash left of one.
 
-Promises: nothing is overwritten unseen. What a person saved between our look at a file and the
-exchange is what comes back under the temporary name, and gets its place again at once; a file that
-is still being written is given time to become whole; a step that fails is put back, and says
-whether that worked.
+New files are written beside the old ones, then both are exchanged: nothing is overwritten unseen.
+What a person saved between our look at a file and the exchange comes back under the temporary name,
+and gets its place again at once; a file that is still being written is given time to become whole;
+a step that fails is put back, and says whether that worked. After a crash a step of the journal
+that did not reach its files is carried out, our temporary files are removed, and a person's save
+among them is handed out; doing it twice does no harm.
 
 A temporary name tells what the file was meant to be: ``.<name>.<digest>.<random>.tmp``.
 """

@@ -27,7 +27,7 @@ from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Engram, Scope, fingerprint, identity
 from engramdown.errors import StoreError
 from engramdown.hippocampus.changeset import Act, new_id
-from engramdown.hippocampus.files import on_errand
+from engramdown.hippocampus.files import step_group
 from engramdown.importers.markdown_notes import (
     Brought,
     File,
@@ -386,7 +386,7 @@ class Migration:
             StoreError: If it could not be written down what came; the next run asks again for it.
         """
         new = [(each.path, brought) for each in surveyed for brought in each.new]
-        with on_errand(Act(OP, "user", f"migration {new_id()}")):
+        with step_group(Act(OP, "user", f"migration {new_id()}")):
             # One batch, so that what stands together is not held against itself.
             receipts = self._scopes.propose(brought.engram for _, brought in new)
         came = [

@@ -50,7 +50,15 @@ from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import Confidence, Engram, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
-from engramdown.hippocampus.changeset import Act, Desk, Draft, Revision, new_id, revise, verified_by
+from engramdown.hippocampus.changeset import (
+    Act,
+    Draft,
+    PlanContext,
+    Revision,
+    new_id,
+    revise,
+    verified_by,
+)
 from engramdown.hippocampus.entry import Entry, entry_id
 from engramdown.hippocampus.placement import as_entry, raw_entries, tombstones
 from engramdown.hippocampus.store import Hippocampus
@@ -554,7 +562,7 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
         elif stands is not None:
             gone.append((place, stands.entry))
     revisions = [Revision((entry,), "removed") for _, entry in gone]
-    desk = Desk(names, new_id, today().isoformat(), "llm")
+    desk = PlanContext(names, new_id, today().isoformat(), "llm")
     done = revise(draft, revisions, desk) if revisions else []
     for (place, _), result in zip(gone, done, strict=True):
         if result.problem:

@@ -34,7 +34,7 @@ from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommand
 from engramdown.forks import Lock
 from engramdown.hippocampus.changeset import Act, Revision, new_id
 from engramdown.hippocampus.entry import Entry, entry_id
-from engramdown.hippocampus.files import on_errand
+from engramdown.hippocampus.files import step_group
 from engramdown.hippocampus.placement import raw_entries
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.memory_pages import (
@@ -618,7 +618,7 @@ class _Edit:
         """Write what may be written as one step, and let the rest wait."""
         changed = 0
         if self._revisions:
-            with on_errand(Act("update", "llm", self._why)):
+            with step_group(Act("update", "llm", self._why)):
                 done = self._store.apply([each for each, _ in self._revisions], by="llm")
             for result, (_, words) in zip(done, self._revisions, strict=True):
                 changed += not result.problem

@@ -1,8 +1,13 @@
-"""The grammar of the HTML comment that ends an entry: space-separated ``key:value``.
+r"""The comments of an entry: its metadata, private ones, and how text is escaped around them.
 
-Promises: keys that we do not know, their order and their spelling survive every change; a value
-of any characters comes back as it was given; what is not metadata is left alone as a private
-comment. Total: no comment is an error.
+The metadata is the HTML comment that ends an entry, space-separated ``key:value``. Keys that we do
+not know, their order and their spelling survive every change; a value of any characters comes back
+as it was given; what is not metadata is a private comment and left alone. A comment that is
+escaped, or stands in a code span, is part of the text.
+
+``unescape(escape(text)) == text`` for every string: ``<!--`` becomes ``\<!--``, ``-->`` becomes
+``--\>`` (as CommonMark allows), control characters and white space at an edge become numeric
+references, and nothing else changes. Everything is linear, and no text is an error.
 """
 
 from __future__ import annotations

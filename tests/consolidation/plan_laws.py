@@ -13,7 +13,7 @@ from engramdown.consolidation.plan_rules import is_safe, judge
 from engramdown.cortex.settling import question, revision, settle
 from engramdown.engram import BASES, CONFIDENCES, SOURCES
 from engramdown.errors import StoreError
-from engramdown.hippocampus.changeset import Act, Desk, Draft
+from engramdown.hippocampus.changeset import Act, Draft, PlanContext
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.placement import as_entry, raw_entries
 from tests.consolidation.memories import known, learned
@@ -156,7 +156,7 @@ def _settled(shelf: Shelf, operation: Operation, meanwhile: tuple[str, str] = ("
     item = question(operation, _entries(shelf), "why", "")
     shelf.texts["lessons.md"] = shelf.texts["lessons.md"].replace(*meanwhile)
     text = operation.text if isinstance(operation, Merge) else ""
-    desk = Desk(sorted(shelf.texts), shelf.new_id, DAY, "user")
+    desk = PlanContext(sorted(shelf.texts), shelf.new_id, DAY, "user")
     act = Act("resolve", "user")
 
     def edit(draft: Draft) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engramdown.engram import pointers
 from engramdown.errors import StoreError
-from engramdown.hippocampus.changeset import Act, Desk, Revised, Revision, revise
+from engramdown.hippocampus.changeset import Act, PlanContext, Revised, Revision, revise
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.placement import as_entry, raw_entries
 from engramdown.markdown.document import written
@@ -42,7 +42,7 @@ def seen(shelf: Shelf, words: str, file: str = "lessons.md") -> Entry:
 
 def apply(shelf: Shelf, *revisions: Revision) -> list[Revised]:
     """Carry out a plan as one step."""
-    desk = Desk(sorted(shelf.texts), shelf.new_id, TODAY, "consolidation")
+    desk = PlanContext(sorted(shelf.texts), shelf.new_id, TODAY, "consolidation")
     act = Act("compact", "consolidation")
     return shelf.change(act, lambda draft: revise(draft, revisions, desk))
 
@@ -209,7 +209,7 @@ def test_a_merge_whose_words_were_turned_down_meanwhile_is_passed_over() -> None
     merge = Revision(both, "merged", comes=both[0]._replace(text="By hand"))
     files.save("lessons.md", LESSONS.replace("- by hand\n", ""))
     assert apply(files, merge)[0].problem == "its words were turned down"
-    desk = Desk(sorted(files.texts), files.new_id, TODAY, "user")
+    desk = PlanContext(sorted(files.texts), files.new_id, TODAY, "user")
     act = Act("resolve", "user")
     assert files.change(act, lambda draft: revise(draft, [merge], desk))[0].problem == ""
 
