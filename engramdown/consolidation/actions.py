@@ -1,9 +1,9 @@
-"""What an assistant did in a session: each tool call with its result, and each scratchpad cell.
+"""Actions: what an assistant did in a session, tool calls with their results and scratchpad cells.
 
-Promises: pure; any lines may be passed; linear time. Whether a cell failed, was cancelled or was
-killed is told by fields of its line and of its result, never by words of its output. A result
-belongs to the call of its id, or to the oldest open call of that tool. A call that never got a
-result was cancelled if the conversation went on without it; else it may still run, and is no cell.
+Pure, any lines, linear time. Whether an action failed, was cancelled or was killed is told by the
+fields of its line and of its result, never by words of its output. A result belongs to the call of
+its id, or to the oldest open call of that tool. A call that never got a result was cancelled if the
+conversation went on without it; otherwise it may still run, and is left out.
 """
 
 from __future__ import annotations

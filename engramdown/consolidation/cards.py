@@ -1,8 +1,8 @@
-"""Asking a model what a session was about, for its card.
+"""Session cards: asking a model what a session was about.
 
-Promises: writes nothing; a model sees the lines as data, without their secrets and no more of them
-than a bound; what it says has the lengths of a card, on one line each but for the details, and no
-secret either.
+Nothing is written here. A model sees the lines as data, without their secrets and no more of them
+than a bound. Its answer is cut to the lengths of a card, one line each except for the details, and
+holds no secret either.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What one text says and another does not: why two memories must not become one unseen.
+"""Information loss: what one text says and another does not, so that no two become one unseen.
 
-Promises: pure, total, no model; every answer is the reason in words, or ``""`` where nothing speaks
-against it. In doubt there is a reason: what is asked once too often costs a look, what is merged
-once too often is gone.
+Pure, total, no model. Every answer is the reason in words, or ``""`` where nothing speaks against
+it. In doubt there is a reason: a question too many costs a look, a merge too many loses a memory.
 """
 
 from __future__ import annotations

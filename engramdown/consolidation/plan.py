@@ -1,7 +1,7 @@
-"""What a job proposes to change about memories: operations on ids, and what becomes of each.
+"""Plans: what a job proposes to change about memories, and what becomes of each operation.
 
-Promises: pure; a plan is a value that changes nothing by itself; an operation names memories by
-their ids alone, so that what it is about is always what stands in the store.
+Pure. A plan is a value that changes nothing by itself. An operation names memories by their ids
+alone, so it is always about the memory as it stands in the store.
 """
 
 from __future__ import annotations

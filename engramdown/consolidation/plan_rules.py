@@ -1,8 +1,8 @@
 """The rules that no plan can override, and what becomes of a plan under them.
 
-Promises: pure and deterministic; whatever the plan, nothing that a person wrote, verified or pinned
-is applied without a person, and every operation gets a ruling with its reason. Each rule is one
-small function that returns why it objects, or ``""``.
+Pure and deterministic. Whatever the plan, nothing that a person wrote, verified or pinned is
+applied without a person, and every operation gets a ruling with its reason. Each rule is one small
+function that returns its objection, or ``""``.
 """
 
 from __future__ import annotations

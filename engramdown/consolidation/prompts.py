@@ -1,11 +1,11 @@
-"""What a model is asked: one template for each job, which a scope may replace.
+"""Prompts: what a model is asked, one template for each job, which a scope may replace.
 
-Promises: what a job passes on stands in a prompt as data, never as words of ours: each text is one
-line, a JSON string unless it is a single plain word, and closes no tag. A template is under the
-rules of :mod:`engramdown.models.templates`; the same values give the same bytes.
+What a job passes on stands in a prompt as data, never as instructions: each text is one line, a
+JSON string unless it is a single plain word, and closes no tag. A template obeys the rules of
+:mod:`engramdown.models.templates`; the same values give the same bytes.
 
-A template is ``prompts/<job>.j2``. What stands above its line ``{# user #}`` is the system text,
-what stands below is said as the user.
+A template is ``prompts/<job>.j2``. The text above its line ``{# user #}`` is the system prompt, the
+text below is what the user says.
 """
 
 from __future__ import annotations

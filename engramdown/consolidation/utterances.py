@@ -1,10 +1,8 @@
-"""What in a message its writer says, and what is only shown: code, quotations, logs, pasted text.
+"""Utterances: what the writer of a message says, and what is only shown.
 
-Promises: a masked text is as long as the text, line by line and character by character, so that
-offsets agree; what stands in a fence, a quotation, a tag, a log or a pasted text is blank in it;
-any string may be passed; linear time.
-
-The mask errs on one side: where it cannot be told whether somebody says a thing or shows it, it is
+Code, quotations, logs and pasted text are shown. A masked text is as long as the text, line by line
+and character by character, so that offsets agree; what is shown is blank in it. Any string may be
+passed; linear time. Where it cannot be told whether somebody says a thing or shows it, it counts as
 shown, and nothing is learned from it.
 """
 

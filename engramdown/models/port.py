@@ -1,8 +1,8 @@
-"""The port to language models: what one must do, and what asking one costs.
+"""The port to language models: what one must do, and how a job may ask it.
 
-Promises: every call is written to the ledger before it is made, and again when it ends; none is
-made that could pass a limit or cannot be written down; what a model answers is an instance of the
-schema or a :class:`engramdown.errors.ModelError`.
+Every call is written to the ledger before it is made, and again when it ends. No call is made that
+could pass a limit or cannot be written down. The answer of a model is an instance of the schema;
+anything else is a :class:`engramdown.errors.ModelError`.
 """
 
 from __future__ import annotations
@@ -193,9 +193,3 @@ class _Metering:
         """Write down what it cost."""
         there, back, ms, outcome, estimated = attempt
         self._run.end(Call(moment(), *self._told, there, back, ms, outcome, estimated, self._id))
-
-
-# What models may cost: so many calls and tokens in one run, and in a window of time.
-#
-# Promises: pure; a call that could pass a limit is refused before it is made, with the limit, what
-# was spent of it, and where it is set.

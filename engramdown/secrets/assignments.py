@@ -1,12 +1,12 @@
-"""Tells a secret value from a placeholder, a reference, a name and a word.
+"""Secrets behind a name: tells the value of a secret from a placeholder, a reference and a word.
 
-Promises: judges by the value and the name in front of it, with no list of services; the cost
-grows linearly with the text. No I/O.
+A value is judged by its looks and by the name in front of it, with no list of services. Pure; the
+cost grows linearly with the text.
 
-Names differ in how much is believed of them. After ``password`` every value counts that is no
-plain word; after ``token`` and ``api key`` one that is no word with a number either, which
-``secret`` asks for only where it is not quoted; after ``key``, ``cookie`` and the like, and
-without a name, only one that looks random.
+Names are believed to different degrees. After ``password`` every value counts that is no plain
+word; after ``token`` and ``api key`` one that is no word with a number either, which ``secret``
+asks for only where it is not quoted; after ``key``, ``cookie`` and the like, and without a name,
+only one that looks random.
 """
 
 from __future__ import annotations

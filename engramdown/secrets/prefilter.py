@@ -1,12 +1,11 @@
 """Where in a long text a pattern is worth trying.
 
-Promises: :meth:`Sought.search` finds what the pattern alone finds, at the same place; :func:`runs`
-misses no run; the cost grows linearly with the text, and is small where nothing is to be found.
-No I/O.
+:meth:`Sought.search` finds what the pattern alone would find, at the same place, and :func:`runs`
+misses no run. Pure; the cost grows linearly with the text, and is small where there is nothing.
 
-A pattern that begins with many names in any case is tried by :mod:`re` at every character, and
-that is slow. So a plainer one, in small letters, is looked for in the text in small letters, and
-only where that stands the pattern is tried.
+:mod:`re` tries a pattern that begins with many names in any case at every character, which is slow.
+So a plainer pattern in small letters is looked for in the text in small letters, and the real one
+is tried only where that stands.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Finds secrets that are told in prose: a login with its password, a key beside its id.
+"""Secrets told in prose: a login with its password, a key beside its id, a PIN in a sentence.
 
-Promises: says nothing of a word, a name, a version or a path, so it misses more than it takes for
-a secret; the cost grows linearly with the text. No I/O.
+A word, a name, a version or a path is no secret, so more is missed than is wrongly hidden. Pure;
+the cost grows linearly with the text.
 
-What a secret is called and how a sentence gives one is known for English, German, French, Spanish,
-Italian, Portuguese and Dutch. Accents are off by then: *contraseña* comes as ``contrasena``.
+The words for a secret, and the sentences that give one, are known for English, German, French,
+Spanish, Italian, Portuguese and Dutch. Accents are off by then: *contraseña* comes as
+``contrasena``.
 """
 
 from __future__ import annotations

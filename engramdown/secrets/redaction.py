@@ -1,17 +1,18 @@
 """Finds secrets in a text and hides them.
 
-Promises: what is found is a place and a kind, never the value; hiding twice changes nothing, and
-what was hidden is not found again; the cost grows linearly with the text, whatever is in it. Only
-the kinds of secret that are known here are found. No I/O.
+A finding is a place and a kind, never the value. Hiding twice changes nothing, and what was hidden
+is not found again. Pure; the cost grows linearly with the text, whatever is in it. Only the kinds
+of secret that are known here are found.
 
 A token of a known shape (``ghp_…``) counts by its shape. The value of an assignment
-(``password = …``) counts by what it looks like: references, placeholders, names and words do not.
-A random token on its own counts if it is long and mixes capitals, small letters and digits. In a
-file that is no text only what has a known shape counts: of the rest, chance makes too much there.
+(``password = …``) counts by its looks: references, placeholders, names and words do not. A random
+token on its own counts if it is long and mixes capitals, small letters and digits, and is no
+picture, digest, certificate or part of a URL. In a binary file only known shapes count: too much of
+the rest would be chance.
 
-A text is looked at as it stands and as it reads: without accents and characters that nobody sees,
-with letters in their plain form. What is wrapped over two lines is looked at in one piece, and
-base64 of a text is looked at as that text.
+A text is looked at as it stands and as it reads: without accents and invisible characters, with
+letters in their plain form. What is wrapped over two lines is looked at in one piece, and base64 of
+a text is looked at as that text.
 """
 
 from __future__ import annotations
@@ -44,10 +45,7 @@ from engramdown.secrets.prose import (
     find_told_passwords,
 )
 
-# Finds long tokens that stand alone, without a name that would say what they are.
-#
-# Promises: judges by the token and by what stands around it; says nothing of a picture, a digest, a
-# certificate or a part of a URL; the cost grows linearly with the text. No I/O.
+# ---- tokens that stand alone ----
 
 
 def find_random(piece: str) -> Iterator[Span]:
