@@ -201,6 +201,15 @@ def last_line(text: str) -> str:
     return text.rstrip().rpartition("\n")[2].strip()
 
 
+def code_span(text: str) -> str:
+    """Return a text as code in markdown.
+
+    >>> code_span("ls"), code_span("echo `ls`")
+    ('`ls`', '`` echo `ls` ``')
+    """
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
 # ---- which result belongs to which call ----
 
 

@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from engramdown.consolidation.actions import Cell, arguments_of, last_line
+from engramdown.consolidation.actions import Cell, arguments_of, code_span, last_line
 from engramdown.engram import Engram, pointers
 
 Detector = Callable[[Sequence[Cell]], list[Cell]]
@@ -444,13 +444,9 @@ def _engram(text: str, mend: _Mend) -> Engram:
 
 
 def _lesson(mend: _Mend) -> str:
-    reason = f" with {_quoted(mend.broken.reason)}" if mend.broken.reason else ""
-    said = f"{_quoted(mend.broken.said)} failed{reason}; {_quoted(mend.whole.said)} worked"
+    reason = f" with {code_span(mend.broken.reason)}" if mend.broken.reason else ""
+    said = f"{code_span(mend.broken.said)} failed{reason}; {code_span(mend.whole.said)} worked"
     return f"{mend.broken.tool}: {said}" if mend.broken.tool else said
-
-
-def _quoted(text: str) -> str:
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 # ---- which call mends which ----

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.actions import arguments_of
 from engramdown.consolidation.orders import is_order
 from engramdown.consolidation.statement_reader import extract as stated
-from engramdown.consolidation.utterances import mask_shown, sentences
+from engramdown.consolidation.utterances import any_case, mask_shown, sentences
 from engramdown.engram import fold
 from engramdown.language.untrusted import inert
 from engramdown.language.words import UNSPACED, word_set
@@ -254,7 +253,7 @@ def agrees(said: str) -> bool:
     >>> agrees("Sounds good!"), agrees("Ja, bitte"), agrees("Yes, but only on Mondays after lunch")
     (True, True, False)
     """
-    return _pattern(_AGREES).fullmatch(said.strip()) is not None
+    return any_case(_AGREES).fullmatch(said.strip()) is not None
 
 
 def tells(said: str) -> bool:
@@ -282,8 +281,8 @@ def files_in(text: str) -> list[str]:
     ['src/app.py', './Makefile']
     """
     found = []
-    for match in _pattern(r"[\w.@+~/\\:-]+").finditer(text):
-        word = _pattern(r"(?:::.*|(?::[0-9]+)*+[.:]*)\Z").sub("", match[0][:_LONGEST_PATH])
+    for match in any_case(r"[\w.@+~/\\:-]+").finditer(text):
+        word = any_case(r"(?:::.*|(?::[0-9]+)*+[.:]*)\Z").sub("", match[0][:_LONGEST_PATH])
         if is_file(word):
             found.append(word)
     return found
@@ -297,7 +296,7 @@ def is_file(word: str) -> bool:
     """
     if "://" in word or word.lower() in _NO_FILES:
         return False
-    return _pattern(_FILE).fullmatch(word) is not None
+    return any_case(_FILE).fullmatch(word) is not None
 
 
 _LONGEST_PATH: Final = 200
@@ -375,13 +374,7 @@ _NAMES: Final = (
 
 
 def _has(pattern: str, said: str) -> bool:
-    return _pattern(pattern).search(said.replace("\u2019", "'")) is not None
-
-
-@cache
-def _pattern(source: str) -> re.Pattern[str]:
-    """Compile when it is first needed."""
-    return re.compile(source, re.IGNORECASE)
+    return any_case(pattern).search(said.replace("\u2019", "'")) is not None
 
 
 # ---- notes ----

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.consolidation.actions import Cell, Line, arguments_of
+from engramdown.consolidation.actions import Cell, Line, arguments_of, code_span
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.language.untrusted import inert, one_line
 from engramdown.secrets.redaction import redact
@@ -336,11 +336,7 @@ def _asked(text: str) -> str | None:
 
 def _shown(now: str, before: str) -> str:
     """Return a step as it is written: what differs from time to time is told."""
-    return f"{_quoted(now)} (before: {_quoted(before)})" if before else _quoted(now)
-
-
-def _quoted(text: str) -> str:
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
+    return f"{code_span(now)} (before: {code_span(before)})" if before else code_span(now)
 
 
 def _sentence(name: str) -> str:

@@ -76,7 +76,7 @@ def sentences(mask: str) -> Iterator[Sentence]:
             continue
         if found["mark"] == "." and _is_shortened(mask, start, found.end("mark")):
             continue
-        if found["mark"] and _any_case(_DENIES).fullmatch(mask, start, found.start()):
+        if found["mark"] and any_case(_DENIES).fullmatch(mask, start, found.start()):
             continue  # What is said instead belongs to it.
         yield from _sentence(mask, start, found.start(), (found["mark"] or "")[-1:])
         start = found.end()
@@ -98,21 +98,21 @@ def own_words(text: str, fact: str) -> list[str]:
     >>> own_words("My colleague Eve uses vim, I use emacs. Is Helix good?", "Editor: vim")
     ['I use emacs']
     """
-    apart = _any_case(_OTHERS).search(fact) is None
-    named = _any_case(_NAMED).match(fact) is not None
-    parts = _any_case(_SENTENCE_END).split(text)
+    apart = any_case(_OTHERS).search(fact) is None
+    named = any_case(_NAMED).match(fact) is not None
+    parts = any_case(_SENTENCE_END).split(text)
     found: list[str] = []
     for said, mark in zip(parts[::2], [*parts[1::2], ""], strict=True):
         if said.lstrip().startswith(">"):
             continue  # Quoted from elsewhere.
-        clauses = _any_case(_OWN_BEGINS).split(said)
-        if "?" in mark or "\uff1f" in mark or _any_case(_ASKS).match(said):
-            clauses = [each for each in clauses[:-1] if _any_case(_OWN_SAYS).match(each)]
+        clauses = any_case(_OWN_BEGINS).split(said)
+        if "?" in mark or "\uff1f" in mark or any_case(_ASKS).match(said):
+            clauses = [each for each in clauses[:-1] if any_case(_OWN_SAYS).match(each)]
         kept: list[str] = []
         for each in clauses:
             left = (_without_others(each) if apart else each).strip()
             strange = named and apart and _is_no_introduction(left)
-            if left and not strange and not _any_case(_SUPPOSES).match(left):
+            if left and not strange and not any_case(_SUPPOSES).match(left):
                 kept.append(left)
         # A negation may stand in another clause of the sentence.
         found += [", ".join(kept)] if kept else []
@@ -121,19 +121,19 @@ def own_words(text: str, fact: str) -> list[str]:
 
 def _without_others(clause: str) -> str:
     """Return a clause from where its writer speaks of themselves, if it begins with another."""
-    if _any_case(_OF_ANOTHER).match(clause):
-        begins = _any_case(_I_SAY).search(clause)
+    if any_case(_OF_ANOTHER).match(clause):
+        begins = any_case(_I_SAY).search(clause)
         return clause[begins.start() :] if begins else ""
     # "I asked my colleague Eve": the name is the colleague's.
-    return _any_case(_BESIDE).sub(r"\1", clause)
+    return any_case(_BESIDE).sub(r"\1", clause)
 
 
 def _is_no_introduction(clause: str) -> bool:
     """Whether nobody introduces themselves: "Thanks, Eve", "Eve is my manager"."""
-    if _any_case(_STRANGER).search(clause):
+    if any_case(_STRANGER).search(clause):
         return True
     is_latin = _pattern(r"[^\W\d_\x00-\u024f]").search(clause) is None
-    return is_latin and len(clause.split()) > _NAME_ONLY and not _any_case(_ONESELF).search(clause)
+    return is_latin and len(clause.split()) > _NAME_ONLY and not any_case(_ONESELF).search(clause)
 
 
 # ---- whose words they are ----
@@ -241,7 +241,8 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 
 @cache
-def _any_case(pattern: str) -> re.Pattern[str]:
+def any_case(pattern: str) -> re.Pattern[str]:
+    """Return a pattern for any case, compiled when it is first needed."""
     return re.compile(pattern, re.IGNORECASE)
 
 
@@ -381,7 +382,7 @@ def _own_from(lines: list[str]) -> int:
     """Return the first line of what is asked about a text above it, which somebody else wrote."""
     last = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip()), 0)
     asks = last > 1 and not lines[last - 1].strip() and len(lines[last]) <= LONGEST
-    return last if asks and _any_case(_ASKED_ABOUT).search(lines[last]) else 0
+    return last if asks and any_case(_ASKED_ABOUT).search(lines[last]) else 0
 
 
 def _pasted_from(lines: list[str], at: int) -> int:
@@ -390,8 +391,8 @@ def _pasted_from(lines: list[str], at: int) -> int:
     In a fence or a quotation it ends with these, and is known for what it is.
     """
     line = lines[at]
-    found = _any_case(_WORK_ON).match(line) or _any_case(_INTRODUCES).match(line)
-    if found is None or _any_case(_OWN_LIST).search(line):
+    found = any_case(_WORK_ON).match(line) or any_case(_INTRODUCES).match(line)
+    if found is None or any_case(_OWN_LIST).search(line):
         return -1
     after = next((lines[to] for to in range(at + 1, len(lines)) if lines[to].strip()), "")
     fenced = _pattern(_FENCE).match(after) or _pattern(_LINE).match(after)
