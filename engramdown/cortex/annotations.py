@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from engramdown.cortex.damage import Sheet, comments
-from engramdown.cortex.findings import Finding
+from engramdown.doctor.findings import Finding
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SCOPES, SOURCES
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Placed

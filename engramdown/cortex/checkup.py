@@ -1,7 +1,7 @@
 """Looks memory files over and says what is wrong with them, line by line.
 
 Promises: pure; any text may be passed; what a person wrote is reported and never called fixable.
-``engramdown.cortex.findings`` has the words, ``engramdown.cortex.mending`` mends.
+``engramdown.doctor.findings`` has the words, ``engramdown.cortex.mending`` mends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from engramdown.cortex.annotations import day, metadata_findings
 from engramdown.cortex.damage import SOUL, Sheet, damage
-from engramdown.cortex.findings import Finding
+from engramdown.doctor.findings import Finding
 from engramdown.engram import Scope
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.placement import as_entry

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from engramdown.cortex.findings import Finding, find
+from engramdown.doctor.findings import Finding, find
 from engramdown.engram import RULE_KINDS, fold
 from engramdown.hippocampus.placement import is_memory, split_task
 from engramdown.kinds import ARCHIVE, PENDING, RULES, SOUL

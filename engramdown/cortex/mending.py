@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from engramdown.cortex.annotations import corrected
-from engramdown.cortex.findings import Finding
+from engramdown.doctor.findings import Finding
 from engramdown.hippocampus.entry import entry_id
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata

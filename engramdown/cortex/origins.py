@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.cortex.findings import Finding, find
+from engramdown.doctor.findings import Finding, find
 from engramdown.engram import Scope
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.hippocampus import placement

@@ -11,8 +11,8 @@ from datetime import date
 from typing import Final
 
 from engramdown.cortex.checkup import check
-from engramdown.cortex.findings import Finding
 from engramdown.cortex.mending import BY_TEXT, expired_ids, fix
+from engramdown.doctor.findings import Finding
 from engramdown.errors import EntryNotFoundError, StoreError
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.store import Hippocampus

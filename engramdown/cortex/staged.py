@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.cortex.checkup import check_form
-from engramdown.cortex.findings import Finding, find
+from engramdown.doctor.findings import Finding, find
 from engramdown.errors import GitError
 from engramdown.git.repository import Repository, Staged
 from engramdown.hippocampus.files import is_for_git

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engramdown.cortex.findings import Finding, find
+from engramdown.doctor.findings import Finding, find
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import EngramdownError, StoreError

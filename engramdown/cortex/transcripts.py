@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from engramdown.cortex.findings import Finding, find
+from engramdown.doctor.findings import Finding, find
 from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import StoreError
 from engramdown.recall.lines import BROKEN, read_lines, usual

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.cortex.checkup import check, check_form, in_order
-from engramdown.cortex.findings import CODES, Finding
 from engramdown.cortex.mending import fix
+from engramdown.doctor.findings import CODES, Finding
 from engramdown.engram import fold
 from engramdown.markdown.document import parse
 from tests.hippocampus.test_gallery import PAGES

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.cortex.findings import CODES, Finding, find
+from engramdown.doctor.findings import CODES, Finding, find
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 
