@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, NamedTuple
 
-from engramdown.cortex.annotations import day, metadata_findings
-from engramdown.cortex.damage import SOUL, Sheet, damage
 from engramdown.doctor.findings import Finding
+from engramdown.doctor.syntax import SOUL, Sheet, damage, day, metadata_findings
 from engramdown.engram import Scope
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.placement import as_entry

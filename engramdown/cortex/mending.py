@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from engramdown.cortex.annotations import corrected
 from engramdown.doctor.findings import Finding
+from engramdown.doctor.syntax import corrected
 from engramdown.hippocampus.entry import entry_id
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata

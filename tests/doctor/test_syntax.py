@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.cortex.damage import Sheet, comments, damage
+from engramdown.doctor.syntax import Sheet, comments, damage
 
 
 def found(text: str, file: str = "lessons.md") -> list[tuple[int, str]]:

@@ -6,8 +6,7 @@ from datetime import date
 
 import pytest
 
-from engramdown.cortex.annotations import corrected, day, metadata_findings
-from engramdown.cortex.damage import Sheet
+from engramdown.doctor.syntax import Sheet, corrected, day, metadata_findings
 from engramdown.markdown.metadata import Metadata
 
 
