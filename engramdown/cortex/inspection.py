@@ -1,7 +1,7 @@
 """Reads a scope's folder for ``doctor`` and says what is wrong with the files themselves.
 
 Promises: reads only, holds no lock and follows no link out of the scope; what cannot be read is a
-finding, never an error. What the files say is for :mod:`engramdown.cortex.checkup`.
+finding, never an error. What the files say is for :mod:`engramdown.doctor.checks`.
 """
 
 from __future__ import annotations

@@ -26,11 +26,11 @@ def fix(text: str, findings: Iterable[Finding], new_id: Callable[[], str]) -> st
 
     Args:
         text: The text of a file.
-        findings: What :func:`engramdown.cortex.checkup.check` found in exactly this text.
+        findings: What :func:`engramdown.doctor.checks.check` found in exactly this text.
         new_id: Gives an id for an entry whose own stands twice.
 
     >>> from datetime import date
-    >>> from engramdown.cortex.checkup import check
+    >>> from engramdown.doctor.checks import check
     >>> text = "- CI is slow <!-- id:k3v9q2ht confidence:High -->\n"
     >>> fix(text, check({"lessons.md": text}, date(2026, 3, 1)), lambda: "")
     '- CI is slow <!-- id:k3v9q2ht confidence:high -->\n'

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from datetime import date
 from typing import Final
 
-from engramdown.cortex.checkup import check
 from engramdown.cortex.mending import BY_TEXT, expired_ids, fix
+from engramdown.doctor.checks import check
 from engramdown.doctor.findings import Finding
 from engramdown.errors import EntryNotFoundError, StoreError
 from engramdown.hippocampus.changeset import new_id

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from engramdown import Engram, Hippocampus
-from engramdown.cortex.checkup import check
+from engramdown.doctor.checks import check
 from engramdown.engram import Kind, fold
 from engramdown.errors import EngramdownError
 from engramdown.git.driver import drive, rule, with_rule

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from engramdown.cortex.checkup import check
 from engramdown.cortex.mending import fix
+from engramdown.doctor.checks import check
 from engramdown.doctor.findings import CODES
 from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import Metadata
