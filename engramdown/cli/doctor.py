@@ -29,10 +29,10 @@ from engramdown.cli.process import Place
 from engramdown.clock import today
 from engramdown.cortex.inspection import UNREADABLE, inspect, inspect_settings
 from engramdown.cortex.origins import inspect_origins
-from engramdown.cortex.repair import Ids, repair
 from engramdown.cortex.tidying import Tidying, plan_tidying, telling_findings, tidy
 from engramdown.doctor.checks import StagedReport, check, inspect_staged, stops
 from engramdown.doctor.findings import CODES, Finding, Level, find
+from engramdown.doctor.repairs import Ids, repair
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.git.repository import find_repository

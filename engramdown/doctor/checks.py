@@ -1,7 +1,7 @@
 """Looks memory files over and says what is wrong with them, line by line.
 
 Promises: pure; any text may be passed; what a person wrote is reported and never called fixable.
-``engramdown.doctor.findings`` has the words, ``engramdown.cortex.mending`` mends.
+``engramdown.doctor.findings`` has the words, ``engramdown.doctor.repairs`` mends.
 """
 
 from __future__ import annotations

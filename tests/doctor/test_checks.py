@@ -8,9 +8,9 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.mending import fix
 from engramdown.doctor.checks import check, check_form, in_order
 from engramdown.doctor.findings import CODES, Finding
+from engramdown.doctor.repairs import fix
 from engramdown.engram import fold
 from engramdown.markdown.document import parse
 from tests.hippocampus.test_gallery import PAGES

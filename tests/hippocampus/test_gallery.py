@@ -7,9 +7,9 @@ from typing import Final
 
 import pytest
 
-from engramdown.cortex.mending import fix
 from engramdown.doctor.checks import check
 from engramdown.doctor.findings import CODES
+from engramdown.doctor.repairs import fix
 from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import Metadata
 from tests.hippocampus.gallery import Page, Said

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.cortex.repair import Ids, repair
+from engramdown.doctor.repairs import Ids, repair
 from engramdown.errors import EntryNotFoundError
 from engramdown.hippocampus.store import Hippocampus
 
