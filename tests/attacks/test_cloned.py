@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, EpisodicMemory
-from engramdown.cortex.inspection import inspect
 from engramdown.cortex.sleep_state import NAME as SLEPT
+from engramdown.doctor.folder import inspect
 from engramdown.episodes.forget import WORK
 from engramdown.errors import EngramdownError, SettingsError, StoreError
 from tests.cli.conftest import Runner

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, EpisodicMemory, Hippocampus
-from engramdown.cortex.inspection import inspect
+from engramdown.doctor.folder import inspect
 from engramdown.errors import StoreError
 from engramdown.settings import find_places
 from engramdown.storage.disk import Disk

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from engramdown.cortex import transcripts
-from engramdown.cortex.inspection import inspect
 from engramdown.cortex.transcripts import count_transcripts, inspect_transcripts
+from engramdown.doctor.folder import inspect
 from engramdown.episodes.memory import EpisodicMemory
 from tests.episodes.disks import Fault, FaultyDisk
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.cortex.inspection import Inspection, inspect
+from engramdown.doctor.folder import Inspection, inspect
 from engramdown.engram import Engram
 from engramdown.hippocampus.history import Step, write_line
 from engramdown.hippocampus.store import Hippocampus
@@ -180,7 +180,7 @@ def test_what_the_system_refuses_to_read_is_a_finding(
     def refuse(*_: object) -> bytes:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("engramdown.cortex.inspection.Disk.read", refuse)
+    monkeypatch.setattr("engramdown.doctor.folder.Disk.read", refuse)
     (root / "memory" / "topics" / "ci.md").unlink()
     (item,) = inspect(root).findings
     assert (item.file, item.message) == ("lessons.md", "cannot be read: Permission denied")
@@ -189,7 +189,7 @@ def test_what_the_system_refuses_to_read_is_a_finding(
 def test_a_file_that_goes_away_meanwhile_is_no_finding(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramdown.cortex.inspection.Disk.read", lambda *_: None)
+    monkeypatch.setattr("engramdown.doctor.folder.Disk.read", lambda *_: None)
     assert inspect(root) == Inspection()
 
 
@@ -201,7 +201,7 @@ def test_a_folder_that_may_not_be_listed_is_found(
     def access(path: Path, mode: int) -> bool:
         return not (Path(path).name == "topics" and mode & os.R_OK) and real(path, mode)
 
-    monkeypatch.setattr("engramdown.cortex.inspection.os.access", access)
+    monkeypatch.setattr("engramdown.doctor.folder.os.access", access)
     assert looked_at(root) == [("topics", 0, "cannot-read")]
 
 
@@ -254,5 +254,5 @@ def test_a_journal_that_becomes_a_pipe_meanwhile_is_not_waited_for(
     journal = root / "history.jsonl"
     journal.unlink()
     os.mkfifo(journal)
-    monkeypatch.setattr("engramdown.cortex.inspection.what_instead", lambda _: "")
+    monkeypatch.setattr("engramdown.doctor.folder.what_instead", lambda _: "")
     assert looked_at(root) == [("../history.jsonl", 0, "cannot-read")]
