@@ -95,8 +95,8 @@ def _mend(
     if any(finding.code in BY_TEXT for finding in findings):
         after = fix(text, findings, next_id)
         store.rewrite(name, lambda now: after if now == text else now, _WHY)
-    for entry_id in ids:
-        _forget(store, entry_id)
+    for found in ids:
+        _forget(store, found)
 
 
 def _forget(store: Hippocampus, entry_id: str) -> None:
