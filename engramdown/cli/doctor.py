@@ -27,11 +27,16 @@ from engramdown.cli.commands import dry_run_option, given, json_option, pass_pla
 from engramdown.cli.layout import Line, Part, cells, line, pick
 from engramdown.cli.process import Place
 from engramdown.clock import today
-from engramdown.cortex.origins import inspect_origins
-from engramdown.cortex.tidying import Tidying, plan_tidying, telling_findings, tidy
 from engramdown.doctor.checks import StagedReport, check, inspect_staged, stops
 from engramdown.doctor.findings import CODES, Finding, Level, find
 from engramdown.doctor.folder import UNREADABLE, inspect, inspect_settings
+from engramdown.doctor.recordings import (
+    Tidying,
+    inspect_origins,
+    plan_tidying,
+    telling_findings,
+    tidy,
+)
 from engramdown.doctor.repairs import Ids, repair
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError

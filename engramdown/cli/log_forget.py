@@ -19,7 +19,7 @@ from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_file, edit_text
-from engramdown.cortex.origins import Sourced, journalled, learned_from, remaining
+from engramdown.doctor.recordings import Sourced, journalled, learned_from, remaining
 from engramdown.engram import Scope
 from engramdown.episodes.card import Card, CardFiles, as_page
 from engramdown.episodes.forget import Forgotten

@@ -24,7 +24,7 @@ from engramdown.cli.show import age_of
 from engramdown.clock import moment, today
 from engramdown.cortex.asking import ledger_of
 from engramdown.cortex.sleep_state import slept_at
-from engramdown.cortex.transcripts import Tally, count_transcripts
+from engramdown.doctor.recordings import Tally, count_transcripts
 from engramdown.models.ledger import OUTCOMES, Sum, sums
 from engramdown.tokens import estimate_tokens
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from engramdown.cortex.approvals import Approvals
-from engramdown.cortex.transcripts import inspect_transcripts
 from engramdown.doctor.findings import Finding, find
+from engramdown.doctor.recordings import inspect_transcripts
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, SettingsError, StoreError
 from engramdown.git.driver import is_unregistered

@@ -311,7 +311,7 @@ def test_where_only_tools_are_to_be_hidden_only_they_are(run: Runner, talkative:
 def test_old_transcripts_are_looked_at_when_they_are_mended(
     run: Runner, talkative: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramdown.cortex.tidying._LOOKED_AT", 10)
+    monkeypatch.setattr("engramdown.doctor.recordings._LOOKED_AT", 10)
     assert "transcript-secret" not in run.ok("doctor").out
     run.ok("doctor", "--fix", "--yes")
     assert not holds_word(talkative)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.cortex import transcripts
-from engramdown.cortex.transcripts import count_transcripts, inspect_transcripts
+from engramdown.doctor import recordings
 from engramdown.doctor.folder import inspect
+from engramdown.doctor.recordings import count_transcripts, inspect_transcripts
 from engramdown.episodes.memory import EpisodicMemory
 from tests.episodes.disks import Fault, FaultyDisk
 
@@ -69,7 +69,7 @@ def test_lines_that_are_no_episodes_are_found(tmp_path: Path, memory: EpisodicMe
 def test_every_line_has_its_number_however_it_is_read(
     tmp_path: Path, memory: EpisodicMemory, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr(transcripts, "_BLOCK", block)
+    monkeypatch.setattr(recordings, "_BLOCK", block)
     path = memory.folder / "t.jsonl"
     for text in ("a", "b" * 3_000, "c"):
         memory.log("t", "tool_result", text)

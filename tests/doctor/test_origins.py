@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.cortex.origins import inspect_origins, learned, learned_from
+from engramdown.doctor.recordings import inspect_origins, learned, learned_from
 from engramdown.engram import Scope
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import SessionNotFoundError

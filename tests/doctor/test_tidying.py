@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.cortex.tidying import plan_tidying, tidy
+from engramdown.doctor.recordings import plan_tidying, tidy
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import StoreError
 from engramdown.settings import EpisodeSettings

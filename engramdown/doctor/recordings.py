@@ -1,0 +1,483 @@
+"""Looks at a scope's transcripts for ``doctor`` and ``stats``.
+
+Promises: reads only and takes no lock; what is wrong is a finding, never an error, and names no
+text of a transcript.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from engramdown.doctor.findings import Finding, find
+from engramdown.engram import Scope
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes.recorder import find_trouble
+from engramdown.errors import EngramdownError, SessionNotFoundError, StoreError
+from engramdown.hippocampus import placement
+from engramdown.hippocampus.snapshot import Reader
+from engramdown.recall.lines import BROKEN, read_lines, usual
+from engramdown.settings import EpisodeSettings
+from engramdown.storage.disk import Disk
+from engramdown.transcripts.changes import CACHE, FOLDER
+from engramdown.transcripts.episode import Pointer, read_line
+from engramdown.transcripts.payloads import PAYLOADS, TOOL_ROLES, Payloads
+from engramdown.transcripts.sessions import Sessions, left_open
+from engramdown.transcripts.summary_log import FOLDER as GISTS
+from engramdown.transcripts.visibility import REDACTED
+
+__all__ = [
+    "Sourced",
+    "Tally",
+    "Tidying",
+    "count_transcripts",
+    "inspect_origins",
+    "inspect_transcripts",
+    "journalled",
+    "learned",
+    "learned_from",
+    "plan_tidying",
+    "remaining",
+    "telling_findings",
+    "tidy",
+]
+
+_TORN: Final = ".torn-"
+_REFERS: Final = b'"payload"'
+_BLOCK: Final = 4 * 1024 * 1024
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How much is recorded.
+
+    Attributes:
+        sessions: How many sessions there are.
+        episodes: How many lines they have, but for the first of each.
+        size: Of their files, in bytes.
+        degraded: Why recording does not work, one sentence for each process in trouble.
+    """
+
+    sessions: int = 0
+    episodes: int = 0
+    size: int = 0
+    degraded: tuple[str, ...] = ()
+
+    def __add__(self, other: Tally) -> Tally:
+        """Return the sum of two scopes."""
+        return Tally(
+            self.sessions + other.sessions,
+            self.episodes + other.episodes,
+            self.size + other.size,
+            self.degraded + other.degraded,
+        )
+
+
+def count_transcripts(root: Path) -> Tally:
+    """Count what the scope at ``root`` has recorded."""
+    folder, disk = root / FOLDER, Disk()
+    try:
+        found = Sessions(folder, disk).list()
+        degraded = tuple(str(trouble) for _, trouble in find_trouble(folder, disk))
+    except OSError as error:
+        return Tally(degraded=(f"cannot be read: {error.strerror}",))
+    return Tally(
+        sessions=len(found),
+        episodes=sum(info.lines for info in found),
+        size=sum(info.size for info in found),
+        degraded=degraded,
+    )
+
+
+def inspect_transcripts(root: Path) -> list[Finding]:
+    """Return what is wrong with the transcripts of the scope at ``root``."""
+    folder, disk = root / FOLDER, Disk()
+    sessions = Sessions(folder, disk)
+    found = [
+        find((f"../{name}", 0), "link", fixable=False, target=(root / name).readlink())
+        for name in (FOLDER, f"{FOLDER}/{PAYLOADS}", GISTS, CACHE)
+        if (root / name).is_symlink()
+    ]
+    try:
+        for name, trouble in find_trouble(folder, disk):
+            told = find(_place(name), "degraded", fixable=trouble.ended, reason=str(trouble))
+            found.append(told)
+        for name in disk.files(folder):
+            if _TORN in name:
+                size = (folder / name).stat().st_size
+                found.append(find(_place(name), "torn-line", size=size))
+        payloads = Payloads(folder / PAYLOADS, disk, durable=False)
+        for session in sessions.ids():
+            found += _inspect_session(sessions.path(session), disk, payloads)
+        for info in left_open(sessions, disk):
+            place = _place(sessions.path(info.id).name)
+            found.append(find(place, "left-open", fixable=True, date=info.last[:10]))
+    except OSError as error:
+        found.append(find(_place("."), "cannot-read", reason=error.strerror))
+    return found
+
+
+def _inspect_session(path: Path, disk: Disk, payloads: Payloads) -> list[Finding]:
+    name, _ = _place(path.name)
+    try:
+        look = _look(path, disk, payloads)
+        cut = look.unfinished and not disk.is_kept(path)
+    except FileNotFoundError:
+        return []
+    except (OSError, StoreError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return [find((name, 0), "cannot-read", reason=reason)]
+    found = []
+    if look.broken:
+        found.append(find((name, look.broken[0]), "episode-line", count=len(look.broken)))
+    if look.missing:
+        found.append(find((name, look.missing[0]), "missing-text", count=len(look.missing)))
+    if cut:
+        found.append(find((name, look.lines), "unfinished-line", size=look.unfinished))
+    return found
+
+
+@dataclass(slots=True)
+class _Look:
+    """What one reading of a session found: numbers of lines, from 1."""
+
+    lines: int = 0
+    broken: list[int] = field(default_factory=list)
+    missing: list[int] = field(default_factory=list)
+    unfinished: int = 0
+
+
+def _look(path: Path, disk: Disk, payloads: Payloads) -> _Look:
+    look = _Look()
+    for block in _blocks(path, disk):
+        for number, line in _doubtful(block, look.lines + 1):
+            seen = next(read_lines(line), None)
+            if seen is None:
+                look.unfinished = len(line)
+            elif seen.role == BROKEN:
+                look.broken.append(number)
+            elif not _has_whole(line, disk, payloads):
+                look.missing.append(number)
+        look.lines += block.count(b"\n") + bool(look.unfinished)
+    return look
+
+
+def _doubtful(block: bytes, number: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that may be no episodes or refer to a text; the first has this number."""
+    clean = _is_text(block)
+    at = good = 0
+    while at < len(block):
+        if at == good and clean:
+            good = usual(block, at)
+        refers = block.find(_REFERS, at, good)
+        stop = good if refers < 0 else (block.rfind(b"\n", at, refers) + 1 or at)
+        number += block.count(b"\n", at, stop)
+        at = stop
+        if at < len(block):
+            end = block.find(b"\n", at) + 1 or len(block)
+            yield number, block[at:end]
+            number, at = number + 1, end
+            good = max(good, at)
+
+
+def _is_text(block: bytes) -> bool:
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _blocks(path: Path, disk: Disk) -> Iterator[bytes]:
+    """Yield the bytes of a file, cut behind the end of a line; the last piece may lack one."""
+    descriptor = disk.open(path)
+    try:
+        offset, rest = 0, b""
+        while piece := disk.read_at(descriptor, offset, offset + _BLOCK):
+            offset += len(piece)
+            end = piece.rfind(b"\n") + 1
+            if end:
+                yield rest + piece[:end]
+            rest = piece[end:] if end else rest + piece
+        if rest:
+            yield rest
+    finally:
+        disk.close(descriptor)
+
+
+def _has_whole(line: bytes, disk: Disk, payloads: Payloads) -> bool:
+    """Whether the whole text is there that a line needs; what is no digest leads nowhere."""
+    episode = read_line(line) if _REFERS in line else None
+    name = episode.payload if episode is not None else ""
+    if not name:
+        return True
+    return bool(_DIGEST.fullmatch(name)) and disk.find(payloads.path(name)) is not None
+
+
+def _place(name: str) -> tuple[str, int]:
+    return f"../{FOLDER}" if name == "." else f"../{FOLDER}/{name}", 0
+
+
+# What ``doctor --fix`` may tidy in the transcripts of a scope.
+#
+# Promises: a session that was left open is ended with the time of its last line, and the note that
+# a process left about its trouble is removed once it was told. Of a line only the secrets are
+# touched, which the settings would hide if it were written today.
+
+
+@dataclass(frozen=True, slots=True)
+class Tidying:
+    """What can be tidied in one scope.
+
+    Attributes:
+        root: The folder of the scope.
+        open: The ids of the sessions to end.
+        told: The files to remove, and what each says.
+        telling: The ids of the sessions that tell secrets, and the lines that do, with what they
+            say without them.
+    """
+
+    root: Path
+    open: tuple[str, ...] = ()
+    told: tuple[tuple[Path, str], ...] = ()
+    telling: tuple[tuple[str, tuple[tuple[int, str], ...]], ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything to do."""
+        return bool(self.open or self.told or self.telling)
+
+
+def plan_tidying(root: Path, settings: EpisodeSettings) -> Tidying:
+    """Return what can be tidied in the scope at ``root``; nothing where nothing is recorded."""
+    folder, disk = root / FOLDER, Disk()
+    if not settings.enabled:
+        return Tidying(root)
+    left = left_open(Sessions(folder, disk), disk)
+    told = [
+        (folder / name, str(trouble))
+        for name, trouble in find_trouble(folder, disk)
+        if trouble.ended
+    ]
+    telling = tuple(telling_sessions(root, settings))
+    return Tidying(root, tuple(info.id for info in left), tuple(told), telling)
+
+
+def telling_sessions(
+    root: Path, settings: EpisodeSettings, most: int | None = None
+) -> Iterator[tuple[str, tuple[tuple[int, str], ...]]]:
+    """Yield the sessions that tell secrets which the settings hide, newest first, and the lines.
+
+    Args:
+        root: The folder of the scope.
+        settings: Its settings; where they hide nothing, there is nothing to say.
+        most: How many bytes of transcripts to look at; ``None`` for all of them.
+
+    Raises:
+        OSError: If a transcript cannot be read.
+    """
+    if settings.redact == "off":
+        return
+    memory = EpisodicMemory(root, settings)
+    try:
+        forgetting = memory.forgetting()
+        roles = None if settings.redact == "all" else TOOL_ROLES
+        for info in sorted(memory.sessions(), key=lambda info: info.last, reverse=True):
+            if most is not None:
+                most -= info.size
+                if most < 0:
+                    return
+            if lines := forgetting.telling(info.id, roles):
+                yield info.id, lines
+    finally:
+        memory.close()
+
+
+def telling_findings(root: Path, settings: EpisodeSettings) -> list[Finding]:
+    """Return what the newest transcripts tell, for who only looks."""
+    try:
+        return [
+            find(
+                (f"../{FOLDER}/{session}.jsonl", lines[0][0] + 1),
+                "transcript-secret",
+                fixable=True,
+                lines="1 line" if len(lines) == 1 else f"{len(lines)} lines",
+            )
+            for session, lines in telling_sessions(root, settings, _LOOKED_AT)
+        ]
+    except (OSError, EngramdownError):
+        return []  # what cannot be read is a finding of its own
+
+
+_LOOKED_AT: Final = 4 * 1024 * 1024
+
+
+def tidy(plans: Iterable[Tidying], settings: EpisodeSettings) -> None:
+    """Carry out what was planned; what somebody else did meanwhile is done.
+
+    Raises:
+        StoreError: If a session could not be ended.
+        OSError: If a file could not be removed.
+    """
+    for each in plans:
+        memory = EpisodicMemory(each.root, settings)
+        failed = memory.close_orphans().failed if each.open else {}
+        memory.close()
+        if failed:
+            session, reason = next(iter(failed.items()))
+            raise StoreError(f"{session} could not be ended: {reason}")
+        for path, _ in each.told:
+            path.unlink(missing_ok=True)
+        _hide(each, settings)
+
+
+def _hide(plan: Tidying, settings: EpisodeSettings) -> None:
+    if not plan.telling:
+        return
+    memory = EpisodicMemory(plan.root, settings)
+    try:
+        for session, lines in plan.telling:
+            memory.forgetting().hide(session, [seq for seq, _ in lines])
+    finally:
+        memory.close()
+
+
+# Which memories were learned from a line of a transcript: a person may have to look at them.
+#
+# Promises: looking takes no lock and writes nothing; what waits and what was retired counts as
+# well, as its words stand there, too. Nothing is done to a memory because of where it comes from.
+
+# A line so long is not said twice by chance; of more than so many, some tell enough.
+_LINE: Final = 24
+_MOST_LINES: Final = 5_000
+
+
+class Sourced(NamedTuple):
+    """A memory that was learned from a line.
+
+    Attributes:
+        id: The id of the memory.
+        scope: Its scope.
+        file: Where it stands, relative to the memory folder.
+        line: The line there, from 1.
+        origin: The line of the transcript.
+    """
+
+    id: str
+    scope: Scope
+    file: str
+    line: int
+    origin: Pointer
+
+
+def journalled(root: Path, session: str) -> list[str]:
+    """Return the sections of the journal that were written in a session, as a name and a line.
+
+    Raises:
+        StoreError: If the journal cannot be read.
+    """
+    # Imported here: only who takes back asks.
+    from engramdown.journal.journal import Journal
+
+    return [
+        f"{day.path.parent.name}/{day.path.name}:{section.line}"
+        for day in reversed(Journal(root).days(None))
+        for section in day.sections
+        if section.session == session
+    ]
+
+
+def remaining(root: Path, session: str, said: Iterable[str]) -> list[str]:
+    """Return what keeps words of a session when that is taken back, relative to ``root``.
+
+    Args:
+        root: The folder of a scope.
+        session: The id of the session.
+        said: What was said in it.
+
+    Raises:
+        StoreError: If something else than a file stands there.
+    """
+    lines = {" ".join(line.split()) for text in said for line in text.split("\n")}
+    wanted = [*sorted(line for line in lines if len(line) >= _LINE)[:_MOST_LINES], f"{session}#"]
+    wanted += [json.dumps(line)[1:-1] for line in wanted]
+    disk = Disk()
+    files = [root / "history.jsonl"]
+    for folder in ("working", "gists"):
+        names = disk.files(root / folder)
+        files += [root / folder / name for name in names if not name.startswith(f"{session}.")]
+    found = []
+    for path in files:
+        text = " ".join((disk.load(path) or b"").decode("utf-8", "replace").split())
+        if any(line in text for line in wanted):
+            found.append(path.relative_to(root).as_posix())
+    return found
+
+
+def learned(root: Path, scope: Scope) -> Iterator[Sourced]:
+    """Yield what the scope at ``root`` has learned from transcripts, in file order.
+
+    Raises:
+        StoreError: If a memory file cannot be read.
+    """
+    reader = Reader(root, Disk(durable=False))
+    for name in reader.names():
+        for placed in placement.raw_entries(name, reader.read(name).document):
+            entry = placement.as_entry(name, scope, placed)
+            # What was merged was learned in several places.
+            for origin in map(Pointer.parse, entry.origin.split(",")):
+                if origin is not None:
+                    yield Sourced(entry.id, scope, reader.spelled(name), placed.line, origin)
+
+
+def learned_from(
+    root: Path, scope: Scope, session: str, seqs: Collection[int] = ()
+) -> list[Sourced]:
+    """Return what was learned from lines of a session, or from any of them if none is named."""
+    return [
+        each
+        for each in learned(root, scope)
+        if each.origin.session == session and (not seqs or each.origin.seq in seqs)
+    ]
+
+
+def inspect_origins(root: Path, scope: Scope) -> list[Finding]:
+    """Return which memories of the scope at ``root`` were learned from what is not there any more.
+
+    A memory for all projects may come from another project; where there are no transcripts at all,
+    somebody else may have them.
+    """
+    sessions = Sessions(root / FOLDER, Disk())
+    here = frozenset(sessions.ids())
+    found, gone = [], dict[str, list[Sourced]]()
+    try:
+        for each in learned(root, scope) if here else ():
+            if each.origin.session in here:
+                code = _lost(sessions, each.origin)
+                place = (each.file, each.line)
+                found += [find(place, code, origin=each.origin)] if code else []
+            elif scope == "project":
+                gone.setdefault(each.file, []).append(each)
+    except (OSError, StoreError):
+        return found  # which is told of the file itself
+    for file, several in gone.items():
+        first = several[0]
+        found.append(
+            find((file, first.line), "session-gone", count=len(several), origin=first.origin)
+        )
+    return found
+
+
+def _lost(sessions: Sessions, origin: Pointer) -> str:
+    """Return what became of a line of a session that is there, or ``""`` if it is whole."""
+    try:
+        episode = sessions.episode(*origin)
+    except SessionNotFoundError:
+        return ""  # removed this moment
+    if episode is None:
+        return "source-gone"
+    return "source-redacted" if REDACTED in episode.more else ""
