@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.cortex.cortex import Cortex
-    from engramdown.cortex.gate import Decision
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.turns import Session
     from engramdown.engram import Engram
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.errors import EngramdownError
+    from engramdown.gate.gate import Decision
     from engramdown.hippocampus.entry import Entry
     from engramdown.hippocampus.protocol import HippocampusProtocol
     from engramdown.hippocampus.store import Hippocampus
@@ -44,7 +44,7 @@ __all__ = [
 
 _HOMES = {
     "Cortex": "engramdown.cortex.cortex",
-    "Decision": "engramdown.cortex.gate",
+    "Decision": "engramdown.gate.gate",
     "Engram": "engramdown.engram",
     "EngramdownError": "engramdown.errors",
     "Entry": "engramdown.hippocampus.entry",

@@ -100,7 +100,7 @@ TOLD: Final[dict[str, dict[str, object]]] = {
 # What decides on new memory, ranks it, or reads archives and options: no hook without its reason.
 NEVER_IN_HOOK: Final = (
     *("click", "difflib", "zipfile", "engramdown.cli.main"),
-    *("engramdown.cortex.gate", "engramdown.recall.memories", "engramdown.language.similarity"),
+    *("engramdown.gate.gate", "engramdown.recall.memories", "engramdown.language.similarity"),
 )
 # What only some hooks need: memory itself, what renders it, what decides on new memory.
 NOT_IN_HOOK: Final = {

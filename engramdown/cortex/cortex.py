@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.conversations import Conversations
-    from engramdown.cortex.gate import Decision
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.review_queue import Review
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.why import Why
     from engramdown.cortex.workers import Workers
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.gate.gate import Decision
     from engramdown.journal.journal import Journal
 
 

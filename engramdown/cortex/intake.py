@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from engramdown.cortex.evidence import (
+from engramdown.cortex.receipts import Decided, Receipt, discard, encode_into, failed
+from engramdown.cortex.waiting import Waiting
+from engramdown.engram import Engram, Scope, fact_key
+from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.gate.gate import (
+    Decision,
     Evidence,
+    decide,
     harmless,
     holds_secret,
     humble,
@@ -17,11 +23,6 @@ from engramdown.cortex.evidence import (
     nothing_erased,
     scope_of,
 )
-from engramdown.cortex.gate import Decision, decide
-from engramdown.cortex.receipts import Decided, Receipt, discard, encode_into, failed
-from engramdown.cortex.waiting import Waiting
-from engramdown.engram import Engram, Scope, fact_key
-from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.protocol import HippocampusProtocol
 

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from engramdown.clock import today
-from engramdown.cortex.evidence import harmless, scope_of
-from engramdown.cortex.gate import Decision
 from engramdown.cortex.pending import Pending, Queue
 from engramdown.cortex.writing import write
 from engramdown.engram import Engram
 from engramdown.errors import StoreError
+from engramdown.gate.gate import Decision, harmless, scope_of
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Written
 from engramdown.hippocampus.protocol import HippocampusProtocol

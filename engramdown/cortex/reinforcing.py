@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from engramdown.cortex.evidence import scope_of
 from engramdown.engram import CONFIDENCES, Engram, fold
+from engramdown.gate.gate import scope_of
 from engramdown.hippocampus.entry import Entry
 
 __all__ = ["reinforced"]

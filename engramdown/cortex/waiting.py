@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Final, NamedTuple, overload
 
 from engramdown.clock import today
-from engramdown.cortex.evidence import TurnedDown, harmless, scope_of
-from engramdown.cortex.gate import REASONS, Decision
 from engramdown.cortex.pending import Order, Pending, Queue, TickRefusedError, always
 from engramdown.cortex.plain_queue import PlainQueue
 from engramdown.cortex.receipts import (
@@ -36,6 +34,7 @@ from engramdown.errors import (
     InvalidEngramError,
     StoreError,
 )
+from engramdown.gate.gate import REASONS, Decision, TurnedDown, harmless, scope_of
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written, by_prefix
 from engramdown.hippocampus.protocol import HippocampusProtocol

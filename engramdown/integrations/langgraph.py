@@ -23,8 +23,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.clock import today
-from engramdown.cortex.evidence import harmless
-from engramdown.cortex.gate import REASONS
 from engramdown.cortex.keyed_values import (
     DUPLICATE,
     FIELD,
@@ -50,6 +48,7 @@ from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import Confidence, Engram, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
+from engramdown.gate.gate import REASONS, harmless
 from engramdown.hippocampus.changeset import (
     Act,
     Draft,

@@ -55,7 +55,7 @@ _HIDDEN: Final = (
 )
 _ANSWERS: Final = "cortex/test_hostile_answers.py::"
 _MODEL: Final = "models/test_instructor_model.py::"
-_GATE: Final = "cortex/test_gate.py::"
+_GATE: Final = "gate/test_gate.py::"
 _SECRETS: Final = (
     "attacks/test_secrets.py::test_no_way_into_memory_writes_one",
     "attacks/test_secrets.py::test_no_command_writes_or_shows_one",

@@ -9,7 +9,6 @@ from typing import Final
 import pytest
 from freezegun import freeze_time
 
-from engramdown.cortex.gate import Decision
 from engramdown.cortex.pending import Pending
 from engramdown.cortex.plain_queue import PlainQueue
 from engramdown.cortex.receipts import (
@@ -25,6 +24,7 @@ from engramdown.cortex.receipts import (
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import Engram
 from engramdown.errors import StoreError
+from engramdown.gate.gate import Decision
 from engramdown.hippocampus.entry import Written
 from engramdown.hippocampus.store import Hippocampus
 from tests.cortex.entries import entry

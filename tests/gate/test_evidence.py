@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.evidence import (
+from engramdown.engram import BASES, KINDS, SCOPES, SOURCES, Basis, Engram, Kind, Source
+from engramdown.gate.gate import (
     Evidence,
+    Findings,
     TurnedDown,
     harmless,
     holds_secret,
     humble,
     scope_of,
 )
-from engramdown.cortex.gate import Findings
-from engramdown.engram import BASES, KINDS, SCOPES, SOURCES, Basis, Engram, Kind, Source
 from engramdown.hippocampus.entry import Entry
 from tests.cortex.entries import entry
 

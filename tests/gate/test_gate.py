@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.gate import REASONS, Action, Code, Decision, Findings, decide
 from engramdown.engram import CONFIDENCES, SOURCES, Confidence, Engram, Source
+from engramdown.gate.gate import REASONS, Action, Code, Decision, Findings, decide
 from tests.cortex.entries import entry
 
 KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
