@@ -1,4 +1,4 @@
-"""`engramdown.cortex.contradictions`: what a new memory contradicts, and what is most like it."""
+"""`engramdown.gate.contradictions`: what a new memory contradicts, and what is most like it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.contradictions import Contradictions, contradiction, nearest
 from engramdown.engram import Engram, Kind
+from engramdown.gate.contradictions import Contradictions, contradiction, nearest
 from engramdown.hippocampus.entry import Entry
 from tests.cortex.entries import entry
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramdown.cortex.subjects import Subjects
+from engramdown.gate.contradictions import Subjects
 from engramdown.hippocampus.entry import Entry
 
 
