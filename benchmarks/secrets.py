@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from benchmarks.measure import finish, paired, table
-from engramdown.cortex.suspicion import find_instruction
+from engramdown.gate.injection import find_instruction
 from engramdown.secrets.redaction import find_secrets, redact
 from tests.corpora import (
     instructions_held_out,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from engramdown.clock import moment
 from engramdown.consolidation.cards import describe
 from engramdown.cortex.asking import Asking, prompts_for
-from engramdown.cortex.suspicion import find_instruction
 from engramdown.episodes.card import CardFiles, Filled
 from engramdown.errors import ModelError
+from engramdown.gate.injection import find_instruction
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.visibility import live
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from engramdown.cortex.suspicion import find_instruction
 from engramdown.engram import Engram, Scope, fold
 from engramdown.forks import cached_property
 from engramdown.gate.contradictions import Contradictions
+from engramdown.gate.injection import find_instruction
 from engramdown.hippocampus.entry import Entry
 from engramdown.kinds import scope_for
 from engramdown.language.similarity import Rewordings, in_full

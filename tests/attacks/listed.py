@@ -64,7 +64,7 @@ _SECRETS: Final = (
 )
 _TOOL_ORDERS: Final = (
     f"{_GATE}test_an_order_from_outside_is_held_even_if_it_claims_to_be_the_users",
-    "cortex/test_suspicion.py::test_an_order_is_noticed",
+    "gate/test_injection.py::test_an_order_is_noticed",
     f"{_ANSWERS}test_no_order_is_remembered",
 )
 

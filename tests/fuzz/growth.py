@@ -25,10 +25,10 @@ from engramdown.consolidation.information_loss import changed, differs, is_dupli
 from engramdown.consolidation.statement_reader import extract
 from engramdown.cortex.experience import sought
 from engramdown.cortex.kinds import kind_of
-from engramdown.cortex.suspicion import find_instruction
 from engramdown.doctor.checks import check
 from engramdown.engram import fact_key, fold
 from engramdown.episodes.card import cut_at_word
+from engramdown.gate.injection import find_instruction
 from engramdown.importers import inputs
 from engramdown.importers.markdown_notes import File, links, read, topics
 from engramdown.journal import page as days

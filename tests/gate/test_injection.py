@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex import suspicion
-from engramdown.cortex.suspicion import find_instruction
+from engramdown.gate import injection
+from engramdown.gate.injection import find_instruction
 from tests.corpora import (
     instructions_answered,
     instructions_held_out,
@@ -116,6 +116,6 @@ def test_phrases_are_looked_for_only_where_their_words_stand(
         looked.extend(reasons)
         return ""
 
-    monkeypatch.setattr(suspicion, "_first_reason", no_reason)
+    monkeypatch.setattr(injection, "_first_reason", no_reason)
     assert find_instruction(text * 1_000) == ""
-    assert not set(looked) & set(suspicion._PHRASES)
+    assert not set(looked) & set(injection._PHRASES)
