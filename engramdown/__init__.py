@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.proposals import Proposal
-    from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.turns import Session
     from engramdown.engram import Engram
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.errors import EngramdownError
     from engramdown.gate.gate import Decision
+    from engramdown.gate.receipts import Receipt
     from engramdown.hippocampus.entry import Entry
     from engramdown.hippocampus.protocol import HippocampusProtocol
     from engramdown.hippocampus.store import Hippocampus
@@ -53,7 +53,7 @@ _HOMES = {
     "HippocampusProtocol": "engramdown.hippocampus.protocol",
     "MemoryContext": "engramdown.cortex.context",
     "Proposal": "engramdown.cortex.proposals",
-    "Receipt": "engramdown.cortex.receipts",
+    "Receipt": "engramdown.gate.receipts",
     "Session": "engramdown.cortex.turns",
     "WorkingContext": "engramdown.cortex.conversation.working",
 }

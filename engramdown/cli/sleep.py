@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.consolidation.plan import Name
     from engramdown.cortex.compacting import CompactionReceipt
-    from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.sleep_summary import JobReport, SleepSummary
     from engramdown.cortex.work_summary import Deed, WorkSummary
+    from engramdown.gate.receipts import Receipt
 
 
 @click.command()

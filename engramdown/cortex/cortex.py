@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.conversations import Conversations
     from engramdown.cortex.proposals import Proposal
-    from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.review_queue import Review
     from engramdown.cortex.skillbook import Skillbook
     from engramdown.cortex.sleep_summary import SleepSummary
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.workers import Workers
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.gate import Decision
+    from engramdown.gate.receipts import Receipt
     from engramdown.journal.journal import Journal
 
 

@@ -22,7 +22,6 @@ from engramdown.hippocampus.store import REFUSED
 
 if TYPE_CHECKING:
     from engramdown.cortex.proposals import Proposal
-    from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.tool_arguments import (
         ForgetArguments,
         MemorizeArguments,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
         TopicArguments,
     )
     from engramdown.cortex.turns import Parts, Session
+    from engramdown.gate.receipts import Receipt
     from engramdown.hippocampus.entry import Entry
 
 __all__ = ["MOST", "forget", "memorize", "recall_skill", "recall_topic", "review"]

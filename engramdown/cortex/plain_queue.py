@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engramdown.cortex.pending import Order, Pending, always, identity, kind_and_fold, only
-from engramdown.cortex.writing import write
 from engramdown.engram import Engram
 from engramdown.errors import EngramdownError, EntryNotFoundError
+from engramdown.gate.receipts import write
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.protocol import HippocampusProtocol
 

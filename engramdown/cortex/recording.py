@@ -12,10 +12,10 @@ from typing import Final, Unpack
 
 from engramdown.cortex.context import MemoryContext
 from engramdown.cortex.doing import Doing
-from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.sections import degraded
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import Said
+from engramdown.gate.receipts import Receipt
 from engramdown.transcripts.episode import Pointer
 
 _WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})

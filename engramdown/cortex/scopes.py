@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from engramdown.cortex.erased import Marks
     from engramdown.cortex.intake import Intake
     from engramdown.cortex.pulled import Pulled
-    from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.waiting import Waiting
     from engramdown.episodes.card import Card
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.gate import Decision
+    from engramdown.gate.receipts import Receipt
     from engramdown.recall.memories import Index
 
 T = TypeVar("T")
@@ -351,8 +351,8 @@ class Scopes:
             EntryNotFoundError: If it is gone.
             StoreError: If it could not be written.
         """
-        from engramdown.cortex.receipts import Receipt
         from engramdown.gate.gate import REASONS
+        from engramdown.gate.receipts import Receipt
         from engramdown.secrets.redaction import redact
 
         if self.mode == "off":

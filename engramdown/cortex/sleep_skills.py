@@ -26,7 +26,6 @@ from engramdown.consolidation.procedures import (
 )
 from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.pending import Pending
-from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.skill_drafts import Draft, skill_question
 from engramdown.cortex.skillbook import Skillbook
@@ -40,6 +39,7 @@ from engramdown.errors import (
     SessionNotFoundError,
     SkillRefusedError,
 )
+from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import step_group
 from engramdown.hippocampus.store import Hippocampus

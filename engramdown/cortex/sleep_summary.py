@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engramdown.cortex.compacting import CompactionReceipt
-from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Scope
+from engramdown.gate.receipts import Receipt
 from engramdown.models.ledger import Spent
 
 __all__ = ["JobReport", "SleepSummary"]

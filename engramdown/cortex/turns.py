@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from engramdown.cortex.identity import Identity
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.pulled import Arrival
-    from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.review_queue import Review
     from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.receipts import Receipt
 
 __all__ = ["Session"]
 

@@ -18,13 +18,6 @@ from typing import Final, NamedTuple, overload
 from engramdown.clock import today
 from engramdown.cortex.pending import Order, Pending, Queue, TickRefusedError, always
 from engramdown.cortex.plain_queue import PlainQueue
-from engramdown.cortex.receipts import (
-    Decided,
-    Receipt,
-    queue_into,
-    waiting_receipt,
-    written_receipt,
-)
 from engramdown.cortex.refusals import Refusal, Refusals, digest_of_tick
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import CONFIDENCES, Engram, Scope
@@ -35,6 +28,13 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.gate.gate import REASONS, Decision, TurnedDown, harmless, scope_of
+from engramdown.gate.receipts import (
+    Decided,
+    Receipt,
+    queue_into,
+    waiting_receipt,
+    written_receipt,
+)
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written, by_prefix
 from engramdown.hippocampus.protocol import HippocampusProtocol

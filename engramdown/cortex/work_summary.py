@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from engramdown.cortex.receipts import Receipt
+from engramdown.gate.receipts import Receipt
 from engramdown.models.ledger import Spent
 
 __all__ = ["Deed", "Kind", "WorkSummary"]

@@ -23,9 +23,9 @@ from urllib.parse import unquote
 
 from engramdown.clock import moment
 from engramdown.cortex.kinds import kind_of
-from engramdown.cortex.receipts import Receipt
 from engramdown.engram import Engram, Scope, fingerprint, identity
 from engramdown.errors import StoreError
+from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus.changeset import Act, new_id
 from engramdown.hippocampus.files import step_group
 from engramdown.importers.markdown_notes import (

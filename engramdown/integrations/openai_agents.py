@@ -18,8 +18,8 @@ from typing import Any, Final, Self, TypeVar, cast
 
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.proposals import Proposal
-from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.tools import Answer
+from engramdown.gate.receipts import Receipt
 from engramdown.integrations.external_session import (
     ExternalSession,
     in_thread,

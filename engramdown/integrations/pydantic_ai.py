@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.proposals import Proposal
-from engramdown.cortex.receipts import Receipt
+from engramdown.gate.receipts import Receipt
 from engramdown.integrations.external_session import (
     ExternalSession,
     check_budget,

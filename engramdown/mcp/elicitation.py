@@ -22,7 +22,7 @@ from engramdown.language.untrusted import inert
 if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.cortex.proposals import Proposal
-    from engramdown.cortex.receipts import Receipt
+    from engramdown.gate.receipts import Receipt
 
 _LONGEST: Final = 4_000
 _SCOPES: Final = {"global": "for all projects", "project": "for this project"}

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
     from engramdown import Cortex
-    from engramdown.cortex.receipts import Receipt
     from engramdown.cortex.tools import Answer
+    from engramdown.gate.receipts import Receipt
     from engramdown.mcp.http import Address
 
 T = TypeVar("T")

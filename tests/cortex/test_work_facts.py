@@ -11,12 +11,12 @@ from freezegun import freeze_time
 from engramdown import Cortex, Engram
 from engramdown.consolidation.facts import JOB
 from engramdown.cortex.asking import ledger_of
-from engramdown.cortex.receipts import Receipt
 from engramdown.cortex.sleep_state import Part, SleepState, Work
 from engramdown.cortex.work_summary import WorkSummary
 from engramdown.cortex.worker import work_once
 from engramdown.episodes.forget import WORK
 from engramdown.errors import ModelError
+from engramdown.gate.receipts import Receipt
 from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes, spoken
 from tests.cortex.person import Person

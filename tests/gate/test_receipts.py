@@ -11,7 +11,11 @@ from freezegun import freeze_time
 
 from engramdown.cortex.pending import Pending
 from engramdown.cortex.plain_queue import PlainQueue
-from engramdown.cortex.receipts import (
+from engramdown.cortex.review import FileQueue
+from engramdown.engram import Engram
+from engramdown.errors import StoreError
+from engramdown.gate.gate import Decision
+from engramdown.gate.receipts import (
     Decided,
     Receipt,
     discard,
@@ -21,10 +25,6 @@ from engramdown.cortex.receipts import (
     waiting_receipt,
     written_receipt,
 )
-from engramdown.cortex.review import FileQueue
-from engramdown.engram import Engram
-from engramdown.errors import StoreError
-from engramdown.gate.gate import Decision
 from engramdown.hippocampus.entry import Written
 from engramdown.hippocampus.store import Hippocampus
 from tests.cortex.entries import entry

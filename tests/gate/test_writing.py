@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram, Entry, Hippocampus, HippocampusProtocol
-from engramdown.cortex.writing import write
 from engramdown.engram import Confidence, Kind, Source
 from engramdown.errors import StoreError
+from engramdown.gate.receipts import write
 from engramdown.hippocampus.protocol import BatchProtocol
 
 
