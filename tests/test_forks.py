@@ -144,7 +144,7 @@ assert os.waitpid(child, 0)[1] == 0
     "late",
     [
         *(
-            "cortex.intake",
+            "gate.intake",
             "cortex.recollection",
             "hippocampus.hand_edits",
             "hippocampus.transaction",

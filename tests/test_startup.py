@@ -104,7 +104,7 @@ NEVER_IN_HOOK: Final = (
 )
 # What only some hooks need: memory itself, what renders it, what decides on new memory.
 NOT_IN_HOOK: Final = {
-    "session-start": ("engramdown.cortex.intake", "engramdown.recall.episodes", "sqlite3"),
+    "session-start": ("engramdown.gate.intake", "engramdown.recall.episodes", "sqlite3"),
     "prompt-submit": ("engramdown.cortex", "engramdown.hippocampus", "sqlite3", "jinja2"),
     "post-tool": ("engramdown.cortex", "engramdown.hippocampus", "sqlite3", "jinja2", "tempfile"),
     "stop": ("engramdown.hippocampus", "engramdown.importers", "sqlite3", "jinja2"),

@@ -34,12 +34,12 @@ from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.cortex.erased import Marks
-    from engramdown.cortex.intake import Intake
     from engramdown.cortex.pulled import Pulled
     from engramdown.cortex.waiting import Waiting
     from engramdown.episodes.card import Card
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.gate import Decision
+    from engramdown.gate.intake import Intake
     from engramdown.gate.receipts import Receipt
     from engramdown.recall.memories import Index
 
@@ -510,7 +510,7 @@ class Scopes:
 
     @cached_property
     def intake(self) -> Intake:
-        from engramdown.cortex.intake import Intake
+        from engramdown.gate.intake import Intake
 
         stores: dict[Scope, HippocampusProtocol] = {
             "global": self.global_hc,
