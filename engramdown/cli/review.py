@@ -22,8 +22,8 @@ from engramdown.cli.output import STORE_FAILED, Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_text
 from engramdown.cli.views import arrival_data, beside, place, proposal_data, receipt_data
-from engramdown.cortex.waiting import Answer
 from engramdown.errors import EngramdownError
+from engramdown.gate.queue import Answer
 
 if TYPE_CHECKING:
     from engramdown.cortex.pulled import Arrival

@@ -29,7 +29,7 @@ from engramdown.settings import CONFIG, named
 
 if TYPE_CHECKING:
     from engramdown.cortex.proposals import Proposal
-    from engramdown.cortex.waiting import Answer
+    from engramdown.gate.queue import Answer
     from engramdown.gate.receipts import Receipt
 
 __all__ = ["Arrival", "Found", "Pulled"]

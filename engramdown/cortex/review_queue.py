@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.erasing import Erased
     from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.pulled import Arrival
-    from engramdown.cortex.waiting import Answer
+    from engramdown.gate.queue import Answer
     from engramdown.gate.receipts import Receipt
 
 

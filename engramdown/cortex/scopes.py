@@ -35,11 +35,11 @@ from engramdown.storage.locks import one_call
 if TYPE_CHECKING:
     from engramdown.cortex.erased import Marks
     from engramdown.cortex.pulled import Pulled
-    from engramdown.cortex.waiting import Waiting
     from engramdown.episodes.card import Card
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.gate import Decision
     from engramdown.gate.intake import Intake
+    from engramdown.gate.queue import Waiting
     from engramdown.gate.receipts import Receipt
     from engramdown.recall.memories import Index
 
@@ -409,7 +409,7 @@ class Scopes:
         Args:
             home: The folder of the global scope, to keep there which ticks were refused.
         """
-        from engramdown.cortex.waiting import Waiting
+        from engramdown.gate.queue import Waiting
 
         stores: dict[Scope, HippocampusProtocol] = {
             "global": self.global_hc,

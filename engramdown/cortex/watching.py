@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.cortex.background import Background
 from engramdown.cortex.news import Deed, News, edited, news_of
-from engramdown.cortex.waiting import Waiting
 from engramdown.errors import StoreError
 from engramdown.forks import Event
+from engramdown.gate.queue import Waiting
 from engramdown.hippocampus.entry import find_lines
 from engramdown.hippocampus.git_state import held_by
 from engramdown.hippocampus.placement import as_entry, is_memory

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from engramdown.cortex.waiting import Waiting
 from engramdown.engram import Engram, Scope, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.gate.gate import (
@@ -22,6 +21,7 @@ from engramdown.gate.gate import (
     nothing_erased,
     scope_of,
 )
+from engramdown.gate.queue import Waiting
 from engramdown.gate.receipts import Decided, Receipt, discard, encode_into, failed
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.protocol import HippocampusProtocol

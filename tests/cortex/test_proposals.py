@@ -8,10 +8,10 @@ from typing import Final
 import pytest
 
 from engramdown.cortex.pending import Operation, Pending, Queue
-from engramdown.cortex.plain_queue import PlainQueue
 from engramdown.cortex.proposals import Proposal, describe
 from engramdown.engram import Engram, Kind
 from engramdown.gate.gate import REASONS
+from engramdown.gate.queue import PlainQueue
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus
 from tests.cortex.entries import entry

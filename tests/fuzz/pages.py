@@ -14,8 +14,8 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
 
-from engramdown.cortex.waiting import Waiting
 from engramdown.engram import RULE_KINDS, Scope
+from engramdown.gate.queue import Waiting
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import PENDING
 from engramdown.markdown.blocks import scan

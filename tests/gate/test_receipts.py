@@ -10,11 +10,11 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown.cortex.pending import Pending
-from engramdown.cortex.plain_queue import PlainQueue
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import Engram
 from engramdown.errors import StoreError
 from engramdown.gate.gate import Decision
+from engramdown.gate.queue import PlainQueue
 from engramdown.gate.receipts import (
     Decided,
     Receipt,

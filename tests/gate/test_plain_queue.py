@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from engramdown.cortex.pending import Pending
-from engramdown.cortex.plain_queue import PlainQueue
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EntryNotFoundError
+from engramdown.gate.queue import PlainQueue
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk

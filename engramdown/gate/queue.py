@@ -9,42 +9,51 @@ a person here wrote.
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple, overload
 
 from engramdown.clock import today
-from engramdown.cortex.pending import Order, Pending, Queue, TickRefusedError, always
-from engramdown.cortex.plain_queue import PlainQueue
-from engramdown.cortex.refusals import Refusal, Refusals, digest_of_tick
+from engramdown.cortex.pending import (
+    Order,
+    Pending,
+    Queue,
+    TickRefusedError,
+    always,
+    identity,
+    kind_and_fold,
+    only,
+)
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import CONFIDENCES, Engram, Scope
-from engramdown.errors import (
-    EngramdownError,
-    EntryNotFoundError,
-    InvalidEngramError,
-    StoreError,
-)
+from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.gate.gate import REASONS, Decision, TurnedDown, harmless, scope_of
 from engramdown.gate.receipts import (
     Decided,
     Receipt,
     queue_into,
     waiting_receipt,
+    write,
     written_receipt,
 )
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written, by_prefix
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.kinds import PENDING
+from engramdown.storage.disk import Disk
 
 __all__ = [
     "DECISIONS",
     "Answer",
     "CameWithGit",
     "Gates",
+    "PlainQueue",
     "Waiting",
     "check_decision",
     "nothing_came",
@@ -575,3 +584,199 @@ def _observed(engram: Engram) -> Engram:
 
 def _queue_of(store: HippocampusProtocol) -> Queue:
     return FileQueue(store) if isinstance(store, Hippocampus) else PlainQueue(store)
+
+
+# Which ticks that came with git were refused, so that each is decided on and told of once.
+#
+# Promises: holds digests, no words; may be lost at any moment, then they are decided on once more.
+# It stands in the folder of the global scope, so that nothing that was cloned or pulled can say so
+# of itself. A line that a person changed since is decided on again.
+
+_LETTERS: Final = 16
+
+
+class Refusal(NamedTuple):
+    """A tick that was refused: the id of its proposal, and why; ``""`` if that is not known."""
+
+    id: str
+    why: str = ""
+
+
+def digest_of_tick(item: Pending, rules: str) -> str:
+    """Return what a tick is known by, wherever it stands, for as long as the same rules hold."""
+    return _digest(f"{rules}\n{replace(item, line=0)!r}")
+
+
+class Refusals:
+    """The ticks of one scope that were refused."""
+
+    def __init__(
+        self, store: Hippocampus, home: Path | None, dry: Callable[[], bool] = bool
+    ) -> None:
+        """Keep those of ``store`` in the cache of ``home``; ``None``, or ``dry``, only in mind."""
+        self._history = store.files.history
+        name = f"refused-{_digest(os.path.realpath(store.root))}.json"
+        self._path = home / "cache" / name if home else None
+        self._dry = dry
+        self._disk = Disk()
+        self._last = ""
+        self._kept: Mapping[str, Refusal] | None = None
+
+    def known(self) -> Mapping[str, Refusal]:
+        """Return the ticks that were refused, but for those of lines that a person changed since.
+
+        They are known by :func:`digest_of_tick`.
+        """
+        if self._kept is None or (self._path is not None and not self._dry()):
+            self._last, self._kept = self._load()
+        if not self._kept or self._last == self._history.last:
+            return self._kept
+        steps = self._history.steps_after(self._last)
+        if not steps:
+            return {}  # It is another journal: nobody knows what was changed since.
+        touched = {
+            change.id
+            for step in steps
+            if step.by == "person"
+            for change in step.changes
+            if change.file == PENDING
+        }
+        return {key: it for key, it in self._kept.items() if it.id not in touched}
+
+    def keep(self, refused: Mapping[str, Refusal]) -> None:
+        """Take note of all ticks that are refused now; those that are not among them are gone."""
+        last = self._history.last
+        if (last, refused) == (self._last, self._kept) or not (refused or self._kept):
+            return
+        self._last, self._kept = last, refused
+        if self._path is None or self._dry():
+            return
+        told = {"last": last, "ticks": {key: each.id for key, each in refused.items()}}
+        try:
+            self._disk.make_folder(self._path.parent)
+            self._disk.create(self._path, json.dumps(told).encode())
+        except (OSError, StoreError):
+            return  # Then they are decided on once more.
+
+    def _load(self) -> tuple[str, Mapping[str, Refusal]]:
+        try:
+            data = self._disk.read(self._path) if self._path is not None else None
+            told: Any = json.loads(data or b"")
+            found = {str(key): Refusal(str(each)) for key, each in told["ticks"].items()}
+            return str(told["last"]), found
+        except (OSError, StoreError, ValueError, LookupError, TypeError, AttributeError):
+            return "", {}
+        except RecursionError:  # JSON that is nested for its own sake
+            return "", {}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_LETTERS]
+
+
+# The proposals of a store that has no files.
+#
+# Promises: they wait for as long as the process runs; otherwise as in ``pending.md``.
+
+
+class PlainQueue:
+    """The proposals of a store that has no files, for as long as the process runs."""
+
+    file = ""
+
+    def __init__(self, store: HippocampusProtocol) -> None:
+        """Begin with an empty queue for ``store``."""
+        self._store = store
+        self._waiting: list[Pending] = []
+        self._unwanted: list[Engram] = []
+
+    def pending(self) -> list[Pending]:
+        """Return what waits, the oldest first."""
+        return list(self._waiting)
+
+    def add(self, items: Sequence[Pending]) -> list[Pending]:
+        """Append proposals that do not wait yet."""
+        waiting = {identity(item): item for item in self._waiting}
+        found = []
+        for item in items:
+            known = waiting.setdefault(identity(item), item)
+            if known is item:
+                self._waiting.append(item)
+            found.append(known)
+        return found
+
+    def accept(self, item: Pending, engram: Engram, by: str = "user") -> Written | None:
+        """Carry one proposal out; raises what :meth:`decide` returns."""
+        return only(self.decide([Order(item, engram, by)]))
+
+    def decline(self, item: Pending, by: str = "user") -> None:
+        """Take one proposal away; raises what :meth:`decide` returns."""
+        only(self.decide([Order(item, None, by)]))
+
+    def decide(
+        self, orders: Sequence[Order], go_on: Callable[[], bool] = always
+    ) -> list[Written | EngramdownError | None]:
+        """Carry out what a person decided, one after the other.
+
+        Nothing comes with git where there are no files.
+        """
+        done: list[Written | EngramdownError | None] = []
+        for at in range(len(orders)):
+            if done and not go_on():
+                break
+            try:
+                order = orders[at]
+                if order.engram is None:
+                    self._decline(order.item)
+                    done.append(None)
+                else:
+                    done.append(self._accept(order.item, order.engram))
+            except EngramdownError as error:
+                done.append(error)
+        return done
+
+    def _accept(self, item: Pending, engram: Engram) -> Written | None:
+        """Write the memory, then retire what it replaces, then take the proposal away."""
+        self._check(item)
+        written = None if item.op == "forget" else self.confirm(engram)
+        replaced = item.of if written is None or written.entry.id != item.of else ""
+        if item.op != "encode" and any(entry.id == replaced for entry in self._store.entries()):
+            gone = self._store.forget(replaced)
+            if item.op == "forget":
+                self.forgot(gone)
+        self.drop(item)
+        return written
+
+    def _decline(self, item: Pending) -> None:
+        """Take the proposal away and remember its text."""
+        self.drop(item)
+        if item.op != "forget":
+            self._unwanted.append(item.engram)
+
+    def confirm(self, engram: Engram) -> Written:
+        """Write what a person accepted."""
+        return write(self._store, [replace(engram, basis="verified")])[0]
+
+    def drop(self, item: Pending) -> None:
+        """Take the proposal away."""
+        self._check(item)
+        self._waiting.remove(item)
+
+    def forgot(self, entry: Entry) -> None:
+        """Remember the text of what the store was told to forget."""
+        self._unwanted.append(entry.engram())
+
+    def turned_down(self) -> list[tuple[str, str]]:
+        """Return what was declined or forgotten and does not stand in the store again."""
+        known = {(entry.kind, entry.fold) for entry in self._store.entries()}
+        unwanted = (each for each in self._unwanted if kind_and_fold(each) not in known)
+        return [(each.text, each.kind) for each in unwanted]
+
+    def gave_way(self, engram: Engram) -> bool:
+        """Return ``False``: such a store does not tell what took the place of what."""
+        del engram
+        return False
+
+    def _check(self, item: Pending) -> None:
+        if item not in self._waiting:
+            raise EntryNotFoundError(item.id, "what is pending")
