@@ -24,7 +24,7 @@ from engramdown.markdown.document import Placed
 from engramdown.markdown.metadata import Metadata, is_address
 
 if TYPE_CHECKING:
-    from engramdown.cortex.pending import Pending
+    from engramdown.gate.pending import Pending
 
 NAMESPACE: Final = "ns"
 KEY: Final = "key"

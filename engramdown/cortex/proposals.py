@@ -11,9 +11,9 @@ from itertools import islice
 from typing import Final, Literal
 
 from engramdown.cortex.keyed_values import describe_value
-from engramdown.cortex.pending import Operation, Pending, Queue
 from engramdown.engram import Engram, fact_key
 from engramdown.gate.gate import REASONS, harmless
+from engramdown.gate.pending import Operation, Pending, Queue
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.similarity import Rewordings, is_rewording
 from engramdown.markdown.metadata import OPERATIONS

@@ -15,7 +15,9 @@ from typing import Final, get_args
 from engramdown.clock import today
 from engramdown.cortex.keyed_values import digest_of, key_of, proposed
 from engramdown.cortex.kinds import kind_of
-from engramdown.cortex.pending import (
+from engramdown.engram import Engram, Kind
+from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
+from engramdown.gate.pending import (
     Identity,
     Operation,
     Order,
@@ -26,8 +28,6 @@ from engramdown.cortex.pending import (
     kind_and_fold,
     only,
 )
-from engramdown.engram import Engram, Kind
-from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.changeset import (
     Act,

@@ -21,10 +21,10 @@ from engramdown.consolidation.plan import (
     Supersede,
 )
 from engramdown.consolidation.plan_preview import merged_memory, origins
-from engramdown.cortex.pending import Pending
 from engramdown.engram import Basis, Engram, Scope, slug
 from engramdown.errors import StoreError
 from engramdown.gate.gate import harmless
+from engramdown.gate.pending import Pending
 from engramdown.hippocampus.changeset import Draft, Filed, PlanContext, Revision, new_id, revise
 from engramdown.hippocampus.entry import Entry, address, entry_id
 from engramdown.hippocampus.placement import as_entry, raw_entries

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.clock import today
-from engramdown.cortex.pending import Pending
 from engramdown.engram import Engram, Scope
 from engramdown.errors import InvalidSkillError, SkillExistsError
 from engramdown.gate.gate import harmless
+from engramdown.gate.pending import Pending
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.markdown.front_matter import FrontMatter

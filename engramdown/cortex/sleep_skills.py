@@ -25,7 +25,6 @@ from engramdown.consolidation.procedures import (
     write_down,
 )
 from engramdown.cortex.asking import prompts_for
-from engramdown.cortex.pending import Pending
 from engramdown.cortex.review import FileQueue
 from engramdown.cortex.skill_drafts import Draft, skill_question
 from engramdown.cortex.skillbook import Skillbook
@@ -39,6 +38,7 @@ from engramdown.errors import (
     SessionNotFoundError,
     SkillRefusedError,
 )
+from engramdown.gate.pending import Pending
 from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import step_group

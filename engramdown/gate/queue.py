@@ -19,7 +19,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, overload
 
 from engramdown.clock import today
-from engramdown.cortex.pending import (
+from engramdown.cortex.review import FileQueue
+from engramdown.engram import CONFIDENCES, Engram, Scope
+from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
+from engramdown.gate.gate import REASONS, Decision, TurnedDown, harmless, scope_of
+from engramdown.gate.pending import (
     Order,
     Pending,
     Queue,
@@ -29,10 +33,6 @@ from engramdown.cortex.pending import (
     kind_and_fold,
     only,
 )
-from engramdown.cortex.review import FileQueue
-from engramdown.engram import CONFIDENCES, Engram, Scope
-from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
-from engramdown.gate.gate import REASONS, Decision, TurnedDown, harmless, scope_of
 from engramdown.gate.receipts import (
     Decided,
     Receipt,

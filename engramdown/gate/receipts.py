@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from engramdown.clock import today
-from engramdown.cortex.pending import Pending, Queue
 from engramdown.engram import Engram, fold
 from engramdown.errors import StoreError
 from engramdown.gate.gate import Decision, harmless, scope_of
+from engramdown.gate.pending import Pending, Queue
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.protocol import BatchProtocol, HippocampusProtocol

@@ -44,11 +44,11 @@ from engramdown.cortex.keyed_values import (
     put_line,
     written,
 )
-from engramdown.cortex.pending import Operation, Pending
 from engramdown.cortex.review import FileQueue
 from engramdown.engram import Confidence, Engram, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
 from engramdown.gate.gate import REASONS, harmless
+from engramdown.gate.pending import Operation, Pending
 from engramdown.hippocampus.changeset import (
     Act,
     Draft,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.cortex.pending import Pending
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EntryNotFoundError
+from engramdown.gate.pending import Pending
 from engramdown.gate.queue import PlainQueue
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.store import Hippocampus
