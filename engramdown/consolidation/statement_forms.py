@@ -233,6 +233,12 @@ _CALLED: Final = (
     r"|instead|anytime|out)\b)"
 )
 _HERE: Final = r"this is (?P<kept>[^\W\d_]{2,20})(?=\Z|[,.!]| (?:from|with|at)\b)"
+_AT_THE_DOOR: Final = (
+    r"(?P<kept>(?!(?:same|over|not|right|me|up|out|down|in|new|look|stay|come|nothing|only"
+    r"|still|just|all|done|stop|start|wait|click|begin|continue|sign|put|use|add|fix|see|check"
+    r"|yes|no|hi|hello|help|what|who|where|how|why|bug|error|problem"
+    r"|issue)\b)[^\W\d_]{2,20}) here(?=\Z|[,.!]| from\b)"
+)
 _CALL_SIGN: Final = r"[^\W\d_](?=\w{2,19}(?!\w))[^\W_]*\d[^\W_]*"
 _I_AM: Final = (
     rf"{_AM} (?P<kept>(?:[^\W\d_]{{2,20}}|{_CALL_SIGN})(?: [^\W\d_]{{2,20}})?)"
@@ -413,6 +419,7 @@ FACTS: Final[tuple[Form, ...]] = (
     reading("profile", "medium", _HABIT),
     reading("profile", "medium", _USES),
     reading("profile", "high", _HERE, CAPITAL, lasting=True),
+    reading("profile", "high", _AT_THE_DOOR, CAPITAL, lasting=True),
     reading("profile", "high", _I_AM, CAPITAL, lasting=True),
 )
 """In the order in which they are tried."""

@@ -34,6 +34,7 @@ from tests.consolidation.said import said
         ("i'm on macos", "profile|high||i'm on macos"),
         ("i'm ada", "profile|high|Name: |ada"),
         ("this is ravi", "profile|high|Name: |ravi"),
+        ("mira here", "profile|high|Name: |mira"),
         ("i work at acme", "profile|high||i work at acme"),
         ("i use react and typescript", "profile|medium||i use react and typescript"),
         ("my kids are 4 and 7", "profile|high||my kids are 4 and 7"),
