@@ -97,18 +97,6 @@ _PHRASES: Final = {
 _PHRASE: Final = re.compile(
     rf"(?:(?<!\w)(?=\w)|(?='))(?:{'|'.join(_PHRASES)})(?!\w)", re.IGNORECASE
 )
-# Written in one word or in two.
-_COMPOUNDS: Final = word_set(
-    "upper_case lower_case camel_case snake_case kebab_case back_end front_end time_zone "
-    "time_stamp time_out file_name user_name pass_word code_base data_base data_set white_space "
-    "work_flow run_time web_site web_page week_end read_me change_log check_list type_script "
-    "java_script git_hub end_point name_space place_holder work_space sub_folder pre_commit "
-    "dry_run hard_code auto_complete up_front wi_fi log_file"
-)
-_COMPOUND: Final = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(sorted(_COMPOUNDS)).replace('_', '[ -]')})(?=e?s?\b(?!-))",
-    re.IGNORECASE,
-)
 # A number and its unit are one word, so that no other unit is like it.
 _UNITS: Final = {
     unit: first
@@ -127,8 +115,6 @@ _NUMBER: Final = rf"(?:[0-9]+|{'|'.join(_COUNTS)})"
 # "3 to 5" is "3-5", and "two-space" speaks of two spaces.
 _RANGE: Final = re.compile(rf"\b({_NUMBER}) to ({_NUMBER})\b(?![.:/-])", re.IGNORECASE)
 _COUNTED: Final = re.compile(rf"\b({'|'.join(_COUNTS)})-(?=[^\W\d])", re.IGNORECASE)
-# Two names, or two languages, in whatever order.
-_BOTH: Final = re.compile(r"(?<=\w )([A-Z]\w+) (and|or) ([A-Z]\w+)\b(?! and\b| or\b|'|-)")
 _LONGEST_FIRST: Final = sorted(map(re.escape, _UNITS), key=len, reverse=True)
 _UNIT: Final = re.compile(
     rf"(?<![\w.,/:-])([0-9]+(?:[.,:][0-9]+)*|{'|'.join(_COUNTS)})"
@@ -183,7 +169,6 @@ _CALLED: Final = re.compile(
     r"\b(is|are) (?:called|named)\b(?! (?:after|by|for|from|if|in|off|on|out|up|when|with)\b)",
     re.IGNORECASE,
 )
-_NAMED: Final = re.compile(r"\bnamed(?= [A-Z\"'])")
 _IS: Final = {"get": "are", "gets": "is", "got": "was"}
 # How facts about the user are written down.
 _KEYS: Final = {"name": "is", "location": "lives in"}
@@ -233,13 +218,11 @@ def _plainer(text: str, *, likely: bool) -> str:
     text = left if left.strip() else text
     text = _KEYED.sub(lambda found: f"user {_KEYS[found[1].casefold()]} ", text)
     text = _PHRASE.sub(lambda found: _PHRASES[found[0].casefold()], text)
-    text = _BOTH.sub(_sorted, text) if likely else text
     text = _RANGE.sub(_range, text)
     text = _BOUND.sub(_bound, text)
     text = _UNIT.sub(_one_word, text)
     text = _COUNTED.sub(r"\1 ", text)
-    text = _COMPOUND.sub(lambda found: found[0].replace(" ", "").replace("-", ""), text)
-    text = _NAMED.sub("called", _CALLED.sub(r"\1", text))
+    text = _CALLED.sub(r"\1", text)
     text = _GETS.sub(lambda found: _IS[found[1].casefold()], text)
     text = _DONE.sub(_regular, text)
     text = _RELATIVE.sub(r"\2 \1", text)
@@ -251,12 +234,6 @@ def _plainer(text: str, *, likely: bool) -> str:
 def _regular(found: re.Match[str]) -> str:
     """Return a form of *be* and a participle as regular verbs have it."""
     return f"{found[1]}{found[2]}{found[3]}{_PARTICIPLES[found[4].casefold()]}"
-
-
-def _sorted(found: re.Match[str]) -> str:
-    """Return two names in the order of the alphabet."""
-    one, other = sorted((found[1], found[3]))
-    return f"{one} {found[2]} {other}"
 
 
 def _range(found: re.Match[str]) -> str:
