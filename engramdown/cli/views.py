@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.eraser import Held
     from engramdown.hippocampus.entry import Archived
     from engramdown.hippocampus.history import Step
-    from engramdown.recall.finder import Hit
+    from engramdown.recall.hits import Hit
 
 
 def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:

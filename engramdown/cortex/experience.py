@@ -16,7 +16,8 @@ from engramdown.cortex.recalling import LABEL, flat, head
 from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
-    from engramdown.recall.finder import Context, Finder, Hit, Message
+    from engramdown.recall.finder import Finder
+    from engramdown.recall.hits import Context, Hit, Message
 
 __all__ = ["LEAST", "past_experience", "sought"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.turns import Parts, Session
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.hippocampus.entry import Entry
-    from engramdown.recall.finder import Context, Hit, Message
+    from engramdown.recall.hits import Context, Hit, Message
 
 __all__ = ["LABEL", "flat", "head", "memory_row", "recall"]
 
@@ -159,7 +159,7 @@ def _at(episodes: EpisodicMemory | None, text: str) -> Hit | None:
     """Return what a pointer points to, if it may be shown."""
     # Imported here: only this needs them.
     from engramdown.errors import InvalidSessionError, SessionNotFoundError
-    from engramdown.recall.finder import Hit
+    from engramdown.recall.hits import Hit
     from engramdown.transcripts.visibility import live
 
     session, mark, number = text.strip().rpartition("#")

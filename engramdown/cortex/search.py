@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from engramdown.cortex.scopes import Scopes
     from engramdown.journal.journal import Match
     from engramdown.journal.page_search import NoteMatch
-    from engramdown.recall.finder import Finder, Hit, Mode
+    from engramdown.recall.finder import Finder
+    from engramdown.recall.hits import Hit, Mode
 
 __all__ = ["Asked", "Found", "moment_from", "search"]
 

@@ -1,3 +1,3 @@
-"""Words of people: stems, forms, dates, what a text claims, and how it is shown. No I/O."""
+"""What texts say, without a model: words, stems, dates, snippets, claims, hidden characters. Pure."""
 
 __all__: list[str] = []

@@ -1,7 +1,8 @@
-"""When a question is about: months, years, days, seasons, "three weeks ago", "last summer", and
-"two weeks before the release".
+"""When a question is about.
 
-Any string may be passed; what is named is named once, however often; linear time.
+It may name months, years, days and seasons, say "three weeks ago" or "last summer", or count from
+an event: "two weeks before the release". Any string may be passed; what is named is named once,
+however often; linear time.
 """
 
 from __future__ import annotations

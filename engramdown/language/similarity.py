@@ -1,7 +1,16 @@
-"""What two texts show besides words: letters that are names, signs, quotations, numbers in a row.
+"""Whether two memories say the same, and whether they contradict each other.
 
-Promises: pure, symmetric, linear time, any string may be passed. A sign that both have in the same
-place is no difference; everything else is one, because what a sign means cannot be told from it.
+No model, no I/O, symmetric, linear time in the length of a text; any string may be passed. Two
+texts that differ in a number, a name, a path, a version or a negation are never the same, however
+alike they look: a new memory that is taken for a known one would be dropped in silence, while one
+that is not recognised is only asked about once more. What is caught is another order, inflection,
+filler words, another negator, a slip of the pen, a small addition. Synonyms are not.
+
+Besides words, two texts differ in signs (:func:`signs_apart`): letters that are names, quotations,
+numbers in a row. A sign that both have in the same place is no difference; everything else is one,
+because what a sign means cannot be told from it. And they differ in small words that turn a claim
+(:func:`turns`): *was* and *is*, *or* and *and*, *his* and *her*. What adds nothing is listed; every
+other small word counts, because what is not known to be harmless may be the point.
 """
 
 from __future__ import annotations
@@ -164,11 +173,6 @@ def _told(what: str, mine: Iterable[str], theirs: Iterable[str]) -> str:
     return f"{what} ({' / '.join(sides)})"
 
 
-# Small words that turn a claim: *was* and *is*, *or* and *and*, *his* and *her*.
-#
-# Promises: pure, symmetric, any string may be passed. What adds nothing is listed; every other
-# small word counts, because what is not known to be harmless may be the point.
-
 # Negations are compared by what they govern, and opposites by name.
 _COMPARED: Final = word_set("not no never none nothing cannot avoid avoids without only must")
 _HARMLESS: Final = word_set(
@@ -317,14 +321,6 @@ def _turning(words: set[str]) -> set[str]:
 def _told_small(what: str, *sides: set[str]) -> str:
     return f"{what} ({' / '.join(sorted(', '.join(sorted(side)) or 'none' for side in sides))})"
 
-
-# Whether two memories say the same, and whether they contradict each other.
-#
-# Promises: no model, no I/O, symmetric. Two texts that differ in a number, a name, a path, a
-# version or a negation are never the same, however alike they look: a new memory that is taken for
-# a known one would be dropped in silence, while one that is not recognised is only asked about once
-# more. What is caught is another order, inflection, filler words, another negator, a slip of the
-# pen, a small addition. Synonyms are not.
 
 # A re-wording may add one word to every three that agree: with two, "tests run in CI" would be
 # "slow tests run in CI"; with four, hardly any addition is left.

@@ -1,7 +1,14 @@
-"""Porter's stemmer for English words: what "planning" and "planned" have in common.
+"""The words of turns and of questions, as the index of transcripts sees them.
 
-Promises: for every word the same stem as SQLite's FTS5 with ``tokenize = 'porter unicode61'``, so
-that a search without SQLite finds what a search with it finds; total; linear time.
+Any string may be passed; linear time. English is stemmed with Porter's algorithm, in the index too:
+for every word the same stem as SQLite's FTS5 gives with ``tokenize = 'porter unicode61'``, so that
+a search without SQLite finds what a search with it finds. What a stemmer cannot know is asked for
+by its other names: *went* for *go*, *mice* for *mouse*. Scripts that write no space between words
+are cut into overlapping pairs of characters.
+
+The index is given ASCII (:func:`folded`), so that FTS5 and a scan cannot differ about a letter:
+words of other scripts are spelt with letters and digits. An ASCII text is its own folded text,
+which is why this costs most nothing.
 
 The algorithm is M. F. Porter's *An algorithm for suffix stripping* of 1980, with its author's two
 later rules (*bli* and *logi*). It speaks of a stem as ``[C](VC)^m[V]``, runs of consonants and
@@ -136,15 +143,6 @@ def _final_l(word: str) -> str:
     return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word
 
 
-# The words of a turn and of a question, as the index sees them.
-#
-# Promises: any string may be passed; linear time; :func:`words` takes apart what :func:`indexed`
-# returns as SQLite's ``unicode61`` does, so that an index and a scan find the same.
-#
-# English is stemmed (:mod:`engramdown.language.terms`), in the index too. What a stemmer cannot
-# know is asked for by its other names: *went* for *go*, *mice* for *mouse*. Scripts that write no
-# space between words are cut into overlapping pairs of characters.
-
 _WORD: Final = re.compile(r"[^\W_]+")
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
 
@@ -268,13 +266,6 @@ _IRREGULAR: Final = (
     "shelf shelves, wolf wolves, thief thieves, loaf loaves"
 )
 
-
-# A text as the index takes it: in ASCII, so that FTS5 and a scan cannot differ about a letter.
-#
-# Promises: what FTS5 makes of a folded text is what :func:`tokens` makes of the text without FTS5;
-# no text is an error. An ASCII text is its own folded text, which is why this costs most nothing.
-# Which characters are a word says :mod:`engramdown.language.terms`; here words of other
-# scripts are spelt with letters and digits.
 
 _WORD_FOLDING: Final = re.compile(r"[a-z0-9]+")
 _SHORT: Final = 32

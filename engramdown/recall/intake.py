@@ -1,8 +1,8 @@
 r"""Taking the lines of a transcript into the index.
 
-A line is taken in once, when its ``\n`` is there; one that is no episode has its place and no words;
-what an ``exclude`` takes out of recall and an ``include`` brings back is kept up to date. Whoever
-calls holds the transaction.
+A line is taken in once, when its ``\n`` is there; one that is no episode has its place and no
+words; what an ``exclude`` takes out of recall and an ``include`` brings back is kept up to date.
+Whoever calls holds the transaction.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 r"""The lines of transcripts as the index knows them: read from bytes, and packed in chunks.
 
-:func:`read_lines` takes for an episode what :func:`engramdown.transcripts.episode.read_line` takes for
-one, with the same fields, and reads most lines four times as fast. Bytes behind the last ``\n`` are
-left for later; a line that is no episode has its place and its bytes, and nothing else.
+:func:`read_lines` takes for an episode what ``read_line`` of :mod:`engramdown.transcripts.episode`
+takes for one, with the same fields, and reads most lines four times as fast. Bytes behind the last
+``\n`` are left for later; a line that is no episode has its place and its bytes, and nothing else.
 
-Beside its words the index keeps 21 bytes of each line, in chunks of 32 lines of one session. The key
-of a line is the number of its chunk times 32 plus its place there: a small number, so that lists of
-keys are short. The lines of a session stand in its chunks by their place in the file, so these are
-the same in whatever order the index came by them; only the chunks' numbers differ.
+Beside its words the index keeps 21 bytes of each line, in chunks of 32 lines of one session. The
+key of a line is the number of its chunk times 32 plus its place there: a small number, so that
+lists of keys are short. The lines of a session stand in its chunks by their place in the file, so
+these are the same in whatever order the index came by them; only the chunks' numbers differ.
 """
 
 from __future__ import annotations

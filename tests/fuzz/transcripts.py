@@ -18,7 +18,7 @@ from engramdown.importers.importer import Importer, recognised, sources
 from engramdown.importers.inputs import Elements, Input, Lines, Opened, is_one_value
 from engramdown.importers.records import Conversation, Record, Said, Skipped
 from engramdown.importers.writer import Encoder
-from engramdown.recall.finder import Mode
+from engramdown.recall.hits import Mode
 from engramdown.recall.lines import BROKEN, Line, microseconds, read_lines
 from engramdown.recall.query import MOST_TERMS, nameless, read_query
 from engramdown.settings import EpisodeSettings
