@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.cortex.cortex import Cortex
-    from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.turns import Session
     from engramdown.engram import Engram
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.errors import EngramdownError
     from engramdown.gate.gate import Decision
+    from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
     from engramdown.hippocampus.entry import Entry
     from engramdown.hippocampus.protocol import HippocampusProtocol
@@ -52,7 +52,7 @@ _HOMES = {
     "Hippocampus": "engramdown.hippocampus.store",
     "HippocampusProtocol": "engramdown.hippocampus.protocol",
     "MemoryContext": "engramdown.cortex.context",
-    "Proposal": "engramdown.cortex.proposals",
+    "Proposal": "engramdown.gate.proposals",
     "Receipt": "engramdown.gate.receipts",
     "Session": "engramdown.cortex.turns",
     "WorkingContext": "engramdown.cortex.conversation.working",

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from engramdown.cortex.proposals import Proposal
 from engramdown.engram import Engram
 from engramdown.errors import EngramdownError, InvalidEngramError
 from engramdown.gate.gate import harmless
+from engramdown.gate.proposals import Proposal
 from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus.entry import entry_id
 from engramdown.hippocampus.placement import as_entry

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.conversations import Conversations
-    from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.review_queue import Review
     from engramdown.cortex.skillbook import Skillbook
     from engramdown.cortex.sleep_summary import SleepSummary
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.workers import Workers
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.gate import Decision
+    from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
     from engramdown.journal.journal import Journal
 

@@ -21,7 +21,6 @@ from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundEr
 from engramdown.hippocampus.store import REFUSED
 
 if TYPE_CHECKING:
-    from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.tool_arguments import (
         ForgetArguments,
         MemorizeArguments,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         TopicArguments,
     )
     from engramdown.cortex.turns import Parts, Session
+    from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
     from engramdown.hippocampus.entry import Entry
 

@@ -28,7 +28,7 @@ from engramdown.markdown.metadata import ADDRESS
 from engramdown.settings import CONFIG, named
 
 if TYPE_CHECKING:
-    from engramdown.cortex.proposals import Proposal
+    from engramdown.gate.proposals import Proposal
     from engramdown.gate.queue import Answer
     from engramdown.gate.receipts import Receipt
 

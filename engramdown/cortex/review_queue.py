@@ -16,8 +16,8 @@ from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.cortex.erasing import Erased
-    from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.pulled import Arrival
+    from engramdown.gate.proposals import Proposal
     from engramdown.gate.queue import Answer
     from engramdown.gate.receipts import Receipt
 
@@ -38,7 +38,7 @@ class Review:
             for_model: Whether a model is told: then without anything that git brought and nobody
                 approved.
         """
-        from engramdown.cortex.proposals import describe
+        from engramdown.gate.proposals import describe
 
         waits = self._scopes.intake.waiting
         items = (waits.ours if for_model else waits.items)(self._scopes.pass_over)

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.cortex.conversations import Conversations
     from engramdown.cortex.identity import Identity
-    from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.pulled import Arrival
     from engramdown.cortex.review_queue import Review
     from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
 
 __all__ = ["Session"]

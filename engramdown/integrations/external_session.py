@@ -26,8 +26,8 @@ from engramdown.transcripts.episode import Pointer, is_session_id
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.beside import CompactionBeside
-    from engramdown.cortex.proposals import Proposal
     from engramdown.cortex.turns import Session
+    from engramdown.gate.proposals import Proposal
 
 T = TypeVar("T")
 

@@ -17,8 +17,8 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar, cast
 
 from engramdown.cortex.cortex import Cortex
-from engramdown.cortex.proposals import Proposal
 from engramdown.cortex.tools import Answer
+from engramdown.gate.proposals import Proposal
 from engramdown.gate.receipts import Receipt
 from engramdown.integrations.external_session import (
     ExternalSession,

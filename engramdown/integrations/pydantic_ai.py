@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 from pydantic import ValidationError
 
 from engramdown.cortex.cortex import Cortex
-from engramdown.cortex.proposals import Proposal
+from engramdown.gate.proposals import Proposal
 from engramdown.gate.receipts import Receipt
 from engramdown.integrations.external_session import (
     ExternalSession,

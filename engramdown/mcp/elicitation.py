@@ -21,7 +21,7 @@ from engramdown.language.untrusted import inert
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.cortex.proposals import Proposal
+    from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
 
 _LONGEST: Final = 4_000

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from langgraph.store.base import PutOp
 
 from engramdown import Cortex
-from engramdown.cortex.proposals import Proposal
 from engramdown.errors import EntryNotFoundError, PutRefusedError
+from engramdown.gate.proposals import Proposal
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.langgraph import MemoryStore
 from tests.cortex.person import Person

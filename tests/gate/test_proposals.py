@@ -7,10 +7,10 @@ from typing import Final
 
 import pytest
 
-from engramdown.cortex.proposals import Proposal, describe
 from engramdown.engram import Engram, Kind
 from engramdown.gate.gate import REASONS
 from engramdown.gate.pending import Operation, Pending, Queue
+from engramdown.gate.proposals import Proposal, describe
 from engramdown.gate.queue import PlainQueue
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus
