@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from engramdown.clock import today
-from engramdown.cortex.keyed_values import digest_of, key_of, proposed
 from engramdown.cortex.kinds import kind_of
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
+from engramdown.gate.keyed_values import digest_of, key_of, proposed
 from engramdown.gate.pending import (
     Identity,
     Operation,
@@ -288,7 +288,7 @@ class FileQueue:
     def _put(self, draft: Draft, standing: _Standing, order: Order, engram: Engram) -> Filed:
         """Write a value under the key under which a program put it."""
         # Imported here: hardly ever does a value wait.
-        from engramdown.cortex.keyed_values import accepted, first_made, proposed_place
+        from engramdown.gate.keyed_values import accepted, first_made, proposed_place
 
         item = order.item
         place = proposed_place(item, engram, self._store.scope)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
 
-from engramdown.cortex.keyed_values import describe_value
 from engramdown.engram import Engram, fact_key
 from engramdown.gate.gate import REASONS, harmless
+from engramdown.gate.keyed_values import describe_value
 from engramdown.gate.pending import Operation, Pending, Queue
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.similarity import Rewordings, is_rewording

@@ -23,7 +23,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.clock import today
-from engramdown.cortex.keyed_values import (
+from engramdown.cortex.review import FileQueue
+from engramdown.engram import Confidence, Engram, Scope
+from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
+from engramdown.gate.gate import REASONS, harmless
+from engramdown.gate.keyed_values import (
     DUPLICATE,
     FIELD,
     HIDDEN,
@@ -44,10 +48,6 @@ from engramdown.cortex.keyed_values import (
     put_line,
     written,
 )
-from engramdown.cortex.review import FileQueue
-from engramdown.engram import Confidence, Engram, Scope
-from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
-from engramdown.gate.gate import REASONS, harmless
 from engramdown.gate.pending import Operation, Pending
 from engramdown.hippocampus.changeset import (
     Act,

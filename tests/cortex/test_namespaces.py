@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.keyed_values import (
+from engramdown.gate.keyed_values import (
     Home,
     Namespace,
     home_of,

@@ -12,7 +12,7 @@ from tests.mutants import Bug, Core, mutated
 # In the order of their imports. What is not named here is the real one.
 MODULES: Final = (
     "engramdown.integrations.memory_pages",
-    "engramdown.cortex.keyed_values",
+    "engramdown.gate.keyed_values",
     "engramdown.integrations.langgraph",
 )
 
@@ -143,7 +143,7 @@ BUGS: Final = (
     ),
     Bug(
         "capitals make no difference",
-        "cortex.keyed_values",
+        "gate.keyed_values",
         'return written(namespace).encode("utf-8", "surrogatepass").hex()',
         "return written(namespace)",
         lambda core: stand_apart(core, ("a", "B"), ("a", "b")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramdown.cortex.keyed_values import describe_value, digest_of, key_of, proposed
+from engramdown.gate.keyed_values import describe_value, digest_of, key_of, proposed
 
 
 def test_a_proposal_of_no_value_has_no_marks() -> None:
