@@ -24,11 +24,10 @@ from engramdown.consolidation.plan_preview import (
     no_longer_found,
 )
 from engramdown.consolidation.plan_rules import drops_too_much, is_safe, judge
-from engramdown.cortex.review import FileQueue
-from engramdown.cortex.settling import entry_of, question, revision
 from engramdown.engram import Engram, Scope
 from engramdown.errors import InvalidEngramError, ModelError, StoreError
 from engramdown.gate.gate import REASONS, Decision
+from engramdown.gate.pending_file import FileQueue, entry_of, question, revision
 from engramdown.hippocampus.changeset import Revised
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus

@@ -25,8 +25,6 @@ from engramdown.consolidation.procedures import (
     write_down,
 )
 from engramdown.cortex.asking import prompts_for
-from engramdown.cortex.review import FileQueue
-from engramdown.cortex.skill_drafts import Draft, skill_question
 from engramdown.cortex.skillbook import Skillbook
 from engramdown.cortex.sleep_state import Mark
 from engramdown.cortex.sleep_steps import Night, Place
@@ -39,6 +37,7 @@ from engramdown.errors import (
     SkillRefusedError,
 )
 from engramdown.gate.pending import Pending
+from engramdown.gate.pending_file import DraftSkillDrafts, FileQueue, skill_question
 from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import step_group
@@ -162,7 +161,7 @@ class SkillProposals:
             InvalidSkillError: If no skill can be made of it.
         """
         label = check_label(self._free(label_of(wording.label) or label_of(procedure.name)))
-        draft = Draft(label, check_description(wording.description), wording.body)
+        draft = DraftSkillDrafts(label, check_description(wording.description), wording.body)
         why = _WHY_ASKED if procedure.asked else _WHY_REPEATED.format(count=procedure.sessions)
         return skill_question(
             draft,

@@ -45,7 +45,7 @@ class Pending:
         hold: The code of why nobody is prompted about it, or ``""``; see ``gate.REASONS``.
         reason: The code of why it waits.
         op: ``encode`` it, ``replace`` the memory ``of`` with it, ``forget`` the memory ``of``,
-            write a ``skill``, or an operation of a plan; see :mod:`engramdown.cortex.settling`.
+            write a ``skill``, or an operation of a plan; see :mod:`engramdown.gate.pending_file`.
         of: The id of a memory, or ids with commas between; of a skill, what its procedure is known
             by; or ``""``.
         tick: ``x`` if a person accepted it in the file, ``-`` if they declined it, else ``""``.

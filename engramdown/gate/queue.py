@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, overload
 
 from engramdown.clock import today
-from engramdown.cortex.review import FileQueue
 from engramdown.engram import CONFIDENCES, Engram, Scope
 from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
 from engramdown.gate.gate import REASONS, Decision, TurnedDown, harmless, scope_of
@@ -33,6 +32,7 @@ from engramdown.gate.pending import (
     kind_and_fold,
     only,
 )
+from engramdown.gate.pending_file import FileQueue
 from engramdown.gate.receipts import (
     Decided,
     Receipt,

@@ -23,7 +23,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.clock import today
-from engramdown.cortex.review import FileQueue
 from engramdown.engram import Confidence, Engram, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
 from engramdown.gate.gate import REASONS, harmless
@@ -49,6 +48,7 @@ from engramdown.gate.keyed_values import (
     written,
 )
 from engramdown.gate.pending import Operation, Pending
+from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus.changeset import (
     Act,
     Draft,

@@ -23,14 +23,13 @@ from engramdown.clock import today
 from engramdown.consolidation.plan import Move
 from engramdown.cortex.notebooks import known
 from engramdown.cortex.recalling import flat
-from engramdown.cortex.review import FileQueue
-from engramdown.cortex.settling import question
 from engramdown.cortex.tools import Answer
 from engramdown.engram import Engram, Kind, Scope
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
 from engramdown.forks import Lock
 from engramdown.gate.gate import REASONS, harmless
 from engramdown.gate.pending import Operation, Pending
+from engramdown.gate.pending_file import FileQueue, question
 from engramdown.hippocampus.changeset import Act, Revision, new_id
 from engramdown.hippocampus.entry import Entry, entry_id
 from engramdown.hippocampus.files import step_group

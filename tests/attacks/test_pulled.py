@@ -16,12 +16,12 @@ from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.cortex import approvals
 from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.news import News
-from engramdown.cortex.review import FileQueue
 from engramdown.cortex.search import Asked, search
 from engramdown.cortex.tools import use
 from engramdown.episodes.forget import WORK
 from engramdown.errors import EngramdownError
 from engramdown.gate.pending import Order, always
+from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus.entry import Written
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.provenance import NAME

@@ -10,9 +10,9 @@ from engramdown.consolidation.information_loss import changed, differs, is_near_
 from engramdown.consolidation.plan import Drop, Memory, Merge, Move, Operation, Plan, Supersede
 from engramdown.consolidation.plan_preview import Search, merged_memory, no_longer_found
 from engramdown.consolidation.plan_rules import is_safe, judge
-from engramdown.cortex.settling import question, revision, settle
 from engramdown.engram import BASES, CONFIDENCES, SOURCES
 from engramdown.errors import StoreError
+from engramdown.gate.pending_file import question, revision, settle
 from engramdown.hippocampus.changeset import Act, Draft, PlanContext
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.placement import as_entry, raw_entries

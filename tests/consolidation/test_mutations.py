@@ -15,7 +15,7 @@ PLANS: Final = (
     "engramdown.consolidation.information_loss",
     "engramdown.consolidation.plan_rules",
     "engramdown.consolidation.plan_preview",
-    "engramdown.cortex.settling",
+    "engramdown.gate.pending_file",
     "tests.consolidation.memories",
     "tests.consolidation.plan_laws",
 )
@@ -393,7 +393,7 @@ BUGS: Final = (
     ),
     Bug(
         "a question is carried out whatever happened since",
-        "cortex.settling",
+        "gate.pending_file",
         "or _digest([known[each] for each in ids]) != item.seen",
         "or False",
         lambda core: core.accepting_leaves_what_changed(
@@ -402,14 +402,14 @@ BUGS: Final = (
     ),
     Bug(
         "pointers go with the duplicate",
-        "cortex.settling",
+        "gate.pending_file",
         'learned = origins(taken) if stays and not stays.by_person else ""',
         'learned = ""',
         lambda core: core.accepting_does_what_was_asked(core.Drop("bbbbbbbb", "aaaaaaaa")),
     ),
     Bug(
         "what a person read is not verified",
-        "cortex.settling",
+        "gate.pending_file",
         "wanted.comes._replace(basis=basis)",
         "wanted.comes",
         lambda core: core.accepting_does_what_was_asked(
@@ -418,7 +418,7 @@ BUGS: Final = (
     ),
     Bug(
         "what is merged is archived as a duplicate",
-        "cortex.settling",
+        "gate.pending_file",
         'Merge: "merged",',
         'Merge: "",',
         lambda core: core.accepting_does_what_was_asked(
@@ -427,7 +427,7 @@ BUGS: Final = (
     ),
     Bug(
         "a lesson that moves stays where it was",
-        "cortex.settling",
+        "gate.pending_file",
         "return Revision(stays=taken[0], topic=slug(operation.topic))",
         "return Revision(stays=taken[0])",
         lambda core: core.accepting_does_what_was_asked(core.Move("aaaaaaaa", "ci")),

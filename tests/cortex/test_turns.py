@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram, MemoryContext, Session
-from engramdown.cortex.review import FileQueue
 from engramdown.errors import EngramdownError, InvalidEngramError, MidTurnError, StoreError
 from engramdown.gate.pending import Order
+from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus.entry import Written
 from tests.cortex.person import Person
 

@@ -9,11 +9,11 @@ from typing import Final
 import pytest
 from freezegun import freeze_time
 
-from engramdown.cortex.review import FileQueue
 from engramdown.engram import Engram
 from engramdown.errors import StoreError
 from engramdown.gate.gate import Decision
 from engramdown.gate.pending import Pending
+from engramdown.gate.pending_file import FileQueue
 from engramdown.gate.queue import PlainQueue
 from engramdown.gate.receipts import (
     Decided,

@@ -8,14 +8,27 @@ again; a line that we did not understand is left alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, get_args
+from pathlib import Path
+from typing import Final, NamedTuple, get_args
 
 from engramdown.clock import today
+from engramdown.consolidation.plan import Drop, Expire, Memory, Merge, Move, Supersede
+from engramdown.consolidation.plan import Operation as OperationSettling
+from engramdown.consolidation.plan_preview import merged_memory, origins
 from engramdown.cortex.kinds import kind_of
-from engramdown.engram import Engram, Kind
-from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
+from engramdown.engram import Basis, Engram, Kind, Scope, slug
+from engramdown.errors import (
+    EngramdownError,
+    EntryNotFoundError,
+    InvalidEngramError,
+    InvalidSkillError,
+    SkillExistsError,
+    StoreError,
+)
+from engramdown.gate.gate import harmless
 from engramdown.gate.keyed_values import digest_of, key_of, proposed
 from engramdown.gate.pending import (
     Identity,
@@ -34,21 +47,26 @@ from engramdown.hippocampus.changeset import (
     Draft,
     Filed,
     PlanContext,
+    Revision,
     file_engram,
     new_id,
     retire,
+    revise,
     standing_for,
 )
 from engramdown.hippocampus.entry import Entry, Written, address, entry_id
-from engramdown.hippocampus.placement import tombstones
+from engramdown.hippocampus.placement import as_entry, raw_entries, tombstones
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import ARCHIVE, ASIDE, PENDING, kind_in_scope, title_of
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
-from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
+from engramdown.markdown.front_matter import FrontMatter
+from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata, sort_ids
 from engramdown.secrets.redaction import redact
+from engramdown.skills.store import SkillStore
+from engramdown.skills.validation import check_description, check_label, check_text
 
-__all__ = ["FileQueue"]
+__all__ = ["REASONS", "FileQueue", "entry_of", "question", "revision", "settle"]
 
 _OPERATIONS: Final[dict[str, Operation]] = {each: each for each in get_args(Operation)}
 _TICKS: Final[dict[str, Tick]] = {"x": "x", "-": "-"}
@@ -258,8 +276,6 @@ class FileQueue:
     def _skill(self, item: Pending, engram: Engram) -> Written:
         """Write a skill; done again, it is the same skill."""
         # Imported here: hardly ever does a skill wait.
-        from engramdown.cortex.skill_drafts import write_skill
-
         return write_skill(self._store.root, item, engram, dry=self._store.rehearses)
 
     def _settle(self, draft: Draft, orders: Sequence[Order], done: list[_Done]) -> None:
@@ -273,7 +289,6 @@ class FileQueue:
         }
         if not asked:
             return
-        from engramdown.cortex.settling import settle
 
         desk = PlanContext(self._store.files.names(), new_id, today().isoformat(), orders[0].by)
         outcomes: Sequence[_Done]
@@ -493,3 +508,311 @@ def _line_of(document: Document, memory_id: str, text: str) -> Block | None:
 
 def _has_id(block: Block, memory_id: str) -> bool:
     return block.meta is not None and block.meta.get("id") == memory_id
+
+
+# Questions about memories that stand: how a part of a plan waits for a person, and is carried out.
+#
+# Promises: what is accepted is done to the memories as they read when it was proposed, and to no
+# others; what a person declines is remembered by what it was about, and never as words that must
+# not be learned.
+
+REASONS: Final[Mapping[type[OperationSettling], str]] = {
+    Drop: "duplicate",
+    Merge: "merged",
+    Supersede: "replaced",
+    Expire: "expired",
+    Move: "",
+}
+"""The word of each operation for the archive."""
+
+# Where an entry stands on a disk: no plan knows it.
+_PLACE: Final = frozenset({"line", "spelled", "comments"})
+
+
+def question(
+    operation: OperationSettling, known: Mapping[str, Memory], why: str, hold: str
+) -> Pending:
+    """Return the line of ``pending.md`` that asks a person whether to do ``operation``.
+
+    Args:
+        operation: What a plan proposes.
+        known: The memories of its scope by id.
+        why: Why it is not simply done.
+        hold: The code of why nobody is prompted about it, or ``""``.
+    """
+    taken = [known[each] for each in operation.ids]
+    topic = operation.topic if isinstance(operation, Move) else ""
+    first = taken[0]
+    engram = Engram(
+        _words(operation, taken),
+        first.kind,
+        first.scope,
+        topic=topic,
+        source="consolidation",
+        origin=origins(taken),
+    )
+    return Pending(
+        new_id(),
+        harmless(engram),
+        hold=hold,
+        reason=redact(why),
+        op=operation.name,
+        of=",".join(sort_ids(operation.ids)),
+        ts=today().isoformat(),
+        stays=operation.stays,
+        seen=_digest(taken),
+    )
+
+
+def revision(operation: OperationSettling, known: Mapping[str, Entry]) -> Revision:
+    """Return what ``operation`` means for the store.
+
+    Args:
+        operation: What a plan proposes.
+        known: The memories of its scope by id.
+    """
+    taken = tuple(known[each] for each in operation.ids)
+    reason = REASONS[type(operation)]
+    if isinstance(operation, Merge):
+        return Revision(taken, reason, comes=entry_of(merged_memory(taken, operation.text)))
+    if isinstance(operation, Move):
+        return Revision(stays=taken[0], topic=slug(operation.topic))
+    stays = known[operation.stays] if operation.stays else None
+    learned = origins(taken) if stays and not stays.by_person else ""
+    return Revision(taken, reason, stays, learned=learned)
+
+
+def settle(
+    folder: Draft, asked: Sequence[tuple[Pending, str]], scope: Scope, desk: PlanContext
+) -> list[Filed | StoreError | None]:
+    """Carry out what a person accepted, each file read once for all of it.
+
+    Args:
+        folder: The memory files.
+        asked: The proposals, each with the words of a merged memory, as the person wants them.
+        scope: The scope of the files.
+        desk: What carrying it out needs.
+
+    Returns:
+        For each what stands now, ``None`` if something went, or why it was not carried out: the
+        memories are not as they were when it was proposed.
+
+    Raises:
+        StoreError: If a memory would be gone; nothing may be written then.
+    """
+    ids = {each for item, _ in asked for each in (*item.of.split(","), item.stays)}
+    known = _standing(folder, ids, scope, desk)
+    outcomes: list[Filed | StoreError | None] = [_gone(item, known) for item, _ in asked]
+    wanted = {
+        at: _verified(revision(_operation(item, text), known), desk.by)
+        for at, (item, text) in enumerate(asked)
+        if outcomes[at] is None
+    }
+    for at, done in zip(wanted, revise(folder, wanted.values(), desk), strict=True):
+        item, part = asked[at][0], wanted[at]
+        stands = part.comes or (part.stays if item.op == "move" else None)
+        if done.problem:
+            outcomes[at] = _stale(item, done.problem)
+        elif stands:
+            outcomes[at] = Filed(done.id, stands.file, added=True, said=stands)
+    return outcomes
+
+
+def entry_of(memory: Memory) -> Entry:
+    """Return a memory as an entry of a store."""
+    if isinstance(memory, Entry):
+        return memory
+    values = {name: getattr(memory, name) for name in Entry._fields if name not in _PLACE}
+    return Entry(**values)
+
+
+def _words(operation: OperationSettling, taken: Sequence[Memory]) -> str:
+    text = taken[0].text
+    if isinstance(operation, Merge):
+        return operation.text
+    if isinstance(operation, Drop):
+        return f"Remove, as `{operation.of}` says the same: {text}"
+    if isinstance(operation, Supersede):
+        return f"Remove, as `{operation.by}` replaces it: {text}"
+    if isinstance(operation, Expire):
+        return f"Remove, as it expired on {taken[0].expires}: {text}"
+    return f"Move to the topic {slug(operation.topic)}: {text}"
+
+
+def _operation(item: Pending, text: str) -> OperationSettling:
+    ids = tuple(item.of.split(","))
+    if item.op == "merge":
+        return Merge(ids, text)
+    if item.op == "move":
+        return Move(ids[0], item.engram.topic)
+    if item.op == "supersede":
+        return Supersede(ids[0], item.stays)
+    return Drop(ids[0], item.stays) if item.op == "drop" else Expire(ids[0])
+
+
+def _gone(item: Pending, known: Mapping[str, Entry]) -> StoreError | None:
+    """Return why what a proposal is about is not as it was, or ``None``."""
+    ids = item.of.split(",")
+    is_there = all(each in known for each in ids)
+    if not is_there or _digest([known[each] for each in ids]) != item.seen:
+        return _stale(item, "the memories that it is about were changed since")
+    if item.stays and item.stays not in known:
+        return _stale(item, f"{item.stays}, which was to stay, is not there any more")
+    return None
+
+
+def _verified(wanted: Revision, by: str) -> Revision:
+    if wanted.comes is None:
+        return wanted
+    # A person has read these words: whoever is here, or who ticked what git brought.
+    basis: Basis = "verified" if by == "user" else "observed"
+    comes = wanted.comes._replace(basis=basis)
+    return Revision(wanted.taken, wanted.reason, comes=comes)
+
+
+def _standing(
+    folder: Draft, ids: Iterable[str], scope: Scope, desk: PlanContext
+) -> dict[str, Entry]:
+    """Return the memories with these ids as they stand now; a lesson as it stands among lessons."""
+    found: dict[str, Entry] = {}
+    wanted = set(ids)
+    for name in (each for each in desk.names if each not in ASIDE):
+        for placed in raw_entries(name, folder.get(name)):
+            memory_id = entry_id(placed)
+            if memory_id in wanted and memory_id not in found:
+                found[memory_id] = as_entry(name, scope, placed)
+    return found
+
+
+def _digest(taken: Iterable[Memory]) -> str:
+    texts = {memory.id: memory.text for memory in taken}
+    return address("\n".join(texts[each] for each in sort_ids(texts)))[1:]
+
+
+def _stale(item: Pending, why: str) -> StoreError:
+    return StoreError(f"{item.id} is not carried out: {why}; decline it")
+
+
+# A proposed skill: how it waits for a person, and how it is written once they accept it.
+#
+# Promises: nothing is written without a person's word; what is written twice, as after a crash, is
+# written once; a skill that is there already is never replaced; no secret is written.
+
+NOTE = "learned-from"
+"""The key in ``metadata`` that says where a skill was learned."""
+
+
+def skill_question(
+    draft: DraftSkillDrafts, scope: Scope, *, of: str, origin: str, why: str
+) -> Pending:
+    """Return the line of ``pending.md`` that asks a person whether to keep a skill.
+
+    Args:
+        draft: The skill.
+        scope: Where it is to hold.
+        of: What the procedure is known by, so that it is not proposed again.
+        origin: Where it was learned.
+        why: Why it is proposed.
+    """
+    engram = Engram(
+        draft_text(draft), "lesson", scope, source="consolidation", basis="observed", origin=origin
+    )
+    return Pending(
+        new_id(),
+        harmless(engram),
+        # Nobody is prompted about it; that it is said in words is what a person sees everywhere.
+        hold=why,
+        op="skill",
+        of=of,
+        ts=today().isoformat(),
+    )
+
+
+def write_skill(root: Path, item: Pending, engram: Engram, *, dry: bool = False) -> Written:
+    """Write the skill that a person accepted, and return where it stands.
+
+    Args:
+        root: The folder of the scope.
+        item: The proposal.
+        engram: Its words as the person wants them.
+        dry: Whether nothing is written, but for the checks.
+
+    Raises:
+        InvalidSkillError: If it is no skill as it reads now.
+        SkillRefusedError: If it holds a secret.
+        SkillExistsError: If there is another one of that label.
+        StoreError: If it could not be written.
+    """
+    from engramdown.skills.library import Skills
+
+    draft = read_draft(engram.text)
+    store = SkillStore(root, engram.scope)
+    skills = Skills([store])
+    page = skills.drafted(draft.label, draft.description, draft.body)
+    if engram.origin:
+        page = page.with_mapping("metadata", {NOTE: engram.origin})
+    path = store.files.folder / draft.label / "SKILL.md"
+    if not dry:
+        _create(store, draft.label, page)
+    file = path.relative_to(root).as_posix()
+    entry = Entry(item.id, engram.text, "lesson", engram.scope, file=file)
+    return Written("encoded", entry)
+
+
+def _create(store: SkillStore, label: str, page: FrontMatter) -> None:
+    try:
+        store.create(label, page)
+    except SkillExistsError:
+        if store.read(label).page.render() != page.render():
+            raise  # Else a crash came between the skill and its proposal.
+
+
+# A skill that is proposed, as the text of a line of ``pending.md`` and of what follows below it.
+#
+# Promises: no I/O; what is written is read again as it was; a person may change every word of it
+# before they tick it, and what cannot be a skill any more says why.
+
+_FORM: Final = re.compile(r"\s*Skill\s+`([^`\n]*)`\s*:(.*?)(?:\n[ \t]*\n(.*))?\Z", re.DOTALL)
+_HOW: Final = "write `Skill `, the label in backquotes, a colon and what it does"
+
+
+class DraftSkillDrafts(NamedTuple):
+    """A skill that is proposed.
+
+    Attributes:
+        label: What it is to be called.
+        description: What it does, and when.
+        body: How it is done.
+    """
+
+    label: str
+    description: str
+    body: str
+
+
+def draft_text(draft: DraftSkillDrafts) -> str:
+    r"""Return a draft as a text.
+
+    >>> draft_text(DraftSkillDrafts("charts", "Make charts", "1. Plot.\n"))
+    'Skill `charts`: Make charts\n\n1. Plot.'
+    """
+    does = " ".join(draft.description.split())
+    return f"Skill `{draft.label}`: {does}\n\n{draft.body.strip()}".rstrip()
+
+
+def read_draft(text: str) -> DraftSkillDrafts:
+    r"""Return the draft that a text is.
+
+    Raises:
+        InvalidSkillError: If it is none; the error says what is allowed.
+
+    >>> read_draft("Skill `charts`: Make\ncharts\n\n1. Plot.\n")
+    Draft(label='charts', description='Make charts', body='1. Plot.\n')
+    """
+    found = _FORM.match(text)
+    if found is None:
+        raise InvalidSkillError("draft", f"is no skill; {_HOW}")
+    label, does, body = found.groups()
+    body = check_text("body", (body or "").strip("\n").rstrip())
+    description = check_description(" ".join(does.split()))
+    return DraftSkillDrafts(check_label(label.strip()), description, f"{body}\n" if body else "")

@@ -14,10 +14,10 @@ from freezegun import freeze_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.review import FileQueue
 from engramdown.engram import CONFIDENCES, KINDS, SOURCES, Engram, Kind
 from engramdown.errors import EntryNotFoundError, StoreError
 from engramdown.gate.pending import Order, Pending, TickRefusedError, identity
+from engramdown.gate.pending_file import FileQueue
 from engramdown.gate.queue import Waiting
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.store import Hippocampus
