@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.conversations import Conversations
-    from engramdown.cortex.review_queue import Review
     from engramdown.cortex.skillbook import Skillbook
     from engramdown.cortex.sleep_summary import SleepSummary
     from engramdown.cortex.tools import Answer
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from engramdown.gate.gate import Decision
     from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
+    from engramdown.gate.review import Review
     from engramdown.journal.journal import Journal
 
 
@@ -432,7 +432,7 @@ class Cortex:
     @cached_property
     def review(self) -> Review:
         """What waits for a person, and what they decide."""
-        from engramdown.cortex.review_queue import Review
+        from engramdown.gate.review import Review
 
         return Review(self.scopes)
 

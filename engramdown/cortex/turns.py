@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from engramdown.cortex.conversations import Conversations
     from engramdown.cortex.identity import Identity
     from engramdown.cortex.pulled import Arrival
-    from engramdown.cortex.review_queue import Review
     from engramdown.cortex.scopes import Scopes
     from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
+    from engramdown.gate.review import Review
 
 __all__ = ["Session"]
 

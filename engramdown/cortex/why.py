@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from engramdown.cortex.review_queue import Review
 from engramdown.engram import SCOPES, Scope
 from engramdown.errors import (
     EntryNotFoundError,
@@ -19,6 +18,7 @@ from engramdown.errors import (
 )
 from engramdown.gate.gate import REASONS
 from engramdown.gate.proposals import Proposal
+from engramdown.gate.review import Review
 from engramdown.git.repository import Commit, find_repository
 from engramdown.hippocampus.entry import Archived, Entry, by_prefix, entry_id, retired_name
 from engramdown.hippocampus.history import Change, Step
