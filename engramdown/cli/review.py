@@ -26,7 +26,7 @@ from engramdown.errors import EngramdownError
 from engramdown.gate.queue import Answer
 
 if TYPE_CHECKING:
-    from engramdown.cortex.pulled import Arrival
+    from engramdown.gate.arrivals import Arrival
 
 
 # So much of what came is listed; who clones a large memory reads its files.

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from engramdown import Entry, Proposal, Receipt
     from engramdown.cortex.erasing import Erased, Shared
     from engramdown.cortex.news import News
-    from engramdown.cortex.pulled import Arrival
     from engramdown.episodes.eraser import Held
+    from engramdown.gate.arrivals import Arrival
     from engramdown.hippocampus.entry import Archived
     from engramdown.hippocampus.history import Step
     from engramdown.recall.hits import Hit

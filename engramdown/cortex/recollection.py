@@ -38,8 +38,8 @@ from engramdown.settings import Settings
 from engramdown.storage.disk import named_errors
 
 if TYPE_CHECKING:
-    from engramdown.cortex.pulled import Pulled
     from engramdown.episodes.earlier_sessions import Past
+    from engramdown.gate.arrivals import Pulled
 
 __all__ = ["FOLDER", "SOUL", "Recollection"]
 

@@ -34,9 +34,9 @@ from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.cortex.erased import Marks
-    from engramdown.cortex.pulled import Pulled
     from engramdown.episodes.card import Card
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.gate.arrivals import Pulled
     from engramdown.gate.gate import Decision
     from engramdown.gate.intake import Intake
     from engramdown.gate.queue import Waiting
@@ -521,7 +521,7 @@ class Scopes:
 
     @cached_property
     def pulled(self) -> Pulled:
-        from engramdown.cortex.pulled import Pulled
+        from engramdown.gate.arrivals import Pulled
 
         return Pulled(self.stores, self.home_root, review=self.reviews, dry=lambda: self.rehearsing)
 

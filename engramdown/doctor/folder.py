@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from engramdown.cortex.approvals import Approvals
 from engramdown.doctor.findings import Finding, find
 from engramdown.doctor.recordings import inspect_transcripts
 from engramdown.engram import slug
 from engramdown.errors import InvalidEngramError, SettingsError, StoreError
+from engramdown.gate.arrivals import Approvals
 from engramdown.git.driver import is_unregistered
 from engramdown.hippocampus.git_state import is_versioned, known_to_git
 from engramdown.hippocampus.history import ROOM, read_line

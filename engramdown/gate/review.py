@@ -16,7 +16,7 @@ from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.cortex.erasing import Erased
-    from engramdown.cortex.pulled import Arrival
+    from engramdown.gate.arrivals import Arrival
     from engramdown.gate.proposals import Proposal
     from engramdown.gate.queue import Answer
     from engramdown.gate.receipts import Receipt

@@ -13,13 +13,13 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
-from engramdown.cortex import approvals
 from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.news import News
 from engramdown.cortex.search import Asked, search
 from engramdown.cortex.tools import use
 from engramdown.episodes.forget import WORK
 from engramdown.errors import EngramdownError
+from engramdown.gate import arrivals
 from engramdown.gate.pending import Order, always
 from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus.entry import Written
@@ -137,7 +137,7 @@ def test_approvals_and_caches_of_a_clone_are_not_believed(theirs: Desk, mine: Pa
     clone(theirs, mine)
     (key,) = [each.key for each in Cortex.open(project=mine).review.arrivals()]
     record = {"at": "", "scope": str(mine / FOLDER), "did": "approved", "keys": [key]}
-    for place in (approvals.NAME, f"memory/{approvals.NAME}"):
+    for place in (arrivals.NAME, f"memory/{arrivals.NAME}"):
         theirs.write(f"{FOLDER}/{place}", json.dumps(record) + "\n")
     # What they found out themselves, where all was theirs.
     store = Hippocampus(theirs.top / FOLDER)
@@ -163,7 +163,7 @@ def test_approvals_in_a_home_that_git_knows_are_not_believed(
     assert EVIL in str(Cortex.open(project=mine).build_memory_context())
     home = careful.memory.parent
     dotfiles = Desk(home)
-    dotfiles.git("add", "--force", approvals.NAME)
+    dotfiles.git("add", "--force", arrivals.NAME)
     dotfiles.git("commit", "--quiet", "-m", "Dotfiles")
     assert EVIL not in str(Cortex.open(project=mine).build_memory_context())
 

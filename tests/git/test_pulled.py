@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.approvals import NAME, Approvals, Said
 from engramdown.errors import EntryNotFoundError, InvalidEngramError, StoreError
+from engramdown.gate.arrivals import NAME, Approvals, Said
 from engramdown.hippocampus.provenance import NAME as CACHE
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person

@@ -7,33 +7,40 @@ place, and for no others. With ``news`` everything is loaded, and told of once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import hashlib
+import json
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
-from engramdown.cortex.approvals import Approvals, Did, Said
-from engramdown.cortex.pulled_skills import brought_skills, own_skills
-from engramdown.engram import Scope
-from engramdown.errors import SettingsError
+from engramdown.clock import moment
+from engramdown.engram import Engram, Scope
+from engramdown.errors import EngramdownError, InvalidEngramError, SettingsError, StoreError
+from engramdown.gate.gate import harmless
+from engramdown.gate.proposals import Proposal
+from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus import placement
-from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.entry import Entry, entry_id
+from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.placement import as_entry
 from engramdown.hippocampus.protocol import HippocampusProtocol
-from engramdown.hippocampus.provenance import Brought, Provenance
+from engramdown.hippocampus.provenance import Brought, Provenance, page_key
 from engramdown.hippocampus.snapshot import meant
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import ARCHIVE, PENDING
 from engramdown.markdown.metadata import ADDRESS
+from engramdown.secrets.redaction import redact
 from engramdown.settings import CONFIG, named
+from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
-    from engramdown.gate.proposals import Proposal
     from engramdown.gate.queue import Answer
-    from engramdown.gate.receipts import Receipt
+    from engramdown.skills.files import SkillFiles
 
-__all__ = ["Arrival", "Found", "Pulled"]
-
+__all__ = ["NAME", "Approvals", "Arrival", "Found", "Pulled", "Said", "proposal"]
 
 _AS_IT_IS: Final = ("accept", None)
 
@@ -158,7 +165,6 @@ class Pulled:
         if not held:
             return []
         # Imported here: it decides on new memory, and hardly ever anything waits.
-        from engramdown.cortex.approving import proposal
 
         return [proposal(each) for each in held]
 
@@ -236,7 +242,6 @@ class Pulled:
         found = next((each for each in self._held() if each.id == proposal_id), None)
         if found is None:
             return None
-        from engramdown.cortex.approving import resolve
 
         def add(did: Did) -> None:
             self._add(found, did)
@@ -257,7 +262,6 @@ class Pulled:
         mine = {at: each for at, each in enumerate(answers) if each.id in held}
         if not mine:
             return {}
-        from engramdown.cortex.approving import resolve, resolve_each
 
         plain = [held[each.id] for each in mine.values() if (each.decision, each.text) == _AS_IT_IS]
         for root in self._places:
@@ -353,3 +357,316 @@ def _set(root: Path) -> str:
         return f"sets {', '.join(named(root)) or 'nothing'}"
     except SettingsError as error:
         return f"sets nothing, as it is broken: {error.problem}"
+
+
+# What git brought, as a person decides on it.
+#
+# Promises: what is approved stays where it stands, in the same words or those of the person, and is
+# verified if it was only observed; what is declined is not told of again, and an entry goes to the
+# archive.
+
+_LOAD: Final = "load"
+_HOLD: Final = "it came with git, and you approve what does"
+_BLANK: Final = "(nothing but white space)"
+_PAGE: Final = "it shapes what a model is told, and came with git"
+
+
+def proposal(found: Found) -> Proposal:
+    """Return what waits for approval, as a person decides on it."""
+    is_page = found.item.placed is None
+    return Proposal(
+        id=found.id,
+        engram=_engram(found),
+        hold=_PAGE if is_page else _HOLD,
+        reason=_PAGE if is_page else _HOLD,
+        op=_LOAD,
+        file=str(found.path),
+        line=found.item.line,
+        comments=found.item.comments,
+    )
+
+
+def resolve(found: Found, decision: str, text: str | None, add: Callable[[Did], object]) -> Receipt:
+    """Carry out what a person decided about what waits.
+
+    Args:
+        found: What waits.
+        decision: What they decided.
+        text: Other words that they want it loaded in, if any.
+        add: Takes note of it.
+
+    Raises:
+        InvalidEngramError: If a page is to be loaded in other words.
+        EntryNotFoundError: If the entry is not there any more.
+        StoreError: If it could not be written.
+    """
+    engram = _engram(found)
+    if decision == "skip":
+        return Receipt(engram, "queued", "skipped", found.id, found.item.file)
+    if decision == "decline":
+        if found.item.placed is None:
+            add("declined")
+        else:
+            found.place.retire(found.item)
+        return Receipt(engram, "discarded", "declined")
+    if text is None:
+        if engram.basis == "observed":
+            found.place.verify(found.item)
+        add("approved")
+    else:
+        engram = replace(engram, text=redact(text))
+        _reword(found, text)
+    own = entry_id(found.item.placed) if found.item.placed else found.id
+    return Receipt(engram, "encoded", "approved", own, found.item.file, found.item.line)
+
+
+def resolve_each(
+    found: Found, decision: str, text: str | None, add: Callable[[Did], object]
+) -> Receipt:
+    """Carry out what a person decided about one of many; an error becomes a receipt."""
+    try:
+        return resolve(found, decision, text, add)
+    except EngramdownError as error:
+        return Receipt(_engram(found), "failed", str(error), found.id, found.item.file)
+
+
+def _reword(found: Found, text: str) -> None:
+    if found.item.placed is None:
+        reason = f"{found.path} is a page; change it in an editor, then accept it"
+        raise InvalidEngramError("text", reason)
+    found.place.reword(found.item, text)
+
+
+def _engram(found: Found) -> Engram:
+    """Return what waits as an engram: its words, and of what it claims what can be."""
+    text = found.item.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if found.item.placed is None:
+        return harmless(Engram(text if text.strip() else _BLANK, "profile", found.store.scope))
+    entry = as_entry(found.item.file, found.store.scope, found.item.placed)
+    try:
+        return harmless(entry.engram())
+    except InvalidEngramError:
+        return harmless(Engram(text, entry.kind, found.store.scope, entry.confidence))
+
+
+# What a person was told of what git brought, and what of it they approved or declined.
+#
+# Promises: it stands in the folder of the global scope, by the folder of the scope that it is
+# about, so that nothing that was cloned or pulled can say so of itself; a line that cannot be read
+# is skipped; a file that git knows says nothing. Reading creates nothing.
+
+NAME: Final = "pulled.jsonl"
+"""The name of the file."""
+
+Did = Literal["seen", "approved", "declined", "own"]
+
+
+class Said(NamedTuple):
+    """What is known of one scope, as keys; see :mod:`engramdown.hippocampus.provenance`.
+
+    Attributes:
+        seen: What a person was told of.
+        approved: What they approved, and what stood there before git knew it.
+        declined: What they do not want.
+    """
+
+    seen: frozenset[str] = frozenset()
+    approved: frozenset[str] = frozenset()
+    declined: frozenset[str] = frozenset()
+
+
+class Approvals:
+    """The record in a folder."""
+
+    def __init__(self, folder: Path | None, dry: Callable[[], bool] = bool) -> None:
+        """Keep it in ``folder``, which need not exist; ``None``, or ``dry``, keeps it in mind."""
+        self._dry = dry
+        self._path = folder / NAME if folder else None
+        self._disk = Disk()
+        self._read: tuple[tuple[int, ...], bytes] = ((), b"")
+        self._kept: list[bytes] = []
+
+    def of(self, root: Path) -> Said:
+        """Return what is known of the scope in the folder ``root``.
+
+        Raises:
+            StoreError: If it cannot be read.
+        """
+        found: dict[Did, set[str]] = {did: set() for did in get_args(Did)}
+        about = _real(root)
+        for line in (*self._data().split(b"\n"), *self._kept):
+            if (told := _told(line, about)) is not None:
+                found[told[0]].update(told[1])
+        kept = frozenset(found["approved"] | found["own"])
+        return Said(frozenset(found["seen"]), kept, frozenset(found["declined"] - kept))
+
+    def add(self, root: Path, did: Did, keys: Collection[str]) -> None:
+        """Write down what was done about ``keys`` in the scope in the folder ``root``.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        if not keys:
+            return
+        record = {"at": moment(), "scope": _real(root), "did": did, "keys": sorted(keys)}
+        line = json.dumps(record).encode() + b"\n"
+        if self._path is None or self._dry():
+            self._kept.append(line)
+            return
+        try:
+            self._disk.make_folder(self._path.parent)
+            self._disk.append(self._path, line)
+        except OSError as error:
+            raise StoreError(f"{self._path}: cannot be written: {error.strerror}") from error
+
+    def _data(self) -> bytes:
+        if self._path is None:
+            return b""
+        try:
+            found = self._path.lstat()
+            mark = (found.st_ino, found.st_size, found.st_mtime_ns)
+            if mark != self._read[0]:
+                strange = known_to_git([self._path], self._disk)
+                self._read = (mark, b"" if strange else self._disk.read(self._path) or b"")
+        except FileNotFoundError:
+            self._read = ((), b"")
+        except OSError as error:
+            raise StoreError(f"{self._path}: cannot be read: {error.strerror}") from error
+        return self._read[1]
+
+
+def _told(line: bytes, about: str) -> tuple[Did, list[str]] | None:
+    """Return what a line tells about a scope, or ``None``."""
+    try:
+        record: Any = json.loads(line) if line else {}
+        did, keys = record["did"], [str(key) for key in record["keys"]]
+        return (did, keys) if record["scope"] == about and did in get_args(Did) else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _real(root: Path) -> str:
+    return os.path.realpath(root)
+
+
+# What git brought of skills: each as a whole, its references and scripts with it.
+#
+# Promises: a skill is known by all of its files, so that whoever approved it approved none of what
+# is changed in them later: hidden ones too and what links lead to, be there so many that a model is
+# not told of all; of what is hidden or what a program left, that counts which git knows. One that
+# cannot be looked at as a whole, as it has too many files, is never approved.
+
+_MOST: Final = 64 * 1024
+
+
+class SkillPage(NamedTuple):
+    """A skill as something that git may have brought.
+
+    Attributes:
+        item: Its SKILL.md, known by all of its files; by nothing if they cannot be looked at.
+        paths: Those files.
+        committed: What it is known by once git knows what is hidden of it, too.
+    """
+
+    item: Brought
+    paths: tuple[Path, ...]
+    committed: str
+
+
+def brought_skills(
+    place: Provenance, root: Path, *, whole: bool = True, labels: Collection[str] | None = None
+) -> Iterator[Brought]:
+    """Yield the skills of a scope of which git knows a file: they may be somebody else's.
+
+    Args:
+        place: Whose the scope is.
+        root: Its folder.
+        whole: Leave out what cannot be looked at as a whole, and is known by nothing.
+        labels: Look only at those with these labels.
+    """
+    pages = _pages(place, root, lambda found: found if labels is None else found & set(labels))
+    known = place.knows([path for page in pages for path in page.paths]) if pages else set[Path]()
+    for page in pages:
+        if known.intersection(page.paths) and (page.item.key or not whole):
+            yield page.item
+
+
+def own_skills(place: Provenance, root: Path) -> set[str]:
+    """Return the keys of skills of which git knows nothing, also as they are once it does."""
+
+    def is_maybe_own(labels: set[str]) -> set[str]:
+        # Of most that git brought it knows this page, and the rest need not be read.
+        pages = {root / "skills" / label / "SKILL.md": label for label in labels}
+        return labels - {pages[path] for path in place.knows([*pages])}
+
+    pages = _pages(place, root, is_maybe_own)
+    known = place.knows([path for page in pages for path in page.paths]) if pages else set[Path]()
+    mine = (page for page in pages if not known.intersection(page.paths))
+    return {key for page in mine for key in (page.item.key, page.committed)} - {""}
+
+
+def _pages(
+    place: Provenance, root: Path, wanted: Callable[[set[str]], set[str]]
+) -> list[SkillPage]:
+    if not (root / "skills").is_dir() or not place.is_versioned():
+        return []
+    # Imported here: where nobody keeps a skill, nothing is loaded for them.
+    from engramdown.skills.store import SkillStore
+
+    files = SkillStore(root).files
+    try:
+        labels = files.labels()
+    except StoreError:
+        return []  # Then nobody is told of any.
+    # What a page says of itself is not looked at: this is asked with every prompt.
+    chosen = wanted(set(labels))
+    found = (_page(place, files, label) for label in labels if label in chosen)
+    return [page for page in found if page is not None]
+
+
+def _page(place: Provenance, files: SkillFiles, label: str) -> SkillPage | None:
+    from engramdown.skills.files import parts_of
+
+    disk, home = Disk(durable=False), files.folder / label
+    name, path = f"skills/{label}/SKILL.md", home / "SKILL.md"
+    text = ""
+    try:
+        data = files.read(label)
+        if data is None:
+            return None
+        text = data.decode("utf-8", "surrogateescape")
+        parts = parts_of(disk, home, lambda folder: bool(place.knows([folder])))
+        aside = [home / each.name for each in parts if each.is_aside]
+        known = place.knows(aside) if aside else set[Path]()
+        told = {each.name: f"\n{each.name} {_digest(disk, home / each.name)}" for each in parts}
+    except (StoreError, OSError):
+        return SkillPage(Brought("", name, 0, _shown(text)), (path,), "")
+    counting = [each for each in parts if not each.is_aside or home / each.name in known]
+    key = page_key(name, text + "".join(told[each.name] for each in counting))
+    committed = page_key(name, text + "".join(told.values()))
+    paths = (path, *(home / each.name for each in counting))
+    return SkillPage(Brought(key, name, 0, _shown(text)), paths, committed)
+
+
+def _shown(text: str) -> str:
+    """Return as much of a page as a person is shown, who is asked about all of it."""
+    if len(text) <= _MOST:
+        return text
+    end = text.rfind("\n", 0, _MOST) + 1 or _MOST
+    return f"{text[:end].rstrip()}\n\n(cut here: {len(text) - end} characters more stand there)\n"
+
+
+def _digest(disk: Disk, path: Path) -> str:
+    """Return a digest of a file; of one that is too large to be read, its size and time.
+
+    Of a link it is where it leads; of a pipe or a device, that it is one.
+    """
+    if path.is_symlink():
+        return f"-> {os.readlink(path)}"  # noqa: PTH115 - as it stands there
+    try:
+        return hashlib.sha256(disk.read(path) or b"").hexdigest()
+    except StoreError as error:
+        try:
+            return f"{disk.identity(path)[0]} {disk.changed_at(path)}"
+        except StoreError:
+            return str(error)
