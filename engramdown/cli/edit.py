@@ -21,7 +21,7 @@ from engramdown.cli.process import Place
 from engramdown.cli.show import edit_page, is_page
 from engramdown.cli.user_input import edit_text, read_stdin
 from engramdown.cli.views import beside, entry_data
-from engramdown.cortex.erasing import Erased, Shared
+from engramdown.gate.erase import Erased, Shared
 from engramdown.language.characters import on_screen, visible
 from engramdown.transcripts.episode import read_line
 

@@ -17,10 +17,10 @@ from engramdown.cli.layout import Line, line, pick, table, whole
 if TYPE_CHECKING:
     # Only named here: what records a transcript loads nothing of memory.
     from engramdown import Entry, Proposal, Receipt
-    from engramdown.cortex.erasing import Erased, Shared
     from engramdown.cortex.news import News
     from engramdown.episodes.eraser import Held
     from engramdown.gate.arrivals import Arrival
+    from engramdown.gate.erase import Erased, Shared
     from engramdown.hippocampus.entry import Archived
     from engramdown.hippocampus.history import Step
     from engramdown.recall.hits import Hit

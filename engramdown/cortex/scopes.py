@@ -591,7 +591,7 @@ class Scopes:
         """Finish what a person began to erase for good, if somebody died in the middle of it."""
         if not any((store.root / ERASING).exists() for store in self.stores):
             return
-        from engramdown.cortex.erasing import finish
+        from engramdown.gate.erase import finish
 
         try:
             for reason in finish(self.stores, self.settings, wait=wait):

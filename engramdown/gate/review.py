@@ -15,8 +15,8 @@ from engramdown.hippocampus.entry import by_prefix
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
-    from engramdown.cortex.erasing import Erased
     from engramdown.gate.arrivals import Arrival
+    from engramdown.gate.erase import Erased
     from engramdown.gate.proposals import Proposal
     from engramdown.gate.queue import Answer
     from engramdown.gate.receipts import Receipt
@@ -191,7 +191,7 @@ class Review:
 
         >>> cortex.review.erase("k3v9q2ht", dry_run=True).memories  # doctest: +SKIP
         """
-        from engramdown.cortex.erasing import erase
+        from engramdown.gate.erase import erase
 
         names = [ids] if isinstance(ids, str) else [*ids]
         texts = [words] if isinstance(words, str) else [*words]
