@@ -33,10 +33,10 @@ from engramdown.storage.disk import ERASING, Disk
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
-    from engramdown.cortex.erased import Marks
     from engramdown.episodes.card import Card
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.arrivals import Pulled
+    from engramdown.gate.erasure_marks import Marks
     from engramdown.gate.gate import Decision
     from engramdown.gate.intake import Intake
     from engramdown.gate.queue import Waiting
@@ -579,7 +579,7 @@ class Scopes:
     def was_erased(self, text: str) -> bool:
         """Whether a person erased a text for good, in either scope."""
         # Imported here: whoever only reads gates nothing.
-        from engramdown.cortex.erased import Marks
+        from engramdown.gate.erasure_marks import Marks
 
         for store in self.stores:
             marks = self._marks.setdefault(store.root, Marks(store.root))

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.cortex.erased import Marks
 from engramdown.engram import Engram, Scope, fold
 from engramdown.episodes.eraser import EpisodeEraser, Held
 from engramdown.episodes.memory import EpisodicMemory
@@ -28,6 +27,7 @@ from engramdown.errors import (
     LockTimeoutError,
     StoreError,
 )
+from engramdown.gate.erasure_marks import Marks
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import address, by_prefix, entry_id
