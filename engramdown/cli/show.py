@@ -28,9 +28,9 @@ from engramdown.cli.user_input import edit_file
 from engramdown.cli.views import place as place_of
 from engramdown.clock import local, today
 from engramdown.cortex.identity import Page
-from engramdown.cortex.why import Known, Said, Taught, Why
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, GitError
+from engramdown.gate.why import Known, Said, Taught, Why
 from engramdown.git import diff
 from engramdown.git.diff import State
 from engramdown.git.repository import Commit
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from engramdown.cli.access import Found
     from engramdown.cortex.identity import Aside
-    from engramdown.cortex.why import Brought
+    from engramdown.gate.why import Brought
 
 
 @click.command("list")

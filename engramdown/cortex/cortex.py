@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from engramdown.cortex.sleep_summary import SleepSummary
     from engramdown.cortex.tools import Answer
     from engramdown.cortex.turns import Session
-    from engramdown.cortex.why import Why
     from engramdown.cortex.workers import Workers
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.gate import Decision
     from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
     from engramdown.gate.review import Review
+    from engramdown.gate.why import Why
     from engramdown.journal.journal import Journal
 
 
@@ -217,7 +217,7 @@ class Cortex:
             AmbiguousIdError: If there are several.
             StoreError: If a store could not be read.
         """
-        from engramdown.cortex.why import why
+        from engramdown.gate.why import why
 
         return why(self.scopes, self.review, entry_id)
 
