@@ -179,9 +179,9 @@ class LocalModel:
 
     def _load(self) -> Callable[..., Any]:
         if self._library == "fastembed":
-            fast: Callable[..., Any] = _imported("fastembed", "embeddings").TextEmbedding(
-                self._model
-            ).embed
+            fast: Callable[..., Any] = (
+                _imported("fastembed", "embeddings").TextEmbedding(self._model).embed
+            )
             return fast
         library = _imported("sentence_transformers", "sentence-transformers")
         model = library.SentenceTransformer(self._model)
