@@ -101,9 +101,8 @@ def merge(
         number = f"{len(numbers)}\n"
         has_words = any(character.isalnum() for character in line)
         numbers.setdefault(line, number if has_words else number.translate(_DIGITS))
-    said = _merge_file(
-        *("".join(map(numbers.__getitem__, side)) for side in (ours, base, theirs)), style
-    )
+    texts = ["".join(numbers[line] for line in side) for side in (ours, base, theirs)]
+    said = _merge_file(texts, style)
     lines = [*numbers]
     pieces: list[Piece] = []
     sides: list[list[str]] = []
@@ -113,8 +112,8 @@ def merge(
         elif row.startswith(("|" * _MARKER, "=" * _MARKER)):
             sides.append([])
         elif row.startswith(">" * _MARKER):
-            mine, *old, other = map(tuple, sides)
-            pieces.append(Clash(mine, *old or [()], other))
+            old = sides[1] if len(sides) > len(_SIDES) - 1 else []
+            pieces.append(Clash(tuple(sides[0]), tuple(old), tuple(sides[-1])))
             sides = []
         else:
             line = lines[int(row.translate(_NUMBERS))]
@@ -125,13 +124,13 @@ def merge(
     return pieces
 
 
-def _merge_file(ours: str, base: str, theirs: str, style: Style) -> str:
+def _merge_file(texts: Sequence[str], style: Style) -> str:
     # Imported here: it loads more than a merge without a clash needs.
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="engramdown-") as folder:
         place = Path(folder)
-        for name, text in zip(_SIDES, (ours, base, theirs), strict=True):
+        for name, text in zip(_SIDES, texts, strict=True):
             (place / name).write_bytes(text.encode())
         how = [] if style == "merge" else [f"--{style}"]
         args = ("merge-file", "-p", f"--marker-size={_MARKER}", *how, *_SIDES)
@@ -181,7 +180,8 @@ def regions(
             found.append(Region(old, left, right, _taken(*sides)))
         at = (start + size, mine + size, other + size)
         if size:
-            found.append(Region(*map(slice, (start, mine, other), at), "same"))
+            old, left, right = map(slice, (start, mine, other), at)
+            found.append(Region(old, left, right, "same"))
     return found
 
 

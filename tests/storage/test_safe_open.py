@@ -14,7 +14,7 @@ import pytest
 from engramdown import Hippocampus
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.storage.disk import Disk
-from engramdown.storage.locks import ScopeLock
+from engramdown.storage.locks import Holder, ScopeLock
 from engramdown.storage.safe_open import open_regular
 
 
@@ -81,7 +81,7 @@ def test_a_lock_that_is_no_file_is_named_with_the_next_step(
 def test_a_lock_that_becomes_a_pipe_while_it_is_waited_for_is_not_opened(tmp_path: Path) -> None:
     lock = ScopeLock(tmp_path / ".lock", 0.0)
     os.mkfifo(lock.path)
-    assert lock._holder() == ""
+    assert lock.named() == Holder(0, "")
 
 
 def test_a_pipe_in_the_place_of_an_unfinished_file_is_not_waited_for(tmp_path: Path) -> None:
