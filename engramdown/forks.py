@@ -1,6 +1,6 @@
 """What a child of ``fork`` begins with: locks that nobody holds, and nothing half done.
 
-Promises: a child never waits for a thread that only its parent has. The locks and events of this
+A child never waits for a thread that only its parent has. The locks and events of this
 package are made here, and only here; in a child each is made anew, but for what the thread that
 forked holds itself. Whatever else belongs to the parent, such as a file that it has locked, is let
 go of by its owner, who is called in the child as well.

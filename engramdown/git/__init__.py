@@ -1,6 +1,6 @@
 """Memory under git: what its merges leave of memory files, and what its history tells.
 
-Promises: the files stay the person's; nothing here commits, fetches or moves a branch.
+The files stay the person's; nothing here commits, fetches or moves a branch.
 """
 
 from __future__ import annotations

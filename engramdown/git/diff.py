@@ -1,6 +1,6 @@
 """What changed in memory between two states of its files, memory by memory.
 
-Promises: pure; any texts may be passed. A memory is known by its id, wherever it stands; a line
+Any texts may be passed. A memory is known by its id, wherever it stands; a line
 that a person wrote without one by its text, or by being like the one that went. Every file that
 differs is named by at least one change; equal files by none.
 """
@@ -385,7 +385,7 @@ def _line(change: Change) -> tuple[int, str]:
 
 # Memory as it was at a commit, and as it stands on the disk.
 #
-# Promises: writes nothing; no file of the work tree is read for what was committed, and none of
+# Writes nothing; no file of the work tree is read for what was committed, and none of
 # git's for what is there now.
 
 Known = Entry | Archived

@@ -1,6 +1,6 @@
 """The merge driver: what git calls for each memory file that two branches changed.
 
-Promises: takes no lock and opens no store; whatever goes wrong in it, the file is left as git's own
+Takes no lock and opens no store; whatever goes wrong in it, the file is left as git's own
 merge leaves it and the answer is a conflict: a person looks at it, and no side is lost.
 """
 
@@ -69,9 +69,6 @@ def _merged(path: str, base: bytes, ours: bytes, theirs: bytes, markers: Markers
 
 def _style() -> Style:
     """Return how this clone shows conflicts, as ``merge.conflictStyle`` says."""
-    # Imported here: most merges leave no conflict and ask git for nothing.
-    from engramdown.git.repository import find_repository
-
     try:
         said = find_repository(Path.cwd()).run("config", "--get", "merge.conflictStyle")
     except GitError:
@@ -93,7 +90,7 @@ def _as_git_would(base: Path, ours: Path, theirs: Path, markers: Markers) -> Non
 
 # The line of ``.gitattributes`` that names the merge driver, and the setting that says what it is.
 #
-# Promises: pure; bytes that somebody else wrote stay as they are; a line that is there is not added
+# Bytes that somebody else wrote stay as they are; a line that is there is not added
 # again.
 
 DRIVER: Final = "engramdown"
@@ -163,7 +160,7 @@ def hook_text(program: Sequence[str]) -> str:
 
 # What ``init --git`` sets up: the line of ``.gitattributes``, the driver in this clone, the hook.
 #
-# Promises: planning writes nothing, and setting up writes what was planned; only this clone's own
+# Planning writes nothing, and setting up writes what was planned; only this clone's own
 # configuration is changed; a hook that is there is never touched; doing it again changes nothing.
 
 _ATTRIBUTES: Final = ".gitattributes"

@@ -1,9 +1,9 @@
 """The merge of three versions of a memory file, as git asks for it: bytes in, bytes out.
 
-No entry that a side added or left alone is dropped, unless the other side took it
-out or changed it: that is checked on every result (:func:`keeps_all`), and a merge that failed it
-would give way to git's own, and that one to both versions between markers. Changes of one entry
-on both sides are markers around that entry; lines that are no entry merge as git merges them.
+No entry that a side added or left alone is dropped, unless the other side took it out or changed
+it. That is checked on every result (:func:`keeps_all`), and a merge that failed it would give way
+to git's own, and that one to both versions between markers. Changes of one entry on both sides are
+markers around that entry; lines that are not an entry merge as git merges them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import compare
 from engramdown.markdown.metadata import Metadata
 
-# What becomes of one entry when two branches meet.
-#
-# Promises: pure; a change beats an untouched copy; what only one side has stays, unless the other
-# one took it out and this one left it alone; metadata merges key by key, and trust goes with the
-# words that it was given to; what cannot be settled so is a clash that shows both.
+# ---- what becomes of one entry ----
+
+# A change beats an untouched copy; what only one side has stays, unless the other one took it out
+# and this one left it alone; metadata merges key by key, and trust goes with the words that it was
+# given to; what cannot be settled so is a clash that shows both.
 
 # From the strongest to the weakest; what nobody wrote down counts least.
 _RANKS: Final[Mapping[str, Sequence[str]]] = {
@@ -39,9 +39,9 @@ _WAITS: Final = " "
 _NO_DAY: Final = "9999"
 
 
-def settle(file: str, thread: Thread) -> str | Clash | None:
+def merge_entry(file: str, memory: EntryVersions) -> str | Clash | None:
     """Return the lines of an entry after the merge, or ``None`` if it is taken out."""
-    base, ours, theirs = thread.base, thread.ours, thread.theirs
+    base, ours, theirs = memory.base, memory.ours, memory.theirs
     if ours is None or theirs is None:
         there = ours or theirs
         if there is None:
@@ -50,16 +50,16 @@ def settle(file: str, thread: Thread) -> str | Clash | None:
             return there.block.raw
         if base.block.text == there.block.text:
             return None
-        return _clash(thread)
+        return _clash(memory)
     if base is None:
-        return _learned_twice(file, ours, theirs, thread)
-    return _changed(file, base, ours, theirs, thread)
+        return _learned_twice(file, ours, theirs, memory)
+    return _changed(file, base, ours, theirs, memory)
 
 
-def _clash(thread: Thread) -> Clash:
+def _clash(memory: EntryVersions) -> Clash:
     ours, base, theirs = (
         (placed.block.raw,) if placed is not None else ()
-        for placed in (thread.ours, thread.base, thread.theirs)
+        for placed in (memory.ours, memory.base, memory.theirs)
     )
     return Clash(ours, base, theirs)
 
@@ -67,7 +67,9 @@ def _clash(thread: Thread) -> Clash:
 # ---- changed on both sides ----
 
 
-def _changed(file: str, base: Placed, ours: Placed, theirs: Placed, thread: Thread) -> str | Clash:
+def _changed(
+    file: str, base: Placed, ours: Placed, theirs: Placed, memory: EntryVersions
+) -> str | Clash:
     mine, other, old = ours.block.raw, theirs.block.raw, base.block.raw
     if other in (mine, old):
         return mine
@@ -75,9 +77,9 @@ def _changed(file: str, base: Placed, ours: Placed, theirs: Placed, thread: Thre
         return other
     winner = _winner(file, base, ours, theirs)
     if winner is None:
-        return _by_lines_agreeing(thread)
+        return _paragraph(memory)
     meta = _metadata(base, ours, theirs, file)
-    return _clash(thread) if meta is None else _with(winner, meta)
+    return _clash(memory) if meta is None else _with(winner, meta)
 
 
 def _winner(file: str, base: Placed, ours: Placed, theirs: Placed) -> Placed | None:
@@ -100,12 +102,12 @@ def _ticked(ours: Placed, theirs: Placed) -> Placed | None:
     return theirs if mine == _WAITS else ours
 
 
-def _by_lines_agreeing(thread: Thread) -> str | Clash:
+def _paragraph(memory: EntryVersions) -> str | Clash:
     """Merge a paragraph as git would; what is one line, or an item, is one change."""
-    whole = _clash(thread)
-    if not all(placed.block.shape == "paragraph" for placed in thread.versions):
+    whole = _clash(memory)
+    if not all(placed.block.shape == "paragraph" for placed in memory.versions):
         return whole
-    base, ours, theirs = (lines_of(placed.block.raw) for placed in thread.versions)
+    base, ours, theirs = (lines_of(placed.block.raw) for placed in memory.versions)
     pieces = merge(base, ours, theirs)
     lines = [piece for piece in pieces if isinstance(piece, str)]
     return "".join(lines) if len(lines) == len(pieces) else whole
@@ -114,17 +116,17 @@ def _by_lines_agreeing(thread: Thread) -> str | Clash:
 # ---- learned on both sides ----
 
 
-def _learned_twice(file: str, ours: Placed, theirs: Placed, thread: Thread) -> str | Clash:
+def _learned_twice(file: str, ours: Placed, theirs: Placed, memory: EntryVersions) -> str | Clash:
     """Return the one that stays of two that say the same, with the stronger metadata."""
     winner = _stronger(ours, theirs)
     if file == PENDING and split_task(ours.block.text)[0] != split_task(theirs.block.text)[0]:
         ticked = _ticked(ours, theirs)
         if ticked is None:
-            return _clash(thread)
+            return _clash(memory)
         winner = ticked
     elif fold(ours.block.text) != fold(theirs.block.text):
         # One id, two texts: each side went on from what it took over from the other.
-        return _clash(thread)
+        return _clash(memory)
     if not entry_id(winner):
         # Nothing automatic rewrites a line that a person wrote.
         return winner.block.raw
@@ -215,9 +217,7 @@ def _with(winner: Placed, meta: Metadata | None) -> str:
     return alone.note(block, meta).render()
 
 
-# The entries of three versions of a memory file, matched: which is which, on every side.
-#
-# Promises: pure; every entry of every version is in exactly one thread.
+# ---- which entry is which ----
 
 Side = Literal["base", "ours", "theirs"]
 """One of the three versions."""
@@ -229,7 +229,7 @@ _MOST_REWORDED: Final = 200
 
 
 @dataclass(slots=True, eq=False)
-class Thread:
+class EntryVersions:
     """One memory, as each version has it; ``None`` where it is not.
 
     Attributes:
@@ -256,21 +256,21 @@ class Thread:
 Entries = Sequence[Placed]
 
 
-def spin(file: str, base: Entries, ours: Entries, theirs: Entries) -> list[Thread]:
-    """Return the threads of three versions of ``file``, given the entries of each."""
-    threads = [Thread(base=placed) for placed in base]
-    by_base = {id(thread.base): thread for thread in threads}
+def match_entries(file: str, base: Entries, ours: Entries, theirs: Entries) -> list[EntryVersions]:
+    """Return the memories of three versions of ``file``, given the entries of each."""
+    memories = [EntryVersions(base=placed) for placed in base]
+    by_base = {id(memory.base): memory for memory in memories}
     mine, other = _matched(base, ours), _matched(base, theirs)
     for old, new in mine:
         by_base[id(old)].ours = new
     for old, new in other:
         by_base[id(old)].theirs = new
-    added = [Thread(ours=placed) for placed in _rest(ours, mine)]
-    later = [Thread(theirs=placed) for placed in _rest(theirs, other)]
-    return [*threads, *added, *_met(file, added, later)]
+    added = [EntryVersions(ours=placed) for placed in _rest(ours, mine)]
+    later = [EntryVersions(theirs=placed) for placed in _rest(theirs, other)]
+    return [*memories, *added, *_added_twice(file, added, later)]
 
 
-def said(file: str, placed: Placed) -> tuple[str, ...]:
+def same_words(file: str, placed: Placed) -> tuple[str, ...]:
     """Return what makes two entries the same, whatever their ids: where they hold, and the text.
 
     What was retired twice is one only if it went from the same place, for the same reason.
@@ -333,23 +333,25 @@ def _likeness(one: Placed, other: Placed) -> float:
     return 2 * (left & right).total() / (left.total() + right.total())
 
 
-def _met(file: str, added: Iterable[Thread], later: Iterable[Thread]) -> list[Thread]:
-    """Let what both sides added be one thread, by id or by what it says; return the others."""
-    by_id: dict[str, Thread] = {}
-    by_text: dict[tuple[str, ...], Thread] = {}
-    for thread in added:
-        for placed in thread.versions:
-            by_id.setdefault(entry_id(placed), thread)
-            by_text.setdefault(said(file, placed), thread)
+def _added_twice(
+    file: str, added: Iterable[EntryVersions], later: Iterable[EntryVersions]
+) -> list[EntryVersions]:
+    """Let what both sides added be one memory, by id or by what it says; return the others."""
+    by_id: dict[str, EntryVersions] = {}
+    by_text: dict[tuple[str, ...], EntryVersions] = {}
+    for memory in added:
+        for placed in memory.versions:
+            by_id.setdefault(entry_id(placed), memory)
+            by_text.setdefault(same_words(file, placed), memory)
     by_id.pop("", None)
     alone = []
-    for thread in later:
-        for placed in thread.versions:
-            twin = by_id.get(entry_id(placed)) or by_text.get(said(file, placed))
+    for memory in later:
+        for placed in memory.versions:
+            twin = by_id.get(entry_id(placed)) or by_text.get(same_words(file, placed))
             if twin is not None and twin.theirs is None:
                 twin.theirs = placed
             else:
-                alone.append(thread)
+                alone.append(memory)
     return alone
 
 
@@ -359,7 +361,7 @@ _FOLDER: Final = "memory/"
 _CONFLICT: Final = ("<<<<<<<", ">>>>>>>")
 
 
-Outcomes = dict[Thread, str | Clash | None]
+Outcomes = dict[EntryVersions, str | Clash | None]
 """What becomes of each entry: its lines, a clash, or nothing if it is taken out."""
 
 
@@ -492,14 +494,14 @@ def _by_entry(name: str, texts: Sequence[str], markers: Markers) -> Merge | None
     base, ours, theirs = (parse(text.removeprefix(_BOM)) for text in texts)
     base = _agreed(base)
     entries = [raw_entries(name, document) for document in (base, ours, theirs)]
-    threads = spin(name, *entries)
-    becomes: Outcomes = {thread: settle(name, thread) for thread in threads}
+    memories = match_entries(name, *entries)
+    becomes: Outcomes = {memory: merge_entry(name, memory) for memory in memories}
     becomes.update(dict.fromkeys(_said_already(name, becomes)))
-    items = weave(
-        Sheet.of(base, _finder(threads, "base")),
-        Sheet.of(ours, _finder(threads, "ours")),
-        Sheet.of(theirs, _finder(threads, "theirs")),
-        {thread for thread, piece in becomes.items() if piece is None},
+    items = arrange(
+        tokens_of(base, _finder(memories, "base")),
+        tokens_of(ours, _finder(memories, "ours")),
+        tokens_of(theirs, _finder(memories, "theirs")),
+        {memory for memory, piece in becomes.items() if piece is None},
         markers.style,
     )
     eol = ours.eol if ours.blocks else theirs.eol
@@ -512,10 +514,10 @@ def _by_entry(name: str, texts: Sequence[str], markers: Markers) -> Merge | None
     return Merge(_encoded(text), any(isinstance(piece, Clash) for piece in pieces))
 
 
-def _finder(threads: Iterable[Thread], side: Side) -> Callable[[int], Thread | None]:
-    """Return what tells the thread of a block of one side, by its index."""
-    placed = ((getattr(thread, side), thread) for thread in threads)
-    return {found.at: thread for found, thread in placed if found is not None}.get
+def _finder(memories: Iterable[EntryVersions], side: Side) -> Callable[[int], EntryVersions | None]:
+    """Return what tells the memory of a block of one side, by its index."""
+    placed = ((getattr(memory, side), memory) for memory in memories)
+    return {found.at: memory for found, memory in placed if found is not None}.get
 
 
 def _agreed(document: Document) -> Document:
@@ -535,18 +537,18 @@ def _agreed(document: Document) -> Document:
     return parse("".join(kept))
 
 
-def _said_already(name: str, becomes: Outcomes) -> list[Thread]:
+def _said_already(name: str, becomes: Outcomes) -> list[EntryVersions]:
     """Return what one side added and the other one says already, in an entry that it changed."""
-    kept = [thread for thread in becomes if thread.base and isinstance(becomes[thread], str)]
-    mine = {said(name, thread.ours) for thread in kept if thread.ours}
-    other = {said(name, thread.theirs) for thread in kept if thread.theirs}
-    added = [thread for thread in becomes if len(thread.versions) == 1 and not thread.base]
+    kept = [memory for memory in becomes if memory.base and isinstance(becomes[memory], str)]
+    mine = {same_words(name, memory.ours) for memory in kept if memory.ours}
+    other = {same_words(name, memory.theirs) for memory in kept if memory.theirs}
+    added = [memory for memory in becomes if len(memory.versions) == 1 and not memory.base]
     found = []
-    for thread in added:
-        own, across = (mine, other) if thread.ours else (other, mine)
-        key = said(name, thread.versions[0])
+    for memory in added:
+        own, across = (mine, other) if memory.ours else (other, mine)
+        key = same_words(name, memory.versions[0])
         if key in across and key not in own:
-            found.append(thread)
+            found.append(memory)
     return found
 
 
@@ -556,7 +558,7 @@ def _written(items: Iterable[Item], becomes: Outcomes, eol: str) -> list[str | C
     before: Item = ""
     for item in items:
         # What is taken out is not among the items.
-        piece = (becomes[item] or "") if isinstance(item, Thread) else item
+        piece = (becomes[item] or "") if isinstance(item, EntryVersions) else item
         last = pieces[-1] if pieces else "\n"
         if isinstance(last, str) and not last.endswith("\n"):
             pieces[-1] = last + eol
@@ -569,7 +571,7 @@ def _written(items: Iterable[Item], becomes: Outcomes, eol: str) -> list[str | C
 
 def _is_paragraph(item: Item, becomes: Outcomes) -> bool:
     """Whether an item is an entry that a blank line has to keep apart from another such."""
-    if not isinstance(item, Thread) or isinstance(becomes[item], Clash):
+    if not isinstance(item, EntryVersions) or isinstance(becomes[item], Clash):
         return False
     return item.versions[0].block.shape == "paragraph"
 
@@ -578,10 +580,10 @@ def _reads_so(name: str, becomes: Outcomes, text: str, markers: Markers) -> bool
     """Whether a reader finds exactly the entries that the merge was to leave, in their sections."""
     wanted: Counter[str] = Counter()
     kinds: dict[str, set[str]] = {}
-    for thread, piece in becomes.items():
+    for memory, piece in becomes.items():
         for raw in _shown(piece, markers):
             wanted[_key(raw)] += 1
-            kinds.setdefault(_key(raw), set()).update(_kind(each) for each in thread.versions)
+            kinds.setdefault(_key(raw), set()).update(_kind(each) for each in memory.versions)
     found = [(_key(placed.block.raw), _kind(placed)) for placed in raw_entries(name, parse(text))]
     agree = Counter(key for key, _ in found) == wanted
     return agree and all(kind in kinds[key] for key, kind in found)
@@ -603,10 +605,10 @@ def _key(raw: str) -> str:
     return raw.rstrip(" \t\r\n")
 
 
-# Where the entries and the lines of two branches stand in the file that both become.
-#
-# Promises: pure; what both sides kept stays in its order; what one side added stands where it put
-# it, below the same heading; lines that are no entry merge as :mod:`engramdown.git.lines` says.
+# ---- where entries and lines stand ----
+
+# What both sides kept stays in its order; what one side added stands where it put it, below the
+# same heading; lines that are not an entry merge as git merges them.
 
 _BLANK: Final = " \t\r\n"
 
@@ -617,37 +619,31 @@ class _Heading(str):
     __slots__ = ()
 
 
-Token = str | Thread
-Item = str | Thread | Clash
+Token = str | EntryVersions
+Tokens = Sequence[Token]
+Item = str | EntryVersions | Clash
 """A line, an entry, or lines that clash."""
 
 
-class Sheet(NamedTuple):
-    """One version of the file, as lines and threads in their order."""
+def tokens_of(document: Document, memory_of: Callable[[int], EntryVersions | None]) -> list[Token]:
+    """Return a document as lines and entries in their order.
 
-    tokens: list[Token]
-
-    @classmethod
-    def of(cls, document: Document, thread_of: Callable[[int], Thread | None]) -> Sheet:
-        """Read a document; ``thread_of`` gives the thread of a block by its index."""
-        tokens: list[Token] = []
-        for at, block in enumerate(document.blocks):
-            thread = thread_of(at)
-            if thread is not None:
-                tokens.append(thread)
-            elif block.shape == "heading" and block.raw.count("\n") <= 1:
-                tokens.append(_Heading(block.raw))
-            else:
-                tokens += lines_of(block.raw)
-        return cls(tokens)
-
-    def without(self, threads: set[Thread]) -> list[Token]:
-        """Return the tokens but for some threads."""
-        return [token for token in self.tokens if isinstance(token, str) or token not in threads]
+    ``memory_of`` gives what a block is a version of, by its index.
+    """
+    tokens: list[Token] = []
+    for at, block in enumerate(document.blocks):
+        memory = memory_of(at)
+        if memory is not None:
+            tokens.append(memory)
+        elif block.shape == "heading" and block.raw.count("\n") <= 1:
+            tokens.append(_Heading(block.raw))
+        else:
+            tokens += lines_of(block.raw)
+    return tokens
 
 
-def weave(
-    base: Sheet, ours: Sheet, theirs: Sheet, gone: set[Thread], style: Style = "merge"
+def arrange(
+    base: Tokens, ours: Tokens, theirs: Tokens, gone: set[EntryVersions], style: Style = "merge"
 ) -> list[Item]:
     """Return the merged file, in order.
 
@@ -658,18 +654,18 @@ def weave(
         gone: Threads that the merge takes out.
         style: How a clash of lines is shown.
     """
-    kept = [thread for thread in _threads(base) if thread.ours and thread.theirs]
-    kept = [thread for thread in kept if thread not in gone]
+    kept = [memory for memory in _memories(base) if memory.ours and memory.theirs]
+    kept = [memory for memory in kept if memory not in gone]
     mine, other = _moved(kept, ours, "ours"), _moved(kept, theirs, "theirs")
     # Who moved an entry says where it stands; so does who alone has it, or had it first.
-    single = {thread for thread in _threads(base) if not (thread.ours and thread.theirs)}
-    both_new = {thread for thread in _threads(ours) if thread.base is None and thread.theirs}
+    single = {memory for memory in _memories(base) if not (memory.ours and memory.theirs)}
+    both_new = {memory for memory in _memories(ours) if memory.base is None and memory.theirs}
     sides = (
-        base.without(gone | single | mine | other),
-        ours.without(gone | (other - mine)),
-        theirs.without(gone | mine | both_new),
+        _without(base, gone | single | mine | other),
+        _without(ours, gone | (other - mine)),
+        _without(theirs, gone | mine | both_new),
     )
-    anchors = [thread for thread in kept if thread not in mine | other]
+    anchors = [memory for memory in kept if memory not in mine | other]
     cuts = [_cut(tokens, anchors) for tokens in sides]
     items: list[Item] = []
     for at, (old, left, right) in enumerate(zip(*cuts, strict=True)):
@@ -678,16 +674,20 @@ def weave(
     return items
 
 
-def _threads(sheet: Sheet) -> list[Thread]:
-    return [token for token in sheet.tokens if isinstance(token, Thread)]
+def _without(tokens: Tokens, memories: set[EntryVersions]) -> list[Token]:
+    return [token for token in tokens if isinstance(token, str) or token not in memories]
 
 
-def _cut(tokens: Sequence[Token], anchors: Sequence[Thread]) -> list[list[Token]]:
+def _memories(tokens: Tokens) -> list[EntryVersions]:
+    return [token for token in tokens if isinstance(token, EntryVersions)]
+
+
+def _cut(tokens: Tokens, anchors: Sequence[EntryVersions]) -> list[list[Token]]:
     """Return what stands before, between and behind the anchors."""
     wanted = set(anchors)
     gaps: list[list[Token]] = [[]]
     for token in tokens:
-        if isinstance(token, Thread) and token in wanted:
+        if isinstance(token, EntryVersions) and token in wanted:
             gaps.append([])
         else:
             gaps[-1].append(token)
@@ -697,21 +697,21 @@ def _cut(tokens: Sequence[Token], anchors: Sequence[Thread]) -> list[list[Token]
 # ---- what was moved ----
 
 
-def _moved(kept: Sequence[Thread], sheet: Sheet, side: Side) -> set[Thread]:
-    """Return the threads that one side put past another one, or below another heading."""
-    places = {thread: at for at, thread in enumerate(_threads(sheet))}
-    order = [places[thread] for thread in kept]
+def _moved(kept: Sequence[EntryVersions], tokens: Tokens, side: Side) -> set[EntryVersions]:
+    """Return the memories that one side put past another one, or below another heading."""
+    places = {memory: at for at, memory in enumerate(_memories(tokens))}
+    order = [places[memory] for memory in kept]
     stay = _longest_rising(order)
-    moved = {thread for at, thread in enumerate(kept) if at not in stay}
-    titles = {token.strip(_BLANK) for token in sheet.tokens if isinstance(token, _Heading)}
-    for thread in kept:
-        was, now = thread.place("base"), thread.place(side)
-        if was.heading != now.heading and _titled(was, titles):
-            moved.add(thread)
+    moved = {memory for at, memory in enumerate(kept) if at not in stay}
+    titles = {token.strip(_BLANK) for token in tokens if isinstance(token, _Heading)}
+    for memory in kept:
+        was, now = memory.place("base"), memory.place(side)
+        if was.heading != now.heading and _has_section(was, titles):
+            moved.add(memory)
     return moved
 
 
-def _titled(placed: Placed, titles: Iterable[str]) -> bool:
+def _has_section(placed: Placed, titles: Iterable[str]) -> bool:
     """Whether the section of an entry is still there, so that it was not just given a new name."""
     return not placed.heading or any(placed.heading in title for title in titles)
 
@@ -737,9 +737,7 @@ def _longest_rising(order: Sequence[int]) -> set[int]:
 # ---- between two entries that both sides kept ----
 
 
-def _gap(
-    base: Sequence[Token], ours: Sequence[Token], theirs: Sequence[Token], style: Style
-) -> Iterator[Item]:
+def _gap(base: Tokens, ours: Tokens, theirs: Tokens, style: Style) -> Iterator[Item]:
     if all(isinstance(token, str) for token in (*base, *ours, *theirs)):
         yield from merge(_lines(base), _lines(ours), _lines(theirs), style)
         return
@@ -749,27 +747,27 @@ def _gap(
         elif region.taken != "clash":
             yield from ours[region.ours]
         else:
-            yield from _settled(base[region.base], ours[region.ours], theirs[region.theirs], style)
+            yield from _both_sides(
+                base[region.base], ours[region.ours], theirs[region.theirs], style
+            )
 
 
 def _lines(tokens: Iterable[Token]) -> list[str]:
     return [token for token in tokens if isinstance(token, str)]
 
 
-def _settled(
-    base: Sequence[Token], ours: Sequence[Token], theirs: Sequence[Token], style: Style
-) -> list[Item]:
+def _both_sides(base: Tokens, ours: Tokens, theirs: Tokens, style: Style) -> list[Item]:
     """Return what both sides put in one place: entries of both, sections of both once."""
     if any(isinstance(token, _Heading) for token in base):
-        return [*_riding(base, ours, theirs, style)]
+        return [*_with_entries(base, ours, theirs, style)]
     (lead, mine), (other_lead, other) = _sections(ours), _sections(theirs)
-    items = [*_riding(base, lead, other_lead, style)]
+    items = [*_with_entries(base, lead, other_lead, style)]
     for title in dict.fromkeys((*mine, *other)):
         heading = _lines((mine.get(title) or other[title])[:1])
         if items and not _is_blank(items[-1]):
             items.append("\r\n" if heading[0].endswith("\r\n") else "\n")
         items += heading
-        items += _riding([], mine.get(title, [])[1:], other.get(title, [])[1:], style)
+        items += _with_entries([], mine.get(title, [])[1:], other.get(title, [])[1:], style)
     return items
 
 
@@ -777,7 +775,7 @@ def _is_blank(item: Item) -> bool:
     return isinstance(item, str) and not item.strip(_BLANK)
 
 
-def _sections(tokens: Sequence[Token]) -> tuple[list[Token], dict[str, list[Token]]]:
+def _sections(tokens: Tokens) -> tuple[list[Token], dict[str, list[Token]]]:
     """Return what stands before the first heading, and each section with its heading first."""
     lead: list[Token] = []
     sections: dict[str, list[Token]] = {}
@@ -793,35 +791,33 @@ def _sections(tokens: Sequence[Token]) -> tuple[list[Token], dict[str, list[Toke
     return lead, sections
 
 
-def _riding(
-    base: Sequence[Token], ours: Sequence[Token], theirs: Sequence[Token], style: Style
-) -> Iterator[Item]:
+def _with_entries(base: Tokens, ours: Tokens, theirs: Tokens, style: Style) -> Iterator[Item]:
     """Merge the lines, and let each entry follow the line that it stood behind."""
-    mine, other = _riders(ours), _riders(theirs)
+    mine, other = _entries_by_line(ours), _entries_by_line(theirs)
     yield from mine.pop(0, [])
     yield from other.pop(0, [])
-    for item, passed, other_passed in _merged_weaving(base, ours, theirs, style):
+    for item, passed, other_passed in _merged_lines(base, ours, theirs, style):
         if item is not None:
             yield item
-        for riders, upto in ((mine, passed), (other, other_passed)):
-            for place in sorted(place for place in riders if place <= upto):
-                yield from riders.pop(place)
+        for followers, upto in ((mine, passed), (other, other_passed)):
+            for place in sorted(place for place in followers if place <= upto):
+                yield from followers.pop(place)
 
 
-def _riders(tokens: Iterable[Token]) -> dict[int, list[Thread]]:
+def _entries_by_line(tokens: Iterable[Token]) -> dict[int, list[EntryVersions]]:
     """Return the entries by the number of lines before them."""
-    riders: dict[int, list[Thread]] = {}
+    followers: dict[int, list[EntryVersions]] = {}
     lines = 0
     for token in tokens:
-        if isinstance(token, Thread):
-            riders.setdefault(lines, []).append(token)
+        if isinstance(token, EntryVersions):
+            followers.setdefault(lines, []).append(token)
         else:
             lines += 1
-    return riders
+    return followers
 
 
-def _merged_weaving(
-    base: Sequence[Token], ours: Sequence[Token], theirs: Sequence[Token], style: Style
+def _merged_lines(
+    base: Tokens, ours: Tokens, theirs: Tokens, style: Style
 ) -> Iterator[tuple[Item | None, int, int]]:
     """Yield merged lines, each with how many lines of both sides are passed behind it."""
     old, mine, other = _lines(base), _lines(ours), _lines(theirs)

@@ -1,6 +1,6 @@
 """The git repository that a folder stands in, asked through :mod:`engramdown.storage.git_program`.
 
-Promises: its questions only read; no name that a person types is ever an option of git. What
+Its questions only read; no name that a person types is ever an option of git. What
 cannot be answered is one line with the next step.
 
 Which repository it is follows git: the nearest one above the folder. What a hook is told by its

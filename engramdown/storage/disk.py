@@ -1,6 +1,6 @@
 """Every system call on a memory folder, in one object, so that a test can put faults into it.
 
-Promises: a file is never opened through a link that leaves the scope, never through a pipe or a
+A file is never opened through a link that leaves the scope, never through a pipe or a
 device, never beyond its size limit; a file appears whole or not at all; a name is exchanged, not
 overwritten, so that what stood there is still in our hands. Errors are the system's own
 (``OSError``) or a :class:`engramdown.errors.StoreError`; both name the path.
@@ -694,7 +694,7 @@ def _exchange(new: Path, path: Path) -> bool:
 
 # What the C library does and Python has no function for.
 #
-# Promises: the library is loaded with the first call, or by :func:`load`; an error is its number,
+# The library is loaded with the first call, or by :func:`load`; an error is its number,
 # never an exception.
 
 
@@ -726,7 +726,7 @@ def call(name: str, *arguments: int | bytes) -> int:
 
 # Whether a program has a file open to write into it: an editor in the middle of saving in place.
 #
-# Promises: never keeps anybody from opening a file; where the system does not tell, the answer is
+# Never keeps anybody from opening a file; where the system does not tell, the answer is
 # no.
 #
 # Linux tells by a read lease, which it grants only on a file that nobody has open for writing; it
@@ -767,7 +767,7 @@ def _control(descriptor: int, command: int, argument: int) -> int:
 
 # Turns an error of the system into one that a person can act on.
 #
-# Promises: names the file, what could not be done with it, and the next step.
+# Names the file, what could not be done with it, and the next step.
 
 
 @contextlib.contextmanager

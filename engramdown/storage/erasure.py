@@ -1,6 +1,6 @@
 r"""What a person wants erased for good: its words in any writing, and the note of an erasure.
 
-Promises: words are found however they are wrapped, spaced, spelt in capitals or escaped (JSON,
+Words are found however they are wrapped, spaced, spelt in capitals or escaped (JSON,
 percent, HTML, markdown); half of a text in a row tells it, and shorter runs, of at least
 :data:`PIECE` characters, are known as what they are; the note is for the user alone, stands only
 while an erasure is under way, and one that others could have written says nothing.

@@ -1,6 +1,6 @@
 """Writing one file that a person edits, too: it is exchanged, never overwritten.
 
-Promises: a file appears whole or not at all; a change is made to what stands on the disk at that
+A file appears whole or not at all; a change is made to what stands on the disk at that
 moment; what a person saved in between is in our hands and gets its place again; an error leaves
 the file as it was; what a crash left is told from its name, and swept up by whoever writes next.
 For whoever holds the lock of the folder.

@@ -1,6 +1,6 @@
 """The program ``git``, run so that it runs nothing else.
 
-Promises: nothing that a repository's own settings name is ever run (no hook, pager, external diff,
+Nothing that a repository's own settings name is ever run (no hook, pager, external diff,
 textconv, fsmonitor, signature program, no fetch); no lock is taken only to look; no shell; it ends
 in time. What fails is one line with the next step.
 """

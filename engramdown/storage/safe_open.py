@@ -1,6 +1,6 @@
 """Opens a file only if it is one: no link, no folder, no pipe, no device. Makes folders.
 
-Promises: never waits for somebody at the other end of a pipe; looks at what was opened, not at
+Never waits for somebody at the other end of a pipe; looks at what was opened, not at
 what stood there before; what is refused is named, with the next step. What is made is readable by
 the user alone, whatever the umask, each folder on the way included.
 """
@@ -149,7 +149,7 @@ def what_instead(mode: int) -> str:
 
 # Patience with a file that another program has open, where the system does not let us touch it.
 #
-# Promises: a call that Windows refuses because a file is in use is tried again for some two
+# A call that Windows refuses because a file is in use is tried again for some two
 # seconds, and then fails with words that name the file and say why; any other error is raised at
 # once.
 #
