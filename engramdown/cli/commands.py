@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -62,28 +62,28 @@ def _without_marks(value: Any, told: set[str]) -> Any:  # noqa: ANN401 - whateve
     return value[1:] if isinstance(value, str) and value in told else value
 
 
+Table = Mapping[str, Mapping[str, tuple[str, str]]]
+"""Commands by the titles of the help: where each is, and what it does."""
+
+
 class Commands(click.Group):
     """A group that loads a command when it is called.
 
     Attributes:
-        homes: Where each command is: ``module:name``, below :mod:`engramdown.cli`.
-        sections: The names below each title of the help.
-        said: The sentence about each name.
+        table: Below each title of the help, each command, where it is (``module:name``) and what it
+            does.
     """
 
     def __init__(
         self,
         *args: Any,  # noqa: ANN401 - whatever click.Group takes
-        homes: Mapping[str, str],
-        sections: Mapping[str, Sequence[str]],
-        said: Mapping[str, str],
+        table: Table,
         **kwargs: Any,  # noqa: ANN401 - the same
     ) -> None:
-        """Hold the commands of ``homes``, listed in ``sections`` with what is ``said`` of them."""
+        """Hold the commands of a table."""
         super().__init__(*args, **kwargs)
-        self.homes = homes
-        self.sections = sections
-        self.said = said
+        self.table = table
+        self.homes = {name: row[0] for rows in table.values() for name, row in rows.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, as ``--help`` lists them."""
@@ -128,17 +128,32 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands in groups, without loading any."""
         del ctx
-        for title, names in self.sections.items():
+        for title, rows in self.table.items():
             with formatter.section(title):
-                formatter.write_dl([(name, self.said[name]) for name in names])
+                formatter.write_dl([(name, does) for name, (_, does) in rows.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the names of commands, without loading any."""
         from click.shell_completion import CompletionItem
 
-        names = [name for name in self.homes if name.startswith(incomplete)]
-        found = [CompletionItem(name, help=self.said[name]) for name in names]
+        found = [
+            CompletionItem(name, help=does)
+            for rows in self.table.values()
+            for name, (_, does) in rows.items()
+            if name.startswith(incomplete)
+        ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+class ListingCommands(Commands):
+    """A group that lists when no command is given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; one without a command is given the one that it means."""
+        asks = args[:1] and args[0] in self.get_help_option_names(ctx)
+        if not ctx.resilient_parsing and not asks and (not args or args[0].startswith("-")):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
 
 
 Command = Callable[..., Any]

@@ -316,16 +316,6 @@ def _beginning(day: Day) -> str:
     return preview(" ".join(" ".join(section.text for section in day.sections).split()))
 
 
-SHORT_HELP: Final = {
-    "write": "Add an entry to the page of today.",
-    "show": "Show the page of a day.",
-    "search": "Search the pages of all days.",
-    "list": "List the days, newest first.",
-}
-COMMAND_GROUPS: Final = {
-    "Look": ("list", "show", "search"),
-    "Change": ("write",),
-}
 JOURNAL_HEAD: Final = "In the journal:"
 NOTES_HEAD: Final = "In the notes on sessions:"
 WHO: Final = {"person": "you", "agent": "assistant"}
@@ -399,31 +389,21 @@ def updated(when: str) -> str:
     return f"updated {when[:16].replace('T', ' ')} UTC" if when else ""
 
 
-# Where each command is; what is said of it stands in day_messages.SHORT_HELP.
-_COMMANDS: Final = {
-    "write": "journal:write",
-    "show": "journal:show_day",
-    "search": "journal:search_journal",
-    "list": "journal:list_days",
+COMMANDS: Final[commands.Table] = {
+    "Look": {
+        "list": ("journal:list_days", "List the days, newest first."),
+        "show": ("journal:show_day", "Show the page of a day."),
+        "search": ("journal:search_journal", "Search the pages of all days."),
+    },
+    "Change": {
+        "write": ("journal:write", "Add an entry to the page of today."),
+    },
 }
 
 
-class _Journal(commands.Commands):
-    """The group, which lists when no command is given."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; one without a command is given the one that it means."""
-        asks = args[:1] and args[0] in self.get_help_option_names(ctx)
-        if not ctx.resilient_parsing and not asks and (not args or args[0].startswith("-")):
-            args = ["list", *args]
-        return super().parse_args(ctx, args)
-
-
 @click.group(
-    cls=_Journal,
-    homes=_COMMANDS,
-    sections=COMMAND_GROUPS,
-    said=SHORT_HELP,
+    cls=commands.ListingCommands,
+    table=COMMANDS,
     subcommand_metavar="[COMMAND] [ARGS]...",
 )
 def journal() -> None:

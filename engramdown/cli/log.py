@@ -23,67 +23,46 @@ from engramdown.errors import StoreError
 from engramdown.transcripts.episode import check_session_id
 from engramdown.transcripts.sessions import SessionInfo
 
-# Where each command is.
-_COMMANDS: Final = {
-    "user": "log:user",
-    "assistant": "log:assistant",
-    "system": "log:system",
-    "tool_call": "log:tool_call",
-    "tool_result": "log:tool_result",
-    "scratchpad": "log:scratchpad",
-    "ingest": "log:ingest",
-    "start": "log:start",
-    "end": "log:end",
-    "list": "log_show:list_sessions",
-    "show": "log_show:show",
-    "follow": "log_show:follow",
-    "tools": "log_show:tools",
-    "steps": "log_show:steps",
-    "card": "log_forget:card",
-    "notes": "journal:notes",
-    "compact": "log_summaries:compact",
-    "gists": "log_summaries:gists",
-    "grep": "log_summaries:grep",
-    "describe": "log_summaries:describe",
-    "expand": "log_summaries:expand",
-    "exclude": "log_forget:exclude",
-    "include": "log_forget:include",
-    "redact": "log_forget:redact",
-    "purge": "log_forget:purge",
-}
-SHORT_HELP: Final = {
-    "list": "List sessions, the newest first.",
-    "show": "Show a session, or one line of it.",
-    "follow": "Follow a session that runs.",
-    "tools": "Sum up which tools a session called, or all sessions.",
-    "steps": "Show the steps of the assistant in a session: model, time, tokens, tools.",
-    "user": "Record what the user said.",
-    "assistant": "Record what the assistant said.",
-    "system": "Record what the program told the assistant.",
-    "tool_call": "Record that a tool is called, with its input.",
-    "tool_result": "Record what a tool gave back.",
-    "scratchpad": "Record what was run in a scratchpad.",
-    "ingest": "Record messages of another program, each once.",
-    "start": "Begin a session.",
-    "end": "End a session.",
-    "card": "Show, or correct, what a session was about.",
-    "notes": "Show, or change, the notes on a session.",
-    "exclude": "Keep sessions or lines out of recall.",
-    "include": "Take an exclusion back.",
-    "redact": "Empty lines for ever.",
-    "purge": "Remove sessions for ever.",
-    "compact": "Summarise the older part of a conversation.",
-    "gists": "List the summaries of a conversation.",
-    "grep": "Find a text in a conversation, summarised or not.",
-    "describe": "Show a summary, and what it was made from.",
-    "expand": "Show what a summary stands for.",
-}
-COMMAND_GROUPS: Final = {
-    "Read": ("list", "show", "follow", "tools", "steps", "card", "notes"),
-    "Summarise": ("compact", "gists", "grep", "describe", "expand"),
-    "Record": ("user", "assistant", "system", "tool_call", "tool_result", "scratchpad", "ingest"),
-    "Begin and end": ("start", "end"),
-    "Take back": ("exclude", "include", "redact", "purge"),
+# Where each command is, and what it does; no module is loaded to list them.
+COMMANDS: Final[commands.Table] = {
+    "Read": {
+        "list": ("log_show:list_sessions", "List sessions, the newest first."),
+        "show": ("log_show:show", "Show a session, or one line of it."),
+        "follow": ("log_show:follow", "Follow a session that runs."),
+        "tools": ("log_show:tools", "Sum up which tools a session called, or all sessions."),
+        "steps": (
+            "log_show:steps",
+            "Show the steps of the assistant in a session: model, time, tokens, tools.",
+        ),
+        "card": ("log_forget:card", "Show, or correct, what a session was about."),
+        "notes": ("journal:notes", "Show, or change, the notes on a session."),
+    },
+    "Summarise": {
+        "compact": ("log_summaries:compact", "Summarise the older part of a conversation."),
+        "gists": ("log_summaries:gists", "List the summaries of a conversation."),
+        "grep": ("log_summaries:grep", "Find a text in a conversation, summarised or not."),
+        "describe": ("log_summaries:describe", "Show a summary, and what it was made from."),
+        "expand": ("log_summaries:expand", "Show what a summary stands for."),
+    },
+    "Record": {
+        "user": ("log:user", "Record what the user said."),
+        "assistant": ("log:assistant", "Record what the assistant said."),
+        "system": ("log:system", "Record what the program told the assistant."),
+        "tool_call": ("log:tool_call", "Record that a tool is called, with its input."),
+        "tool_result": ("log:tool_result", "Record what a tool gave back."),
+        "scratchpad": ("log:scratchpad", "Record what was run in a scratchpad."),
+        "ingest": ("log:ingest", "Record messages of another program, each once."),
+    },
+    "Begin and end": {
+        "start": ("log:start", "Begin a session."),
+        "end": ("log:end", "End a session."),
+    },
+    "Take back": {
+        "exclude": ("log_forget:exclude", "Keep sessions or lines out of recall."),
+        "include": ("log_forget:include", "Take an exclusion back."),
+        "redact": ("log_forget:redact", "Empty lines for ever."),
+        "purge": ("log_forget:purge", "Remove sessions for ever."),
+    },
 }
 EPILOG: Final = "`engramdown log COMMAND --help` says more about a command."
 _FOLLOW: Final = "--follow"
@@ -94,17 +73,13 @@ def show_instead(pointer: str) -> str:
     return f"no command {pointer!r}; did you mean `engramdown log show {pointer}`?"
 
 
-class _Log(commands.Commands):
+class _Log(commands.ListingCommands):
     """The group, which lists or follows when no command is given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line; one without a command is given the one that it means."""
-        asks = args[:1] and args[0] in self.get_help_option_names(ctx)
-        if not ctx.resilient_parsing and not asks and (not args or args[0].startswith("-")):
-            if _FOLLOW in args:
-                args = ["follow", *(item for item in args if item != _FOLLOW)]
-            else:
-                args = ["list", *args]
+        if _FOLLOW in args and args[0].startswith("-"):
+            args = ["follow", *(item for item in args if item != _FOLLOW)]
         return super().parse_args(ctx, args)
 
     def resolve_command(
@@ -120,9 +95,7 @@ class _Log(commands.Commands):
 
 @click.group(
     cls=_Log,
-    homes=_COMMANDS,
-    sections=COMMAND_GROUPS,
-    said=SHORT_HELP,
+    table=COMMANDS,
     subcommand_metavar="[COMMAND] [ARGS]...",
     epilog=EPILOG,
 )
@@ -172,7 +145,9 @@ _WHERE: Final = (
     "nothing was said in it for an hour. If there is none, a new one begins."
 )
 RECORD_HELP: Final = {
-    name: f"{SHORT_HELP[name]}\n\n{_WHERE}" for name in COMMAND_GROUPS["Record"][:-1]
+    name: f"{does}\n\n{_WHERE}"
+    for name, (_, does) in COMMANDS["Record"].items()
+    if name != "ingest"
 }
 
 

@@ -19,7 +19,7 @@ from click.exceptions import Abort, Exit
 
 from engramdown import __version__
 from engramdown.cli import messages, output, process
-from engramdown.cli.commands import Commands
+from engramdown.cli.commands import Commands, Table
 from engramdown.cli.process import Place
 from engramdown.errors import (
     AmbiguousIdError,
@@ -42,40 +42,57 @@ from engramdown.errors import (
 )
 from engramdown.storage.locks import one_call
 
-# Where each command is; its short help stands in messages.SHORT_HELP, so that no module is
-# loaded to print the list of commands.
-_COMMANDS: Final = {
-    "init": "init:init",
-    "tour": "tour:tour",
-    "migrate": "migrate:migrate",
-    "chat": "chat:chat",
-    "remember": "remember:remember",
-    "recall": "recall:recall",
-    "context": "context:context",
-    "review": "review:review",
-    "list": "show:list_command",
-    "show": "show:show",
-    "why": "show:why",
-    "history": "history:history",
-    "diff": "history:diff",
-    "stats": "stats:stats",
-    "watch": "watch:watch",
-    "log": "log:log",
-    "journal": "journal:journal",
-    "import": "transfer:import_command",
-    "export": "transfer:export",
-    "edit": "edit:edit",
-    "forget": "edit:forget",
-    "restore": "edit:restore",
-    "undo": "history:undo",
-    "skills": "skills:skills",
-    "mcp": "mcp:mcp",
-    "sleep": "sleep:sleep",
-    "worker": "sleep:worker",
-    "compact": "compact:compact",
-    "doctor": "doctor:doctor",
-    "hook": "hook:hook",
-    "merge-driver": "init:merge_driver",
+# Where each command is, and what it does; no module is loaded to list them.
+COMMANDS: Final[Table] = {
+    "Begin": {
+        "init": ("init:init", "Set up memory for a project, and for all projects."),
+        "tour": ("tour:tour", "Watch memory work, in a folder that is thrown away."),
+        "migrate": ("migrate:migrate", "Bring in what other assistants and you wrote down."),
+    },
+    "Every day": {
+        "chat": ("chat:chat", "Talk with a model that remembers."),
+        "remember": ("remember:remember", "Remember a rule, a lesson or a fact about you."),
+        "recall": ("recall:recall", "Search memory."),
+        "context": ("context:context", "Print what a model sees of memory."),
+        "review": ("review:review", "Decide on what waits for you."),
+    },
+    "Look": {
+        "list": ("show:list_command", "List memories, file by file."),
+        "show": ("show:show", "Show one memory in full."),
+        "why": ("show:why", "Say where a memory comes from."),
+        "history": ("history:history", "Show what was changed, newest first."),
+        "diff": ("history:diff", "Tell what changed in memory since a commit."),
+        "stats": ("stats:stats", "Count what is remembered."),
+        "watch": ("watch:watch", "Take in hand edits as you save them, and tell what changes."),
+    },
+    "Transcripts": {
+        "log": ("log:log", "Record what is said and done, and read it."),
+        "journal": ("journal:journal", "Keep a journal, a page for each day."),
+        "import": ("transfer:import_command", "Bring in transcripts of other programs."),
+        "export": ("transfer:export", "Write a session as markdown or JSON."),
+    },
+    "Change": {
+        "edit": ("edit:edit", "Change the text of a memory."),
+        "forget": ("edit:forget", "Retire memories."),
+        "restore": ("edit:restore", "Bring back a retired memory."),
+        "undo": ("history:undo", "Reverse a change."),
+    },
+    "Skills": {
+        "skills": ("skills:skills", "Keep procedures, each a folder with a SKILL.md."),
+    },
+    "Assistants": {
+        "mcp": ("mcp:mcp", "Serve memory to assistants over MCP."),
+    },
+    "Care": {
+        "sleep": ("sleep:sleep", "Learn from finished sessions, and tidy memory."),
+        "worker": ("sleep:worker", "See to sessions in the background, until you stop it."),
+        "compact": ("compact:compact", "Say the same in fewer memories."),
+        "doctor": ("doctor:doctor", "Find, and mend, what is wrong in the files."),
+    },
+    "For programs": {
+        "hook": ("hook:hook", "Tell memory what happens to a coding agent."),
+        "merge-driver": ("init:merge_driver", "Merge a memory file for git, entry by entry."),
+    },
 }
 # Those that go on for long, with a person or a client: each thing that they do is a call.
 _LASTING: Final = frozenset({"chat", "log", "mcp", "review", "tour", "watch", "worker"})
@@ -108,9 +125,7 @@ _CODES: Final[tuple[tuple[type[EngramdownError], int], ...]] = (
 
 @click.group(
     cls=Commands,
-    homes=_COMMANDS,
-    sections=messages.COMMAND_GROUPS,
-    said=messages.SHORT_HELP,
+    table=COMMANDS,
     name="engramdown",
     invoke_without_command=True,
     subcommand_metavar="[COMMAND] [ARGS]...",  # the default, which differs between versions

@@ -16,50 +16,6 @@ if TYPE_CHECKING:
 
 # ---- the program ----
 
-SHORT_HELP: Final = {
-    "init": "Set up memory for a project, and for all projects.",
-    "tour": "Watch memory work, in a folder that is thrown away.",
-    "migrate": "Bring in what other assistants and you wrote down.",
-    "chat": "Talk with a model that remembers.",
-    "remember": "Remember a rule, a lesson or a fact about you.",
-    "recall": "Search memory.",
-    "context": "Print what a model sees of memory.",
-    "review": "Decide on what waits for you.",
-    "list": "List memories, file by file.",
-    "show": "Show one memory in full.",
-    "why": "Say where a memory comes from.",
-    "history": "Show what was changed, newest first.",
-    "diff": "Tell what changed in memory since a commit.",
-    "stats": "Count what is remembered.",
-    "watch": "Take in hand edits as you save them, and tell what changes.",
-    "log": "Record what is said and done, and read it.",
-    "journal": "Keep a journal, a page for each day.",
-    "import": "Bring in transcripts of other programs.",
-    "export": "Write a session as markdown or JSON.",
-    "edit": "Change the text of a memory.",
-    "forget": "Retire memories.",
-    "restore": "Bring back a retired memory.",
-    "undo": "Reverse a change.",
-    "skills": "Keep procedures, each a folder with a SKILL.md.",
-    "mcp": "Serve memory to assistants over MCP.",
-    "sleep": "Learn from finished sessions, and tidy memory.",
-    "worker": "See to sessions in the background, until you stop it.",
-    "compact": "Say the same in fewer memories.",
-    "doctor": "Find, and mend, what is wrong in the files.",
-    "hook": "Tell memory what happens to a coding agent.",
-    "merge-driver": "Merge a memory file for git, entry by entry.",
-}
-COMMAND_GROUPS: Final = {
-    "Begin": ("init", "tour", "migrate"),
-    "Every day": ("chat", "remember", "recall", "context", "review"),
-    "Look": ("list", "show", "why", "history", "diff", "stats", "watch"),
-    "Transcripts": ("log", "journal", "import", "export"),
-    "Change": ("edit", "forget", "restore", "undo"),
-    "Skills": ("skills",),
-    "Assistants": ("mcp",),
-    "Care": ("sleep", "worker", "compact", "doctor"),
-    "For programs": ("hook", "merge-driver"),
-}
 EPILOG: Final = "`engramdown COMMAND --help` says more about a command."
 
 

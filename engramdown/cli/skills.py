@@ -550,20 +550,6 @@ def _data(fate: Fate) -> dict[str, Any]:
     }
 
 
-SHORT_HELP: Final = {
-    "list": "List skills, each with what it is for.",
-    "show": "Show one skill as it stands.",
-    "new": "Write a new skill.",
-    "edit": "Change a skill.",
-    "delete": "Put a skill aside.",
-    "restore": "Bring back a skill that was put aside.",
-    "import": "Bring in skills of other assistants, folders or a .zip.",
-    "validate": "Check skills against the standard.",
-}
-COMMAND_GROUPS: Final = {
-    "Look": ("list", "show", "validate"),
-    "Change": ("new", "edit", "delete", "restore", "import"),
-}
 NO_SKILLS: Final = "none of yours yet; begin with `engramdown skills new LABEL --description TEXT`"
 FOUND: Final = "bring them in with `engramdown skills import PATH`; --dry-run shows what comes"
 NOTHING_FOUND: Final = "no assistant keeps skills here or at home; give the path of some"
@@ -664,35 +650,28 @@ def findings(count: int) -> str:
     return f"{count} finding{'s' if count != 1 else ''}."
 
 
-# Where each command is; what is said of it stands in skill_messages.SHORT_HELP.
-_COMMANDS: Final = {
-    "list": "skills:list_skills",
-    "show": "skills:show_skill",
-    "new": "skills:new",
-    "edit": "skills:edit_skill",
-    "delete": "skills:delete_skill",
-    "restore": "skills:restore_skill",
-    "import": "skills:import_skills",
-    "validate": "skills:validate",
+COMMANDS: Final[commands.Table] = {
+    "Look": {
+        "list": ("skills:list_skills", "List skills, each with what it is for."),
+        "show": ("skills:show_skill", "Show one skill as it stands."),
+        "validate": ("skills:validate", "Check skills against the standard."),
+    },
+    "Change": {
+        "new": ("skills:new", "Write a new skill."),
+        "edit": ("skills:edit_skill", "Change a skill."),
+        "delete": ("skills:delete_skill", "Put a skill aside."),
+        "restore": ("skills:restore_skill", "Bring back a skill that was put aside."),
+        "import": (
+            "skills:import_skills",
+            "Bring in skills of other assistants, folders or a .zip.",
+        ),
+    },
 }
 
 
-class _Skills(commands.Commands):
-    """The group, which lists when no command is given."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; one without a command is given the one that it means."""
-        asks = args[:1] and args[0] in self.get_help_option_names(ctx)
-        if not ctx.resilient_parsing and not asks and (not args or args[0].startswith("-")):
-            args = ["list", *args]
-        return super().parse_args(ctx, args)
-
-
 @click.group(
-    cls=_Skills,
-    homes=_COMMANDS,
-    sections=COMMAND_GROUPS,
-    said=SHORT_HELP,
+    cls=commands.ListingCommands,
+    table=COMMANDS,
     subcommand_metavar="[COMMAND] [ARGS]...",
 )
 def skills() -> None:

@@ -8,7 +8,8 @@ from typing import Final
 
 import pytest
 
-from engramdown.cli import messages, output
+from engramdown.cli import output
+from engramdown.cli.main import COMMANDS
 from engramdown.settings import (
     SETTINGS,
     ConsolidationSettings,
@@ -28,7 +29,7 @@ def test_the_help_on_the_page_is_the_help_of_the_program(monkeypatch: pytest.Mon
     assert pasted(TEXT) == TEXT
 
 
-@pytest.mark.parametrize("name", messages.SHORT_HELP)
+@pytest.mark.parametrize("name", [name for rows in COMMANDS.values() for name in rows])
 def test_every_command_has_its_section_and_its_help(name: str) -> None:
     assert f"\n## {name}\n" in TEXT
     assert f"\n$ engramdown {name} --help\nUsage: engramdown {name} " in TEXT

@@ -15,7 +15,6 @@ import pytest
 
 from engramdown import __version__, errors
 from engramdown.cli import main as program_module
-from engramdown.cli import messages
 from engramdown.cli.main import main, program
 from engramdown.cli.output import PIPE_CLOSED, STOPPED
 from engramdown.errors import (
@@ -48,23 +47,21 @@ from engramdown.errors import (
 )
 from tests.cli.conftest import Runner
 
+SHORT_HELP = {
+    name: does for rows in program_module.COMMANDS.values() for name, (_, does) in rows.items()
+}
+
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("-h",)])
 def test_help_lists_every_command_with_a_sentence(arguments: tuple[str, ...], run: Runner) -> None:
     done = run.ok(*arguments)
-    for name, sentence in messages.SHORT_HELP.items():
+    for name, sentence in SHORT_HELP.items():
         assert f"  {name} " in done.out
         assert sentence in done.out
 
 
-def test_every_command_has_a_place_in_the_help() -> None:
-    grouped = [name for names in messages.COMMAND_GROUPS.values() for name in names]
-    commands = program_module._COMMANDS
-    assert list(commands) == grouped == list(messages.SHORT_HELP)
-
-
 def test_help_fits_into_80_columns(run: Runner) -> None:
-    for name in ("", *messages.SHORT_HELP):
+    for name in ("", *SHORT_HELP):
         done = run.ok(*filter(None, [name]), "--help")
         assert all(len(row) <= 80 for row in done.out.split("\n")), name
 
@@ -303,7 +300,7 @@ def test_ctrl_c_is_one_line_and_code_130(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("engramdown.cortex.cortex.Cortex.recall", stop)
+    monkeypatch.setattr("engramdown.cortex.scopes.Scopes.recall", stop)
     done = run("recall", "x")
     assert (done.code, done.err) == (STOPPED, "\nStopped.\n")
 
@@ -404,7 +401,7 @@ def test_an_error_of_several_lines_becomes_one(
     def fail(*_: object, **__: object) -> None:
         raise EngramdownError("one\ntwo \x1b[31mthree")
 
-    monkeypatch.setattr("engramdown.cortex.cortex.Cortex.recall", fail)
+    monkeypatch.setattr("engramdown.cortex.scopes.Scopes.recall", fail)
     done = run("recall", "x")
     assert done.code == 1
     assert done.err == "engramdown: one two ␛[31mthree\n"
@@ -453,7 +450,7 @@ def test_every_error_has_the_code_that_the_docs_tell(
         def fail(*_: object, error: EngramdownError = error, **__: object) -> None:
             raise error
 
-        monkeypatch.setattr("engramdown.cortex.cortex.Cortex.recall", fail)
+        monkeypatch.setattr("engramdown.cortex.scopes.Scopes.recall", fail)
         done = run("recall", "x")
         assert (type(error).__name__, done.code) == (
             type(error).__name__,
