@@ -26,7 +26,7 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, StoreError
 from engramdown.settings import Settings, find_places, find_project, global_home, load_or_strictest
 from engramdown.storage.disk import Disk
-from engramdown.transcripts.sessions import SessionInfo, Sessions, Tally, count
+from engramdown.transcripts.sessions import SessionInfo, Sessions, Tally, count_session
 
 if TYPE_CHECKING:
     # Only named here: what records a transcript loads nothing of memory.
@@ -376,7 +376,10 @@ def known_sessions(place: Place, scope: str | None, prefix: str) -> list[tuple[s
         known = [info for info in map(transcripts.sessions.info, ids) if info is not None]
         known.sort(key=lambda info: (info.started, info.id), reverse=True)
         return [
-            (info.id, words_of(info, count(transcripts.sessions, transcripts.disk, info.id)))
+            (
+                info.id,
+                words_of(info, count_session(transcripts.sessions, transcripts.disk, info.id)),
+            )
             for info in known[:_COMPLETED]
         ]
     except (EngramdownError, click.ClickException, OSError):

@@ -27,7 +27,7 @@ from engramdown.cli.process import Place
 from engramdown.clock import local
 from engramdown.language.characters import on_screen
 from engramdown.transcripts.episode import Episode, Pointer, read_line, write_line
-from engramdown.transcripts.sessions import Reading, SessionInfo, Tally, count, lines
+from engramdown.transcripts.sessions import Reading, SessionInfo, Tally, count_session, lines
 from engramdown.transcripts.tool_calls import (
     MOST,
     Iteration,
@@ -122,7 +122,7 @@ def _passes(info: SessionInfo) -> bool:
 
 
 def _counted(transcripts: Transcripts, info: SessionInfo) -> _Listed:
-    return _Listed(info, count(transcripts.sessions, transcripts.disk, info.id))
+    return _Listed(info, count_session(transcripts.sessions, transcripts.disk, info.id))
 
 
 def _nothing(transcripts: Transcripts) -> str:
@@ -223,7 +223,7 @@ def _show_all(transcripts: Transcripts, session: str, *, whole: bool, as_json: b
 
 
 def _tally(transcripts: Transcripts, session: str) -> Tally:
-    return count(transcripts.sessions, transcripts.disk, session)
+    return count_session(transcripts.sessions, transcripts.disk, session)
 
 
 def _head_lines(transcripts: Transcripts, info: SessionInfo) -> Iterator[Line]:

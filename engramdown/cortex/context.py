@@ -28,7 +28,7 @@ from engramdown.language.untrusted import bullet, heading, paragraphs
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from engramdown.episodes.earlier_sessions import Past
+    from engramdown.episodes.earlier_sessions import EarlierSession
     from engramdown.recall.memories import Index
 
 __all__ = [
@@ -91,7 +91,7 @@ class Memory:
     global_lessons: Sequence[Entry] = ()
     project_lessons: Sequence[Entry] = ()
     skills: Procedures = NONE
-    earlier: Sequence[Past] = ()
+    earlier: Sequence[EarlierSession] = ()
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def section(self, name: str) -> Sequence[Entry]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.notebooks import Notebooks
     from engramdown.cortex.recollection import Recollection
     from engramdown.cortex.skillbook import Skillbook
-    from engramdown.episodes.earlier_sessions import Past
+    from engramdown.episodes.earlier_sessions import EarlierSession
     from engramdown.transcripts.episode import Pointer
 
 _SETTLED: Final = 256
@@ -43,7 +43,7 @@ class RunningSession(Protocol):
         """What the user said in the running turn, or in the last one."""
 
     @property
-    def earlier(self) -> tuple[Past, ...]:
+    def earlier(self) -> tuple[EarlierSession, ...]:
         """The earlier sessions that the model is reminded of."""
 
     @property
@@ -65,7 +65,7 @@ class Settled(NamedTuple):
     """
 
     identity: Identity
-    earlier: tuple[Past, ...]
+    earlier: tuple[EarlierSession, ...]
     days: tuple[Day, ...]
 
 
@@ -151,7 +151,9 @@ class ContextBuilder:
             self._settled.pop(next(iter(self._settled)))
         return found
 
-    def earlier_sessions(self, running: str = "", in_view: Iterable[str] = ()) -> tuple[Past, ...]:
+    def earlier_sessions(
+        self, running: str = "", in_view: Iterable[str] = ()
+    ) -> tuple[EarlierSession, ...]:
         """Return the sessions that a model is to be reminded of, newest first; none unless set.
 
         Args:

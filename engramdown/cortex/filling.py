@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from engramdown.clock import moment
 from engramdown.consolidation.cards import describe
 from engramdown.cortex.asking import Asking, prompts_for
-from engramdown.episodes.card import CardFiles, Filled
+from engramdown.episodes.card import CardFiles, ModelCard
 from engramdown.errors import ModelError
 from engramdown.gate.injection import find_instruction
 from engramdown.storage.disk import Disk
-from engramdown.transcripts.visibility import live
+from engramdown.transcripts.visibility import visible
 
 if TYPE_CHECKING:
     from engramdown.cortex.scopes import Scopes
@@ -53,7 +53,7 @@ def fill_card(
         StoreError: If it could not be kept.
     """
     transcript = episodes.session(session)
-    lines = live(transcript.episodes)
+    lines = visible(transcript.episodes)
     model = (asking or Asking.begin(scopes)).of(JOB)
     if model is None:
         raise ModelError(NO_MODEL, "refused")
@@ -66,7 +66,7 @@ def fill_card(
         if order:
             raise ModelError(f"{model.name}: the card is refused: a text of it {order}", "refused")
     pages = CardFiles(episodes.folder.parent, Disk())
-    kept = Filled(moment(), model.name, 0, *said)
+    kept = ModelCard(moment(), model.name, 0, *said)
     if not pages.fill(transcript, kept, episodes.recorder.lock, episodes.session):
         return False
     scopes.tell_of_card(episodes.card(session))

@@ -160,13 +160,13 @@ def _at(episodes: EpisodicMemory | None, text: str) -> Hit | None:
     # Imported here: only this needs them.
     from engramdown.errors import InvalidSessionError, SessionNotFoundError
     from engramdown.recall.hits import Hit
-    from engramdown.transcripts.visibility import live
+    from engramdown.transcripts.visibility import visible
 
     session, mark, number = text.strip().rpartition("#")
     if episodes is None or not mark or not number.isascii() or not number.isdecimal():
         return None
     try:
-        found = live(episodes.session(session).episodes)
+        found = visible(episodes.session(session).episodes)
     except (InvalidSessionError, SessionNotFoundError):
         return None
     for each in found:

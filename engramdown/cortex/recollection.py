@@ -38,7 +38,7 @@ from engramdown.settings import Settings
 from engramdown.storage.disk import named_errors
 
 if TYPE_CHECKING:
-    from engramdown.episodes.earlier_sessions import Past
+    from engramdown.episodes.earlier_sessions import EarlierSession
     from engramdown.gate.arrivals import Pulled
 
 __all__ = ["FOLDER", "SOUL", "Recollection"]
@@ -94,7 +94,7 @@ class Recollection:
     def context(
         self,
         message: str,
-        earlier: Sequence[Past] = (),
+        earlier: Sequence[EarlierSession] = (),
         identity: Identity | None = None,
         *,
         scratchpad: bool = True,
@@ -115,7 +115,10 @@ class Recollection:
         return build(self._memory, message, today(), self.budgets, self.overrides())
 
     def gathered(
-        self, who: Identity, earlier: Sequence[Past] = (), skills: Procedures | None = None
+        self,
+        who: Identity,
+        earlier: Sequence[EarlierSession] = (),
+        skills: Procedures | None = None,
     ) -> Memory:
         """Return everything that a model may be shown, as the stores hold it now.
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from engramdown.cortex.sections import Section
 from engramdown.cortex.templates import renderer
-from engramdown.episodes.earlier_sessions import Past, shorter
+from engramdown.episodes.earlier_sessions import EarlierSession, shortened
 from engramdown.language.untrusted import inert
 from engramdown.tokens import estimate_tokens
 
@@ -36,7 +36,7 @@ class _Told(NamedTuple):
 
 
 def retrospect(
-    sessions: Sequence[Past], budget: int, overrides: Mapping[str, str] | None = None
+    sessions: Sequence[EarlierSession], budget: int, overrides: Mapping[str, str] | None = None
 ) -> Section:
     """Return the section that tells of as many sessions as its budget allows.
 
@@ -50,7 +50,7 @@ def retrospect(
     """
     render = renderer(overrides or {})
 
-    def words(shown: Sequence[Past]) -> str:
+    def words(shown: Sequence[EarlierSession]) -> str:
         return render("history.j2", _values(shown, len(sessions) - len(shown)))
 
     text = _fit(sessions, budget, words)
@@ -65,20 +65,28 @@ def retrospect(
     )
 
 
-def _fit(sessions: Sequence[Past], budget: int, words: Callable[[Sequence[Past]], str]) -> str:
+def _fit(
+    sessions: Sequence[EarlierSession],
+    budget: int,
+    words: Callable[[Sequence[EarlierSession]], str],
+) -> str:
     text = words(sessions)
     if estimate_tokens(text) <= budget:
         return text
-    newest: Past | None = sessions[0]
+    newest: EarlierSession | None = sessions[0]
     while newest is not None:
         text = words([newest])
         if estimate_tokens(text) <= budget:
             return text if newest != sessions[0] else _more(sessions, budget, words)
-        newest = shorter(newest)
+        newest = shortened(newest)
     return ""
 
 
-def _more(sessions: Sequence[Past], budget: int, words: Callable[[Sequence[Past]], str]) -> str:
+def _more(
+    sessions: Sequence[EarlierSession],
+    budget: int,
+    words: Callable[[Sequence[EarlierSession]], str],
+) -> str:
     """Return the words about as many sessions as fit; the newest does."""
     count = 1
     while estimate_tokens(words(sessions[: count + 1])) <= budget:
@@ -86,13 +94,13 @@ def _more(sessions: Sequence[Past], budget: int, words: Callable[[Sequence[Past]
     return words(sessions[:count])
 
 
-def _values(shown: Sequence[Past], left_out: int) -> dict[str, object]:
+def _values(shown: Sequence[EarlierSession], left_out: int) -> dict[str, object]:
     oldest_first = list(reversed(shown))
     told = [_told(past, first=past is oldest_first[0]) for past in oldest_first]
     return {"heading": _HEADING, "sessions": told, "left_out": left_out}
 
 
-def _told(past: Past, *, first: bool) -> _Told:
+def _told(past: EarlierSession, *, first: bool) -> _Told:
     """Return a session as it is shown; nothing that is shown comes before the ``first``."""
     return _Told(
         gap="" if first else past.gap,

@@ -44,7 +44,7 @@ from engramdown.hippocampus.files import step_group
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.validation import check_description, check_label, label_of
 from engramdown.transcripts.sessions import SessionInfo
-from engramdown.transcripts.visibility import live, new_of
+from engramdown.transcripts.visibility import visible, without_repeats
 
 __all__ = ["JOB", "SkillProposals"]
 
@@ -97,7 +97,7 @@ class SkillProposals:
             episodes = self._place.sessions.read(info.id).episodes
         except SessionNotFoundError:
             return _Read([], [])  # It was forgotten meanwhile.
-        lines = tuple(new_of(line) for line in live(episodes))
+        lines = tuple(without_repeats(line) for line in visible(episodes))
         cells = cells_of(info.id, lines)
         by_user = Told(info.id, lines, info.parent).by_one_user()
         return _Read(steps_of(cells), asked_for(info.id, lines, cells) if by_user else [])

@@ -24,7 +24,7 @@ from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import step_group
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo, Sessions
-from engramdown.transcripts.visibility import live, new_of
+from engramdown.transcripts.visibility import visible, without_repeats
 
 if TYPE_CHECKING:
     from engramdown.cortex.scopes import Scopes
@@ -297,7 +297,9 @@ class Steps:
             episodes = self._place.sessions.read(session).episodes
         except SessionNotFoundError:
             return ()  # It was forgotten meanwhile.
-        return tuple(new_of(line) for line in live(episodes) if after < line.seq <= last)
+        return tuple(
+            without_repeats(line) for line in visible(episodes) if after < line.seq <= last
+        )
 
 
 def _named(marks: Iterable[Mark]) -> str:

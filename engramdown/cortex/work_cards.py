@@ -19,7 +19,7 @@ from engramdown.episodes.card import CardFiles
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.sessions import SessionInfo
-from engramdown.transcripts.visibility import live
+from engramdown.transcripts.visibility import visible
 
 if TYPE_CHECKING:
     from engramdown.cortex.scopes import Scopes
@@ -53,7 +53,7 @@ class Cards:
     def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
         """Look whether there is anything to ask about, and not an answer already."""
         transcript = self._memory.session(info.id)
-        if not lines_to_show(live(transcript.episodes)):
+        if not lines_to_show(visible(transcript.episodes)):
             if not dry:
                 self._state.add(mark._replace(outcome="empty"))
             return Deed("empty", info.id, "would" if dry else "done")

@@ -291,7 +291,7 @@ def telling_sessions(
                 most -= info.size
                 if most < 0:
                     return
-            if lines := forgetting.telling(info.id, roles):
+            if lines := forgetting.lines_with_secrets(info.id, roles):
                 yield info.id, lines
     finally:
         memory.close()

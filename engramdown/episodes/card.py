@@ -27,7 +27,7 @@ from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import Episode, stamp_of
 from engramdown.transcripts.sessions import Transcript
 from engramdown.transcripts.summary_log import FOLDER, GistLog, without_gists_of
-from engramdown.transcripts.visibility import live
+from engramdown.transcripts.visibility import visible
 
 EMPTY: Final = "empty"
 """The kind of a session in which nothing was said that counts."""
@@ -122,7 +122,7 @@ class Card:
 
 def compute(session: str, episodes: Sequence[Episode]) -> Card:
     """Return the card of a session, given all its lines."""
-    shown = live(episodes)
+    shown = visible(episodes)
     asked = [each.text for each in shown if each.role == "user"]
     answers = [each.text for each in shown if each.role == "assistant"]
     said = [each for each in shown if each.role in ("user", "assistant")]
@@ -234,19 +234,19 @@ _LISTS: Final = ("tags", "decisions", "participants", "files", "models")
 
 
 def as_page(card: Card) -> str:
-    """Return a card as a page of markdown that a person may edit; see :func:`overlaid`."""
+    """Return a card as a page of markdown that a person may edit; see :func:`apply_page`."""
     details = [_DETAILS, "", card.detailed, ""] if card.detailed else []
     return "\n".join([_FENCE, *_front(card), _FENCE, "", card.paragraph, "", *details])
 
 
-def overlaid(card: Card, page: str) -> Card:
+def apply_page(card: Card, page: str) -> Card:
     r"""Return a card with what a person's page says in the place of what was computed.
 
     Between two lines of ``---`` at the top stand ``key: value`` and lists of ``- item``; what comes
     after them is the paragraph, and below ``## Details`` what happened. What is not there stays as
     computed; unknown keys are let be.
 
-    >>> overlaid(Card(session="s", kind="work"), "---\ntitle: Mine\n---\n").title
+    >>> apply_page(Card(session="s", kind="work"), "---\ntitle: Mine\n---\n").title
     'Mine'
     """
     lines = [line.rstrip("\r") for line in page.removeprefix("\ufeff").split("\n")]
@@ -307,7 +307,7 @@ _TEXTS: Final = ("title", "one_liner", "paragraph", "detailed")
 _SAID_LISTS: Final = ("decisions", "tags")
 
 
-class Filled(NamedTuple):
+class ModelCard(NamedTuple):
     """What a model said of a session.
 
     Attributes:
@@ -333,15 +333,15 @@ class Filled(NamedTuple):
     detailed: str = ""
 
 
-def write_filled(said: Filled) -> bytes:
+def write_filled(said: ModelCard) -> bytes:
     """Return the line of ``said``."""
     return json.dumps({"kind": _KIND, **said._asdict()}).encode() + b"\n"
 
 
-def read_filled(data: bytes) -> Filled | None:
+def read_filled(data: bytes) -> ModelCard | None:
     r"""Return the newest of the lines that a model's card is, if there is one.
 
-    >>> read_filled(b'torn\n' + write_filled(Filled("2026", "m", title="Mending CI"))).title
+    >>> read_filled(b'torn\n' + write_filled(ModelCard("2026", "m", title="Mending CI"))).title
     'Mending CI'
     """
     return next(filter(None, map(_read, reversed(data.split(b"\n")))), None)
@@ -357,7 +357,7 @@ def taken_back(episodes: Iterable[Episode]) -> int:
     return sum(each.event in _TAKING_BACK for each in episodes)
 
 
-def filled_in(card: Card, said: Filled, episodes: Sequence[Episode]) -> Card:
+def filled_in(card: Card, said: ModelCard, episodes: Sequence[Episode]) -> Card:
     """Return a computed card with what a model said; a title that was given stays."""
     kept: dict[str, Any] = {
         name: getattr(said, name) for name in (*_TEXTS, "tags") if getattr(said, name)
@@ -367,7 +367,7 @@ def filled_in(card: Card, said: Filled, episodes: Sequence[Episode]) -> Card:
     return replace(card, **kept, decisions=said.decisions, filled_by=said.model)
 
 
-def _read(line: bytes) -> Filled | None:
+def _read(line: bytes) -> ModelCard | None:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -380,7 +380,7 @@ def _read(line: bytes) -> Filled | None:
     if not (texts_fit and isinstance(marks, int) and all(isinstance(x, list) for x in lists)):
         return None
     decisions, tags = (tuple(each for each in x if isinstance(each, str)) for x in lists)
-    return Filled(**said, marks=marks, decisions=decisions, tags=tags)
+    return ModelCard(**said, marks=marks, decisions=decisions, tags=tags)
 
 
 class CardFiles:
@@ -415,9 +415,9 @@ class CardFiles:
             card = filled_in(card, said, episodes)
         if data is None or stale:
             return replace(card, stale=stale)
-        return overlaid(card, data.decode("utf-8", "replace"))
+        return apply_page(card, data.decode("utf-8", "replace"))
 
-    def filled(self, transcript: Transcript) -> Filled | None:
+    def filled(self, transcript: Transcript) -> ModelCard | None:
         """Return what a model said of a session, unless lines were taken back since."""
         data = self._disk.load(self.filled_path(transcript.id))
         said = read_filled(data) if data else None
@@ -428,7 +428,7 @@ class CardFiles:
     def fill(
         self,
         transcript: Transcript,
-        said: Filled,
+        said: ModelCard,
         lock: FolderLock,
         read: Callable[[str], Transcript],
     ) -> bool:

@@ -20,7 +20,7 @@ from engramdown.errors import EngramdownError
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo
-from engramdown.transcripts.visibility import live
+from engramdown.transcripts.visibility import visible
 
 SESSIONS: Final = 20
 """How many sessions are told of at most."""
@@ -38,7 +38,7 @@ _ELLIPSIS: Final = "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
+class EarlierSession:
     """One earlier session; every text is one line.
 
     Attributes:
@@ -97,7 +97,9 @@ def gap_before(session: SessionInfo, sessions: Iterable[SessionInfo]) -> str:
     return f"{count} {name}{'' if count == 1 else 's'} later"
 
 
-def graded(session: SessionInfo, card: Card, episodes: Sequence[Episode], rank: int) -> Past | None:
+def summarized(
+    session: SessionInfo, card: Card, episodes: Sequence[Episode], rank: int
+) -> EarlierSession | None:
     """Return an earlier session at its grade; ``None`` if nothing was said that counts.
 
     Args:
@@ -106,7 +108,7 @@ def graded(session: SessionInfo, card: Card, episodes: Sequence[Episode], rank: 
         episodes: All its lines.
         rank: How many newer ones are told of.
     """
-    said = [each for each in live(episodes) if each.role in ("user", "assistant")]
+    said = [each for each in visible(episodes) if each.role in ("user", "assistant")]
     if not said:
         return None
     messages = tuple(map(_message, said[-MESSAGES:])) if rank == 0 else ()
@@ -115,7 +117,7 @@ def graded(session: SessionInfo, card: Card, episodes: Sequence[Episode], rank: 
     title = _flat(card.title)
     # What begins with its title need not say it twice.
     is_said = (messages[0][1] if messages else text).startswith(title.rstrip(_ELLIPSIS))
-    return Past(
+    return EarlierSession(
         session=session.id,
         started=f"{session.started[:10]} {session.started[11:16]} UTC",
         title="" if is_said else title,
@@ -125,7 +127,7 @@ def graded(session: SessionInfo, card: Card, episodes: Sequence[Episode], rank: 
     )
 
 
-def shorter(past: Past) -> Past | None:
+def shortened(past: EarlierSession) -> EarlierSession | None:
     """Return an earlier session with less of it, in the end its time only; then ``None``.
 
     A quarter of the messages goes first, the oldest; of the words, the second half.
@@ -154,7 +156,9 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def earlier(memory: EpisodicMemory, running: str = "", in_view: Iterable[str] = ()) -> list[Past]:
+def earlier(
+    memory: EpisodicMemory, running: str = "", in_view: Iterable[str] = ()
+) -> list[EarlierSession]:
     """Return earlier sessions, newest first.
 
     Args:
@@ -169,11 +173,11 @@ def earlier(memory: EpisodicMemory, running: str = "", in_view: Iterable[str] = 
         return []
     pages = CardFiles(memory.folder.parent, Disk())
     before = next((each.started for each in sessions if each.id == running), "")
-    found: list[Past] = []
+    found: list[EarlierSession] = []
     for info in eligible(sessions, before, (running, *in_view))[:_READ]:
         with contextlib.suppress(OSError, EngramdownError):
             transcript = memory.session(info.id)
-            past = graded(info, pages.card(transcript), transcript.episodes, len(found))
+            past = summarized(info, pages.card(transcript), transcript.episodes, len(found))
             if past is not None:
                 found.append(replace(past, gap=gap_before(info, sessions)))
         if len(found) == SESSIONS:

@@ -92,14 +92,14 @@ def blank(episode: Episode) -> Episode:
     )
 
 
-def cover(episode: Episode, payloads: Collection[str] = ()) -> Episode:
+def hide_secrets(episode: Episode, payloads: Collection[str] = ()) -> Episode:
     """Return an episode with ``[redacted: <kind>]`` in the place of each secret in it.
 
     Args:
         episode: Any line.
         payloads: The digests of the whole texts that hold a secret; no line refers to them then.
 
-    >>> cover(Episode(seq=1, ts="", id="", role="user", text="my pin is " + "4711")).text
+    >>> hide_secrets(Episode(seq=1, ts="", id="", role="user", text="my pin is " + "4711")).text
     'my pin is [redacted: PIN]'
     """
     from engramdown.secrets.redaction import redact
@@ -212,10 +212,10 @@ class Forgetting:
         """
         wanted = self._wanted(session, seqs)
         payloads = self._payloads_with_secrets(wanted)
-        lines = [each for each in wanted if cover(each, payloads) != each]
+        lines = [each for each in wanted if hide_secrets(each, payloads) != each]
         return self._replaced("hide", session, wanted, lines, payloads, dry_run=dry_run)
 
-    def telling(
+    def lines_with_secrets(
         self, session: str, roles: Collection[str] | None = None
     ) -> tuple[tuple[int, str], ...]:
         """Return the lines of a session that hold a secret, and their text without it.
@@ -230,7 +230,9 @@ class Forgetting:
             SessionNotFoundError: If there is no such session.
         """
         found = [each for each in self._read(session) if roles is None or each.role in roles]
-        covered = [(each, cover(each, self._payloads_with_secrets([each]))) for each in found]
+        covered = [
+            (each, hide_secrets(each, self._payloads_with_secrets([each]))) for each in found
+        ]
         return tuple((after.seq, after.text) for each, after in covered if after != each)
 
     def purge(self, session: str, *, dry_run: bool = False) -> Forgotten:
@@ -392,7 +394,7 @@ class Forgetting:
         key = "of"
         if intent.action == "hide":
             # A line that only lost its secrets is not out of recall: the event names it elsewhere.
-            change, key = partial(cover, payloads=intent.payloads), "hidden"
+            change, key = partial(hide_secrets, payloads=intent.payloads), "hidden"
         seqs = set(intent.seqs)
         with closing(self._log(intent.session)) as log:
             log.rewrite(

@@ -142,7 +142,7 @@ def _moment(value: object) -> datetime | None:
     return None
 
 
-class Arranged:
+class Batch:
     """A batch beside what stands in its session.
 
     Attributes:

@@ -31,12 +31,12 @@ from engramdown.transcripts.episode import (
     encode,
     episode_id,
     is_like,
+    safe_str,
     session_id,
     stamp,
     stamp_of,
-    words,
 )
-from engramdown.transcripts.payloads import PAYLOADS, Payloads, hidden, shown
+from engramdown.transcripts.payloads import PAYLOADS, Payloads, redact_for_role, shorten_for_line
 from engramdown.transcripts.session_log import ORPHAN_MINUTES
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class EpisodicMemory(Finder):
             if given is not None:
                 check_session_id(given)
         began = stamp_of(nanoseconds()) if at is None else stamp(at)
-        named = hidden("event", title, self.settings)
+        named = redact_for_role("event", title, self.settings)
         more = {"parent": parent, "parent_call": parent_call, "source": source, "title": named}
         while True:
             chosen = session or session_id(datetime.fromisoformat(began), _random(16))
@@ -206,7 +206,7 @@ class EpisodicMemory(Finder):
         >>> EpisodicMemory("nowhere").ingest([], "chat").new
         0
         """
-        from engramdown.episodes.ingest import Arranged, read_messages
+        from engramdown.episodes.ingest import Batch, read_messages
 
         name, messages = read_messages(batch, session)
         check_session_id(name)
@@ -215,7 +215,7 @@ class EpisodicMemory(Finder):
         if not any(items) or not self._records(name):
             return nowhere
         refs = [each.ref for each in messages]
-        found = Arranged(refs, items)
+        found = Batch(refs, items)
         first = self.recorder.add_all(name, found.choose)
         return Ingested(name, found.pointers(name, first), len(found.new), found.known())
 
@@ -444,7 +444,7 @@ class EpisodicMemory(Finder):
             known = True
             return make()
         except Exception as error:  # noqa: BLE001 - arguments run code of the caller's
-            reason = words(error) or type(error).__name__
+            reason = safe_str(error) or type(error).__name__
             if known:
                 self.recorder.put(session, Item(self._lost_line(1, reason)))
             self.recorder.refuse(reason)
@@ -460,7 +460,7 @@ class EpisodicMemory(Finder):
             raise ValueError(f"{role!r} is no role; use one of {', '.join(ROLES)}")
         if role in _SPOKEN and not text:
             return None
-        said, length, payload = shown(role, text, self.settings)
+        said, length, payload = shorten_for_line(role, text, self.settings)
         at, now = fields.get("at"), nanoseconds()
         known: dict[str, Any] = {
             "ts": stamp_of(now) if at is None else stamp(at),
@@ -473,7 +473,7 @@ class EpisodicMemory(Finder):
             reason = given.get("error")
             if isinstance(reason, str):
                 # As much what a tool gave back as its output.
-                given["error"] = hidden(role, reason, self.settings)
+                given["error"] = redact_for_role(role, reason, self.settings)
             known |= {key: given[key] for key in _OPTIONAL if key in given}
         return Item(encode(known, {"ref": ref} if ref else {}), payload)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from engramdown.transcripts.episode import Episode, as_text, joined
+from engramdown.transcripts.episode import Episode, as_text, join_surrogates
 
 THOUGHTS: Final = ("thinking", "redacted_thinking")
 """The blocks of Anthropic's messages that a model wrote for itself."""
@@ -189,7 +189,7 @@ def content_text(content: object, depth: int = _DEPTH) -> str:
     if content is None:
         return ""
     if isinstance(content, str):
-        return joined(content)
+        return join_surrogates(content)
     if isinstance(content, Mapping) and depth:
         return _block_text(content, depth)
     if isinstance(content, list) and depth:
@@ -239,7 +239,7 @@ def digest(*parts: str) -> str:
 
 def string(value: object) -> str:
     """Return ``value`` if it is a string, else ``""``."""
-    return joined(value) if isinstance(value, str) else ""
+    return join_surrogates(value) if isinstance(value, str) else ""
 
 
 def mapping(value: object) -> Mapping[str, Any]:
@@ -286,7 +286,7 @@ def _block_text(block: Mapping[str, Any], depth: int) -> str:
     """Return the words of a block."""
     for key in ("text", "transcript"):
         if isinstance(block.get(key), str):
-            return joined(block[key])
+            return join_surrogates(block[key])
     if block.get("content") is not None:
         return content_text(block["content"], depth - 1)
     kind = string(block.get("type")) or string(block.get("content_type"))

@@ -25,7 +25,7 @@ from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import VERSION, Episode, encode, episode_id, read_line, stamp
-from engramdown.transcripts.payloads import PAYLOADS, Payloads, hidden, shown
+from engramdown.transcripts.payloads import PAYLOADS, Payloads, redact_for_role, shorten_for_line
 from engramdown.transcripts.payloads import digest as text_digest
 from engramdown.transcripts.session_log import SessionLog
 from engramdown.transcripts.sessions import lines
@@ -122,7 +122,7 @@ class Encoder:
     def said(self, said: Said, at: datetime) -> NewLine:
         """Return the line of something that was said at ``at``."""
         identity = digest(said.origin, said.role, said.name, said.call, said.text)
-        text, length, payload = shown(said.role, said.text, self.settings)
+        text, length, payload = shorten_for_line(said.role, said.text, self.settings)
         known: dict[str, Any] = {
             "ts": stamp(at),
             "id": _id(at, identity),
@@ -148,8 +148,8 @@ class Encoder:
             whole = None
         payload = None if whole is None else (episode.payload, whole)
         text = episode.text if whole is None else whole
-        if hidden(episode.role, text, self.settings) != text:
-            text, length, payload = shown(episode.role, text, self.settings)
+        if redact_for_role(episode.role, text, self.settings) != text:
+            text, length, payload = shorten_for_line(episode.role, text, self.settings)
             name = payload[0] if payload else ""
             episode = episode._replace(text=text, cut=length or episode.cut, payload=name)
         told = {name: getattr(episode, name) for name in _FIELDS}

@@ -29,10 +29,10 @@ from engramdown.forks import Lock
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import SUFFIX
-from engramdown.transcripts.episode import Episode, Pointer, joined, read_line, stamp_of
-from engramdown.transcripts.payloads import hidden, shown
+from engramdown.transcripts.episode import Episode, Pointer, join_surrogates, read_line, stamp_of
+from engramdown.transcripts.payloads import redact_for_role, shorten_for_line
 from engramdown.transcripts.sessions import lines
-from engramdown.transcripts.visibility import REDACTED, excluded, marked
+from engramdown.transcripts.visibility import REDACTED, excluded, read_mark
 
 LEVELS: Final = 150
 """How deep a value is kept: readers of JSON give up from 200 on, each at another number."""
@@ -427,13 +427,13 @@ class History:
                 if it must wait.
         """
         settings = EpisodeSettings() if self._episodes is None else self._episodes.settings
-        kept = as_meta(line, lambda text: hidden(line.role, text, settings))
+        kept = as_meta(line, lambda text: redact_for_role(line.role, text, settings))
         begun = stamp_of(nanoseconds())
         if write({self._key: kept}) is not None:
             return
-        value = as_value(kept, joined(hidden(line.role, line.text, settings)))
+        value = as_value(kept, join_surrogates(redact_for_role(line.role, line.text, settings)))
         item = Item(value, line.call, json=readable(value))
-        view = shown(line.role, line.text, settings).text
+        view = shorten_for_line(line.role, line.text, settings).text
         times = (begun, stamp_of(nanoseconds()))
         self._unwritten.lines.append(_Waiting((line.role, view, kept), item, times))
         self._unwritten.keep()
@@ -532,7 +532,7 @@ class History:
 
     def _take(self, episode: Episode) -> None:
         seq = episode.seq
-        if marked(episode)[0] is not None:
+        if read_mark(episode)[0] is not None:
             self._marks.append(episode)
         elif REDACTED in episode.more:
             self._items[seq] = Item(None, episode.call, is_gone=True, seq=seq)
@@ -568,7 +568,7 @@ def _holders(marks: Iterable[Episode]) -> dict[int, Episode]:
     """Return which event keeps a line out: the first one since it was brought in again."""
     found: dict[int, Episode] = {}
     for event in marks:
-        away, of = marked(event)
+        away, of = read_mark(event)
         if away:
             for seq in of or ():
                 found.setdefault(seq, event)

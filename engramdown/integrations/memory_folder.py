@@ -54,7 +54,7 @@ from engramdown.integrations.memory_pages import (
     replaced,
     shown,
 )
-from engramdown.journal.page import normal
+from engramdown.journal.page import normalized
 from engramdown.kinds import LESSONS, PENDING, PROFILE, RULES, SOUL, kind_in, topic_of
 from engramdown.language.untrusted import bullet, inert, paragraphs
 from engramdown.markdown.document import Document, Placed
@@ -683,7 +683,7 @@ class _Notes:
         note = notes.read()
         before = f"{note.text}\n"
         after = change(before)
-        if not note.own and not _only_adds(note.text, normal(after)):
+        if not note.own and not _only_adds(note.text, normalized(after)):
             raise _theirs(name, "changes or deletes lines of theirs")
         written = notes.write(after, expected=note.digest, own=note.own)
         return before, f"{written.text}\n", _hidden(written.hidden)

@@ -40,7 +40,7 @@ from engramdown.integrations.history import (
     lifted,
     readable,
 )
-from engramdown.transcripts.episode import Episode, session_of, words
+from engramdown.transcripts.episode import Episode, safe_str, session_of
 
 try:
     from pydantic_ai import AbstractToolset, RunContext, ToolDefinition
@@ -455,7 +455,7 @@ def dumped(message: ModelMessage) -> dict[str, Any]:
 
 def _as_it_is(message: ModelMessage) -> dict[str, Any]:
     (found,) = ModelMessagesTypeAdapter.dump_python(
-        [message], mode="json", fallback=words, warnings=False
+        [message], mode="json", fallback=safe_str, warnings=False
     )
     whole: dict[str, Any] = cut_off(found)
     return whole
@@ -468,9 +468,9 @@ def _sayable(part: Any) -> Any:  # noqa: ANN401 - of any kind
         value = getattr(part, name, None)
         if not isinstance(value, str | None):
             try:
-                said[name] = as_json(value, words)
+                said[name] = as_json(value, safe_str)
             except (ValueError, TypeError):
-                said[name] = words(value)
+                said[name] = safe_str(value)
     return replace(part, **said)
 
 

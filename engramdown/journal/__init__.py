@@ -8,7 +8,7 @@ from engramdown.lazy import door
 
 if TYPE_CHECKING:
     from engramdown.journal.journal import Day, Journal, Match, Written
-    from engramdown.journal.page import Section, normal
+    from engramdown.journal.page import Section, normalized
     from engramdown.journal.page_search import NoteMatch, preview
     from engramdown.journal.working_notes import Note, WorkingNotes
 
@@ -21,7 +21,7 @@ __all__ = [
     "Section",
     "WorkingNotes",
     "Written",
-    "normal",
+    "normalized",
     "preview",
 ]
 
@@ -29,7 +29,7 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "journal": ["Day", "Journal", "Match", "Written"],
-        "page": ["Section", "normal"],
+        "page": ["Section", "normalized"],
         "page_search": ["NoteMatch", "preview"],
         "working_notes": ["Note", "WorkingNotes"],
     },

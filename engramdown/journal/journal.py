@@ -23,13 +23,20 @@ from engramdown.journal.page import (
     Section,
     blank_page,
     day_of,
-    drafted,
+    draft_entry,
     file_of,
     named_in,
     parse,
     title,
 )
-from engramdown.journal.page_search import asked, may_hold, piece, ranked, stand_in, telling
+from engramdown.journal.page_search import (
+    content_stems,
+    excerpt,
+    find_exact,
+    may_match,
+    query_stems,
+    ranked,
+)
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import Swap, in_order
 from engramdown.storage.locks import ScopeLock
@@ -240,7 +247,9 @@ class Journal:
         # Of an hour that comes twice only the moment knows which one it was.
         utc = (when if when.tzinfo else here).astimezone(UTC)
         stamp = utc.isoformat(timespec="seconds").replace("+00:00", "Z")
-        entry = drafted(text, by=by, themes=themes, session=session, at=here, stamp=stamp, day=day)
+        entry = draft_entry(
+            text, by=by, themes=themes, session=session, at=here, stamp=stamp, day=day
+        )
         path = self.path(entry.day)
         befores = [b""]
 
@@ -376,20 +385,20 @@ class Journal:
         dates = [each for each in self._dates() if first <= each <= last]
         named, rest = named_in(query)
         meant = [] if exact else [each for each in dates if each in named]
-        stems = telling(rest) if meant else asked(query)
+        stems = content_stems(rest) if meant else query_stems(query)
         # A day alone asks for all that was written on it.
         all_of_it = exact or (bool(meant) and not stems)
         found = []
         for day in filter(None, map(self._looked_at, reversed(meant or dates))):
-            if all_of_it or may_hold(day.page.render(), stems):
+            if all_of_it or may_match(day.page.render(), stems):
                 found += [(day, section) for section in day.sections]
         texts = [f"{each.heading}\n{each.text}\n{' '.join(each.themes)}" for _, each in found]
         wanted = query if exact else "\n"
-        hits = stand_in(wanted, texts) if all_of_it else ranked(stems, texts)
+        hits = find_exact(wanted, texts) if all_of_it else ranked(stems, texts)
         matches = []
         for at, score in hits[: max(limit, 0)]:
             day, section = found[at]
-            shown = piece(" ".join(section.text.split()), query, stems)
+            shown = excerpt(" ".join(section.text.split()), query, stems)
             matches.append(Match(day.date, day.path, section, shown, score))
         return matches
 

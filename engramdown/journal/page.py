@@ -107,7 +107,7 @@ class Page:
         """Return the page with a section more at its end."""
         front = self.front
         end = front.line_end
-        lines = normal(section.text).split("\n")
+        lines = normalized(section.text).split("\n")
         shown = end.join(_guarded(line, is_open=front.is_open) for line in lines)
         body = front.body + _gap(front, end) + f"{_heading(section)}{end}{end}{shown}{end}"
         longer = Page(front._replace(body=body))
@@ -133,10 +133,10 @@ def blank_page(day: date, before: str = "") -> Page:
     return parse(f"{before}---\ndate: {day.isoformat()}\nwords: 0\n---\n")
 
 
-def normal(text: str) -> str:
+def normalized(text: str) -> str:
     r"""Return a text as it is kept: line ends are ``\n``, and no blank lines around it.
 
-    >>> normal("\r\n  one\r\ntwo \n\n")
+    >>> normalized("\r\n  one\r\ntwo \n\n")
     '  one\ntwo'
     """
     text = _LONE.sub("\ufffd", _ENDS.sub("\n", text)).rstrip(" \t\r\n")
@@ -180,7 +180,7 @@ def _fence(fence: str, line: str) -> str:
 
 
 def _done(begun: Section, rows: list[str], *, ours: bool) -> Iterator[Section]:
-    text = normal("\n".join(rows))
+    text = normalized("\n".join(rows))
     if text or begun.heading or ours:
         yield begun._replace(text="\n".join(map(_bare, text.split("\n"))) if ours else text)
 
@@ -336,7 +336,7 @@ class Entry(NamedTuple):
     hidden: tuple[str, ...]
 
 
-def drafted(
+def draft_entry(
     text: str,
     *,
     by: Author,
@@ -390,11 +390,11 @@ def without_secrets(field: str, text: str) -> tuple[str, tuple[str, ...]]:
     from engramdown.secrets.redaction import find_secrets, redact
 
     # Of what is too long, no more is looked at than tells so.
-    if len(text) > 2 * LONGEST or len(kept := normal(text)) > LONGEST:
+    if len(text) > 2 * LONGEST or len(kept := normalized(text)) > LONGEST:
         reason = f"has {len(text):,} characters, {LONGEST:,} are allowed; write it in parts"
         raise InvalidNoteError(field, reason)
     hidden = tuple(dict.fromkeys(secret.kind for secret in find_secrets(kept)))
-    return (normal(redact(kept)) if hidden else kept), hidden
+    return (normalized(redact(kept)) if hidden else kept), hidden
 
 
 def _themes(themes: Iterable[str]) -> Iterator[str]:

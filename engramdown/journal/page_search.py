@@ -38,19 +38,19 @@ _B: Final = 0.75
 _MOST: Final = 128
 
 
-def asked(query: str) -> frozenset[str]:
+def query_stems(query: str) -> frozenset[str]:
     """Return the stems that are looked for: those that tell something, or else all.
 
-    >>> sorted(asked("How do we deploy?")), sorted(asked("who are you"))
+    >>> sorted(query_stems("How do we deploy?")), sorted(asked("who are you"))
     (['deploi'], ['ar', 'who', 'you'])
     """
-    return telling(query) or frozenset(tokens(query)[:_MOST])
+    return content_stems(query) or frozenset(tokens(query)[:_MOST])
 
 
-def telling(query: str) -> frozenset[str]:
+def content_stems(query: str) -> frozenset[str]:
     """Return the stems of the words that tell something.
 
-    >>> sorted(telling("on the deploys")), sorted(telling("on the"))
+    >>> sorted(content_stems("on the deploys")), sorted(telling("on the"))
     (['deploi'], [])
     """
     words = folded(query).split()
@@ -58,7 +58,7 @@ def telling(query: str) -> frozenset[str]:
     return frozenset(tokens(" ".join(said))[:_MOST])
 
 
-def may_hold(text: str, stems: Iterable[str]) -> bool:
+def may_match(text: str, stems: Iterable[str]) -> bool:
     """Whether a text may hold a word of one of ``stems``; to look closer takes much longer."""
     lowered = folded(text).lower()
     # Of a stem, no more than its last letter is not in the word: "studi", "file" for "filing".
@@ -68,7 +68,7 @@ def may_hold(text: str, stems: Iterable[str]) -> bool:
 def ranked(stems: frozenset[str], texts: Sequence[str]) -> list[tuple[int, float]]:
     """Return the positions of the texts that hold one of ``stems``, the best first, with scores.
 
-    >>> [at for at, _ in ranked(asked("deploys"), ["Lunch.", "We deployed.", "Deploy, deploy!"])]
+    >>> [at for at, _ in ranked(query_stems("deploys"), ["Lunch.", "We deployed.", "Deploy, deploy!"])]
     [2, 1]
     """
     counts = [Counter(tokens(text)) for text in texts]
@@ -87,10 +87,10 @@ def ranked(stems: frozenset[str], texts: Sequence[str]) -> list[tuple[int, float
     return sorted(found, key=lambda hit: (-hit[1], -hit[0]))
 
 
-def stand_in(query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
+def find_exact(query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
     """Return the positions of the texts that hold the very string, capitals or not, last first.
 
-    >>> stand_in("use uv", ["Use UV", "uv", "We use uv."])
+    >>> find_exact("use uv", ["Use UV", "uv", "We use uv."])
     [(2, 1.0), (0, 1.0)]
     """
     found = [at for at, text in enumerate(texts) if query and find(text, query)]
@@ -102,7 +102,7 @@ def preview(text: str) -> str:
     return text if len(text) <= PREVIEW else text[: PREVIEW - 1] + _ELLIPSIS
 
 
-def piece(text: str, query: str, stems: frozenset[str]) -> str:
+def excerpt(text: str, query: str, stems: frozenset[str]) -> str:
     """Return the piece of a text that shows why it was found, as long as a :func:`preview`."""
     start, end = find(text, query) or where(text, stems)
     if end < PREVIEW:
@@ -158,24 +158,24 @@ def search_notes(
         since: The earliest day, by when they were written last.
         until: The latest day.
     """
-    stems = asked(query)
+    stems = query_stems(query)
     found = []
     for each, note in _notes(root, session):
         day = note.updated[:10]
         early = since is not None and day < since.isoformat()
         late = until is not None and day > until.isoformat()
-        if not (early or late) and (exact or may_hold(note.text, stems)):
+        if not (early or late) and (exact or may_match(note.text, stems)):
             found.append((note.updated, each, note.text))
     found.sort()
     texts = [text for _, _, text in found]
     hits: list[NoteMatch] = []
-    for at, score in stand_in(query, texts) if exact else ranked(stems, texts):
+    for at, score in find_exact(query, texts) if exact else ranked(stems, texts):
         if len(hits) >= limit:
             break
         updated, name, text = found[at]
         notes = WorkingNotes(root, name)
         if _may_be_shown(root, name, updated):
-            shown = piece(" ".join(text.split()), query, stems)
+            shown = excerpt(" ".join(text.split()), query, stems)
             hits.append(NoteMatch(name, notes.path, updated, shown, score))
     return hits
 

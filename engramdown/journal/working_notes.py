@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from engramdown.clock import moment
 from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
-from engramdown.journal.page import LONGEST, Author, normal, without_secrets
+from engramdown.journal.page import LONGEST, Author, normalized, without_secrets
 from engramdown.markdown.front_matter import parse_strict
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap
@@ -147,7 +147,7 @@ class WorkingNotes:
         def safe(old: str) -> str:
             if not hidden:
                 return kept
-            made, kinds = _hidden_anew(old, normal(text))
+            made, kinds = _hidden_anew(old, normalized(text))
             found.append(kinds)
             return made
 
@@ -332,7 +332,7 @@ def _hidden_anew(old: str, text: str) -> tuple[str, tuple[str, ...]]:
     start, end = new_lines(old, text)
     new = text[start:end]
     kinds = tuple(dict.fromkeys(secret.kind for secret in find_secrets(new)))
-    return normal(f"{text[:start]}{redact(new)}{text[end:]}"), kinds
+    return normalized(f"{text[:start]}{redact(new)}{text[end:]}"), kinds
 
 
 def _note(page: str, data: bytes | None) -> Note:
@@ -369,7 +369,7 @@ def text_of(page: str) -> str:
     >>> text_of("---\nupdated: 2026-02-27T10:15:00Z\n---\n\nThe user is tired.\n")
     'The user is tired.'
     """
-    return normal(parse_strict(page).body)
+    return normalized(parse_strict(page).body)
 
 
 def updated_of(page: str) -> str:
@@ -397,7 +397,7 @@ def with_text(page: str, text: str, updated: str, *, own: bool = False) -> str:
             return changed  # What a person wrote without a front matter goes on without one.
         # It is text, and that is what is replaced.
         front, changed = parse_strict(_BLANK.replace("\n", end)), ""
-    shown = normal(text).replace("\n", end)
+    shown = normalized(text).replace("\n", end)
     closing = front.closing if front.closing.endswith("\n") else f"{front.closing}{end}"
     body = changed or (f"{end}{shown}{end}" if shown else "")
     front = front._replace(closing=closing, body=body).with_value("updated", updated)
@@ -411,7 +411,7 @@ def is_own(page: str) -> bool:
 
 
 def _digest_of_text(text: str) -> str:
-    return hashlib.sha256(normal(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(normalized(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _changed(old: str, text: str, end: str) -> str:
@@ -425,9 +425,9 @@ def _changed(old: str, text: str, end: str) -> str:
     Returns:
         ``""`` if no line stays.
     """
-    were, are = normal(old).split("\n"), normal(text).split("\n")
+    were, are = normalized(old).split("\n"), normalized(text).split("\n")
     before, behind = _common(were, are)
-    if not normal(old) or before + behind == 0:
+    if not normalized(old) or before + behind == 0:
         return ""
     lines = _LINE.findall(old)
     lead = next(at for at, line in enumerate(lines) if line.strip(" \t\r\n"))

@@ -31,7 +31,7 @@ from engramdown.recall.lines import (
     read_lines,
 )
 from engramdown.transcripts.episode import ROLES, Episode
-from engramdown.transcripts.visibility import marked
+from engramdown.transcripts.visibility import read_mark
 
 _MARK: Final = 256
 """How many of the last bytes are looked at to see that a file has only grown."""
@@ -214,7 +214,7 @@ class Intake:
         return number
 
     def _mark(self, session: Known, event: Episode) -> None:
-        away, seqs = marked(event)
+        away, seqs = read_mark(event)
         if away is None:
             return
         self.marked = True

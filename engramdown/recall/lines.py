@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from engramdown.transcripts.episode import ROLES, Episode, read_line, stamp
-from engramdown.transcripts.visibility import LOOKS, echoes
+from engramdown.transcripts.visibility import LOOKS, repeats_memory
 
 BROKEN: Final = 127
 """The role of a line that is no episode."""
@@ -86,7 +86,7 @@ class Line(NamedTuple):
         seq: Its number in the session, as it says itself.
         ts: When, in microseconds since 1970.
         role: The place of its role among ``ROLES``, or :data:`BROKEN`; that of ``memory_read``
-            if it :func:`echoes <engramdown.transcripts.visibility.echoes>` memory.
+            if it :func:`repeats_memory <engramdown.transcripts.visibility.repeats_memory>` memory.
         name: The tool or the speaker.
         text: What was said.
         event: The whole episode, if it is an event.
@@ -180,7 +180,7 @@ def _any(line: bytes, start: int) -> Line:
     episode = read_line(line)
     if episode is None:
         return Line(start, 0, 0, BROKEN, "", "")
-    role = _ECHO if echoes(episode) else _ROLE[episode.role.encode()]
+    role = _ECHO if repeats_memory(episode) else _ROLE[episode.role.encode()]
     event = episode if episode.role == "event" else None
     return Line(
         start, episode.seq, microseconds(episode.ts), role, episode.name, episode.text, event

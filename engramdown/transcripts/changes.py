@@ -38,7 +38,7 @@ _SHARE: Final = 100
 _SELDOM: Final = 10.0
 
 
-class Seen(NamedTuple):
+class FileState(NamedTuple):
     """What a file was when it was looked at.
 
     Attributes:
@@ -52,7 +52,7 @@ class Seen(NamedTuple):
     changed: int
 
 
-def look(folder: Path, session: str) -> Seen | None:
+def file_state(folder: Path, session: str) -> FileState | None:
     """Return what the file of a session is now; ``None`` if it is none."""
     try:
         found = os.lstat(f"{folder}/{session}{SUFFIX}")
@@ -60,10 +60,10 @@ def look(folder: Path, session: str) -> Seen | None:
         return None
     if not stat.S_ISREG(found.st_mode):
         return None
-    return Seen(found.st_ino, found.st_size, found.st_mtime_ns)
+    return FileState(found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def changed(folder: Path, sessions: Mapping[str, Seen]) -> list[str]:
+def changed(folder: Path, sessions: Mapping[str, FileState]) -> list[str]:
     """Return those of ``sessions`` whose files are not what they were."""
     lstat, before = os.lstat, f"{folder}{os.sep}"
     found = []

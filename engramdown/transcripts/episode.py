@@ -207,12 +207,12 @@ def cut(text: str, limit: int) -> tuple[str, int | None]:
     return (text[:limit], len(text)) if len(text) > limit else (text, None)
 
 
-def joined(text: str) -> str:
+def join_surrogates(text: str) -> str:
     r"""Return ``text`` with each pair of surrogates as the character that it means.
 
     JSON cannot tell the two apart. A half without its other half stays.
 
-    >>> joined("\ud83d\ude00") == "\U0001f600", joined("\ud83d!") == "\ud83d!"
+    >>> join_surrogates("\ud83d\ude00") == "\U0001f600", joined("\ud83d!") == "\ud83d!"
     (True, True)
     """
     if text.isascii() or not _surrogate().search(text):
@@ -230,9 +230,9 @@ def as_text(value: object) -> str:
     """
     if isinstance(value, str):
         # What a class of the caller's makes of a text is not asked.
-        return joined(str.__str__(value))
+        return join_surrogates(str.__str__(value))
     text = _tried(_READABLE, value)
-    return joined(_READABLE.encode(_plain(value, ())) if _may_be_deep(text) else text)
+    return join_surrogates(_READABLE.encode(_plain(value, ())) if _may_be_deep(text) else text)
 
 
 @cache
@@ -291,16 +291,16 @@ def _plain(value: object, above: tuple[int, ...]) -> object:
     if value is None or isinstance(value, bool | str | int | float):
         return _number(value) if isinstance(value, int | float) else value
     if not isinstance(value, Mapping | list | tuple | set | frozenset):
-        return words(value)
+        return safe_str(value)
     if id(value) in above or len(above) == _LEVELS:
         return _ELLIPSIS
     inside = (*above, id(value))
     try:
         if isinstance(value, Mapping):
-            return {words(key): _plain(item, inside) for key, item in value.items()}
+            return {safe_str(key): _plain(item, inside) for key, item in value.items()}
         return [_plain(item, inside) for item in value]
     except Exception:  # noqa: BLE001 - a class of the caller's, or another thread changes it
-        return words(value)
+        return safe_str(value)
 
 
 def _number(value: float) -> float | str:
@@ -309,7 +309,7 @@ def _number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-def words(value: object) -> str:
+def safe_str(value: object) -> str:
     """Return what an object says of itself; its type and why, if it cannot."""
     try:
         return str(value)

@@ -124,7 +124,7 @@ TOOL_ROLES: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
 """Whose lines show what a tool was given or gave back."""
 
 
-class Shown(NamedTuple):
+class LineText(NamedTuple):
     """What becomes of a text.
 
     Attributes:
@@ -138,18 +138,18 @@ class Shown(NamedTuple):
     payload: tuple[str, str] | None = None
 
 
-def shown(role: str, text: str, settings: EpisodeSettings) -> Shown:
+def shorten_for_line(role: str, text: str, settings: EpisodeSettings) -> LineText:
     """Return what a line of ``role`` shows of ``text``."""
-    text = hidden(role, text, settings)
+    text = redact_for_role(role, text, settings)
     if role not in TOOL_ROLES:
-        return Shown(text)
+        return LineText(text)
     limit = settings.input_limit if role == "tool_call" else settings.output_limit
     beginning, length = cut(text, limit)
     keep = length is not None and settings.payloads == "keep"
-    return Shown(beginning, length, (digest(text), text) if keep else None)
+    return LineText(beginning, length, (digest(text), text) if keep else None)
 
 
-def hidden(role: str, text: str, settings: EpisodeSettings) -> str:
+def redact_for_role(role: str, text: str, settings: EpisodeSettings) -> str:
     """Return ``text`` without the secrets that ``settings`` hide in a line of ``role``."""
     if text and (settings.redact == "all" or (settings.redact == "tools" and role in TOOL_ROLES)):
         # Imported here: nothing is recorded by most commands.

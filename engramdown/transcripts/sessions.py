@@ -450,7 +450,7 @@ class Tally:
         return sum(self.roles.values())
 
 
-def count(sessions: Sessions, disk: Disk, session: str) -> Tally:
+def count_session(sessions: Sessions, disk: Disk, session: str) -> Tally:
     """Count what stands in a session; nothing if it is gone."""
     tally = Tally()
     spoken: Episode | None = None

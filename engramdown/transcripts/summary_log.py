@@ -446,7 +446,7 @@ class Place(NamedTuple):
     at: int
 
 
-class Kept(NamedTuple):
+class SavedView(NamedTuple):
     """The view as it was.
 
     Attributes:
@@ -472,7 +472,7 @@ class ViewCache:
         """Return the file of a session."""
         return self.folder / f"{session}{_VIEW_SUFFIX}"
 
-    def write(self, session: str, kept: Kept) -> None:
+    def write(self, session: str, kept: SavedView) -> None:
         """Keep a view, if that is possible."""
         told = json.dumps({"v": _VERSION, **kept._asdict()}, separators=(",", ":")).encode()
         data = b"%b\n%b\n" % (told, _seal(told))
@@ -481,7 +481,7 @@ class ViewCache:
             self._disk.make_plain_folder(self.folder, durable=False)
             self._disk.save(self.path(session), data, durable=False, replace=True)
 
-    def read(self, session: str) -> Kept | None:
+    def read(self, session: str) -> SavedView | None:
         """Return a view as it was kept; ``None`` if there is none."""
         try:
             found = self._disk.find(self.path(session))
@@ -497,7 +497,7 @@ def _seal(told: bytes) -> bytes:
     return hashlib.sha256(told).hexdigest().encode()
 
 
-def _kept(told: Any) -> Kept | None:  # noqa: ANN401 - whatever JSON holds
+def _kept(told: Any) -> SavedView | None:  # noqa: ANN401 - whatever JSON holds
     """Return what a file says, if it is of this version.
 
     Raises:
@@ -508,7 +508,9 @@ def _kept(told: Any) -> Kept | None:  # noqa: ANN401 - whatever JSON holds
     if told["v"] != _VERSION:
         return None
     (spoken, read), (log, logged) = told["transcript"], told["log"]
-    view = tuple(Place(source, str(name), int(at)) for source, name, at in told["view"])
-    if any(not isinstance(each.source, int | str) or each.at < 0 for each in view):
-        raise ValueError(view)
-    return Kept((int(spoken), int(read)), (int(log), int(logged)), view)
+    places = [(source, str(name), int(at)) for source, name, at in told["view"]]
+    if any(not isinstance(source, int | str) or at < 0 for source, _, at in places):
+        raise ValueError(places)
+    return SavedView(
+        (int(spoken), int(read)), (int(log), int(logged)), tuple(Place(*each) for each in places)
+    )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from engramdown.transcripts.episode import Episode, Pointer
-from engramdown.transcripts.visibility import live
+from engramdown.transcripts.visibility import visible
 
 MOST: Final = 1_000
 """So many calls are returned at once."""
@@ -169,7 +169,7 @@ class _Step:
 def _steps(episodes: Iterable[Episode]) -> list[_Step]:
     """Return the steps; lines that may not be shown still answer, and still part two steps."""
     found = list(episodes)
-    shown = {id(each) for each in live(found)}
+    shown = {id(each) for each in visible(found)}
     steps = [_Step()]
     for episode, answer in paired(found):
         if episode.event == "end":

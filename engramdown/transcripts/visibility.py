@@ -30,7 +30,7 @@ def excluded(episodes: Iterable[Episode]) -> Excluded:
     """Return what the events among ``episodes`` exclude, the last word counting."""
     whole, seqs = False, frozenset[int]()
     for event in episodes:
-        away, of = marked(event)
+        away, of = read_mark(event)
         if away is None:
             continue
         if of is None:
@@ -40,7 +40,7 @@ def excluded(episodes: Iterable[Episode]) -> Excluded:
     return Excluded(whole, seqs)
 
 
-def live(episodes: Iterable[Episode]) -> list[Episode]:
+def visible(episodes: Iterable[Episode]) -> list[Episode]:
     """Return the episodes that may be shown; events are none of them."""
     found = list(episodes)
     whole, seqs = excluded(found)
@@ -67,14 +67,14 @@ LOOKED_UP: Final = "(memory was looked up)"
 """What stands for what memory brought in, for whoever learns from a transcript."""
 
 
-def marked(event: Episode) -> tuple[bool | None, list[int] | None]:
+def read_mark(event: Episode) -> tuple[bool | None, list[int] | None]:
     """Read an event.
 
     Returns:
         Whether it takes out (``True``), brings back (``False``) or neither (``None``); and the
         numbers of the lines it speaks of, ``None`` for the whole session.
 
-    >>> marked(Episode(seq=9, ts="", id="", role="event", event="exclude", more={"of": [3, 4]}))
+    >>> read_mark(Episode(seq=9, ts="", id="", role="event", event="exclude", more={"of": [3, 4]}))
     (True, [3, 4])
     """
     of = event.more.get("of")
@@ -87,7 +87,7 @@ def marked(event: Episode) -> tuple[bool | None, list[int] | None]:
     return away, [seq for seq in seqs if 0 <= seq <= _LARGEST]
 
 
-def echoes(episode: Episode) -> bool:
+def repeats_memory(episode: Episode) -> bool:
     """Whether an episode only repeats memory, so that it is no new experience.
 
     That is what a tool gave back with pointers to what it recalled, and whatever our own tools
@@ -101,7 +101,7 @@ def echoes(episode: Episode) -> bool:
     return bool(episode.recalled) and episode.role not in _NO_ECHO
 
 
-def new_of(episode: Episode) -> Episode:
+def without_repeats(episode: Episode) -> Episode:
     """Return an episode without what it only repeats, so that nothing is learned from it again."""
-    repeats = episode.role == "tool_result" and echoes(episode)
+    repeats = episode.role == "tool_result" and repeats_memory(episode)
     return episode._replace(text=LOOKED_UP) if repeats else episode

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engramdown.cortex.context import Memory, build
 from engramdown.cortex.retrospect import HISTORY, retrospect
-from engramdown.episodes.earlier_sessions import Past
+from engramdown.episodes.earlier_sessions import EarlierSession
 from engramdown.errors import StoreError
 from engramdown.settings import EpisodeSettings
 from engramdown.tokens import estimate_tokens
@@ -20,7 +20,7 @@ from tests.cortex.entries import entry
 from tests.episodes.strategies import texts
 
 TODAY = date(2026, 3, 1)
-NEWEST = Past(
+NEWEST = EarlierSession(
     session="c",
     started="2026-02-27 10:15 UTC",
     title="Mending CI",
@@ -28,13 +28,13 @@ NEWEST = Past(
     line="Why is CI red?",
     gap="3 days later",
 )
-MIDDLE = Past(
+MIDDLE = EarlierSession(
     session="b", started="2026-02-24 09:00 UTC", text="Plan the release.", gap="4 hours later"
 )
-OLDEST = Past(
+OLDEST = EarlierSession(
     session="a", started="2026-02-24 04:00 UTC", text="Hi " + "there " * 20, gap="2 days later"
 )
-FRAME = estimate_tokens(retrospect([Past(session="s", started="")], 1000).text)
+FRAME = estimate_tokens(retrospect([EarlierSession(session="s", started="")], 1000).text)
 
 
 def test_it_is_a_record_oldest_first() -> None:
@@ -103,7 +103,9 @@ def test_a_budget_below_the_heading_gives_nothing() -> None:
 def test_no_text_begins_a_line_of_ours(
     said: list[tuple[str, str]], title: str, budget: int
 ) -> None:
-    past = Past(session="s", started="then", title=title, messages=tuple(said), text=title)
+    past = EarlierSession(
+        session="s", started="then", title=title, messages=tuple(said), text=title
+    )
     section = retrospect([past, past], budget)
     assert section.tokens <= budget
     section.text.encode()

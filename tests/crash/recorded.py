@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from engramdown.episodes.card import CardFiles, Filled
+from engramdown.episodes.card import CardFiles, ModelCard
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import StoreError
 from engramdown.importers.importer import Importer
@@ -336,7 +336,7 @@ def _exclude(root: Path) -> None:
 
 def _fill(root: Path) -> None:
     memory = opened(root)
-    said = Filled("2026-02-27T10:00:00.000000Z", "m", title="Birds", one_liner="Herons", marks=0)
+    said = ModelCard("2026-02-27T10:00:00.000000Z", "m", title="Birds", one_liner="Herons", marks=0)
     cards = CardFiles(root, Disk())
     cards.fill(memory.session("alder"), said, memory.recorder.lock, memory.session)
     memory.close()

@@ -11,7 +11,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from engramdown.transcripts.episode import EVENTS, ROLES, Episode, joined, stamp
+from engramdown.transcripts.episode import EVENTS, ROLES, Episode, join_surrogates, stamp
 
 __all__ = ["NASTY", "any_value", "episodes", "texts"]
 
@@ -35,7 +35,7 @@ NASTY: Final = (
 _any_char: Final = st.characters(min_codepoint=0, max_codepoint=0x10FFFF)
 texts: Final[SearchStrategy[str]] = (
     st.sampled_from(NASTY) | st.text(_any_char | st.characters(categories=["Cs"]))
-).map(joined)
+).map(join_surrogates)
 """Any text, with lone surrogates, but no pair of them: JSON takes a pair for what it means."""
 
 _words: Final = texts.filter(bool)

@@ -13,10 +13,10 @@ from engramdown.episodes.card import (
     CUES,
     EMPTY,
     Card,
+    apply_page,
     as_page,
     compute,
     cut_at_word,
-    overlaid,
 )
 from engramdown.transcripts.episode import Episode
 from tests.episodes.strategies import episodes, texts
@@ -216,14 +216,14 @@ def test_a_page_is_what_a_person_reads() -> None:
         "files:\nmodels:\n---\n\nA paragraph.\n"
         "\n## Details\n\n- What was asked.\n\nWhat came of it.\n"
     )
-    assert overlaid(Card(session="s"), as_page(card)) == replace(
+    assert apply_page(Card(session="s"), as_page(card)) == replace(
         card, title="Two lines", edited=True
     )
 
 
 def test_a_page_that_nobody_changed_changes_nothing() -> None:
     card = compute("s", TALK)
-    assert overlaid(card, as_page(card)) == replace(card, edited=True)
+    assert apply_page(card, as_page(card)) == replace(card, edited=True)
 
 
 @pytest.mark.parametrize(
@@ -265,9 +265,9 @@ def test_a_page_that_nobody_changed_changes_nothing() -> None:
 def test_what_a_page_says_wins(page: str, changed: dict[str, object] | None) -> None:
     card = compute("s", TALK)
     expected = {"paragraph": page} if changed is None else changed
-    assert overlaid(card, page) == replace(card, edited=True, **expected)
+    assert apply_page(card, page) == replace(card, edited=True, **expected)
 
 
 @given(page=texts)
 def test_any_text_is_a_page(page: str) -> None:
-    assert overlaid(Card(session="s"), page).session == "s"
+    assert apply_page(Card(session="s"), page).session == "s"

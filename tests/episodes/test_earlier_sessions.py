@@ -9,11 +9,11 @@ import pytest
 from engramdown.episodes.card import Card, compute
 from engramdown.episodes.earlier_sessions import (
     MESSAGES,
-    Past,
+    EarlierSession,
     eligible,
     gap_before,
-    graded,
-    shorter,
+    shortened,
+    summarized,
 )
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo
@@ -50,9 +50,9 @@ TALK = [
 ]
 
 
-def told(rank: int, talk: list[Episode] | None = None, card: Card | None = None) -> Past:
+def told(rank: int, talk: list[Episode] | None = None, card: Card | None = None) -> EarlierSession:
     lines = TALK if talk is None else talk
-    found = graded(span("s", 27, 10), card or compute("s", lines), lines, rank)
+    found = summarized(span("s", 27, 10), card or compute("s", lines), lines, rank)
     assert found is not None
     return found
 
@@ -113,7 +113,7 @@ def test_a_silence_ends_with_the_last_of_those_before() -> None:
 
 
 def test_the_newest_is_an_excerpt_of_what_was_said() -> None:
-    assert told(0) == Past(
+    assert told(0) == EarlierSession(
         session="s",
         started="2026-02-27 10:00 UTC",
         messages=(("user", "Why is CI red? It was green."), ("assistant", "The clock is wrong.")),
@@ -163,7 +163,7 @@ def test_nothing_that_was_taken_back_is_told() -> None:
     empty = [line(1, "user", "", more={"redacted": {}}), line(2, "tool_call", "x")]
     out = [*TALK, line(4, "event", "", event="exclude")]
     for talk in (empty, out, []):
-        assert graded(span("s", 1), compute("s", talk), talk, 0) is None
+        assert summarized(span("s", 1), compute("s", talk), talk, 0) is None
 
 
 # ---- less of it ----
@@ -171,11 +171,13 @@ def test_nothing_that_was_taken_back_is_told() -> None:
 
 def test_what_is_too_long_gets_shorter_until_only_its_time_is_left() -> None:
     talk = [line(seq, "user", f"This is line {seq}.") for seq in range(9)]
-    found: Past | None = told(0, talk, Card(session="s", title="Mine", one_liner="one two"))
+    found: EarlierSession | None = told(
+        0, talk, Card(session="s", title="Mine", one_liner="one two")
+    )
     steps = []
     while found is not None:
         steps.append((len(found.messages), found.title, found.text))
-        found = shorter(found)
+        found = shortened(found)
     assert steps == [
         (9, "Mine", ""),
         (6, "Mine", ""),
@@ -191,12 +193,12 @@ def test_what_is_too_long_gets_shorter_until_only_its_time_is_left() -> None:
 
 
 def test_a_title_alone_goes_last() -> None:
-    past = Past(session="s", started="then", title="T")
-    assert shorter(past) == Past(session="s", started="then")
+    past = EarlierSession(session="s", started="then", title="T")
+    assert shortened(past) == EarlierSession(session="s", started="then")
 
 
 def test_the_newest_messages_stay() -> None:
-    past = Past(session="s", started="then", messages=(("a", "1"), ("b", "2")))
-    kept = shorter(past)
+    past = EarlierSession(session="s", started="then", messages=(("a", "1"), ("b", "2")))
+    kept = shortened(past)
     assert kept is not None
     assert kept.messages == (("b", "2"),)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engramdown.episodes.card import (
     Card,
-    Filled,
+    ModelCard,
     filled_in,
     read_filled,
     taken_back,
@@ -19,11 +19,13 @@ from engramdown.episodes.card import (
 )
 from engramdown.transcripts.episode import Episode
 
-SAID = Filled("2026-03-01", "m", 2, "T", "one", "more", ("a", "b"), ("ci", "clock"), "All\nof it")
+SAID = ModelCard(
+    "2026-03-01", "m", 2, "T", "one", "more", ("a", "b"), ("ci", "clock"), "All\nof it"
+)
 
 
-@given(st.builds(Filled, st.text(), st.text(), st.integers(), st.text(), st.text(), st.text()))
-def test_what_is_read_is_what_was_written(said: Filled) -> None:
+@given(st.builds(ModelCard, st.text(), st.text(), st.integers(), st.text(), st.text(), st.text()))
+def test_what_is_read_is_what_was_written(said: ModelCard) -> None:
     line = write_filled(said)
     assert line.count(b"\n") == 1
     assert read_filled(line) == said
@@ -60,7 +62,7 @@ def test_what_has_another_form_is_passed_over(value: object) -> None:
 
 def test_what_is_no_text_among_decisions_is_left_out() -> None:
     line = json.dumps({"kind": "card", "decisions": ["a", 5]}).encode()
-    assert read_filled(line) == Filled("", "", decisions=("a",))
+    assert read_filled(line) == ModelCard("", "", decisions=("a",))
     assert read_filled(b"[" * 100_000) is None
 
 

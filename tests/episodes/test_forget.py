@@ -676,7 +676,7 @@ def test_a_secret_in_a_line_is_hidden_and_the_rest_of_it_stays(tmp_path: Path) -
     memory = told(tmp_path)
     assert memory.recall("password")
     before = memory.session("t").episodes
-    found = memory.forgetting().telling("t")
+    found = memory.forgetting().lines_with_secrets("t")
     assert [seq for seq, _ in found] == [0, 1, 2, 3]
     assert WORD not in repr(found)
     done = memory.forgetting().hide("t", [seq for seq, _ in found])
@@ -697,8 +697,8 @@ def test_what_is_hidden_is_hidden_once(tmp_path: Path) -> None:
     written = lines(memory, "t")
     assert memory.forgetting().hide("t", [1, 5]).changed is False
     assert lines(memory, "t") == written
-    assert [seq for seq, _ in memory.forgetting().telling("t")] == [0, 2, 3]
-    assert [seq for seq, _ in memory.forgetting().telling("t", {"tool_result"})] == [3]
+    assert [seq for seq, _ in memory.forgetting().lines_with_secrets("t")] == [0, 2, 3]
+    assert [seq for seq, _ in memory.forgetting().lines_with_secrets("t", {"tool_result"})] == [3]
     memory.close()
 
 
@@ -723,7 +723,7 @@ def test_hiding_that_an_error_interrupts_is_finished_or_was_not_begun(
     broken.close()
     memory = opened(tmp_path)
     memory.forgetting().finish()
-    left = memory.forgetting().telling("t")
+    left = memory.forgetting().lines_with_secrets("t")
     assert len(left) in (0, 4)
     assert (WORD.encode() in everything(memory.folder)) == bool(left)
     assert len(memory.session("t").episodes) >= 6

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import InvalidSessionError, SessionNotFoundError
 from engramdown.settings import EpisodeSettings
-from engramdown.transcripts.episode import Pointer, as_text, joined
+from engramdown.transcripts.episode import Pointer, as_text, join_surrogates
 from tests.episodes.strategies import any_value, texts
 
 SECRET = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
@@ -403,7 +403,9 @@ class TestNeverInTheWay:
 
     def test_half_pairs_that_meet_are_one_character(self, memory: EpisodicMemory) -> None:
         memory.log("s", "user", "\ud83d\ude00")
-        assert memory.session("s").episodes[1].text == joined("\ud83d\ude00") == "\U0001f600"
+        assert (
+            memory.session("s").episodes[1].text == join_surrogates("\ud83d\ude00") == "\U0001f600"
+        )
 
     def test_a_line_reads_as_the_page_says(self, memory: EpisodicMemory) -> None:
         with freeze_time("2026-02-27 10:15:00"):

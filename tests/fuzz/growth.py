@@ -33,7 +33,7 @@ from engramdown.importers import inputs
 from engramdown.importers.markdown_notes import File, links, read, topics
 from engramdown.journal import page as days
 from engramdown.journal import page_search
-from engramdown.journal.page_search import piece
+from engramdown.journal.page_search import excerpt
 from engramdown.journal.working_notes import with_text
 from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.dates import read_anchor, read_dates
@@ -147,7 +147,7 @@ def _searched(text: str) -> object:
     return (
         page_search.may_hold(text, stems),
         page_search.ranked(stems, [text]),
-        piece(text, text[:9], stems),
+        excerpt(text, text[:9], stems),
     )
 
 

@@ -17,9 +17,9 @@ from engramdown.engram import Engram
 from engramdown.episodes import forget, recorder
 from engramdown.episodes.card import (
     Card,
+    apply_page,
     as_page,
     filled_in,
-    overlaid,
     read_filled,
     without_filled,
     write_filled,
@@ -76,9 +76,9 @@ def derived(data: bytes) -> None:
         assert read_filled(write_filled(said)) == said
         card = filled_in(card, said, [])
     without_filled(data)
-    card = overlaid(card, text_of(data))
+    card = apply_page(card, text_of(data))
     page = as_page(card)
-    assert as_page(overlaid(card, page)) == page
+    assert as_page(apply_page(card, page)) == page
 
 
 def states(data: bytes) -> None:

@@ -23,7 +23,7 @@ from engramdown.recall.lines import BROKEN, Line, microseconds, read_lines
 from engramdown.recall.query import MOST_TERMS, nameless, read_query
 from engramdown.settings import EpisodeSettings
 from engramdown.transcripts.episode import ROLES, Episode, read_line, write_line
-from engramdown.transcripts.visibility import echoes
+from engramdown.transcripts.visibility import repeats_memory
 from tests.episodes import transcripts
 
 __all__ = ["importers", "importing", "indexed", "lines", "query"]
@@ -51,7 +51,7 @@ def lines(data: bytes) -> None:
         if slow is None:
             continue
         assert (fast.seq, fast.ts, fast.text) == (slow.seq, microseconds(slow.ts), slow.text)
-        role = "memory_read" if echoes(slow) else slow.role
+        role = "memory_read" if repeats_memory(slow) else slow.role
         assert (ROLES[fast.role], fast.name) == (role, slow.name)
         written = write_line(slow)
         assert written.endswith(b"\n")
@@ -153,7 +153,7 @@ def indexed(data: bytes) -> None:
 def _said(data: bytes) -> list[Episode]:
     """Return the lines of a transcript that are no echo of memory."""
     found = filter(None, map(read_line, data.split(b"\n")[:-1]))
-    return [each for each in found if each.role != "memory_read" and not echoes(each)]
+    return [each for each in found if each.role != "memory_read" and not repeats_memory(each)]
 
 
 def query(data: bytes) -> None:

@@ -5,7 +5,7 @@ Promises: a law takes any text and fails by an assertion that says what is wrong
 
 from __future__ import annotations
 
-from engramdown.journal.page import Section, normal, parse
+from engramdown.journal.page import Section, normalized, parse
 
 __all__ = [
     "Section",
@@ -38,16 +38,16 @@ def sections_are_added(text: str, section: Section) -> None:
     assert again.render() == after.render()
     assert [_said(each) for each in again.sections] == [
         *map(_said, page.sections),
-        _said(section._replace(text=normal(section.text))),
+        _said(section._replace(text=normalized(section.text))),
     ]
     assert again.front.text("words") in (f"{again.words}", page.front.text("words"))
 
 
 def texts_are_kept(text: str) -> None:
     """What is kept of a text is kept as it is the next time."""
-    kept = normal(text)
-    assert normal(kept) == kept
-    assert normal(f"\n \r\n{kept} \r\n\t\n") == kept
+    kept = normalized(text)
+    assert normalized(kept) == kept
+    assert normalized(f"\n \r\n{kept} \r\n\t\n") == kept
     assert kept.replace("\ufffd", "") in text.replace("\r\n", "\n").replace("\ufffd", "") or (
         "\r" in text or not text.isprintable()
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.journal.page import Page, Section, blank_page, normal, parse
+from engramdown.journal.page import Page, Section, blank_page, normalized, parse
 from tests.journal import laws
 
 OURS = "## 09:00 <!-- by:agent at:2026-02-27T09:00:00Z session:s-1 themes:ci,a%20b -->"
@@ -74,7 +74,9 @@ def test_a_day_of_sections_reads_as_it_was_written(written: list[Section]) -> No
     for section in written:
         page = page.with_section(section)
     read = parse(page.render())
-    assert [section.text for section in read.sections] == [normal(each.text) for each in written]
+    assert [section.text for section in read.sections] == [
+        normalized(each.text) for each in written
+    ]
     assert read.front.text("words") == f"{read.words}"
     assert set(read.front.items("themes")) == set(read.themes) - {""}
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.journal.page import normal
+from engramdown.journal.page import normalized
 from engramdown.journal.working_notes import (
     Version,
     is_own,
@@ -32,7 +32,7 @@ versions = st.builds(Version, st.just(NOW), st.sampled_from(["person", "agent"])
 @given(texts, texts)
 def test_what_is_read_is_what_was_written(page: str, text: str) -> None:
     after = with_text(page, text, NOW)
-    assert text_of(after) == normal(text)
+    assert text_of(after) == normalized(text)
     front = parse_strict(after)
     before = parse_strict(page)
     if before.opening:
@@ -84,7 +84,7 @@ def test_a_line_that_stays_keeps_its_bytes(
     others = [line for number, line in enumerate(lines) if number not in (at - 1, at, at + 1)]
     assert after.startswith(front[:3])
     assert [line for line in others if line in after] == others
-    assert text_of(after) == normal(text_of(page).replace(f"line {at}\ufffd", said))
+    assert text_of(after) == normalized(text_of(page).replace(f"line {at}\ufffd", said))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_what_is_new_of_a_text_stands_between_lines_that_stay(old: str, text: st
 def test_what_an_agent_wrote_is_its_own_until_somebody_changes_it(page: str, text: str) -> None:
     after = with_text("", text, NOW, own=True)
     assert is_own(after)
-    assert is_own(with_text(after, page, NOW)) is (normal(page) == normal(text))
+    assert is_own(with_text(after, page, NOW)) is (normalized(page) == normalized(text))
     assert is_own(with_text(after, page, NOW, own=True))
 
 

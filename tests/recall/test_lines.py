@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engramdown.recall.lines import BROKEN, microseconds, moment_text, read_lines, usual
 from engramdown.transcripts.episode import ROLES, Episode, read_line, write_line
-from engramdown.transcripts.visibility import echoes
+from engramdown.transcripts.visibility import repeats_memory
 from tests.episodes.strategies import episodes
 from tests.episodes.transcripts import line
 
@@ -23,7 +23,7 @@ def test_an_episode_is_read_as_read_line_reads_it(episode: Episode) -> None:
     known = read_line(written)
     assert known is not None
     assert (taken.seq, taken.name, taken.text) == (known.seq, known.name, known.text)
-    role = "memory_read" if echoes(known) else known.role
+    role = "memory_read" if repeats_memory(known) else known.role
     assert (ROLES[taken.role], moment_text(taken.ts)) == (role, known.ts)
 
 
@@ -56,7 +56,7 @@ def test_what_only_repeats_is_read_as_such(name: str) -> None:
     (taken,) = read_lines(written)
     known = read_line(written)
     assert known is not None
-    assert ROLES[taken.role] == ("memory_read" if echoes(known) else "tool_result")
+    assert ROLES[taken.role] == ("memory_read" if repeats_memory(known) else "tool_result")
 
 
 @given(st.lists(episodes, max_size=4), st.data())

@@ -16,7 +16,7 @@ from engramdown.transcripts.episode import (
     as_text,
     cut,
     encode,
-    joined,
+    join_surrogates,
     number,
     read_line,
     stamp,
@@ -232,9 +232,9 @@ class TestValues:
         assert as_text(Loud("a")) == "a"
 
     def test_a_pair_of_surrogates_is_the_character_that_it_means(self) -> None:
-        assert as_text("\ud83d\ude00") == joined("\ud83d\ude00") == "\U0001f600"
+        assert as_text("\ud83d\ude00") == join_surrogates("\ud83d\ude00") == "\U0001f600"
         assert as_text(["\ud83d\ude00"]) == '["\U0001f600"]'
-        assert joined("\ude00\ud83d") == "\ude00\ud83d"
+        assert join_surrogates("\ude00\ud83d") == "\ude00\ud83d"
 
 
 class TestCutting:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engramdown.transcripts.episode import Episode
-from engramdown.transcripts.visibility import LOOKED_UP, echoes, marked, new_of
+from engramdown.transcripts.visibility import LOOKED_UP, read_mark, repeats_memory, without_repeats
 
 
 def event(kind: str, **more: object) -> Episode:
@@ -26,7 +26,7 @@ def event(kind: str, **more: object) -> Episode:
 def test_an_event_says_what_it_takes_out(
     episode: Episode, expected: tuple[bool | None, list[int] | None]
 ) -> None:
-    assert marked(episode) == expected
+    assert read_mark(episode) == expected
 
 
 def said(name: str, role: str = "tool_result", recalled: tuple[str, ...] = ()) -> Episode:
@@ -43,7 +43,7 @@ def said(name: str, role: str = "tool_result", recalled: tuple[str, ...] = ()) -
 )
 @pytest.mark.parametrize("role", ["tool_call", "tool_result"])
 def test_our_own_tools_only_repeat(name: str, role: str) -> None:
-    assert echoes(said(name, role))
+    assert repeats_memory(said(name, role))
 
 
 @pytest.mark.parametrize(
@@ -51,20 +51,20 @@ def test_our_own_tools_only_repeat(name: str, role: str) -> None:
     ["grep", "describe", "expand", "review", "ripgrep", "mcp__other__grep", "kubectl_describe", ""],
 )
 def test_the_tool_of_somebody_else_gives_something_new(name: str) -> None:
-    assert not echoes(said(name))
-    assert not echoes(said(name, "tool_call"))
-    assert echoes(said(name, recalled=("a#1",)))
+    assert not repeats_memory(said(name))
+    assert not repeats_memory(said(name, "tool_call"))
+    assert repeats_memory(said(name, recalled=("a#1",)))
 
 
 def test_who_speaks_says_something_new_whatever_was_recalled() -> None:
-    assert not echoes(said("grep", "user", ("a#1",)))
-    assert not echoes(said("", "assistant", ("a#1",)))
-    assert not echoes(said("recall", "user"))
+    assert not repeats_memory(said("grep", "user", ("a#1",)))
+    assert not repeats_memory(said("", "assistant", ("a#1",)))
+    assert not repeats_memory(said("recall", "user"))
 
 
 def test_nothing_is_learned_from_what_was_looked_up() -> None:
     result = said("recall")._replace(text="Quoted from memory")
-    assert new_of(result).text == LOOKED_UP
-    assert new_of(result._replace(name="shell")).text == "Quoted from memory"
-    assert new_of(result._replace(role="tool_call")).text == "Quoted from memory"
-    assert new_of(said("shell", recalled=("a#1",))).text == LOOKED_UP
+    assert without_repeats(result).text == LOOKED_UP
+    assert without_repeats(result._replace(name="shell")).text == "Quoted from memory"
+    assert without_repeats(result._replace(role="tool_call")).text == "Quoted from memory"
+    assert without_repeats(said("shell", recalled=("a#1",))).text == LOOKED_UP

@@ -12,7 +12,7 @@ from freezegun import freeze_time
 
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.storage.disk import Disk
-from engramdown.transcripts.sessions import Sessions, count, find_running, left_open
+from engramdown.transcripts.sessions import Sessions, count_session, find_running, left_open
 
 LONG_AGO = timedelta(hours=2)
 
@@ -132,7 +132,7 @@ def test_a_glance_counts_what_is_there(memory: EpisodicMemory, sessions: Session
             b'{"role":"assistant","text":"x","id":"i","ts":"2026-02-27T10:15:00.000000Z","seq":9}\n'
         )
         file.write(b'{"seq":10,"ts":"torn","id":"i","role":"user","te')
-    tally = count(sessions, Disk(), "a")
+    tally = count_session(sessions, Disk(), "a")
     assert tally.roles == {"system": 1, "user": 2, "tool_call": 1, "assistant": 1}
     assert (tally.turns, tally.episodes) == (2, 5)
     assert tally.first == 'He said ","role":"assistant","'
@@ -143,8 +143,8 @@ def test_of_a_session_without_a_user_the_first_words_are_somebodys(
 ) -> None:
     memory.log("a", "assistant", "Good morning")
     memory.log("a", "system", "x")
-    assert count(sessions, Disk(), "a").first == "Good morning"
-    assert count(sessions, Disk(), "gone").episodes == 0
+    assert count_session(sessions, Disk(), "a").first == "Good morning"
+    assert count_session(sessions, Disk(), "gone").episodes == 0
 
 
 def test_what_was_said_while_the_clock_was_ahead_keeps_nothing_running(

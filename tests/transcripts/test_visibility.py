@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engramdown.transcripts.episode import Episode
-from engramdown.transcripts.visibility import Excluded, excluded, live
+from engramdown.transcripts.visibility import Excluded, excluded, visible
 
 NOW = "2026-02-27T10:15:00.000000Z"
 
@@ -59,8 +59,8 @@ def test_the_last_word_counts(
 
 def test_events_and_excluded_and_redacted_lines_are_not_live() -> None:
     lines = [event(0, "start"), said(1), said(2, redacted={"sha256": "0"}), said(3)]
-    assert [each.seq for each in live([*lines, event(4, "exclude", of=[3])])] == [1]
+    assert [each.seq for each in visible([*lines, event(4, "exclude", of=[3])])] == [1]
 
 
 def test_nothing_of_an_excluded_session_is_live() -> None:
-    assert live([said(1), event(2, "exclude")]) == []
+    assert visible([said(1), event(2, "exclude")]) == []

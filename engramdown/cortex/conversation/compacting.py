@@ -33,7 +33,7 @@ from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
 from engramdown.errors import ModelError
 from engramdown.transcripts.summary_log import Form, Gist, Source, write_gist
-from engramdown.transcripts.visibility import LOOKED_UP, echoes
+from engramdown.transcripts.visibility import LOOKED_UP, repeats_memory
 
 __all__ = ["MODES", "Compacted", "Compaction", "Mode", "RunnerProtocol", "Write"]
 
@@ -301,7 +301,7 @@ class Compaction:
         said = self._track.message(source)
         episode = said.episode
         # What memory brought in is no news: it would be remembered as if it had been said.
-        text = LOOKED_UP if echoes(episode) else said.text
+        text = LOOKED_UP if repeats_memory(episode) else said.text
         return Part(episode.role, text, episode.name, _minute(episode.ts), bool(episode.error))
 
     def _span(self, source: Source) -> tuple[str, str, int]:

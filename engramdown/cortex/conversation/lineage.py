@@ -23,7 +23,7 @@ from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, Pointer, read_line
 from engramdown.transcripts.sessions import lines
 from engramdown.transcripts.summary_log import Gist, Source
-from engramdown.transcripts.visibility import REDACTED, echoes, excluded
+from engramdown.transcripts.visibility import REDACTED, excluded, repeats_memory
 
 __all__ = [
     "EXPAND",
@@ -180,7 +180,7 @@ class Lineage:
         # A result stands behind its call.
         looked_up: set[str] = set()
         for episode in reversed([*self._read(_may_hold(pattern))]):
-            is_echo = echoes(episode)
+            is_echo = repeats_memory(episode)
             if episode.role == "tool_call" and episode.call in looked_up:
                 looked_up.discard(episode.call)
                 is_echo = True

@@ -28,13 +28,13 @@ from engramdown.transcripts.summary_log import (
     Fold,
     Gist,
     GistLog,
-    Kept,
     Place,
+    SavedView,
     Source,
     ViewCache,
     read_gist,
 )
-from engramdown.transcripts.visibility import REDACTED, excluded, marked
+from engramdown.transcripts.visibility import REDACTED, excluded, read_mark
 
 __all__ = ["Track"]
 
@@ -184,7 +184,7 @@ class Track:
                 return  # So will be what is said next, which the cache does not tell.
             places = tuple(Place(each, self._id(each), self._places[each]) for each in self._fold)
             spoken, log = ((each.inode, each.end) for each in (self._spoken, self._gists))
-            self._cache.write(self.session, Kept(spoken, log, places))
+            self._cache.write(self.session, SavedView(spoken, log, places))
 
     def _id(self, source: Source) -> str:
         return source if isinstance(source, str) else self._said[source].episode.id
@@ -276,7 +276,7 @@ class Track:
     def _begin(self, unread: Collection[int]) -> None:
         self._spoken.inode = self._found().st_ino
         new = list(self._new_lines(unread))
-        self._marks = [each for _, each in new if each and marked(each)[0] is not None]
+        self._marks = [each for _, each in new if each and read_mark(each)[0] is not None]
         self._add(new)
         self._spoken.head = self._head()
 
@@ -299,7 +299,7 @@ class Track:
         if not self._head().startswith(known.head):
             return False
         new = list(self._new_lines(()))
-        if any(each and marked(each)[0] is not None for _, each in new):
+        if any(each and read_mark(each)[0] is not None for _, each in new):
             return False
         self._add(new)
         if len(known.head) < _HEAD:

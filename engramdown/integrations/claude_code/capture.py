@@ -57,7 +57,7 @@ def is_recorded(place: HookPlace, event: Event) -> bool:
 
 def keep_event(place: HookPlace, event: Event, state: HookState) -> None:
     """Keep what the event tells, until the end of the turn."""
-    from engramdown.transcripts.payloads import hidden
+    from engramdown.transcripts.payloads import redact_for_role
 
     said: list[dict[str, Any]]
     if event.aside:
@@ -80,7 +80,7 @@ def keep_event(place: HookPlace, event: Event, state: HookState) -> None:
         for key in ("text", "error"):
             text = each.get(key)
             if isinstance(text, str):
-                each[key] = hidden(each["role"], text, chosen)
+                each[key] = redact_for_role(each["role"], text, chosen)
     # For whoever records it if no hook of this conversation does: see record_leftovers.
     where = {"agent": event.session, "transcript": event.transcript}
     state.note(where | each for each in said if each["text"] or each["role"].startswith("tool"))
@@ -147,7 +147,7 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
     """
     from engramdown.consolidation.actions import by_turn, cells_of
     from engramdown.consolidation.error_lessons import lessons_of_turn
-    from engramdown.transcripts.visibility import live
+    from engramdown.transcripts.visibility import visible
 
     episodes = place.episodes()
     if episodes is None:
@@ -155,7 +155,7 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
     if _last(episodes, session) - after < _FEWEST:
         return [], after
     found = list(_lines(episodes, session))
-    new = [each for each in live(found) if each.seq > after]
+    new = [each for each in visible(found) if each.seq > after]
     if len(new) < _FEWEST:
         return [], after
     turns = by_turn(cells_of(session, new))

@@ -9,7 +9,7 @@ import pytest
 from engramdown import Cortex, Engram
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.integrations.memory_folder import MemoryFolder
-from engramdown.transcripts.visibility import echoes
+from engramdown.transcripts.visibility import repeats_memory
 from tests.cortex.person import Person
 from tests.hippocampus.memory_store import MemoryStore
 from tests.integrations.memory_folder.conftest import Model
@@ -465,7 +465,7 @@ def test_what_is_learned_in_a_session_says_where(cortex: Cortex) -> None:
     }
     assert cortex.episodes is not None
     results = cortex.episodes.session("lake").episodes
-    assert [each.text for each in results if echoes(each)] == [view.text]
+    assert [each.text for each in results if repeats_memory(each)] == [view.text]
 
 
 def test_what_it_shows_is_marked_as_recalled(cortex: Cortex, model: Model) -> None:
