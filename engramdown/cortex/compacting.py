@@ -31,7 +31,7 @@ from engramdown.gate.pending_file import FileQueue, entry_of, question, revision
 from engramdown.hippocampus.changeset import Revised
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.recall.memories import Index
+from engramdown.recall.memories import MemoryIndex
 
 if TYPE_CHECKING:
     from engramdown.cortex.scopes import Scopes
@@ -400,5 +400,5 @@ def _queued(
 
 def _searching(memories: Sequence[Memory]) -> Search:
     """Return the search through ``memories`` that a person and a model have, too."""
-    index, day = Index(entry_of(memory) for memory in memories), today()
+    index, day = MemoryIndex(entry_of(memory) for memory in memories), today()
     return lambda query: [hit.entry.id for hit in index.search(query, day)]

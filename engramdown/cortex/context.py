@@ -29,7 +29,7 @@ from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown.episodes.earlier_sessions import EarlierSession
-    from engramdown.recall.memories import Index
+    from engramdown.recall.memories import MemoryIndex
 
 __all__ = [
     "BUDGETS",
@@ -92,7 +92,9 @@ class Memory:
     project_lessons: Sequence[Entry] = ()
     skills: Procedures = NONE
     earlier: Sequence[EarlierSession] = ()
-    _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _indexes: dict[str, MemoryIndex] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def section(self, name: str) -> Sequence[Entry]:
         """Return the entries of the section ``name``, each paragraph of the soul as one."""
@@ -106,10 +108,10 @@ class Memory:
         if not message or name == "identity":
             return {}
         # Imported here: while everything fits, nothing is ranked.
-        from engramdown.recall.memories import Index
+        from engramdown.recall.memories import MemoryIndex
 
         if name not in self._indexes:
-            self._indexes[name] = Index(self.section(name))
+            self._indexes[name] = MemoryIndex(self.section(name))
         return self._indexes[name].weighed(message, today)
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from engramdown.gate.intake import Intake
     from engramdown.gate.queue import Waiting
     from engramdown.gate.receipts import Receipt
-    from engramdown.recall.memories import Index
+    from engramdown.recall.memories import MemoryIndex
 
 T = TypeVar("T")
 # A hand edit becomes at most this many steps.
@@ -94,7 +94,7 @@ class Scopes:
         self._marks: dict[Path, Marks] = {}
         self._hear: Callable[[], Callable[[list[Receipt]], None] | None] | None = None
         self._card_callbacks: list[Callable[[Card], object]] = []
-        self._index: tuple[list[Entry], Index] | None = None
+        self._index: tuple[list[Entry], MemoryIndex] | None = None
 
     @classmethod
     def open(
@@ -240,11 +240,11 @@ class Scopes:
             query: Words to look for.
             limit: How many to return at most.
         """
-        from engramdown.recall.memories import Index
+        from engramdown.recall.memories import MemoryIndex
 
         entries = [*self.readable(self.global_hc), *self.readable(self.project_hc)]
         if self._index is None or self._index[0] != entries:
-            self._index = (entries, Index(entries))
+            self._index = (entries, MemoryIndex(entries))
         hits = self._index[1].search(query, today())
         return [hit.entry for hit in hits[: max(limit, 0)]]
 

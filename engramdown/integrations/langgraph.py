@@ -67,7 +67,7 @@ from engramdown.language.untrusted import one_line
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document
 from engramdown.markdown.metadata import Metadata
-from engramdown.recall.memories import Index
+from engramdown.recall.memories import MemoryIndex
 from engramdown.secrets.redaction import find_secrets, redact
 from engramdown.storage.locks import one_call
 
@@ -287,7 +287,7 @@ class Items:
         self._read: dict[
             tuple[Scope, str], tuple[Document, tuple[str, ...], dict[Block, KeyedValue]]
         ] = {}
-        self._index: tuple[list[Entry], Index] | None = None
+        self._index: tuple[list[Entry], MemoryIndex] | None = None
 
     def get(self, namespace: Namespace, key: str) -> KeyedValue | None:
         """Return what stands under a key, or ``None``."""
@@ -317,7 +317,7 @@ class Items:
         searched = [item for item in items if item.searched]
         entries = [item.entry for item in searched]
         if self._index is None or self._index[0] != entries:
-            self._index = (entries, Index(entries))
+            self._index = (entries, MemoryIndex(entries))
         hits = self._index[1].search(query, today())
         return [(searched[hit.position], hit.score) for hit in hits]
 

@@ -64,14 +64,14 @@ class Hit(NamedTuple):
     position: int
 
 
-class Index:
+class MemoryIndex:
     """Entries, ready to be searched; build it once and keep it while the entries stay the same.
 
     It may be shared between threads.
 
     >>> from engramdown.hippocampus.entry import Entry
     >>> texts = ["Deploys happen on Mondays", "Use uv"]
-    >>> index = Index([Entry(id="", text=t, kind="lesson", scope="project") for t in texts])
+    >>> index = MemoryIndex([Entry(id="", text=t, kind="lesson", scope="project") for t in texts])
     >>> [hit.entry.text for hit in index.search("when do we deploy?", date(2026, 3, 1))]
     ['Deploys happen on Mondays']
     """
@@ -82,7 +82,7 @@ class Index:
         """Read the texts, topics and headings of ``entries``."""
         self.entries: tuple[Entry, ...] = tuple(entries)
         self._scorer: _Scorer | None = _scorer(_said(entry) for entry in self.entries)
-        in_child(self, Index._leave_to_parent)
+        in_child(self, MemoryIndex._leave_to_parent)
 
     def scores(self, query: str) -> dict[int, float]:
         """Return the BM25 score of each entry that holds a word of ``query``, by position."""

@@ -28,7 +28,7 @@ from engramdown.engram import RULE_KINDS, Kind
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.recall import memories as relevance
-from engramdown.recall.memories import Index
+from engramdown.recall.memories import MemoryIndex
 from engramdown.tokens import estimate_tokens
 from tests.cortex.entries import any_entries, any_text, entry
 
@@ -361,12 +361,12 @@ class TestRelevance:
         """Count the indexes, by their number of entries."""
         sizes: list[int] = []
 
-        class Counted(Index):
+        class Counted(MemoryIndex):
             def __init__(self, entries: Iterable[Entry]) -> None:
                 super().__init__(entries)
                 sizes.append(len(self.entries))
 
-        monkeypatch.setattr(relevance, "Index", Counted)
+        monkeypatch.setattr(relevance, "MemoryIndex", Counted)
         return sizes
 
     def test_an_index_is_kept_with_the_memory(self, built: list[int]) -> None:

@@ -12,13 +12,13 @@ from hypothesis import given
 
 from engramdown.hippocampus.entry import Entry
 from engramdown.recall import memories
-from engramdown.recall.memories import HALF_LIFE, Index
+from engramdown.recall.memories import HALF_LIFE, MemoryIndex
 from tests.cortex.entries import any_entries, any_text, entry
 
 TODAY = date(2026, 3, 1)
 
 
-def texts(index: Index, query: str) -> list[str]:
+def texts(index: MemoryIndex, query: str) -> list[str]:
     return [hit.entry.text for hit in index.search(query, TODAY)]
 
 
@@ -43,91 +43,97 @@ class TestEverywhere:
     """What holds on every Python."""
 
     def test_the_one_that_answers_is_found_by_other_forms_of_the_words(self) -> None:
-        index = Index([entry("Use tabs"), entry("Deploys are on Mondays"), entry("Ask first")])
+        index = MemoryIndex(
+            [entry("Use tabs"), entry("Deploys are on Mondays"), entry("Ask first")]
+        )
         assert texts(index, "when are we deploying?") == ["Deploys are on Mondays"]
 
     def test_a_word_that_only_begins_alike_is_not_found(self) -> None:
-        assert texts(Index([entry("strict"), entry("b"), entry("c")]), "string") == []
+        assert texts(MemoryIndex([entry("strict"), entry("b"), entry("c")]), "string") == []
 
     def test_more_and_rarer_words_come_first(self) -> None:
         many = [entry(f"The linter likes rule {number}") for number in range(9)]
-        index = Index([*many, entry("The linter fails on Windows")])
+        index = MemoryIndex([*many, entry("The linter fails on Windows")])
         assert texts(index, "linter on windows")[0] == "The linter fails on Windows"
         assert len(texts(index, "linter on windows")) == 10
 
     def test_topics_and_headings_count(self) -> None:
-        index = Index([entry("a", topic="api-coingecko"), entry("b", heading="Style"), entry("c")])
+        index = MemoryIndex(
+            [entry("a", topic="api-coingecko"), entry("b", heading="Style"), entry("c")]
+        )
         assert texts(index, "coingecko") == ["a"]
         assert texts(index, "style") == ["b"]
 
     def test_cjk_matches_by_character_and_accents_do_not_matter(self) -> None:
-        index = Index([entry("提交前先运行测试"), entry("Straße nach Köln"), entry("café")])
+        index = MemoryIndex([entry("提交前先运行测试"), entry("Straße nach Köln"), entry("café")])
         assert texts(index, "测试") == ["提交前先运行测试"]
         assert texts(index, "koln") == ["Straße nach Köln"]
         assert texts(index, "CAFE\u0301") == ["café"]
 
     def test_stop_words_are_looked_for_only_when_there_is_nothing_else(self) -> None:
-        index = Index([entry("What is it that you do"), entry("The linter")])
+        index = MemoryIndex([entry("What is it that you do"), entry("The linter")])
         assert texts(index, "what is it that the linter does") == ["The linter"]
         assert texts(index, "what is it") == ["What is it that you do"]
 
     def test_equal_scores_keep_the_order_of_the_entries(self) -> None:
-        index = Index([entry("Use uv", id=f"{number}") for number in range(20)])
+        index = MemoryIndex([entry("Use uv", id=f"{number}") for number in range(20)])
         assert [hit.position for hit in index.search("uv", TODAY)] == list(range(20))
 
     @pytest.mark.parametrize("query", ["", " ", "?", '"', "*", "\x00", "\ud800", "😀"])
     def test_a_query_without_words_finds_nothing(self, query: str) -> None:
-        assert Index([entry("anything"), entry("😀 at all")]).search(query, TODAY) == []
+        assert MemoryIndex([entry("anything"), entry("😀 at all")]).search(query, TODAY) == []
 
     @pytest.mark.parametrize(
         "query", ["linter AND", "NEAR(linter", "said:linter", "linter*", "-linter"]
     )
     def test_operators_are_words(self, query: str) -> None:
-        assert texts(Index([entry("the linter"), entry("b"), entry("c")]), query) == ["the linter"]
+        assert texts(MemoryIndex([entry("the linter"), entry("b"), entry("c")]), query) == [
+            "the linter"
+        ]
 
     def test_no_entries_find_nothing(self) -> None:
-        assert Index([]).scores("linter") == {}
+        assert MemoryIndex([]).scores("linter") == {}
 
 
 def test_what_is_newer_comes_first_among_equals() -> None:
-    index = Index([entry("uv", ts="2020-01-01"), entry("uv"), entry("uv", ts="2026-02-27")])
+    index = MemoryIndex([entry("uv", ts="2020-01-01"), entry("uv"), entry("uv", ts="2026-02-27")])
     assert [hit.position for hit in index.search("uv", TODAY)] == [2, 0, 1]
 
 
 def test_half_of_what_new_is_worth_is_gone_after_the_half_life() -> None:
-    index = Index([entry("uv", ts="2026-03-01"), entry("uv", ts="2025-09-02"), entry("uv")])
+    index = MemoryIndex([entry("uv", ts="2026-03-01"), entry("uv", ts="2025-09-02"), entry("uv")])
     new, older, undated = (index.weighed("uv", TODAY)[position] for position in range(3))
     assert (date(2026, 3, 1) - date(2025, 9, 2)).days == HALF_LIFE
     assert older - undated == pytest.approx((new - undated) / 2)
 
 
 def test_a_date_in_the_future_is_as_new_as_today_and_a_wrong_one_is_none() -> None:
-    index = Index([entry("uv", ts="2099-01-01"), entry("uv", ts="2026-02-30"), entry("uv")])
+    index = MemoryIndex([entry("uv", ts="2099-01-01"), entry("uv", ts="2026-02-30"), entry("uv")])
     future, wrong, undated = (index.weighed("uv", TODAY)[position] for position in range(3))
     assert future / undated == pytest.approx(1.2)
     assert wrong == undated
 
 
 def test_what_is_surer_comes_first_among_equals() -> None:
-    index = Index([entry("uv", confidence=sure) for sure in ("low", "high", "medium")])
+    index = MemoryIndex([entry("uv", confidence=sure) for sure in ("low", "high", "medium")])
     assert [hit.entry.confidence for hit in index.search("uv", TODAY)] == ["high", "medium", "low"]
 
 
 def test_neither_age_nor_doubt_beats_a_clearly_better_match() -> None:
     filler = [entry(f"other {number}") for number in range(20)]
     best = entry("uv cache folder in CI", ts="2001-01-01", confidence="low")
-    index = Index([*filler, entry("uv", ts="2026-03-01"), best])
+    index = MemoryIndex([*filler, entry("uv", ts="2026-03-01"), best])
     assert texts(index, "uv cache folder")[0] == best.text
 
 
 def test_a_long_query_is_looked_for_from_both_ends() -> None:
-    index = Index([entry("alpha"), entry("omega"), entry("middle"), entry("x"), entry("y")])
+    index = MemoryIndex([entry("alpha"), entry("omega"), entry("middle"), entry("x"), entry("y")])
     log = " ".join(f"w{number}" for number in range(200))
     assert texts(index, f"alpha {log} middle {log.replace('w', 'v')} omega") == ["alpha", "omega"]
 
 
 def test_threads_may_share_an_index() -> None:
-    index = Index([entry(f"linter {number}") for number in range(50)])
+    index = MemoryIndex([entry(f"linter {number}") for number in range(50)])
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: texts(index, "linter"), range(40)))
     assert all(each == found[0] for each in found)
@@ -137,9 +143,9 @@ def test_threads_may_share_an_index() -> None:
 def test_every_string_is_a_query_and_always_gives_the_same_order(
     entries: list[Entry], query: str
 ) -> None:
-    index = Index(entries)
+    index = MemoryIndex(entries)
     hits = index.search(query, TODAY)
-    assert hits == Index(entries).search(query, TODAY)
+    assert hits == MemoryIndex(entries).search(query, TODAY)
     assert [hit.entry for hit in hits] == [entries[hit.position] for hit in hits]
     assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.position))
     assert all(hit.score > 0 for hit in hits)
@@ -161,7 +167,7 @@ def test_both_ways_of_scoring_agree() -> None:
 def test_the_table_is_closed_with_its_index(monkeypatch: pytest.MonkeyPatch) -> None:
     table = sqlite3.connect(":memory:", isolation_level=None)
     monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: table)
-    index = Index([entry("a")])
+    index = MemoryIndex([entry("a")])
     assert index.scores("a")
     del index
     with pytest.raises(sqlite3.ProgrammingError):
@@ -174,7 +180,7 @@ def test_an_index_that_a_child_process_inherits_leaves_the_connection_to_its_par
 ) -> None:
     if not has_sqlite:
         monkeypatch.setitem(sys.modules, "sqlite3", None)
-    index = Index([entry("Use uv")])
+    index = MemoryIndex([entry("Use uv")])
     before = index.search("uv", date(2026, 3, 1))
     index._leave_to_parent()
     index._leave_to_parent()
@@ -187,8 +193,8 @@ def test_a_word_finds_longer_ones_only_where_nothing_else_is_found() -> None:
         Entry(id=str(at), text=text, kind="lesson", scope="project")
         for at, text in enumerate(texts)
     ]
-    hits = Index(entries).search("lint format", date(2026, 3, 1))
+    hits = MemoryIndex(entries).search("lint format", date(2026, 3, 1))
     assert [hit.entry.text for hit in hits] == [texts[1], texts[0]]
-    assert Index(entries).search("li", date(2026, 3, 1)) == []
-    only = Index([*entries, Entry(id="3", text="Lint it", kind="lesson", scope="project")])
+    assert MemoryIndex(entries).search("li", date(2026, 3, 1)) == []
+    only = MemoryIndex([*entries, Entry(id="3", text="Lint it", kind="lesson", scope="project")])
     assert [hit.entry.text for hit in only.search("lint", date(2026, 3, 1))] == ["Lint it"]
