@@ -25,7 +25,7 @@ from engramdown.engram import Scope
 if TYPE_CHECKING:
     from engramdown.consolidation.plan import Operation, Ruling
     from engramdown.consolidation.plan_preview import Row
-    from engramdown.cortex.compacting import CompactionReceipt, Prepared
+    from engramdown.gate.compaction import CompactionReceipt, Prepared
 
 
 _STYLES: Final = {"-": "bad", "+": "good", "?": "dim", "=": "", "": "where"}
@@ -51,7 +51,7 @@ def compact(
     if cortex.mode == "off":
         raise output.RefusalError(messages.OFF)
     user_input.check(NEEDS_YES)
-    from engramdown.cortex.compacting import Compaction
+    from engramdown.gate.compaction import Compaction
 
     compaction = Compaction.of(cortex.scopes)
     use_model = not given()["no_model"]

@@ -22,7 +22,6 @@ from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.consolidation.facts import Message
-    from engramdown.cortex.compacting import CompactionReceipt
     from engramdown.cortex.context import MemoryContext
     from engramdown.cortex.conversations import Conversations
     from engramdown.cortex.skillbook import Skillbook
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from engramdown.cortex.turns import Session
     from engramdown.cortex.workers import Workers
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.gate.compaction import CompactionReceipt
     from engramdown.gate.gate import Decision
     from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
@@ -246,7 +246,7 @@ class Cortex:
             StoreError: If a store could not be read.
             SettingsError: If ``model`` is none.
         """
-        from engramdown.cortex.compacting import compact
+        from engramdown.gate.compaction import compact
 
         self.scopes.notice()
         return compact(self.scopes, approved=approved, dry_run=dry_run, use_model=use_model)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engramdown.cortex.compacting import CompactionReceipt
 from engramdown.engram import Scope
+from engramdown.gate.compaction import CompactionReceipt
 from engramdown.gate.receipts import Receipt
 from engramdown.models.ledger import Spent
 

@@ -415,7 +415,7 @@ def tidy_if_due(scopes: Scopes) -> None:
         return
     try:
         if scopes.needs_compaction():
-            from engramdown.cortex.compacting import tidied
+            from engramdown.gate.compaction import tidied
 
             for notice in tidied(scopes):
                 scopes.tell(notice)

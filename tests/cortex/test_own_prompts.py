@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from engramdown import Cortex
 from engramdown.cortex.asking import prompts_of
-from engramdown.cortex.compacting import compact
 from engramdown.errors import StoreError
+from engramdown.gate.compaction import compact
 from tests.cortex.asked_jobs import JOBS, memory, ready, run
 
 T = TypeVar("T", bound=BaseModel)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, Hippocampus
 from engramdown.consolidation.plan import Merge
-from engramdown.cortex.compacting import CompactionReceipt
 from engramdown.cortex.turns import tidy_if_due
 from engramdown.errors import StoreError
+from engramdown.gate.compaction import CompactionReceipt
 from engramdown.markdown.document import written
 from engramdown.markdown.metadata import Metadata
 from engramdown.settings import ConsolidationSettings, Settings
