@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import moment
 from engramdown.consolidation.cards import describe
-from engramdown.cortex.asking import Asking, prompts_for
 from engramdown.episodes.card import CardFiles, ModelCard
 from engramdown.errors import ModelError
 from engramdown.gate.injection import find_instruction
+from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.visibility import visible
 

@@ -108,7 +108,7 @@ def facts(
         SettingsError: If the model of the cortex is none.
         StoreError: If a prompt or the ledger could not be read or written.
     """
-    from engramdown.cortex.asking import Asking, prompts_for
+    from engramdown.gate.model_runs import Asking, prompts_for
 
     given = [messages] if isinstance(messages, str) else messages
     said = [Message(each) if isinstance(each, str) else each for each in given]

@@ -24,7 +24,6 @@ from engramdown.consolidation.procedures import (
     steps_of,
     write_down,
 )
-from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.skillbook import Skillbook
 from engramdown.cortex.sleep_state import Mark
 from engramdown.cortex.sleep_steps import Night, Place
@@ -36,6 +35,7 @@ from engramdown.errors import (
     SessionNotFoundError,
     SkillRefusedError,
 )
+from engramdown.gate.model_runs import prompts_for
 from engramdown.gate.pending import Pending
 from engramdown.gate.pending_file import DraftSkillDrafts, FileQueue, skill_question
 from engramdown.gate.receipts import Receipt

@@ -16,7 +16,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.compaction import crowded_files
-from engramdown.cortex.asking import Asking, prompts_for
 from engramdown.cortex.learning import Identity
 from engramdown.cortex.sleep_facts import Facts
 from engramdown.cortex.sleep_jobs import JOBS, Job
@@ -27,6 +26,7 @@ from engramdown.cortex.sleep_summary import SleepSummary
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.gate.compaction import Compaction
+from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.store import Hippocampus

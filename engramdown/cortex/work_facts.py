@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.facts import JOB, find_facts, worth_showing
-from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.reinforcing import reinforced
 from engramdown.cortex.sleep_state import WORK, Mark, SleepState
 from engramdown.cortex.sleep_steps import Night, Place, Steps
@@ -23,6 +22,7 @@ from engramdown.engram import Scope
 from engramdown.episodes.forget import in_hand
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import StoreError
+from engramdown.gate.model_runs import prompts_for
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock

@@ -15,7 +15,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.cortex.asking import Asking
 from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_cards import Cards
@@ -25,6 +24,7 @@ from engramdown.cortex.work_kinds import Next, Work
 from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SessionNotFoundError, StoreError
+from engramdown.gate.model_runs import Asking
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock

@@ -143,7 +143,7 @@ class Compaction:
             StoreError: If a store could not be read.
             SettingsError: If the model of the cortex is none.
         """
-        from engramdown.cortex.asking import Asking, prompts_for
+        from engramdown.gate.model_runs import Asking, prompts_for
 
         wanted = use_model and scopes.needs_compaction()
         model = Asking.begin(scopes).of(_JOB) if wanted else None

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.asking import ledger_of
+from engramdown.gate.model_runs import ledger_of
 from engramdown.models.ledger import Call
 from tests.cli.conftest import Runner
 

@@ -13,13 +13,13 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
-from engramdown.cortex.asking import prompts_for
 from engramdown.cortex.news import News
 from engramdown.cortex.search import Asked, search
 from engramdown.cortex.tools import use
 from engramdown.episodes.forget import WORK
 from engramdown.errors import EngramdownError
 from engramdown.gate import arrivals
+from engramdown.gate.model_runs import prompts_for
 from engramdown.gate.pending import Order, always
 from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus.entry import Written

@@ -64,7 +64,7 @@ def merge(**other: object) -> dict[str, Any]:
 def asks(monkeypatch: pytest.MonkeyPatch, *changes: dict[str, Any], error: str = "") -> Scripted:
     """Let the model that is asked say ``changes``."""
     model = Scripted(*changes, error=error)
-    monkeypatch.setattr("engramdown.cortex.asking._model", lambda *_: model)
+    monkeypatch.setattr("engramdown.gate.model_runs._model", lambda *_: model)
     return model
 
 

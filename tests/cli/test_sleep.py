@@ -54,7 +54,7 @@ def pages(memory: Path) -> dict[str, bytes]:
 def asks(monkeypatch: pytest.MonkeyPatch, **answers: Any) -> Model:  # noqa: ANN401 - any form
     """Let the model that is asked give these answers."""
     model = Model(**answers)
-    monkeypatch.setattr("engramdown.cortex.asking._model", lambda *_: model)
+    monkeypatch.setattr("engramdown.gate.model_runs._model", lambda *_: model)
     return model
 
 

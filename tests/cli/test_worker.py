@@ -34,7 +34,7 @@ CARD = {"title": "Moving", "one_liner": "", "paragraph": "", "decisions": []}
 def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     """Let a model sit there."""
     desk = Desk()
-    monkeypatch.setattr("engramdown.cortex.asking._model", lambda *_: desk)
+    monkeypatch.setattr("engramdown.gate.model_runs._model", lambda *_: desk)
     return desk
 
 

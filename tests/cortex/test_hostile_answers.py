@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from engramdown import Cortex
-from engramdown.cortex.asking import ledger_of
 from engramdown.errors import ModelError
+from engramdown.gate.model_runs import ledger_of
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.characters import visible
 from engramdown.models.instructor_model import InstructorModel

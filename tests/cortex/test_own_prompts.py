@@ -11,9 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from engramdown import Cortex
-from engramdown.cortex.asking import prompts_of
 from engramdown.errors import StoreError
 from engramdown.gate.compaction import compact
+from engramdown.gate.model_runs import prompts_of
 from tests.cortex.asked_jobs import JOBS, memory, ready, run
 
 T = TypeVar("T", bound=BaseModel)

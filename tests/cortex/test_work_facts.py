@@ -10,12 +10,12 @@ from freezegun import freeze_time
 
 from engramdown import Cortex, Engram
 from engramdown.consolidation.facts import JOB
-from engramdown.cortex.asking import ledger_of
 from engramdown.cortex.sleep_state import Part, SleepState, Work
 from engramdown.cortex.work_summary import WorkSummary
 from engramdown.cortex.worker import work_once
 from engramdown.episodes.forget import WORK
 from engramdown.errors import ModelError
+from engramdown.gate.model_runs import ledger_of
 from engramdown.gate.receipts import Receipt
 from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes, spoken
@@ -383,7 +383,7 @@ def test_a_prompt_that_is_broken_is_told_and_nobody_is_asked(cortex: Cortex, des
 def test_a_call_takes_half_a_minute_at_most(
     cortex: Cortex, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from engramdown.cortex import asking
+    from engramdown.gate import model_runs
 
     found: list[float] = []
 
@@ -391,7 +391,7 @@ def test_a_call_takes_half_a_minute_at_most(
         found.append(settings.timeout)
         return desk
 
-    monkeypatch.setattr(asking, "_model", spy)
+    monkeypatch.setattr(model_runs, "_model", spy)
     spoken(cortex, "s1")
     round_of(cortex)
     assert found == [60, 60, 30]

@@ -42,9 +42,9 @@ from engramdown.transcripts.summary_log import Gist
 
 if TYPE_CHECKING:
     from engramdown.consolidation.summaries import Request, Written
-    from engramdown.cortex.asking import Asking
     from engramdown.cortex.notebooks import Notebooks
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.gate.model_runs import Asking
 
 __all__ = ["JOBS", "NO_MODEL", "PASS_TOKENS", "Conversation"]
 
@@ -272,7 +272,7 @@ class Conversation:
         """Return why no model is asked now of our own accord, or ``""``."""
         # Imported here: only a conversation that is full needs the ledger.
         from engramdown.consolidation.summaries import rests_until
-        from engramdown.cortex.asking import ledger_of
+        from engramdown.gate.model_runs import ledger_of
 
         now = moment()
         calls = [call for call in ledger_of(self._scopes).known().calls if call.job in JOBS]
@@ -309,7 +309,7 @@ class Conversation:
 
     def _with_model(self, asking: Asking | None) -> Write:
         from engramdown.consolidation.summaries import PROMPTS, write_summary
-        from engramdown.cortex.asking import Asking
+        from engramdown.gate.model_runs import Asking
 
         run = asking or Asking.begin(self._scopes)
         models = {job: model for job in JOBS if (model := run.of(job)) is not None}
@@ -324,7 +324,7 @@ class Conversation:
         return write
 
     def _prompts(self, job: str) -> dict[str, str]:
-        from engramdown.cortex.asking import prompts_for
+        from engramdown.gate.model_runs import prompts_for
 
         return prompts_for(self._scopes, job)
 

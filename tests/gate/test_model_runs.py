@@ -1,4 +1,4 @@
-"""`engramdown.cortex.asking`: which language model the jobs of a cortex ask, and at whose cost."""
+"""`engramdown.gate.model_runs`: which language model the jobs of a cortex ask, and at whose cost."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel
 
 from engramdown import Cortex
-from engramdown.cortex.asking import Asking, ledger_of, prompts_of
 from engramdown.errors import ModelError, SettingsError, SpendError
+from engramdown.gate.model_runs import Asking, ledger_of, prompts_of
 from engramdown.models.instructor_model import InstructorModel
 from engramdown.models.port import T
 from engramdown.settings import ConsolidationSettings
