@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 from engramdown.forks import Event, in_child
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["Background"]
 

@@ -17,7 +17,7 @@ from engramdown.storage.disk import Disk
 from engramdown.transcripts.sessions import Sessions
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["CardState", "card_state"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from engramdown.cortex.scopes import Scopes
 from engramdown.forks import cached_property
+from engramdown.gate.scopes import Scopes
 
 if TYPE_CHECKING:
     from engramdown.cortex.context import MemoryContext

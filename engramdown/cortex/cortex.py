@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engramdown.cortex.context_builder import ContextBuilder
-from engramdown.cortex.scopes import Scopes
 from engramdown.engram import Engram, Scope
 from engramdown.forks import cached_property
+from engramdown.gate.scopes import Scopes
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.settings import Settings
@@ -296,7 +296,7 @@ class Cortex:
             use_model: Ask the model, if there is one; without, only what is stated is found.
 
         Returns:
-            What became of each fact; :meth:`engramdown.cortex.scopes.Scopes.notices` tells what of a model's answer was refused.
+            What became of each fact; :meth:`engramdown.gate.scopes.Scopes.notices` tells what of a model's answer was refused.
 
         Raises:
             ModelError: If the model gave no answer of use; memory is as it was.

@@ -19,8 +19,8 @@ from engramdown.storage.disk import Disk
 from engramdown.transcripts.visibility import visible
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["JOB", "NO_MODEL", "fill_card"]
 

@@ -23,7 +23,7 @@ from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UnusableAnswerError
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
 __all__ = ["SHOWN", "Identity", "Mistakes", "Surprises", "facts"]

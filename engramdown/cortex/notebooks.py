@@ -12,8 +12,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from engramdown.cortex.scopes import Scopes
 from engramdown.errors import StoreError
+from engramdown.gate.scopes import Scopes
 
 if TYPE_CHECKING:
     from engramdown.hippocampus.store import Hippocampus

@@ -17,7 +17,7 @@ from engramdown.hippocampus.entry import Entry
 if TYPE_CHECKING:
     from engramdown.cortex.context_builder import ContextBuilder
     from engramdown.cortex.jotted import Jotted
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
     from engramdown.journal.journal import Match
     from engramdown.journal.page_search import NoteMatch
     from engramdown.recall.finder import Finder

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
-from engramdown.cortex.scopes import Scopes
 from engramdown.errors import EngramdownError
 from engramdown.forks import cached_property
+from engramdown.gate.scopes import Scopes
 
 if TYPE_CHECKING:
     from engramdown.cortex.procedures import Procedures

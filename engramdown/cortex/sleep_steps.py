@@ -27,7 +27,7 @@ from engramdown.transcripts.sessions import SessionInfo, Sessions
 from engramdown.transcripts.visibility import visible, without_repeats
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
 __all__ = ["LASTING", "Learning", "Night", "Place", "Steps"]

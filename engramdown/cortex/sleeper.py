@@ -16,8 +16,8 @@ from engramdown.forks import Event
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
     from engramdown.cortex.sleep_summary import SleepSummary
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["Sleeper"]
 

@@ -35,7 +35,7 @@ from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions, left_open
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["COMPACTION", "Sleep"]
 

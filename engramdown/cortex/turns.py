@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.cortex.conversations import Conversations
     from engramdown.cortex.identity import Identity
-    from engramdown.cortex.scopes import Scopes
     from engramdown.gate.arrivals import Arrival
     from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
     from engramdown.gate.review import Review
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["Session"]
 

@@ -31,8 +31,8 @@ from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes as transcripts
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["Watching"]
 

@@ -22,7 +22,7 @@ from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import visible
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["Cards"]
 

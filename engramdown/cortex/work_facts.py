@@ -29,7 +29,7 @@ from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
 __all__ = ["Facts"]

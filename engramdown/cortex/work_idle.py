@@ -21,7 +21,7 @@ from engramdown.transcripts.episode import stamp_of
 from engramdown.transcripts.sessions import SessionInfo
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["Idle"]
 

@@ -31,7 +31,7 @@ from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import Ended, SessionInfo, Sessions, left_open
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["LOCK", "Calls", "Round"]
 

@@ -19,8 +19,8 @@ from engramdown.errors import EngramdownError
 from engramdown.forks import Event
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
     from engramdown.cortex.work_summary import Deed, WorkSummary
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["Worker", "work_once"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engramdown.cortex.scopes import Scopes
 from engramdown.errors import SessionNotFoundError
+from engramdown.gate.scopes import Scopes
 
 if TYPE_CHECKING:
     from engramdown.cortex.news import News

@@ -34,7 +34,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.recall.memories import MemoryIndex
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
 __all__ = ["Compaction", "CompactionReceipt", "Prepared", "compact", "tidied"]

@@ -17,7 +17,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import ConsolidationSettings
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
     from engramdown.models.ledger import Ledger
     from engramdown.models.port import Asker, LanguageModel
 

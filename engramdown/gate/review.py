@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from engramdown.cortex.scopes import Scopes
 from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.gate.scopes import Scopes
 from engramdown.hippocampus.entry import by_prefix
 from engramdown.storage.locks import one_call
 

@@ -33,7 +33,7 @@ from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.visibility import REDACTED, excluded
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
 
 __all__ = ["Brought", "Kept", "Known", "Said", "Taught", "Why", "why"]
 

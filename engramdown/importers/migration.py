@@ -42,7 +42,7 @@ from engramdown.storage.disk import Disk
 from engramdown.storage.locks import ScopeLock
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
 
 _PLACES: Final = (
     ".anton/memory/*.md",

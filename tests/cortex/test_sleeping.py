@@ -515,7 +515,7 @@ def interrupted_at(cortex: Cortex, where: str, **answers: object) -> SleepSummar
 
     sleeping = Sleep(cortex.scopes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"engramdown.cortex.scopes.Scopes.{where}", die)
+        patch.setattr(f"engramdown.gate.scopes.Scopes.{where}", die)
         with pytest.raises(KeyboardInterrupt):
             sleeping.run()
     return sleeping.summary

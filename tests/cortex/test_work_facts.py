@@ -419,7 +419,7 @@ def killed(cortex: Cortex, desk: Desk, where: str) -> None:
 @pytest.mark.parametrize(
     "where",
     [
-        "engramdown.cortex.scopes.Scopes.propose",
+        "engramdown.gate.scopes.Scopes.propose",
         "engramdown.storage.disk.Disk.unlink",
     ],
 )
@@ -434,7 +434,7 @@ def test_what_a_model_answered_is_kept_and_not_asked_for_again(
 
 
 def test_a_sleep_in_between_finishes_it(cortex: Cortex, desk: Desk) -> None:
-    killed(cortex, desk, "engramdown.cortex.scopes.Scopes.propose")
+    killed(cortex, desk, "engramdown.gate.scopes.Scopes.propose")
     cortex.sleep(use_model=False)
     assert standing(cortex)["Deploys are on Mondays"] == "low"
     assert round_of(cortex).deeds == []
@@ -442,7 +442,7 @@ def test_a_sleep_in_between_finishes_it(cortex: Cortex, desk: Desk) -> None:
 
 
 def test_what_was_redacted_after_a_crash_is_not_written(cortex: Cortex, desk: Desk) -> None:
-    killed(cortex, desk, "engramdown.cortex.scopes.Scopes.propose")
+    killed(cortex, desk, "engramdown.gate.scopes.Scopes.propose")
     episodes(cortex).forgetting().redact("s1", [1])
     round_of(cortex)
     assert standing(cortex) == {}

@@ -33,9 +33,9 @@ from engramdown.cortex.conversation.lineage import (
 )
 from engramdown.cortex.conversation.messages import Count
 from engramdown.cortex.conversation.track import Track
-from engramdown.cortex.scopes import Scopes
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock
+from engramdown.gate.scopes import Scopes
 from engramdown.storage.disk import named_errors
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.summary_log import Gist

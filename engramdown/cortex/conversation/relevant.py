@@ -17,7 +17,7 @@ from engramdown.language.untrusted import bullet
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from engramdown.cortex.scopes import Scopes
+    from engramdown.gate.scopes import Scopes
     from engramdown.hippocampus.entry import Entry
 
 __all__ = ["MOST", "Looking", "Relevant", "look_up"]

@@ -8,7 +8,7 @@ import pytest
 
 from engramdown import Cortex, Engram, Entry
 from engramdown.cortex.conversation.relevant import Looking, Relevant, look_up
-from engramdown.cortex.scopes import Scopes
+from engramdown.gate.scopes import Scopes
 from engramdown.tokens import estimate_tokens
 from tests.cortex.conversation.conftest import Opening
 
