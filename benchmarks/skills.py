@@ -17,7 +17,7 @@ from typing import Final
 from benchmarks.context import WORDS
 from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex
-from engramdown.cortex.procedures import SkillLine, line_of, procedures
+from engramdown.context.sections import SkillLine, line_of, procedures
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["main"]

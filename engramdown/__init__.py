@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engramdown.cortex.context import MemoryContext
+    from engramdown.context.sections import MemoryContext
     from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.turns import Session
@@ -51,7 +51,7 @@ _HOMES = {
     "EpisodicMemory": "engramdown.episodes.memory",
     "Hippocampus": "engramdown.hippocampus.store",
     "HippocampusProtocol": "engramdown.hippocampus.protocol",
-    "MemoryContext": "engramdown.cortex.context",
+    "MemoryContext": "engramdown.context.sections",
     "Proposal": "engramdown.gate.proposals",
     "Receipt": "engramdown.gate.receipts",
     "Session": "engramdown.cortex.turns",

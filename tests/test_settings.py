@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.context import BUDGETS
+from engramdown.context.sections import BUDGETS
 from engramdown.errors import SettingsError
 from engramdown.settings import (
     SETTINGS,

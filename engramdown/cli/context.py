@@ -25,7 +25,7 @@ from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import read_stdin
 from engramdown.cli.views import Folders, entry_data, hit_lines
-from engramdown.cortex.context import Section
+from engramdown.context.sections import Section
 from engramdown.engram import Scope, fold
 from engramdown.errors import StoreError, UnfitFileError
 from engramdown.integrations.agents_md import BUDGET, Change, page, read, write

@@ -12,7 +12,7 @@ from engramdown.forks import cached_property
 from engramdown.gate.scopes import Scopes
 
 if TYPE_CHECKING:
-    from engramdown.cortex.context import MemoryContext
+    from engramdown.context.sections import MemoryContext
     from engramdown.cortex.identity import Identity
     from engramdown.cortex.notebooks import Notebooks
     from engramdown.cortex.recollection import Recollection

@@ -22,7 +22,7 @@ from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.consolidation.facts import Message
-    from engramdown.cortex.context import MemoryContext
+    from engramdown.context.sections import MemoryContext
     from engramdown.cortex.conversations import Conversations
     from engramdown.cortex.skillbook import Skillbook
     from engramdown.cortex.sleep_summary import SleepSummary

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 from engramdown import kinds
 from engramdown.clock import today
-from engramdown.cortex.context import (
+from engramdown.context.sections import (
     BUDGETS,
+    TEMPLATES,
     Memory,
     MemoryContext,
+    Procedures,
     Section,
     build,
     scratchpad_section,
 )
 from engramdown.cortex.identity import Aside, Identity, Page, Why
-from engramdown.cortex.procedures import Procedures
-from engramdown.cortex.templates import TEMPLATES
 from engramdown.engram import Scope, fact_key
 from engramdown.errors import StoreError
 from engramdown.hippocampus import snapshot

@@ -10,9 +10,8 @@ import time
 from collections.abc import Iterable
 from typing import Final, Unpack
 
-from engramdown.cortex.context import MemoryContext
+from engramdown.context.sections import MemoryContext, degraded
 from engramdown.cortex.doing import Doing
-from engramdown.cortex.sections import degraded
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import Said
 from engramdown.gate.receipts import Receipt

@@ -15,7 +15,7 @@ from engramdown.forks import cached_property
 from engramdown.gate.scopes import Scopes
 
 if TYPE_CHECKING:
-    from engramdown.cortex.procedures import Procedures
+    from engramdown.context.sections import Procedures
     from engramdown.skills.library import Skills
     from engramdown.skills.model_text import RecalledSkill
     from engramdown.skills.store import Skill
@@ -66,7 +66,7 @@ class Skillbook:
             StoreError: If it cannot be found out what of them git brought.
         """
         # Imported here: where nobody keeps a skill, nothing is loaded for them.
-        from engramdown.cortex.procedures import SKILLS, Procedures, SkillLine
+        from engramdown.context.sections import SKILLS, Procedures, SkillLine
 
         if not any((store.root / "skills").is_dir() for store in self._scopes.stores):
             return Procedures()
@@ -94,7 +94,7 @@ class Skillbook:
         try:
             return self.lines()
         except (EngramdownError, OSError) as error:
-            from engramdown.cortex.procedures import Procedures
+            from engramdown.context.sections import Procedures
 
             self._scopes.tell(f"could not read skills: {error}")
             return Procedures()

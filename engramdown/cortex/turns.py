@@ -14,16 +14,16 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, Unpack
 
+from engramdown.context.sections import left_out
 from engramdown.cortex.beside import FactsBeside
 from engramdown.cortex.recording import Recording
-from engramdown.cortex.sections import left_out
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
 from engramdown.storage.locks import one_call
 from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
-    from engramdown.cortex.context import MemoryContext
+    from engramdown.context.sections import MemoryContext
     from engramdown.cortex.context_builder import ContextBuilder
     from engramdown.cortex.conversation.beside import CompactionBeside
     from engramdown.cortex.conversation.compacting import Compacted

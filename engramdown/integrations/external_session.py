@@ -14,8 +14,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
+from engramdown.context.sections import degraded, left_out
 from engramdown.cortex.cortex import Cortex
-from engramdown.cortex.sections import degraded, left_out
 from engramdown.cortex.tools import TOOLS, Answer
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError

@@ -296,7 +296,7 @@ LISTED: Final[dict[int, Attack]] = {
         "N",
         (
             "cortex/test_tools.py::test_hostile_text_stays_on_its_line",
-            "cortex/test_context.py::test_no_text_can_pass_for_a_line_of_ours",
+            "context/test_context.py::test_no_text_can_pass_for_a_line_of_ours",
         ),
     ),
     69: Attack(

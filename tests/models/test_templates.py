@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.cortex.templates import renderer
+from engramdown.context.sections import renderer
 from engramdown.errors import StoreError
 from engramdown.models.templates import FILTERS
 

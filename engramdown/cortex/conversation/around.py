@@ -12,7 +12,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 from engramdown.clock import today
-from engramdown.cortex.context import build, soul_section
+from engramdown.context.sections import (
+    HISTORY,
+    SKILLS,
+    Procedures,
+    Section,
+    Told,
+    build,
+    degraded,
+    procedures,
+    renderer,
+    retrospect,
+    soul_section,
+)
 from engramdown.cortex.context_builder import ContextBuilder, Day, RunningSession, Settled
 from engramdown.cortex.conversation.fitting import allotted
 from engramdown.cortex.conversation.preface import (
@@ -25,10 +37,6 @@ from engramdown.cortex.conversation.preface import (
 )
 from engramdown.cortex.conversation.relevant import MOST, Looking, Relevant, look_up
 from engramdown.cortex.conversation.working import Dropped
-from engramdown.cortex.procedures import SKILLS, Procedures, Told, procedures
-from engramdown.cortex.retrospect import HISTORY, retrospect
-from engramdown.cortex.sections import Section, degraded
-from engramdown.cortex.templates import renderer
 from engramdown.errors import EngramdownError
 from engramdown.tokens import estimate_tokens
 

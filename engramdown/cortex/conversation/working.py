@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from engramdown.cortex.sections import Section
+from engramdown.context.sections import Section
 
 if TYPE_CHECKING:
     from engramdown.cortex.conversation.shown import Shown

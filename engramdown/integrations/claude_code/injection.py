@@ -148,7 +148,7 @@ def about_error(place: HookPlace, event: Event, state: HookState) -> str:
 
 def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
     """Return the memory context; with less in the largest sections if the agent would cut it."""
-    from engramdown.cortex.context import BUDGETS
+    from engramdown.context.sections import BUDGETS
 
     chosen = place.settings
     wanted = {**BUDGETS, **chosen.budgets}

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.context import Memory, build
-from engramdown.cortex.retrospect import HISTORY, retrospect
+from engramdown.context.sections import HISTORY, Memory, build, retrospect
 from engramdown.episodes.earlier_sessions import EarlierSession
 from engramdown.errors import StoreError
 from engramdown.settings import EpisodeSettings

@@ -1,4 +1,4 @@
-"""`engramdown.cortex.context`: what a model sees, within its budget, and always the same bytes."""
+"""`engramdown.context.sections`: what a model sees, within its budget, and always the same bytes."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex import context
-from engramdown.cortex.context import (
+from engramdown.context import sections
+from engramdown.context.sections import (
     BUDGETS,
     FRAME,
     Memory,
     MemoryContext,
+    Procedures,
     Section,
+    SkillLine,
     build,
     scratchpad_context,
     select,
 )
-from engramdown.cortex.procedures import Procedures, SkillLine
 from engramdown.engram import RULE_KINDS, Kind
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
@@ -165,7 +166,7 @@ class TestBudget:
             if section.name == "skills":
                 continue  # They are no entries; see test_procedures.
             left, seen = len(section.left_out), len(section.shown)
-            assert left + seen == len(context._live(memory.section(section.name), TODAY))
+            assert left + seen == len(sections._live(memory.section(section.name), TODAY))
             assert (f"({left} more left out" in section.text) or not left or not section.text
 
     @given(any_entries, st.integers(-5, 300))
@@ -180,7 +181,7 @@ class TestBudget:
     ) -> None:
         chosen = select(entries, budget)
         assert chosen == sorted(set(chosen))
-        cost = sum(estimate_tokens(context._line(entries[at]) + "\n") for at in chosen)
+        cost = sum(estimate_tokens(sections._line(entries[at]) + "\n") for at in chosen)
         assert cost <= budget
 
     def test_what_fits_is_shown_whole_without_a_word_about_it(self) -> None:
@@ -316,7 +317,7 @@ class TestBytes:
         self, entries: Sequence[Entry]
     ) -> None:
         for section in build(Memory(project_lessons=entries), "", TODAY).sections:
-            live = [entries[at] for at in context._live(entries, TODAY)]
+            live = [entries[at] for at in sections._live(entries, TODAY)]
             assert list(section.shown) == live
 
     @given(memories, any_text)

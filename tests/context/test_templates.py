@@ -1,10 +1,10 @@
-"""`engramdown.cortex.templates`: the words that reach a model, ours or a person's."""
+"""`engramdown.context.sections`: the words that reach a model, ours or a person's."""
 
 from __future__ import annotations
 
 import pytest
 
-from engramdown.cortex.templates import TEMPLATES, renderer
+from engramdown.context.sections import TEMPLATES, renderer
 from engramdown.errors import StoreError
 
 VALUES = {

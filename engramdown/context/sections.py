@@ -1,10 +1,6 @@
-"""What a model is shown of memory: sections, chosen under a budget.
+"""What a model is shown of memory, in its parts.
 
-Promises: a section never costs more tokens than its budget, and the whole never more than its
-sections and a frame of :data:`FRAME`; an entry is shown whole or not at all, and a section says how
-many it leaves out; the same memory, message, day and budgets give the same
-bytes, and while everything fits, the message changes nothing. Metadata, ids and private notes do
-not appear, and no text can pass for a heading or a line of ours. No clock, no file.
+Promises: a context is the text that a model gets, and knows what it is made of. No clock, no file.
 """
 
 from __future__ import annotations
@@ -14,35 +10,273 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from engramdown.cortex.procedures import NONE, SKILLS, Procedures
-from engramdown.cortex.procedures import section as skills_section
-from engramdown.cortex.sections import MemoryContext, Section
-from engramdown.cortex.templates import renderer
 from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
+from engramdown.episodes.earlier_sessions import EarlierSession, shortened
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
 from engramdown.kinds import KIND_TABLE, SECTIONS, SOUL
-from engramdown.language.untrusted import bullet, heading, paragraphs
+from engramdown.language.untrusted import bullet, heading, inert, one_line, paragraphs
+from engramdown.models.templates import Render, TemplateFolder
+from engramdown.models.templates import renderer as renderer_of
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from engramdown.episodes.earlier_sessions import EarlierSession
     from engramdown.recall.memories import MemoryIndex
 
 __all__ = [
     "BUDGETS",
     "FRAME",
+    "HISTORY",
+    "TEMPLATES",
     "Memory",
     "MemoryContext",
     "Section",
     "build",
+    "renderer",
+    "retrospect",
     "scratchpad_context",
     "scratchpad_section",
     "select",
     "soul_section",
 ]
+
+_DEGRADED: Final = (
+    "Memory is degraded: what is said now may be missing from the transcript. Tell the user. ({})"
+)
+_PARTLY: Final = "Memory is degraded: a part cannot be read, and is left out. Tell the user. ({})"
+_LONGEST_REASON: Final = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One section, as it is shown.
+
+    Attributes:
+        name: Its key in :data:`BUDGETS`.
+        heading: Its first line.
+        budget: What it may cost, in tokens.
+        tokens: What it costs.
+        shown: The entries that it shows, in file order. A paragraph of the soul is an entry of the
+            file ``soul.md`` without an id.
+        left_out: The entries that did not fit, in file order.
+        text: Its words, ``""`` if the budget does not even hold its heading.
+    """
+
+    name: str
+    heading: str
+    budget: int
+    tokens: int
+    shown: tuple[Entry, ...]
+    left_out: tuple[Entry, ...]
+    text: str
+
+
+class MemoryContext(str):
+    """What a model is shown: a ``str`` that also knows its sections.
+
+    Attributes:
+        sections: The sections that have entries, in order.
+        degraded: Why a model is told that memory is degraded, the last line of the text, or ``""``.
+    """
+
+    __slots__ = ("degraded", "sections")
+
+    degraded: str
+    sections: tuple[Section, ...]
+
+    def __new__(cls, text: str = "", sections: Sequence[Section] = ()) -> Self:
+        """Take the whole ``text`` and the ``sections`` that it is made of."""
+        self = super().__new__(cls, text)
+        self.sections = tuple(sections)
+        self.degraded = ""
+        return self
+
+    def degrade(self, why: str) -> MemoryContext:
+        """Return the same with ``why`` as its last line."""
+        told = MemoryContext(f"{self}\n\n{why}" if self else why, self.sections)
+        told.degraded = why
+        return told
+
+
+def degraded(trouble: str) -> str:
+    """Return what a model is told of trouble with the transcripts."""
+    return _DEGRADED.format(one_line(trouble)[:_LONGEST_REASON])
+
+
+def left_out(trouble: str) -> str:
+    """Say to a model that what it is shown of memory is not all."""
+    return _PARTLY.format(one_line(trouble)[:_LONGEST_REASON])
+
+
+# The skills that there are, as a section of what a model is shown: a line each.
+#
+# Promises: the section never costs more tokens than its budget, a line never more than
+# :data:`SKILL`; a skill is told or not, and how many are not is said; what is told stands in the
+# order of the labels, so that the same skills give the same bytes. No text can pass for a line of
+# ours. No clock, no file.
+
+SKILL: Final = 50
+"""What the line of a skill may cost, in tokens."""
+SKILLS: Final = 2_000
+"""What all of them may, unless it is set."""
+HEADING: Final = "## Your Skills"
+
+_ELLIPSIS: Final = "…"
+
+
+class SkillLine(NamedTuple):
+    """A skill that a model is told of.
+
+    Attributes:
+        label: What it is called.
+        does: What it does, and when.
+        uses: How often it was read: those that are read least are left out first.
+    """
+
+    label: str
+    does: str
+    uses: int = 0
+
+
+class Procedures(NamedTuple):
+    """All skills that a model may be told of.
+
+    Attributes:
+        known: Those of the person, by label.
+        built_in: The labels of those that are built in, told of only beside others.
+        unread: How many of the person's there are besides, for which there is no room anyway.
+    """
+
+    known: tuple[SkillLine, ...] = ()
+    built_in: tuple[str, ...] = ()
+    unread: int = 0
+
+
+NONE: Final = Procedures()
+
+
+class Told(NamedTuple):
+    """The section, and what is not in it.
+
+    Attributes:
+        text: Its words, ``""`` if there is nothing, or no room for any of it.
+        left_out: How many skills it leaves out.
+        tokens: What they would cost.
+    """
+
+    text: str = ""
+    left_out: int = 0
+    tokens: int = 0
+
+
+def procedures(
+    skills: Procedures, budget: int = SKILLS, overrides: Mapping[str, str] | None = None
+) -> Told:
+    """Return as much of the skills as fits; without one of the person's own, nothing.
+
+    Args:
+        skills: What there is.
+        budget: What it may cost, in tokens.
+        overrides: Templates of the person's own, by name.
+
+    Raises:
+        StoreError: A template of ``overrides`` is broken.
+
+    >>> print(procedures(Procedures((SkillLine("charts", "Make charts"),))).text[-21:])
+    - charts: Make charts
+    """
+    if not skills.known:
+        return Told()
+    lines = [line_of(skill) for skill in skills.known]
+    render = renderer(overrides or {})
+
+    def words(shown: Sequence[int]) -> str:
+        values = {
+            "heading": HEADING,
+            "lines": [lines[at] for at in shown],
+            "built_in": ", ".join(map(one_line, skills.built_in)),
+            "left_out": len(lines) + skills.unread - len(shown),
+        }
+        return render("skills.j2", values)
+
+    everything = range(len(lines))
+    text = words(everything)
+    if estimate_tokens(text) <= budget:
+        return Told(text)
+    base = estimate_tokens(words(()))
+    room = budget - base
+    while room > 0:
+        shown = _chosen(skills.known, lines, room)
+        text = words(shown)
+        tokens = estimate_tokens(text)
+        if tokens <= budget:
+            return _told(text, shown, lines, skills.unread)
+        # A template of the person's own says more with each skill than ours: take fewer.
+        room = min(room * (budget - base) // (tokens - base), room * 3 // 4)
+    return _told(words(()) if base <= budget else "", (), lines, skills.unread)
+
+
+def section(
+    skills: Procedures, budget: int = SKILLS, overrides: Mapping[str, str] | None = None
+) -> Section:
+    """Return the same as a section of the memory context."""
+    text = procedures(skills, budget, overrides).text
+    return Section(
+        name="skills",
+        heading=HEADING,
+        budget=budget,
+        tokens=estimate_tokens(text),
+        shown=(),
+        left_out=(),
+        text=text,
+    )
+
+
+def line_of(skill: SkillLine) -> str:
+    """Return the line of a skill, cut at a word if it costs more than :data:`SKILL` tokens.
+
+    >>> line_of(SkillLine("charts", "Make charts"))
+    '- charts: Make charts'
+    """
+    line = f"- {one_line(skill.label)}: {one_line(skill.does)}"
+    if estimate_tokens(line) <= SKILL:
+        return line
+    low, high = 0, len(line)
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = estimate_tokens(line[:middle] + _ELLIPSIS) <= SKILL
+        low, high = (middle, high) if fits else (low, middle - 1)
+    cut = line[:low]
+    # What is written without spaces, or is one long word, is cut where it must be.
+    word = cut.rfind(" ", len(cut) // 2) if not line[low].isspace() else -1
+    return (cut[:word] if word > 0 else cut).rstrip() + _ELLIPSIS
+
+
+def _chosen(known: Sequence[SkillLine], lines: Sequence[str], room: int) -> list[int]:
+    """Return which lines to show, those first that are read most."""
+    shown: list[int] = []
+    for at in sorted(range(len(known)), key=lambda at: -known[at].uses):
+        cost = estimate_tokens(f"{lines[at]}\n")
+        if cost <= room:
+            shown.append(at)
+            room -= cost
+    return sorted(shown)
+
+
+def _told(text: str, shown: Sequence[int], lines: Sequence[str], unread: int) -> Told:
+    left = [line for at, line in enumerate(lines) if at not in set(shown)]
+    return Told(text, len(left) + unread, sum(estimate_tokens(f"{line}\n") for line in left))
+
+
+# What a model is shown of memory: sections, chosen under a budget.
+#
+# Promises: a section never costs more tokens than its budget, and the whole never more than its
+# sections and a frame of :data:`FRAME`; an entry is shown whole or not at all, and a section says
+# how many it leaves out; the same memory, message, day and budgets give the same bytes, and while
+# everything fits, the message changes nothing. Metadata, ids and private notes do not appear, and
+# no text can pass for a heading or a line of ours. No clock, no file.
 
 BUDGETS: Final[Mapping[str, int]] = {
     **{each.name: each.budget for each in SECTIONS},
@@ -130,7 +364,7 @@ def build(
         today: Entries that expired before it are not shown.
         budgets: Tokens by section, where they are not those of :data:`BUDGETS`; for earlier
             sessions ``history``.
-        overrides: Templates of the person's own, by name; see :mod:`engramdown.cortex.templates`.
+        overrides: Templates of the person's own, by name; see :mod:`engramdown.context.sections`.
 
     Raises:
         StoreError: A template of ``overrides`` is broken, or says too much.
@@ -153,11 +387,9 @@ def build(
             frame = _Frame(name, allowed[name], "section.j2", words)
             sections.append(_fit(frame, [entries[at] for at in live], scores))
     if memory.skills.known:
-        sections.append(skills_section(memory.skills, allowed["skills"], words))
+        sections.append(section(memory.skills, allowed["skills"], words))
     if memory.earlier:
         # Imported here: without earlier sessions nothing of transcripts is loaded.
-        from engramdown.cortex.retrospect import HISTORY, retrospect
-
         sections.append(retrospect(memory.earlier, allowed.get("history", HISTORY), words))
     texts = [section.text for section in sections if section.text]
     text = renderer(words)("context.j2", {"sections": texts}) if texts else ""
@@ -427,3 +659,140 @@ def _group(entry: Entry) -> tuple[int, str]:
 def _line(entry: Entry) -> str:
     # A paragraph of a page is not an item, and a blank line follows it.
     return f"{entry.text}\n" if entry.file == SOUL else bullet(entry.text)
+
+
+# Earlier sessions as a section of what a model is shown.
+#
+# Promises: the section never costs more tokens than its budget, silences that are named included;
+# the newest session is always told of, in less words where there is little room; the others are
+# told whole or not at all, the newer before the older. No text can pass for a line of ours. No
+# clock, no file.
+
+HISTORY: Final = 4000
+"""What the section may cost in tokens, unless it is set."""
+
+_HEADING: Final = "## Your Memory — Earlier Sessions"
+
+
+class _Told(NamedTuple):
+    """A session as a template sees it."""
+
+    gap: str
+    started: str
+    title: str
+    text: str
+    lines: tuple[str, ...]
+
+
+def retrospect(
+    sessions: Sequence[EarlierSession], budget: int, overrides: Mapping[str, str] | None = None
+) -> Section:
+    """Return the section that tells of as many sessions as its budget allows.
+
+    Args:
+        sessions: What there is, newest first.
+        budget: What it may cost, in tokens.
+        overrides: Templates of the person's own, by name.
+
+    Raises:
+        StoreError: A template of ``overrides`` is broken.
+    """
+    render = renderer(overrides or {})
+
+    def words(shown: Sequence[EarlierSession]) -> str:
+        return render("history.j2", _values(shown, len(sessions) - len(shown)))
+
+    text = _fit_retrospect(sessions, budget, words)
+    return Section(
+        name="history",
+        heading=_HEADING,
+        budget=budget,
+        tokens=estimate_tokens(text),
+        shown=(),
+        left_out=(),
+        text=text,
+    )
+
+
+def _fit_retrospect(
+    sessions: Sequence[EarlierSession],
+    budget: int,
+    words: Callable[[Sequence[EarlierSession]], str],
+) -> str:
+    text = words(sessions)
+    if estimate_tokens(text) <= budget:
+        return text
+    newest: EarlierSession | None = sessions[0]
+    while newest is not None:
+        text = words([newest])
+        if estimate_tokens(text) <= budget:
+            return text if newest != sessions[0] else _more(sessions, budget, words)
+        newest = shortened(newest)
+    return ""
+
+
+def _more(
+    sessions: Sequence[EarlierSession],
+    budget: int,
+    words: Callable[[Sequence[EarlierSession]], str],
+) -> str:
+    """Return the words about as many sessions as fit; the newest does."""
+    count = 1
+    while estimate_tokens(words(sessions[: count + 1])) <= budget:
+        count += 1
+    return words(sessions[:count])
+
+
+def _values(shown: Sequence[EarlierSession], left_out: int) -> dict[str, object]:
+    oldest_first = list(reversed(shown))
+    told = [_told_retrospect(past, first=past is oldest_first[0]) for past in oldest_first]
+    return {"heading": _HEADING, "sessions": told, "left_out": left_out}
+
+
+def _told_retrospect(past: EarlierSession, *, first: bool) -> _Told:
+    """Return a session as it is shown; nothing that is shown comes before the ``first``."""
+    return _Told(
+        gap="" if first else past.gap,
+        started=past.started,
+        title=_safe(past.title),
+        text=_safe(past.text),
+        lines=tuple(_safe(f"{speaker}: {text}") for speaker, text in past.messages),
+    )
+
+
+def _safe(text: str) -> str:
+    return " ".join(inert(text).split())
+
+
+# The words that reach a model in a conversation, from templates that a person may replace.
+#
+# Promises: those of :mod:`engramdown.models.templates`.
+
+TEMPLATES: Final = (
+    "context.j2",
+    "section.j2",
+    "skills.j2",
+    "history.j2",
+    "scratchpad.j2",
+    "working.j2",
+    "aside.j2",
+)
+"""The templates: the whole context, one section of it, those of skills and earlier sessions, what a
+scratchpad tool is told, what comes before a conversation, and what stands behind it."""
+
+_TEMPLATES: Final = TemplateFolder("engramdown.cortex", "templates")
+
+
+def renderer(overrides: Mapping[str, str]) -> Render:
+    """Return what renders our templates, or those of ``overrides`` that take their place.
+
+    Args:
+        overrides: Sources by name, see :data:`TEMPLATES`.
+
+    Raises:
+        StoreError: When rendering, if a template is none, fails, or asks for an unknown value.
+
+    >>> renderer({"section.j2": "# {{ heading }}"})("section.j2", {"heading": "Mine"})
+    '# Mine'
+    """
+    return renderer_of(_TEMPLATES, overrides)

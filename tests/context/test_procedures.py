@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.procedures import (
+from engramdown.context.sections import (
     NONE,
     SKILL,
     Procedures,

@@ -1,0 +1,3 @@
+"""Context."""
+
+__all__: list[str] = []
