@@ -145,7 +145,7 @@ assert os.waitpid(child, 0)[1] == 0
     [
         *(
             "gate.intake",
-            "cortex.recollection",
+            "context.sources",
             "hippocampus.hand_edits",
             "hippocampus.transaction",
         ),

@@ -27,7 +27,7 @@ from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_file
 from engramdown.cli.views import place as place_of
 from engramdown.clock import local, today
-from engramdown.cortex.identity import Page
+from engramdown.context.sources import Page
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, GitError
 from engramdown.gate.why import Known, Said, Taught, Why
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engramdown.cli.access import Found
-    from engramdown.cortex.identity import Aside
+    from engramdown.context.sources import Aside
     from engramdown.gate.why import Brought
 
 

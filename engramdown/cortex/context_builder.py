@@ -13,9 +13,8 @@ from engramdown.gate.scopes import Scopes
 
 if TYPE_CHECKING:
     from engramdown.context.sections import MemoryContext
-    from engramdown.cortex.identity import Identity
+    from engramdown.context.sources import Identity, Recollection
     from engramdown.cortex.notebooks import Notebooks
-    from engramdown.cortex.recollection import Recollection
     from engramdown.cortex.skillbook import Skillbook
     from engramdown.episodes.earlier_sessions import EarlierSession
     from engramdown.transcripts.episode import Pointer
@@ -96,7 +95,7 @@ class ContextBuilder:
     @cached_property
     def recollection(self) -> Recollection:
         """What the stores hold, as a model is shown it."""
-        from engramdown.cortex.recollection import Recollection
+        from engramdown.context.sources import Recollection
 
         scopes = self.scopes
         return Recollection(

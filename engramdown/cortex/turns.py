@@ -24,12 +24,12 @@ from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
     from engramdown.context.sections import MemoryContext
+    from engramdown.context.sources import Identity
     from engramdown.cortex.context_builder import ContextBuilder
     from engramdown.cortex.conversation.beside import CompactionBeside
     from engramdown.cortex.conversation.compacting import Compacted
     from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.cortex.conversations import Conversations
-    from engramdown.cortex.identity import Identity
     from engramdown.gate.arrivals import Arrival
     from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt

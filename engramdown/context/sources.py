@@ -6,8 +6,9 @@ for it before; a project says who the assistant is before the global scope does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher, get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
@@ -24,16 +25,17 @@ from engramdown.context.sections import (
     build,
     scratchpad_section,
 )
-from engramdown.cortex.identity import Aside, Identity, Page, Why
-from engramdown.engram import Scope, fact_key
+from engramdown.engram import Scope, fact_key, fold
 from engramdown.errors import StoreError
 from engramdown.hippocampus import snapshot
 from engramdown.hippocampus.entry import Entry, address
-from engramdown.hippocampus.history import Step
+from engramdown.hippocampus.history import Change, Step
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.kinds import PROFILE
+from engramdown.kinds import ARCHIVE, PROFILE
 from engramdown.markdown.document import Placed, parse
+from engramdown.markdown.metadata import Metadata
+from engramdown.secrets.redaction import redact
 from engramdown.settings import Settings
 from engramdown.storage.disk import named_errors
 
@@ -41,7 +43,199 @@ if TYPE_CHECKING:
     from engramdown.episodes.earlier_sessions import EarlierSession
     from engramdown.gate.arrivals import Pulled
 
-__all__ = ["FOLDER", "SOUL", "Recollection"]
+__all__ = [
+    "FOLDER",
+    "SOUL",
+    "Aside",
+    "Identity",
+    "Page",
+    "Recollection",
+    "Why",
+    "left",
+    "taken_out",
+]
+
+# What is left of what a session was told of who is who, when memory has changed since.
+#
+# Promises: pure; a session sees what there was when it began: nothing that is added or changed
+# later, and nothing that a person took out.
+
+# What a person says no to; what gave way to something else was changed.
+_TAKEN_OUT: Final = frozenset({"deleted", "forgotten"})
+# To compare pages takes the square of their lines: of larger ones nothing is taken out.
+_MOST_LINES: Final = 1_000
+_MOST_PAIRS: Final = 10_000
+
+
+def left(before: str, now: str) -> str:
+    r"""Return what is left of a page: the lines that were not taken out of it since.
+
+    A line that was changed is left as it was; one that was added is not among them.
+
+    >>> left("Be kind.\n\nBe brief.\n", "Be very kind.\n\nSing.\n\n")
+    'Be kind.\n\nBe brief.\n'
+    >>> left("Be kind.\nBe brief.\nNever swear.\n", "Be kind.\nNever swear.\nSing.\n")
+    'Be kind.\nNever swear.\n'
+    """
+    if before == now or not now.strip():
+        return before if before == now else ""
+    old, new = before.split("\n"), now.split("\n")
+    if max(len(old), len(new)) > _MOST_LINES:
+        return before
+    gone: set[int] = set()
+    for op, start, end, _, _ in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        # What was moved has not been taken out.
+        gone |= {at for at in range(start, end) if op == "delete" and old[at] not in new}
+    return "\n".join(line for at, line in enumerate(old) if at not in gone)
+
+
+def taken_out(gone: Sequence[Entry], steps: Collection[Step]) -> set[str]:
+    """Return the ids of the facts that a person took out of the profile.
+
+    Others gave way to a newer one, or were put in other words.
+
+    Args:
+        gone: Facts that are not there any more.
+        steps: What happened since they were; if nothing is known, all of them are taken out.
+    """
+    if not steps:
+        return {entry.id for entry in gone}
+    changes = [(step, change) for step in steps for change in step.changes]
+    undone = {change.id for step, change in changes if _is_undone(step, change) or change.erased}
+    is_erased = any(step.op == "erase" for step in steps)
+    ids, words = _buried(change for _, change in changes if change.file == ARCHIVE)
+    reworded = {name: heir for step in steps for name, heir in _reworded(step)}
+    found: set[str] = set()
+    for entry in gone:
+        name, text = entry.id, entry.text
+        while name in reworded:
+            name, text = reworded.pop(name)
+        # The archive holds no secrets.
+        # A line without an id that was erased has no name in the journal.
+        is_nameless = is_erased and name[:1] in "~_"
+        if name in undone | ids or is_nameless or fold(redact(text)) in words:
+            found.add(entry.id)
+    return found
+
+
+def _is_undone(step: Step, change: Change) -> bool:
+    return step.op == "undo" and change.file == PROFILE and change.after is None
+
+
+def _buried(changes: Iterable[Change]) -> tuple[set[str], set[str]]:
+    """Return the ids and the texts of what a person said no to."""
+    ids, words = set[str](), set[str]()
+    for change in changes:
+        for placed in _read(change.after):
+            meta = placed.block.meta or Metadata()
+            if meta.get("reason") in _TAKEN_OUT:
+                ids.add(meta.get("id"))
+                words.add(fold(placed.block.text))
+    return ids, words
+
+
+def _reworded(step: Step) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield lines without an id that a person changed: what each is called now, and says.
+
+    Such a line is known by its words, so that for memory it went and another one came.
+    """
+    if step.by != "person":
+        return
+    mine = [change for change in step.changes if change.file == PROFILE]
+    come = {_said(change.after): change.id for change in mine if change.before is None}
+    gone = [change for change in mine if change.after is None]
+    if len(gone) * len(come) > _MOST_PAIRS:
+        return
+    for change in gone:
+        before = _said(change.before)
+        key = fact_key(before)
+        heirs = [text for text in come if key and fact_key(text) == key]
+        for heir in (heirs or get_close_matches(before, come, n=1))[:1]:
+            yield change.id, (come.pop(heir), heir)
+
+
+def _said(raw: str | None) -> str:
+    return "".join(placed.block.text for placed in _read(raw))
+
+
+def _read(raw: str | None) -> list[Placed]:
+    return parse(raw or "").placed()[:1]
+
+
+# Who the assistant is and whom it serves, and from which files that is.
+#
+# Promises: the path is that of the file which is really used; where there is none, of the one to
+# create; every other file that could be meant is named, with why it is not used.
+
+Why = Literal["spelling", "scope", "empty", "waits", "unreadable"]
+
+
+class Aside(NamedTuple):
+    """A file that is not used.
+
+    Attributes:
+        path: The file.
+        why: ``spelling``: another file of that name is; ``scope``: the one of the other scope is;
+            ``empty``; ``waits``: git brought it, and nobody approved it yet; ``unreadable``: it
+            cannot be read, or is a link that leaves the project.
+    """
+
+    path: Path
+    why: Why
+
+
+class Page(NamedTuple):
+    """Which file tells who somebody is.
+
+    Attributes:
+        name: ``soul``: who the assistant is; ``profile``: who the user is.
+        scope: The scope that it is in.
+        path: The file that is used; where there is none, the one to create. ``None`` if the store
+            has no files.
+        is_there: Whether it is there.
+        text: What it says, as it stands there.
+        aside: The files that are not used.
+        also: Files that are used besides: a ``.agents/USER.md`` tells of the user, too.
+    """
+
+    name: Literal["soul", "profile"]
+    scope: Scope
+    path: Path | None = None
+    is_there: bool = False
+    text: str = ""
+    aside: tuple[Aside, ...] = ()
+    also: tuple[Path, ...] = ()
+
+
+class Identity(NamedTuple):
+    """Who the assistant is and whom it serves.
+
+    Attributes:
+        soul: The page that tells who the assistant is, as far as a model may see it, or ``""``.
+        profile: The facts about the user that a model may see, in file order.
+        pages: The files that they are from: the soul, then the profile.
+        step: The last step of the journal that they are from, or ``""``.
+    """
+
+    soul: str = ""
+    profile: tuple[Entry, ...] = ()
+    pages: tuple[Page, Page] = (Page("soul", "global"), Page("profile", "global"))
+    step: str = ""
+
+    @property
+    def soul_path(self) -> Path | None:
+        """The file that tells who the assistant is; ``None`` if there is none."""
+        return _path(self.pages[0])
+
+    @property
+    def profile_path(self) -> Path | None:
+        """The file that tells who the user is; ``None`` if there is none."""
+        return _path(self.pages[1])
+
+
+def _path(page: Page) -> Path | None:
+    return page.path if page.is_there else None
+
 
 T = TypeVar("T")
 
@@ -163,7 +357,6 @@ class Recollection:
         # What cannot be read now was not taken out.
         now = self._read(partial(self._soul_now, frozen.pages[0]), frozen.soul)
         # Imported here: it compares and redacts, which the start of a session does not.
-        from engramdown.cortex.frozen import left, taken_out
 
         soul = left(frozen.soul, now) if frozen.soul else ""
         facts_now = self._read(self._global.recall_identity, [*frozen.profile])

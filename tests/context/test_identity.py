@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram, Hippocampus
-from engramdown.cortex.identity import Identity, Page
+from engramdown.context.sources import Identity, Page
 from tests.cortex.person import Person
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.memory_store import MemoryStore

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.frozen import left, taken_out
+from engramdown.context.sources import left, taken_out
 from engramdown.engram import SCOPES
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.history import Change, Step
