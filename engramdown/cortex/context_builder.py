@@ -12,9 +12,9 @@ from engramdown.forks import cached_property
 from engramdown.gate.scopes import Scopes
 
 if TYPE_CHECKING:
+    from engramdown.context.notebooks import Notebooks
     from engramdown.context.sections import MemoryContext
     from engramdown.context.sources import Identity, Recollection
-    from engramdown.cortex.notebooks import Notebooks
     from engramdown.cortex.skillbook import Skillbook
     from engramdown.episodes.earlier_sessions import EarlierSession
     from engramdown.transcripts.episode import Pointer
@@ -81,7 +81,7 @@ class ContextBuilder:
     @cached_property
     def notebooks(self) -> Notebooks:
         """The journal and the working notes."""
-        from engramdown.cortex.notebooks import Notebooks
+        from engramdown.context.notebooks import Notebooks
 
         return Notebooks(self.scopes)
 

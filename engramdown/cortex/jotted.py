@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.cortex.notebooks import Notebooks, known
+from engramdown.context.notebooks import Notebooks, known
 from engramdown.errors import StoreError
 from engramdown.journal.page_search import NoteMatch, search_notes
 

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import today
-from engramdown.cortex.notebooks import FOLDERS
+from engramdown.context.notebooks import FOLDERS
 from engramdown.hippocampus.entry import Entry
 
 if TYPE_CHECKING:

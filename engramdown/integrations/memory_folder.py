@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.clock import today
 from engramdown.consolidation.plan import Move
-from engramdown.cortex.notebooks import known
+from engramdown.context.notebooks import known
 from engramdown.cortex.recalling import flat
 from engramdown.cortex.tools import Answer
 from engramdown.engram import Engram, Kind, Scope

@@ -42,7 +42,7 @@ from engramdown.transcripts.summary_log import Gist
 
 if TYPE_CHECKING:
     from engramdown.consolidation.summaries import Request, Written
-    from engramdown.cortex.notebooks import Notebooks
+    from engramdown.context.notebooks import Notebooks
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.model_runs import Asking
 
