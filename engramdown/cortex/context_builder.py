@@ -14,8 +14,8 @@ from engramdown.gate.scopes import Scopes
 if TYPE_CHECKING:
     from engramdown.context.notebooks import Notebooks
     from engramdown.context.sections import MemoryContext
+    from engramdown.context.skill_reader import Skillbook
     from engramdown.context.sources import Identity, Recollection
-    from engramdown.cortex.skillbook import Skillbook
     from engramdown.episodes.earlier_sessions import EarlierSession
     from engramdown.transcripts.episode import Pointer
 
@@ -88,7 +88,7 @@ class ContextBuilder:
     @cached_property
     def skills(self) -> Skillbook:
         """The skills of both scopes."""
-        from engramdown.cortex.skillbook import Skillbook
+        from engramdown.context.skill_reader import Skillbook
 
         return Skillbook(self.scopes)
 

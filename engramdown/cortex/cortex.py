@@ -23,8 +23,8 @@ from engramdown.storage.locks import one_call
 if TYPE_CHECKING:
     from engramdown.consolidation.facts import Message
     from engramdown.context.sections import MemoryContext
+    from engramdown.context.skill_reader import Skillbook
     from engramdown.cortex.conversations import Conversations
-    from engramdown.cortex.skillbook import Skillbook
     from engramdown.cortex.sleep_summary import SleepSummary
     from engramdown.cortex.tools import Answer
     from engramdown.cortex.turns import Session

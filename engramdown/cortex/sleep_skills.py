@@ -24,7 +24,7 @@ from engramdown.consolidation.procedures import (
     steps_of,
     write_down,
 )
-from engramdown.cortex.skillbook import Skillbook
+from engramdown.context.skill_reader import Skillbook
 from engramdown.cortex.sleep_state import Mark
 from engramdown.cortex.sleep_steps import Night, Place
 from engramdown.cortex.told import Told
