@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.summaries import Item
-from engramdown.cortex.context_builder import ContextBuilder, RunningSession
+from engramdown.context.builder import ContextBuilder, RunningSession
 from engramdown.cortex.conversation.around import Around
 from engramdown.cortex.conversation.messages import FRAME, Said
 from engramdown.cortex.conversation.seen import Seen

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from engramdown.cortex.context_builder import ContextBuilder, RunningSession
+from engramdown.context.builder import ContextBuilder, RunningSession
 from engramdown.errors import StoreError
 from engramdown.forks import cached_property
 

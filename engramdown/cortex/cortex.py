@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engramdown.cortex.context_builder import ContextBuilder
+from engramdown.context.builder import ContextBuilder
 from engramdown.engram import Engram, Scope
 from engramdown.forks import cached_property
 from engramdown.gate.scopes import Scopes

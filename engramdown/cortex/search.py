@@ -15,7 +15,7 @@ from engramdown.context.notebooks import FOLDERS
 from engramdown.hippocampus.entry import Entry
 
 if TYPE_CHECKING:
-    from engramdown.cortex.context_builder import ContextBuilder
+    from engramdown.context.builder import ContextBuilder
     from engramdown.cortex.jotted import Jotted
     from engramdown.gate.scopes import Scopes
     from engramdown.journal.journal import Match

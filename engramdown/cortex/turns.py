@@ -23,9 +23,9 @@ from engramdown.storage.locks import one_call
 from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
+    from engramdown.context.builder import ContextBuilder
     from engramdown.context.sections import MemoryContext
     from engramdown.context.sources import Identity
-    from engramdown.cortex.context_builder import ContextBuilder
     from engramdown.cortex.conversation.beside import CompactionBeside
     from engramdown.cortex.conversation.compacting import Compacted
     from engramdown.cortex.conversation.working import WorkingContext

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 from engramdown.clock import today
+from engramdown.context.builder import ContextBuilder, Day, RunningSession, Settled
 from engramdown.context.sections import (
     HISTORY,
     SKILLS,
@@ -25,7 +26,6 @@ from engramdown.context.sections import (
     retrospect,
     soul_section,
 )
-from engramdown.cortex.context_builder import ContextBuilder, Day, RunningSession, Settled
 from engramdown.cortex.conversation.fitting import allotted
 from engramdown.cortex.conversation.preface import (
     JOURNAL,
