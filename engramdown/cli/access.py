@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from engramdown import Cortex, Entry, Proposal
     from engramdown.hippocampus.entry import Archived
     from engramdown.journal.journal import Journal
-    from engramdown.skills.library import Skills
+    from engramdown.skills import Skills
     from engramdown.storage.disk import Disk
 
     Found = Entry | Proposal | Archived
@@ -444,7 +444,7 @@ def opened(place: Place, scope: Scope | None = None) -> Skills:
     Raises:
         click.ClickException: There is no such scope.
     """
-    from engramdown.skills.library import open_skills
+    from engramdown.skills import open_skills
 
     places = [meant(place, scope)] if scope else roots(place)
     skills = open_skills(places, settings_at(place, project_of(place)), _start)

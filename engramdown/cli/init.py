@@ -203,9 +203,9 @@ def _notes(root: Path) -> list[str]:
     if not found:
         return []
     # Imported here: most projects have no such notes.
-    from engramdown.importers.migration import NAME
+    from engramdown.importers import MIGRATED
 
-    return [] if (root / NAME).exists() else found
+    return [] if (root / MIGRATED).exists() else found
 
 
 NEEDS_AGENT: Final = "--remove belongs to --claude, --codex, --gemini or --cursor; give one of them"

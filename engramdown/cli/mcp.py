@@ -11,7 +11,6 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -21,11 +20,11 @@ from engramdown.cli.access import home_of, open_quietly, project_of, start_of
 from engramdown.cli.commands import given, pass_place
 from engramdown.cli.output import USAGE, RefusalError
 from engramdown.cli.process import Place
-from engramdown.mcp.client_config import CLIENTS
+from engramdown.mcp import CLIENTS
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.mcp.server import Offer
+    from engramdown.mcp import Offer
 
 
 CLIENT_HELP: Final = "Print what CLIENT needs to find the server: {known}."
@@ -116,14 +115,16 @@ def mcp(place: Place, /, **_: object) -> None:
     if options["client"]:
         _print_config(place, options)
         return
-    server = _server()
+    _check_extra()
+    from engramdown.mcp import Offer, serve_stdio
+
     cortex = open_quietly(place, "nothing")
     names = _names(options)
     try:
         definitions = cortex.tool_definitions("mcp", names or None)
     except ValueError as error:
         raise click.UsageError(no_tool(str(error))) from error
-    offer = server.Offer(definitions, asks=not options["no_ask"])
+    offer = Offer(definitions, asks=not options["no_ask"])
     for notice in cortex.scopes.notices():
         output.note(notice)
     if project_of(place) is None:
@@ -137,45 +138,44 @@ def mcp(place: Place, /, **_: object) -> None:
         raise click.UsageError(NO_PIPES)
     if process.is_terminal(sys.stdin):
         output.note(WAITS)
-    server.over_stdio(cortex, offer)
+    serve_stdio(cortex, offer)
 
 
-def _server() -> ModuleType:
-    """Return what runs a server.
+def _check_extra() -> None:
+    """Refuse to go on without what a server needs.
 
     Raises:
         click.ClickException: The extra is not installed.
     """
     try:
-        from engramdown.mcp import server
+        import engramdown.mcp.server  # noqa: F401 - it needs the SDK
     except ImportError as error:
         if (error.name or "").startswith("engramdown"):
             raise
         raise _MissingError(missing(error)) from error
-    return server
 
 
 def _serve_http(place: Place, cortex: Cortex, offer: Offer, options: dict[str, Any]) -> None:
-    from engramdown.mcp import http, server
+    from engramdown.mcp import TOKEN_FILE, bind, serve_http, token_of, url_of
 
     home = home_of(place)
-    token = http.token_of(home)
-    address = http.bind(options["host"], options["port"])
-    begins = serving(http.url_of(address.host, address.port), home / http.TOKEN_FILE)
-    server.over_http(cortex, offer, address, token, lambda: output.note(begins))
+    token = token_of(home)
+    address = bind(options["host"], options["port"])
+    begins = serving(url_of(address.host, address.port), home / TOKEN_FILE)
+    serve_http(cortex, offer, address, token, lambda: output.note(begins))
 
 
 def _print_config(place: Place, options: dict[str, Any]) -> None:
-    from engramdown.mcp import client_config
-
     client = CLIENTS[options["client"]]
     if options["over_http"]:
-        from engramdown.mcp import http
+        from engramdown.mcp import http_settings, in_url, token_of, url_of
 
-        url = http.url_of(http.in_url(options["host"]), options["port"])
-        found = client_config.over_http(client, url, http.token_of(home_of(place)))
+        url = url_of(in_url(options["host"]), options["port"])
+        found = http_settings(client, url, token_of(home_of(place)))
     else:
-        found = client_config.over_stdio(client, _program(), _where(place), _more(options))
+        from engramdown.mcp import stdio_settings
+
+        found = stdio_settings(client, _program(), _where(place), _more(options))
     # Standard output holds the settings and nothing else: it may go into a file.
     click.echo(json.dumps(found, indent=2))
     output.note(config(client.title, client.file))

@@ -25,7 +25,7 @@ from engramdown.engram import Scope
 
 if TYPE_CHECKING:
     from engramdown import Receipt
-    from engramdown.importers.migration import Came, Migration, Surveyed
+    from engramdown.importers import Came, Migration, Surveyed
 
 
 _STYLES: Final = {"queued": "warn", "discarded": "warn", "failed": "bad", "merged": "dim"}
@@ -55,7 +55,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
         raise output.RefusalError(messages.OFF)
     yes = given()["yes"]
     user_input.check(NEEDS_YES)
-    from engramdown.importers.migration import Migration
+    from engramdown.importers import Migration
 
     migration = Migration(cortex.scopes, scope, again=given()["again"])
     paths, base = _where(place, scope)
@@ -100,7 +100,7 @@ def _where(place: Place, scope: Scope) -> tuple[tuple[Path, ...], Path]:
 
 def _asked(place: Place, scope: Scope, came: Sequence[Came]) -> Migration:
     """Ask, and return what writes after a yes."""
-    from engramdown.importers.migration import Migration
+    from engramdown.importers import Migration
 
     if not came:
         raise Exit(0)

@@ -22,25 +22,28 @@ from engramdown.cli.user_input import edit_whole, keep_text, read_stdin
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError, StoreError
 from engramdown.markdown.front_matter import FrontMatter
-from engramdown.skills.files import files_beside
-from engramdown.skills.imports import PLACES, Incoming, found_at
-from engramdown.skills.library import (
+from engramdown.skills import (
+    PLACES,
     Change,
     Fate,
+    Finding,
+    Incoming,
     Known,
+    Skill,
     Skills,
+    Used,
+    built_in,
     changed,
+    files_beside,
+    found_at,
     with_body,
     with_description,
     with_text,
 )
-from engramdown.skills.store import Skill, built_in
-from engramdown.skills.usage import Used
-from engramdown.skills.validation import Finding
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
-    from engramdown.skills.library import Action
+    from engramdown.skills import Action
 
 
 _STYLES = {"error": "bad", "warning": "warn"}

@@ -28,7 +28,7 @@ from engramdown.storage.safe_open import make_folder, open_regular, patiently
 
 if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.importers.importer import FileReport, Report
+    from engramdown.importers import FileReport, Report
     from engramdown.transcripts.episode import Episode
 
 
@@ -93,8 +93,7 @@ def import_command(
 
 
 def _run(memory: EpisodicMemory, paths: Sequence[Path], source: str | None, *, dry: bool) -> Report:
-    from engramdown.importers.importer import Importer, sources
-    from engramdown.importers.inputs import find_inputs
+    from engramdown.importers import Importer, find_inputs, sources
 
     inputs = find_inputs(paths)
     chosen = sources()[source] if source else None
@@ -104,7 +103,7 @@ def _run(memory: EpisodicMemory, paths: Sequence[Path], source: str | None, *, d
 
 
 def _purge(memory: EpisodicMemory, source: str, *, as_json: bool, dry: bool) -> None:
-    from engramdown.importers.importer import purge_import
+    from engramdown.importers import purge_import
 
     gone = purge_import(memory.folder, source, dry=dry)
     if as_json:

@@ -233,7 +233,7 @@ def _text(data: bytes) -> str | None:
 
 # ---- the ledger: what came before ----
 
-NAME: Final = "migrated.jsonl"
+MIGRATED: Final = "migrated.jsonl"
 """The name of the file, in the folder of the scope."""
 OP: Final = "migrate"
 """What the steps of a migration are called in the journal."""
@@ -249,7 +249,7 @@ class Migrated:
             StoreError: If something else than a file stands there.
             OSError: If it cannot be read.
         """
-        self.path = root / NAME
+        self.path = root / MIGRATED
         self._disk = disk
         self._lock = ScopeLock(root / "memory" / ".lock", lock_timeout)
         lines = (disk.read(self.path) or b"").split(b"\n")

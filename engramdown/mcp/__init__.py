@@ -4,3 +4,37 @@ What is served is what the Cortex says: the same tools, the same gate, the same 
 model never blocks the others, and no client ever decides for a person. It needs the extra
 ``engramdown[mcp]``; nothing of that is imported before a server starts.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engramdown.lazy import door
+
+if TYPE_CHECKING:
+    from engramdown.mcp.client_config import CLIENTS, http_settings, stdio_settings
+    from engramdown.mcp.http import TOKEN_FILE, bind, in_url, token_of, url_of
+    from engramdown.mcp.server import Offer, serve_http, serve_stdio
+
+__all__ = [
+    "CLIENTS",
+    "TOKEN_FILE",
+    "Offer",
+    "bind",
+    "http_settings",
+    "in_url",
+    "serve_http",
+    "serve_stdio",
+    "stdio_settings",
+    "token_of",
+    "url_of",
+]
+
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "client_config": ["CLIENTS", "http_settings", "stdio_settings"],
+        "http": ["TOKEN_FILE", "bind", "in_url", "token_of", "url_of"],
+        "server": ["Offer", "serve_http", "serve_stdio"],
+    },
+)

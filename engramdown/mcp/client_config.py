@@ -48,7 +48,7 @@ CLIENTS: Final[Mapping[str, Client]] = MappingProxyType(
 """The clients that we know, by the names that a command takes."""
 
 
-def over_stdio(
+def stdio_settings(
     client: Client, program: str, before: Sequence[str], after: Sequence[str]
 ) -> dict[str, Any]:
     """Return the settings with which a client starts the server itself.
@@ -59,7 +59,7 @@ def over_stdio(
         before: What stands before ``mcp``: where memory is.
         after: What stands behind it.
 
-    >>> found = over_stdio(CLIENTS["json"], "engramdown", [], ["--no-ask"])
+    >>> found = stdio_settings(CLIENTS["json"], "engramdown", [], ["--no-ask"])
     >>> found["mcpServers"]["engramdown"]["args"]
     ['mcp', '--no-ask']
     """
@@ -69,10 +69,11 @@ def over_stdio(
     return {client.key: {NAME: found}}
 
 
-def over_http(client: Client, url: str, token: str) -> dict[str, Any]:
+def http_settings(client: Client, url: str, token: str) -> dict[str, Any]:
     """Return the settings with which a client finds a server that runs.
 
-    >>> over_http(CLIENTS["cursor"], "http://127.0.0.1:8377/mcp", "t")["mcpServers"]["engramdown"]
+    >>> found = http_settings(CLIENTS["cursor"], "http://127.0.0.1:8377/mcp", "t")
+    >>> found["mcpServers"]["engramdown"]
     {'url': 'http://127.0.0.1:8377/mcp', 'headers': {'Authorization': 'Bearer t'}}
     """
     found: dict[str, Any] = {"type": "http"} if client.names_type else {}

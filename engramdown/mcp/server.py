@@ -437,7 +437,7 @@ def _clean(text: str) -> str:
 # ---- running it ----
 
 
-def over_stdio(cortex: Cortex, offer: Offer) -> None:
+def serve_stdio(cortex: Cortex, offer: Offer) -> None:
     """Serve ``cortex`` over standard input and output, until the client leaves."""
 
     async def serve(server: Server[Any], pool: WorkerPool) -> None:
@@ -492,7 +492,7 @@ async def _answering(
         yield incoming, outgoing
 
 
-def over_http(
+def serve_http(
     cortex: Cortex, offer: Offer, address: Address, token: str, ready: Callable[[], object] = bool
 ) -> None:
     """Serve ``cortex`` to clients that show ``token``, until a signal ends it.

@@ -2,4 +2,69 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING
+
+from engramdown.lazy import door
+
+if TYPE_CHECKING:
+    from engramdown.skills.files import files_beside
+    from engramdown.skills.imports import PLACES, Incoming, found_at
+    from engramdown.skills.library import (
+        Action,
+        Fate,
+        Known,
+        Skills,
+        changed,
+        open_skills,
+        told_source,
+        with_body,
+        with_description,
+        with_text,
+    )
+    from engramdown.skills.store import Skill, built_in
+    from engramdown.skills.usage import Used
+    from engramdown.skills.validation import Finding
+
+__all__ = [
+    "PLACES",
+    "Action",
+    "Fate",
+    "Finding",
+    "Incoming",
+    "Known",
+    "Skill",
+    "Skills",
+    "Used",
+    "built_in",
+    "changed",
+    "files_beside",
+    "found_at",
+    "open_skills",
+    "told_source",
+    "with_body",
+    "with_description",
+    "with_text",
+]
+
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "files": ["files_beside"],
+        "imports": ["PLACES", "Incoming", "found_at"],
+        "library": [
+            "Action",
+            "Fate",
+            "Known",
+            "Skills",
+            "changed",
+            "open_skills",
+            "told_source",
+            "with_body",
+            "with_description",
+            "with_text",
+        ],
+        "store": ["Skill", "built_in"],
+        "usage": ["Used"],
+        "validation": ["Finding"],
+    },
+)

@@ -13,7 +13,7 @@ import pytest
 from engramdown import Cortex, Engram, Hippocampus
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
-from engramdown.importers.migration import NAME, Came, Migrated, Migration
+from engramdown.importers.migration import MIGRATED, Came, Migrated, Migration
 from engramdown.storage.disk import Disk
 from tests.cortex.notes import FILES, snapshot, write
 from tests.hippocampus.disks import CHANGING, Point, Watch, WatchedDisk
@@ -132,13 +132,13 @@ def test_a_rehearsal_writes_nothing(cortex: Cortex, project: Path) -> None:
 def test_what_is_gone_comes_again_if_it_is_asked_for(cortex: Cortex, project: Path) -> None:
     write(project)
     migrated(cortex, project)
-    lines = (project / ".engramdown" / NAME).read_bytes()
+    lines = (project / ".engramdown" / MIGRATED).read_bytes()
     cortex.forget(next(each.id for each in cortex.entries() if each.text == "push to main"))
     migration = Migration(cortex.scopes, "project", again=True)
     found = actions(migration.bring(migration.survey([project], project)))
     assert found["push to main"] == "encoded"
     assert found["Deploys take an hour"] == "merged"
-    assert (project / ".engramdown" / NAME).read_bytes() == lines
+    assert (project / ".engramdown" / MIGRATED).read_bytes() == lines
 
 
 def test_a_large_file_comes_in_several_runs_and_keeps_no_small_one_out(
@@ -182,7 +182,7 @@ def test_everywhere_is_another_scope(cortex: Cortex, project: Path, isolated_hom
     write(project)
     migrated(cortex, project, "global")
     assert {entry.scope for entry in cortex.entries()} == {"global"}
-    assert (isolated_home / ".engramdown" / NAME).exists()
+    assert (isolated_home / ".engramdown" / MIGRATED).exists()
 
 
 def test_a_store_without_files_is_refused(project: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_store_without_files_is_refused(project: Path) -> None:
 def test_a_ledger_passes_over_what_is_none_of_its_lines(cortex: Cortex, project: Path) -> None:
     write(project)
     first = migrated(cortex, project)
-    path = project / ".engramdown" / NAME
+    path = project / ".engramdown" / MIGRATED
     lines = path.read_bytes()
     assert {json.loads(line)["path"] for line in lines.splitlines()} <= set(FILES)
     path.write_bytes(b"\xff\n[]\n{}\n" + b'{"digest": 3}\n' + b"[" * 100_000 + b"\n" + lines)
@@ -212,8 +212,8 @@ def test_a_ledger_passes_over_what_is_none_of_its_lines(cortex: Cortex, project:
 
 
 def test_a_folder_in_its_place_is_an_error_that_names_it(cortex: Cortex, project: Path) -> None:
-    (project / ".engramdown" / NAME).mkdir(parents=True)
-    with pytest.raises(StoreError, match=NAME):
+    (project / ".engramdown" / MIGRATED).mkdir(parents=True)
+    with pytest.raises(StoreError, match=MIGRATED):
         Migration(cortex.scopes, "project")
 
 
@@ -221,16 +221,16 @@ def test_a_ledger_that_cannot_be_read_or_written_is_an_error(
     cortex: Cortex, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> bytes:
-        raise PermissionError(13, "Permission denied", NAME)
+        raise PermissionError(13, "Permission denied", MIGRATED)
 
     write(project)
     migration = Migration(cortex.scopes, "project")
     surveyed = migration.survey([project], project)
     monkeypatch.setattr(Migrated, "add", refuse)
-    with pytest.raises(StoreError, match=f"{NAME}: cannot be written: Permission denied"):
+    with pytest.raises(StoreError, match=f"{MIGRATED}: cannot be written: Permission denied"):
         migration.bring(surveyed)
     monkeypatch.setattr(Disk, "read", refuse)
-    with pytest.raises(StoreError, match=f"{NAME}: cannot be read: Permission denied"):
+    with pytest.raises(StoreError, match=f"{MIGRATED}: cannot be read: Permission denied"):
         Migration(cortex.scopes, "project")
 
 
@@ -290,5 +290,5 @@ def test_a_ledger_that_cannot_be_written_is_named(
 
     # The note in the lock file fails like this, without a name.
     monkeypatch.setattr(Migrated, "add", fail)
-    with pytest.raises(StoreError, match=rf"{NAME}: cannot be written: No space"):
+    with pytest.raises(StoreError, match=rf"{MIGRATED}: cannot be written: No space"):
         migrated(cortex, project)

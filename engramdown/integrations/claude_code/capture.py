@@ -29,7 +29,7 @@ from engramdown.transcripts.episode import is_like
 if TYPE_CHECKING:
     from engramdown.engram import Engram
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.importers.inputs import Input
+    from engramdown.importers import Input
     from engramdown.transcripts.episode import Episode
     from engramdown.transcripts.sessions import SessionInfo
 
@@ -190,7 +190,7 @@ def imported_session(episodes: EpisodicMemory, session: str) -> str:
     """Return what a conversation of Claude Code is called here; ``""`` if it never was imported."""
     if not session or not (episodes.folder / _IMPORTS).is_dir():
         return ""
-    from engramdown.importers.inputs import Ledger
+    from engramdown.importers import Ledger
     from engramdown.storage.disk import Disk
 
     ledger = Ledger(episodes.folder, Disk(), durable=False)
@@ -206,10 +206,7 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
     found = _transcript(event.transcript, episodes.folder.parent)
     if found is None or isinstance(found, str):
         return "", found or ""
-    from engramdown.importers.claude_code import CLAUDE_CODE
-    from engramdown.importers.importer import Importer
-    from engramdown.importers.inputs import Lines, sample
-    from engramdown.importers.records import FILE
+    from engramdown.importers import CLAUDE_CODE, FILE, Importer, Lines, sample
 
     with found.open() as stream:
         if not any(CLAUDE_CODE.knows(value) for value in sample(Lines(stream))):
@@ -246,7 +243,7 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
     if found.st_size > LARGEST:
         most = LARGEST // 1024 // 1024
         return f"{path}: is larger than {most} MB, too much for a hook; run `engramdown import`"
-    from engramdown.importers.inputs import Input
+    from engramdown.importers import Input
     from engramdown.storage.safe_open import open_regular
 
     def opened(stack: ExitStack) -> IO[bytes]:
