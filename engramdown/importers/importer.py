@@ -311,9 +311,8 @@ class FileImport:
             else:
                 self._add(writer, new, line)
         else:
-            writer = self._writers.get(item.key)
-            if writer is None:
-                writer = self._writer(source, item.key, self._names.own(item))
+            session = self._names.own(item)
+            writer = self._writers.get(item.key) or self._writer(source, item.key, session)
             self._add(writer, self._shelf.encoder.kept(item), line)
 
     def _add(self, writer: Writer, new: NewLine, line: int) -> None:

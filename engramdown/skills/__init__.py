@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from engramdown.skills.imports import PLACES, Incoming, found_at
     from engramdown.skills.library import (
         Action,
+        Change,
         Fate,
         Known,
         Skills,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PLACES",
     "Action",
+    "Change",
     "Fate",
     "Finding",
     "Incoming",
@@ -53,6 +55,7 @@ __getattr__, __dir__ = door(
         "imports": ["PLACES", "Incoming", "found_at"],
         "library": [
             "Action",
+            "Change",
             "Fate",
             "Known",
             "Skills",

@@ -88,7 +88,7 @@ def states(data: bytes) -> None:
         disk = Disk()
         places = (
             *(root / name for name in (sleep_state.NAME, sleep_state.WORK, locks.NAME)),
-            *(root / migration.NAME, root / "episodes" / recorder.marker(1)),
+            *(root / migration.MIGRATED, root / "episodes" / recorder.marker(1)),
             *(
                 root / "episodes" / forget.UNFINISHED,
                 Ledger(root / "episodes", disk, durable=False).path,
