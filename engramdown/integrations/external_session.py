@@ -14,20 +14,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
+from engramdown import Cortex, EngramdownError
 from engramdown.context.sections import degraded, left_out
-from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.tools import TOOLS, Answer
-from engramdown.episodes.recorder import Said
-from engramdown.errors import EngramdownError
+from engramdown.episodes import Said
 from engramdown.forks import Lock, RLock
 from engramdown.integrations.history import History, Line, Summary
-from engramdown.secrets.redaction import redact
-from engramdown.transcripts.episode import Pointer, is_session_id
+from engramdown.secrets import redact
+from engramdown.transcripts import Pointer, is_session_id
 
 if TYPE_CHECKING:
+    from engramdown import Proposal, Session
     from engramdown.cortex.conversation.beside import CompactionBeside
-    from engramdown.cortex.turns import Session
-    from engramdown.gate.proposals import Proposal
 
 T = TypeVar("T")
 
@@ -222,7 +220,7 @@ class ExternalSession:
         """Return the summaries that stand for its older part; none unless there is a budget."""
         if self._budget is None:
             return []
-        from engramdown.consolidation.summaries import format_summary
+        from engramdown.consolidation import format_summary
         from engramdown.cortex.conversation.shown import ends
 
         try:

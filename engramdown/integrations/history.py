@@ -22,17 +22,26 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from engramdown import EpisodicMemory
 from engramdown.clock import nanoseconds
-from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import StoreError
 from engramdown.forks import Lock
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
-from engramdown.transcripts.changes import SUFFIX
-from engramdown.transcripts.episode import Episode, Pointer, join_surrogates, read_line, stamp_of
-from engramdown.transcripts.payloads import redact_for_role, shorten_for_line
-from engramdown.transcripts.sessions import lines
-from engramdown.transcripts.visibility import REDACTED, excluded, read_mark
+from engramdown.transcripts import (
+    REDACTED,
+    SUFFIX,
+    Episode,
+    Pointer,
+    excluded,
+    join_surrogates,
+    lines,
+    read_line,
+    read_mark,
+    redact_for_role,
+    shorten_for_line,
+    stamp_of,
+)
 
 LEVELS: Final = 150
 """How deep a value is kept: readers of JSON give up from 200 on, each at another number."""

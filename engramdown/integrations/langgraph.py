@@ -22,6 +22,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from engramdown import Hippocampus
 from engramdown.clock import today
 from engramdown.engram import Confidence, Engram, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
@@ -60,7 +61,6 @@ from engramdown.hippocampus.changeset import (
 )
 from engramdown.hippocampus.entry import Entry, entry_id
 from engramdown.hippocampus.placement import as_entry, raw_entries, tombstones
-from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.external_session import in_thread, lock_of
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, kind_in
 from engramdown.language.untrusted import one_line
@@ -68,7 +68,7 @@ from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document
 from engramdown.markdown.metadata import Metadata
 from engramdown.recall.memories import MemoryIndex
-from engramdown.secrets.redaction import find_secrets, redact
+from engramdown.secrets import find_secrets, redact
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from engramdown import Hippocampus
 from engramdown.clock import today
-from engramdown.consolidation.plan import Move
+from engramdown.consolidation import Move
 from engramdown.context.notebooks import known
 from engramdown.cortex.recalling import flat
 from engramdown.cortex.tools import Answer
@@ -34,7 +35,6 @@ from engramdown.hippocampus.changeset import Act, Revision, new_id
 from engramdown.hippocampus.entry import Entry, entry_id
 from engramdown.hippocampus.files import step_group
 from engramdown.hippocampus.placement import raw_entries
-from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.memory_pages import (
     NOTES,
     ROOT,
@@ -54,17 +54,17 @@ from engramdown.integrations.memory_pages import (
     replaced,
     shown,
 )
-from engramdown.journal.page import normalized
+from engramdown.journal import normalized
 from engramdown.kinds import LESSONS, PENDING, PROFILE, RULES, SOUL, kind_in, topic_of
 from engramdown.language.untrusted import bullet, inert, paragraphs
 from engramdown.markdown.document import Document, Placed
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import one_call
-from engramdown.transcripts.episode import is_session_id
+from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
     from engramdown import Cortex, Session
-    from engramdown.journal.working_notes import WorkingNotes
+    from engramdown.journal import WorkingNotes
 
 Reach = Literal["project", "global", "both"]
 """Which memory the folder shows: that of one scope, or of both, each in a folder of its name."""

@@ -28,7 +28,7 @@ from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, SOUL, is
 from engramdown.language.similarity import similarity
 from engramdown.language.untrusted import heading, inert
 from engramdown.markdown.document import Document, Placed, parse, written
-from engramdown.transcripts.episode import is_session_id
+from engramdown.transcripts import is_session_id
 
 _NEEDED: Final[Mapping[str, Mapping[str, type]]] = {
     "view": {"path": str},

@@ -16,10 +16,8 @@ from itertools import zip_longest
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, cast
 
-from engramdown.cortex.cortex import Cortex
+from engramdown import Cortex, Proposal, Receipt
 from engramdown.cortex.tools import Answer
-from engramdown.gate.proposals import Proposal
-from engramdown.gate.receipts import Receipt
 from engramdown.integrations.external_session import (
     ExternalSession,
     in_thread,
@@ -37,7 +35,7 @@ from engramdown.integrations.history import (
     lifted,
     with_summaries,
 )
-from engramdown.transcripts.episode import Episode, session_of
+from engramdown.transcripts import Episode, session_of
 
 try:
     from agents import Agent, FunctionTool, RunContextWrapper, SessionSettings, TResponseInputItem

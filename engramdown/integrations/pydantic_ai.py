@@ -19,9 +19,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from engramdown.cortex.cortex import Cortex
-from engramdown.gate.proposals import Proposal
-from engramdown.gate.receipts import Receipt
+from engramdown import Cortex, Proposal, Receipt
 from engramdown.integrations.external_session import (
     ExternalSession,
     check_budget,
@@ -40,7 +38,7 @@ from engramdown.integrations.history import (
     lifted,
     readable,
 )
-from engramdown.transcripts.episode import Episode, safe_str, session_of
+from engramdown.transcripts import Episode, safe_str, session_of
 
 try:
     from pydantic_ai import AbstractToolset, RunContext, ToolDefinition

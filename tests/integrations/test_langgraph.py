@@ -279,7 +279,7 @@ def test_a_batch_reads_what_stood_before_it_and_writes_one_step(
     )
     assert results == [None, None, None, None]
     assert value_of(store, "a") == {"data": "two"}
-    steps = cortex.project_hc.history()  # type: ignore[attr-defined] # of files
+    steps = cortex.scopes.project_hc.history()  # type: ignore[attr-defined] # of files
     assert [(step.op, step.by, step.why) for step in steps] == [("encode", "llm", "put 2 values")]
 
 

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from engramdown.errors import ModelError
 from engramdown.language.untrusted import one_line
-from engramdown.models.ledger import OUTCOMES
+from engramdown.models import OUTCOMES
 
 LONGEST: Final = 4_000_000
 """So many bytes of an answer are read at most."""

@@ -19,7 +19,7 @@ from engramdown.cortex.arguments import Arguments, read_arguments, schema_of
 from engramdown.cortex.tools import Answer
 from engramdown.errors import StoreError
 from engramdown.language.untrusted import inert
-from engramdown.secrets.redaction import redact
+from engramdown.secrets import redact
 from engramdown.storage.safe_open import open_regular
 
 _MOST_BYTES: Final = 1_000_000

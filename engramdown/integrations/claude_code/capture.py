@@ -24,14 +24,12 @@ from engramdown.integrations.claude_code.environment import (
     abandoned,
 )
 from engramdown.integrations.claude_code.payload import Event
-from engramdown.transcripts.episode import is_like
+from engramdown.transcripts import is_like
 
 if TYPE_CHECKING:
-    from engramdown.engram import Engram
-    from engramdown.episodes.memory import EpisodicMemory
+    from engramdown import Engram, EpisodicMemory
     from engramdown.importers import Input
-    from engramdown.transcripts.episode import Episode
-    from engramdown.transcripts.sessions import SessionInfo
+    from engramdown.transcripts import Episode, SessionInfo
 
 LARGEST: Final = 100 * 1024 * 1024
 """Bytes of an agent's transcript that a hook reads at most."""
@@ -57,7 +55,7 @@ def is_recorded(place: HookPlace, event: Event) -> bool:
 
 def keep_event(place: HookPlace, event: Event, state: HookState) -> None:
     """Keep what the event tells, until the end of the turn."""
-    from engramdown.transcripts.payloads import redact_for_role
+    from engramdown.transcripts import redact_for_role
 
     said: list[dict[str, Any]]
     if event.aside:
@@ -145,9 +143,8 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
         session: The session.
         after: The number of that line.
     """
-    from engramdown.consolidation.actions import by_turn, cells_of
-    from engramdown.consolidation.error_lessons import lessons_of_turn
-    from engramdown.transcripts.visibility import visible
+    from engramdown.consolidation import by_turn, cells_of, lessons_of_turn
+    from engramdown.transcripts import visible
 
     episodes = place.episodes()
     if episodes is None:
@@ -271,7 +268,7 @@ def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
 
 def _info(episodes: EpisodicMemory, session: str) -> SessionInfo | None:
     from engramdown.storage.disk import Disk
-    from engramdown.transcripts.sessions import Sessions
+    from engramdown.transcripts import Sessions
 
     return Sessions(episodes.folder, Disk()).info(session)
 
@@ -298,7 +295,7 @@ def _log(
     episodes: EpisodicMemory, session: str, said: Mapping[str, Any], known: set[tuple[str, str]]
 ) -> None:
     """Write one line down, unless a hook that was killed wrote it before."""
-    from engramdown.transcripts.episode import stamp
+    from engramdown.transcripts import stamp
 
     role, text = said.get("role"), said.get("text")
     try:

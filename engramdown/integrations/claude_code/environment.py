@@ -21,12 +21,11 @@ from engramdown.clock import moment, nanoseconds
 from engramdown.errors import StoreError
 from engramdown.settings import Settings, find_project, global_home, load_or_strictest
 from engramdown.storage.disk import Disk
-from engramdown.transcripts.episode import is_session_id
+from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
-    from engramdown import Cortex
+    from engramdown import Cortex, EpisodicMemory
     from engramdown.engram import Scope
-    from engramdown.episodes.memory import EpisodicMemory
 
 PATIENCE: Final = 0.5
 """Seconds for which a hook waits for a lock."""
@@ -64,7 +63,7 @@ class HookPlace(NamedTuple):
             settings: Other settings than those that were configured.
         """
         # Imported here: after most tool calls nothing of memory is needed.
-        from engramdown.cortex.cortex import Cortex
+        from engramdown import Cortex
         from engramdown.hippocampus.store import REFUSED, ClosedDisk, Hippocampus, is_refused
         from engramdown.storage.disk import Disk
 
@@ -86,7 +85,7 @@ class HookPlace(NamedTuple):
         """Return the transcripts of the project; without a project nothing is recorded."""
         if self.project is None:
             return None
-        from engramdown.episodes.memory import EpisodicMemory
+        from engramdown import EpisodicMemory
 
         return EpisodicMemory(self.project, self.settings.episodes)
 
@@ -274,7 +273,7 @@ def abandoned(root: Path, session: str, before: float, most: int) -> list[HookSt
 def complain(root: Path, event: str, reason: str) -> None:
     """Keep that a hook had trouble, for ``doctor`` and the next session; never raises."""
     # Imported here: hooks hardly ever have trouble.
-    from engramdown.secrets.redaction import redact
+    from engramdown.secrets import redact
 
     disk = Disk()
     path = root / FOLDER / TROUBLE

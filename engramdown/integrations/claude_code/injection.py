@@ -30,8 +30,7 @@ from engramdown.language.words import STOP_WORDS, UNSPACED, is_inflected, spaced
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from engramdown import Cortex, MemoryContext
-    from engramdown.hippocampus.entry import Entry
+    from engramdown import Cortex, Entry, MemoryContext
 
 Say = Callable[[str], object]
 """Is given a part of what to print; ``""`` for nothing."""

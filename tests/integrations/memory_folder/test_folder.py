@@ -76,7 +76,7 @@ def test_a_line_is_inserted_below_those_of_its_section(rules: Model) -> None:
 def test_what_a_model_takes_out_stands_in_the_archive(rules: Model, cortex: Cortex) -> None:
     rules.does("str_replace", "rules.md", old_str="- Use uv\n", new_str="")
     assert "- Use uv" not in rules.sees("rules.md")
-    (gone,) = cortex.project_hc.archived()  # type: ignore[attr-defined] # of files
+    (gone,) = cortex.scopes.project_hc.archived()  # type: ignore[attr-defined] # of files
     assert (gone.entry.text, gone.reason, gone.by) == ("Use uv", "removed", "llm")
     # Nobody said that it must not be learned again.
     rules.does("insert", "rules.md", insert_line=2, insert_text="- Use uv")
