@@ -57,6 +57,7 @@ from engramdown.kinds import (
     is_of_lessons,
     title_of,
     topic_file,
+    topic_of,
 )
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
@@ -712,7 +713,7 @@ def _note(draft: Draft, revision: Revision, stays: Entry, lines: Sequence[_Line]
         meta = line.placed.block.meta or Metadata()
         better = meta.update(_values(meta, revision))
         document = draft.get(line.file)
-        if revision.topic and line.file.startswith("topics/"):
+        if revision.topic and topic_of(line.file):
             draft.put(line.file, document.remove(line.placed.block))
         elif better != meta:
             draft.put(line.file, document.note(line.placed.block, better))
@@ -807,7 +808,7 @@ def unretire(draft: Draft, placed: Placed, new_id: str, today: str) -> Filed:
 
 
 def _home(kind: Kind, was: str) -> str:
-    return was if was.startswith("topics/") and is_name(was) else file_of(kind)
+    return was if topic_of(was) and is_name(was) else file_of(kind)
 
 
 def _section(document: Document, kind: Kind, own: str) -> str:

@@ -49,7 +49,7 @@ def copies_of(file: str, meta: Metadata) -> list[str]:
     """Return the other files that hold a lesson: its topic's, or the one of all lessons."""
     if not meta.get("id"):
         return []
-    if file.startswith("topics/"):
+    if topic_of(file):
         return [LESSONS]
     topic = meta.get("topic")
     name = f"topics/{topic}.md"

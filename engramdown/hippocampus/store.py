@@ -49,6 +49,7 @@ from engramdown.kinds import (
     SOUL,
     starter_files,
     topic_file,
+    topic_of,
 )
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed, parse
@@ -113,7 +114,7 @@ class Store:
         found = self._entries_of(name)
         ids = {entry.id for entry in found}
         folds = {entry.fold for entry in found}
-        wanted = name[len("topics/") : -len(".md")]
+        wanted = topic_of(name)
         for entry in self._entries_of(LESSONS):
             if entry.topic == wanted and entry.id not in ids and entry.fold not in folds:
                 found.append(entry)
@@ -190,7 +191,7 @@ class Store:
         for entry in self._all(pass_over):
             if entry.id not in found:
                 found[entry.id] = entry
-            elif not entry.file.startswith("topics/"):
+            elif not topic_of(entry.file):
                 found[f"{entry.id} {entry.file} {entry.line}"] = entry
         return list(found.values())
 

@@ -37,8 +37,6 @@ _WORD: Final = re.compile(r"[a-z0-9]++")
 _GLUED: Final = re.compile(r"-->\w")
 _OURS: Final = "<<<<<<<"
 _MERGED: Final = re.compile(r"^(?:<{7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
-# So many blocks on each side decide whether neighbours must be kept apart.
-_AROUND: Final = 3
 
 
 class Placed(NamedTuple):
@@ -220,7 +218,7 @@ class Document:
         return self._swap(block, [])
 
     def without(self, blocks: Collection[Block]) -> Document:
-        """Return the document without ``blocks``, in one pass; their neighbours read as before.
+        """Return the document without ``blocks``; their neighbours read as before.
 
         Raises:
             ValueError: If one is not a block of this document.
@@ -233,33 +231,13 @@ class Document:
         if not gone:
             return self
         kept = joined(kept)
-        if not reads_back(kept):
-            kept = joined([*self._apart_from(gone)])
         if reads_back(kept):
             return Document(kept)
-        # Something far away decides how a line reads: then each is fitted against the whole file.
+        # Neighbours would join: then what keeps them apart is found for one block at a time.
         document = self
         for block in blocks:
             document = document.remove(block)
         return document
-
-    def _apart_from(self, gone: Collection[int]) -> Iterator[Block]:
-        """Yield the blocks but those with the ids ``gone``, and what keeps neighbours apart."""
-        kept: list[Block] = []
-        was_gone = False
-        for at, block in enumerate(self.blocks):
-            if id(block) in gone:
-                was_gone = True
-                continue
-            if was_gone:
-                below = map(self.blocks.__getitem__, range(at, len(self.blocks)))
-                rest = (each for each in below if id(each) not in gone)
-                around = [*kept[-_AROUND:], *islice(rest, _AROUND)]
-                here = len(kept[-_AROUND:])
-                kept += fit(around, range(here, here), [], self.eol)
-            kept.append(block)
-            was_gone = False
-        yield from kept
 
     def sharing(self, other: Document) -> Document:
         """Return the same document, with the entries of ``other`` that have the same bytes.
