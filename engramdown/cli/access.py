@@ -31,7 +31,7 @@ from engramdown.transcripts.sessions import SessionInfo, Sessions, Tally, count_
 if TYPE_CHECKING:
     # Only named here: what records a transcript loads nothing of memory.
     from engramdown import Cortex, Entry, Proposal
-    from engramdown.hippocampus.entry import Archived
+    from engramdown.hippocampus import Archived
     from engramdown.journal.journal import Journal
     from engramdown.skills import Skills
     from engramdown.storage.disk import Disk
@@ -457,7 +457,7 @@ def opened(place: Place, scope: Scope | None = None) -> Skills:
 
 def _start(scope: Scope, root: Path) -> None:
     # Imported here: hardly ever is a skill the first thing in a scope.
-    from engramdown.hippocampus.store import Hippocampus
+    from engramdown.hippocampus import Hippocampus
 
     Hippocampus(root, scope).start()
 
@@ -516,7 +516,7 @@ def _find_waiting(cortex: Cortex, prefix: str) -> Proposal:
 
 def find_archived(cortex: Cortex, prefix: str) -> Archived:
     """Return the retired memory that ``prefix`` means; raises as :func:`find_entry`."""
-    from engramdown.hippocampus.entry import retired_name
+    from engramdown.hippocampus import retired_name
 
     items = cortex.scopes.archived()
     name = retired_name(prefix, [item.entry for item in items])
@@ -543,7 +543,7 @@ _Item = TypeVar("_Item")
 
 
 def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _Item:
-    from engramdown.hippocampus.entry import by_prefix
+    from engramdown.hippocampus import by_prefix
 
     # Of several with one id it is the last.
     latest = list({key: (key, text, item) for key, text, item in items}.values())
@@ -556,7 +556,7 @@ def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _
 
 def raw_text(path: Path, line: int) -> str:
     """Return the entry that starts on ``line`` of the file as it stands there, or ``""``."""
-    from engramdown.markdown.document import parse
+    from engramdown.markdown import parse
 
     text = path.read_bytes().decode("utf-8", "surrogateescape")
     return next((item.block.raw for item in parse(text).placed() if item.line == line), "")

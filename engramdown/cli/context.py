@@ -30,8 +30,7 @@ from engramdown.engram import Scope, fold
 from engramdown.errors import StoreError, UnfitFileError
 from engramdown.integrations.agents_md import BUDGET, Change, page, read, write
 from engramdown.language.characters import on_screen
-from engramdown.markdown.document import Placed, parse
-from engramdown.markdown.marked_block import BlockError, put_in, taken_out
+from engramdown.markdown import BlockError, Placed, parse, put_in, taken_out
 from engramdown.tokens import estimate_tokens
 
 _OF_A_SESSION: Final = ("budget", "tail", "shape")

@@ -41,7 +41,7 @@ from engramdown.doctor.repairs import Ids, repair
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.git.repository import find_repository
-from engramdown.hippocampus.changeset import FileChange
+from engramdown.hippocampus import FileChange
 from engramdown.integrations.claude_code.environment import FOLDER, TROUBLE, troubles
 from engramdown.settings import Settings, load
 

@@ -32,13 +32,11 @@ from engramdown.git import diff as past
 from engramdown.git.diff import VERBS, State, compare, words
 from engramdown.git.diff import Change as GitChange
 from engramdown.git.repository import Commit
-from engramdown.hippocampus.entry import by_prefix
-from engramdown.hippocampus.history import Change, Step
-from engramdown.hippocampus.undo import ERRANDS
+from engramdown.hippocampus import ERRANDS, Change, Step, by_prefix
 
 if TYPE_CHECKING:
     from engramdown import Proposal
-    from engramdown.hippocampus.entry import Archived
+    from engramdown.hippocampus import Archived
 
 
 class _Kept(NamedTuple):

@@ -29,7 +29,7 @@ from engramdown.errors import UnfitFileError
 from engramdown.git.driver import DRIVER, Setup, drive, plan_setup, set_up
 from engramdown.git.driver import program as driver_program
 from engramdown.git.lines import Markers
-from engramdown.hippocampus.store import REFUSAL
+from engramdown.hippocampus import REFUSAL
 from engramdown.integrations.agents_md import Change, write
 from engramdown.integrations.claude_code.install import AGENTS, plan, program, to_paste
 from engramdown.settings import find_project, scope_folder

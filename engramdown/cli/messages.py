@@ -184,7 +184,7 @@ def several_kinds(kinds: Iterable[str]) -> str:
 def kept_here(receipts: Iterable[Receipt]) -> str:
     """Say that what was meant for all projects is kept in this one, or ``""``."""
     # Imported here: who has a receipt has loaded it.
-    from engramdown.hippocampus.store import REFUSED
+    from engramdown.hippocampus import REFUSED
 
     is_kept = any(REFUSED in each.reason for each in receipts)
     return f"facts about you are kept in this project: {REFUSED}" if is_kept else ""
@@ -193,7 +193,7 @@ def kept_here(receipts: Iterable[Receipt]) -> str:
 def receipt(item: Receipt) -> str:
     """Say what happened to a memory, where, and why."""
     # Imported here: who has a receipt has loaded it.
-    from engramdown.hippocampus.store import REFUSED
+    from engramdown.hippocampus import REFUSED
 
     if item.reason == _DECLINED:
         return DECLINED if item.is_ours else f"{DECLINED} {_NOT_YOURS}"

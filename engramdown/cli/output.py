@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from engramdown import Cortex
-    from engramdown.hippocampus.changeset import FileChange
+    from engramdown.hippocampus import FileChange
 
 _WIDEST: Final = 100
 _USUAL: Final = 80

@@ -34,11 +34,10 @@ from engramdown.gate.why import Known, Said, Taught, Why
 from engramdown.git import diff
 from engramdown.git.diff import State
 from engramdown.git.repository import Commit
-from engramdown.hippocampus.entry import Archived
-from engramdown.hippocampus.entry import Entry as StoredEntry
-from engramdown.hippocampus.snapshot import meant
+from engramdown.hippocampus import Archived, meant
+from engramdown.hippocampus import Entry as StoredEntry
 from engramdown.kinds import PENDING, PROFILE, SOUL
-from engramdown.markdown.metadata import is_address
+from engramdown.markdown import is_address
 from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_whole, keep_text, read_stdin
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError, StoreError
-from engramdown.markdown.front_matter import FrontMatter
+from engramdown.markdown import FrontMatter
 from engramdown.skills import (
     PLACES,
     Change,

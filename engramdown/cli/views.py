@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.eraser import Held
     from engramdown.gate.arrivals import Arrival
     from engramdown.gate.erase import Erased, Shared
-    from engramdown.hippocampus.entry import Archived
-    from engramdown.hippocampus.history import Step
+    from engramdown.hippocampus import Archived, Step
     from engramdown.recall.hits import Hit
 
 
@@ -76,7 +75,7 @@ def full_lines(
 ) -> Iterator[Line]:
     """Return everything that is known about a memory, and its line in the file (``raw``)."""
     from engramdown import Entry
-    from engramdown.hippocampus.entry import Archived
+    from engramdown.hippocampus import Archived
 
     if isinstance(found, Entry):
         yield line((found.text, "strong"), *beside(found.comments))

@@ -30,7 +30,8 @@ from engramdown.engram import (
     slug,
 )
 from engramdown.kinds import LESSONS, PROFILE, RULES, kind_in, kind_in_scope
-from engramdown.markdown.front_matter import FrontMatter, parse
+from engramdown.markdown import FrontMatter
+from engramdown.markdown.front_matter import parse
 
 _OPEN: Final = "<!--"
 _CLOSE: Final = "-->"

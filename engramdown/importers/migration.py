@@ -26,8 +26,7 @@ from engramdown.cortex.kinds import kind_of
 from engramdown.engram import Engram, Scope, fingerprint, identity
 from engramdown.errors import StoreError
 from engramdown.gate.receipts import Receipt
-from engramdown.hippocampus.changeset import Act, new_id
-from engramdown.hippocampus.files import step_group
+from engramdown.hippocampus import Act, new_id, step_group
 from engramdown.importers.markdown_notes import (
     Brought,
     File,

@@ -50,23 +50,24 @@ from engramdown.gate.keyed_values import (
 )
 from engramdown.gate.pending import Operation, Pending
 from engramdown.gate.pending_file import FileQueue
-from engramdown.hippocampus.changeset import (
+from engramdown.hippocampus import (
     Act,
     Draft,
+    Entry,
     PlanContext,
     Revision,
+    as_entry,
+    entry_id,
     new_id,
+    raw_entries,
     revise,
+    tombstones,
     verified_by,
 )
-from engramdown.hippocampus.entry import Entry, entry_id
-from engramdown.hippocampus.placement import as_entry, raw_entries, tombstones
 from engramdown.integrations.external_session import in_thread, lock_of
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, kind_in
 from engramdown.language.untrusted import one_line
-from engramdown.markdown.blocks import Block
-from engramdown.markdown.document import Document
-from engramdown.markdown.metadata import Metadata
+from engramdown.markdown import Block, Document, Metadata
 from engramdown.recall.memories import MemoryIndex
 from engramdown.secrets import find_secrets, redact
 from engramdown.storage.locks import one_call

@@ -31,10 +31,7 @@ from engramdown.forks import Lock
 from engramdown.gate.gate import REASONS, harmless
 from engramdown.gate.pending import Operation, Pending
 from engramdown.gate.pending_file import FileQueue, question
-from engramdown.hippocampus.changeset import Act, Revision, new_id
-from engramdown.hippocampus.entry import Entry, entry_id
-from engramdown.hippocampus.files import step_group
-from engramdown.hippocampus.placement import raw_entries
+from engramdown.hippocampus import Act, Entry, Revision, entry_id, new_id, raw_entries, step_group
 from engramdown.integrations.memory_pages import (
     NOTES,
     ROOT,
@@ -57,7 +54,7 @@ from engramdown.integrations.memory_pages import (
 from engramdown.journal import normalized
 from engramdown.kinds import LESSONS, PENDING, PROFILE, RULES, SOUL, kind_in, topic_of
 from engramdown.language.untrusted import bullet, inert, paragraphs
-from engramdown.markdown.document import Document, Placed
+from engramdown.markdown import Document, Placed
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import one_call
 from engramdown.transcripts import is_session_id

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import mcp_types as types
 
 from engramdown.errors import EngramdownError, EntryNotFoundError
-from engramdown.hippocampus.entry import begins
+from engramdown.hippocampus import begins
 from engramdown.kinds import KIND_TABLE
 from engramdown.language.characters import on_screen
 from engramdown.language.untrusted import inert

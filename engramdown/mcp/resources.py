@@ -21,7 +21,7 @@ from engramdown.language.untrusted import bullet, heading, inert, one_line
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.hippocampus.entry import Entry
+    from engramdown.hippocampus import Entry
 
 TOPIC: Final = "memory://topics/"
 """What the address of a topic begins with."""

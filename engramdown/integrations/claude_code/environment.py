@@ -64,7 +64,7 @@ class HookPlace(NamedTuple):
         """
         # Imported here: after most tool calls nothing of memory is needed.
         from engramdown import Cortex
-        from engramdown.hippocampus.store import REFUSED, ClosedDisk, Hippocampus, is_refused
+        from engramdown.hippocampus import REFUSED, ClosedDisk, Hippocampus, is_refused
         from engramdown.storage.disk import Disk
 
         chosen = settings or self.settings

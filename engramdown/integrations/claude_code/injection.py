@@ -201,7 +201,7 @@ def _relevant(opened: Callable[[], Cortex], text: str, known: Sequence[str]) -> 
     # Asked first: what most people say most of the time needs no memory to be opened.
     if sum(_weight(word, is_rare=True) for word in _words(text)) < _ENOUGH:
         return []
-    from engramdown.markdown.metadata import current_id
+    from engramdown.markdown import current_id
 
     cortex, seen = opened(), frozenset(map(current_id, known))
     found = [entry for entry in cortex.recall(text, _LOOKED_AT) if entry.id not in seen]
