@@ -223,9 +223,32 @@ def given() -> dict[str, Any]:
 label_argument = click.argument("label", metavar="LABEL", shell_complete=complete_labels)
 id_argument = click.argument("entry_id", metavar="ID", shell_complete=complete_ids)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+session_argument = click.argument(
+    "session", metavar="[SESSION]", default="", shell_complete=complete_sessions
+)
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Change nothing; show the diff of what would change."
 )
+
+
+def number_option(
+    text: str, default: int, name: str = "--number", *, least: int = 1
+) -> Callable[[Command], Command]:
+    """Return a decorator that adds ``-n``; ``text`` is its help, ``name`` its long form."""
+    number = click.IntRange(least)
+    return click.option(
+        "-n", name, type=number, default=default, show_default=True, metavar="N", help=text
+    )
+
+
+def since_option(text: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds ``--since`` with the help ``text``."""
+    return click.option("--since", type=Moment(), metavar="DATE", help=text)
+
+
+def until_option(text: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds ``--until`` with the help ``text``."""
+    return click.option("--until", type=Moment(end=True), metavar="DATE", help=text)
 
 
 def scope_options(help_global: str, help_project: str) -> Callable[[Command], Command]:

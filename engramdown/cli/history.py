@@ -21,7 +21,14 @@ from click.exceptions import Exit
 from engramdown import Cortex, Hippocampus
 from engramdown.cli import messages, output, process, views
 from engramdown.cli.access import meant, open_cortex, settings_at
-from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
+from engramdown.cli.commands import (
+    dry_run_option,
+    given,
+    json_option,
+    number_option,
+    pass_place,
+    scope_options,
+)
 from engramdown.cli.layout import Line, Part, line
 from engramdown.cli.output import REFUSED, Outcome, RefusalError, file_diff
 from engramdown.cli.process import Place
@@ -55,15 +62,7 @@ class _Choice(NamedTuple):
 
 
 @click.command()
-@click.option(
-    "-n",
-    "--number",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="At most so many steps.",
-)
+@number_option("At most so many steps.", 20)
 @click.option("--file", metavar="FILE", help="Only steps that changed this file: rules.md.")
 @scope_options("Only the global scope.", "Only this project.")
 @json_option

@@ -119,15 +119,7 @@ _scopes = commands.scope_options("The global scope.", "This project (default whe
 
 
 @click.command("list")
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="At most so many days.",
-)
+@commands.number_option("At most so many days.", 10, "--limit")
 @_scopes
 @commands.json_option
 @commands.pass_place
@@ -165,15 +157,7 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, as_json: bool) -
 
 @click.command("search", cls=commands.WordsCommand)
 @click.argument("words", metavar="WORDS...", nargs=-1, required=True)
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="At most so many entries.",
-)
+@commands.number_option("At most so many entries.", 5, "--limit")
 @click.option("--exact", is_flag=True, help="What holds WORDS as they are, newest first.")
 @commands.scope_options("Only the global scope.", "Only this project.")
 @commands.json_option
@@ -417,9 +401,7 @@ _DEEDS = ("write", "append", "edit", "restore", "delete", "history")
 
 
 @click.command()
-@click.argument(
-    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
-)
+@commands.session_argument
 @click.option("--write", metavar="TEXT", help='Replace them; "-" reads TEXT from stdin.')
 @click.option("--append", metavar="TEXT", help='Add to them; "-" reads TEXT from stdin.')
 @click.option("--edit", is_flag=True, help="Replace them in your editor.")

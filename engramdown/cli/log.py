@@ -270,9 +270,7 @@ def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: obje
 
 
 @click.command()
-@click.argument(
-    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
-)
+@commands.session_argument
 @click.option(
     "--reason",
     type=click.Choice(_REASONS),

@@ -257,9 +257,7 @@ def _data(
 
 
 @click.command()
-@click.argument(
-    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
-)
+@commands.session_argument
 @click.option("--edit", is_flag=True, help="Correct it in your editor; what you write wins.")
 @click.option("--fill", is_flag=True, help="Let the model that is set fill it in first.")
 @commands.scope_options("The global scope.", "This project (default where there is one).")

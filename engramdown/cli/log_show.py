@@ -17,12 +17,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from click.exceptions import Exit
 
 from engramdown.cli import commands, output, process
 from engramdown.cli.access import NONE_RUNS, Transcripts, no_sessions, open_transcripts, words_of
 from engramdown.cli.layout import Line, cells, clock, duration, lasted, line, pick, table
-from engramdown.cli.output import REFUSED, RefusalError
+from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.clock import local
 from engramdown.language.characters import on_screen
@@ -55,25 +54,10 @@ class _Listed:
 
 
 @click.command("list")
-@click.option(
-    "-n",
-    "--number",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="At most so many sessions.",
-)
+@commands.number_option("At most so many sessions.", 20)
 @click.option("--open", "is_open", is_flag=True, help="Only those that have not ended.")
-@click.option(
-    "--since",
-    type=commands.Moment(),
-    metavar="DATE",
-    help="Only what was going on at DATE or later.",
-)
-@click.option(
-    "--until", type=commands.Moment(end=True), metavar="DATE", help="Only what had begun by DATE."
-)
+@commands.since_option("Only what was going on at DATE or later.")
+@commands.until_option("Only what had begun by DATE.")
 @commands.scope_options("The global scope.", "This project (default where there is one).")
 @commands.json_option
 @commands.pass_place
@@ -92,8 +76,7 @@ def list_sessions(place: Place, /, *, scope: str | None, as_json: bool, **_: obj
     if found[len(shown) :]:
         output.note(more_sessions(len(found) - len(shown), len(found)))
     if not shown:
-        process.complain(_nothing(transcripts))
-        raise Exit(REFUSED)
+        raise RefusalError(_nothing(transcripts))
 
 
 def info_data(transcripts: Transcripts, info: SessionInfo, tally: Tally) -> dict[str, Any]:
@@ -322,18 +305,8 @@ _MOST_CHARACTERS: Final = 600
 
 
 @click.command()
-@click.argument(
-    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
-)
-@click.option(
-    "-n",
-    "--number",
-    type=click.IntRange(0),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Begin with the last N lines.",
-)
+@commands.session_argument
+@commands.number_option("Begin with the last N lines.", 10, least=0)
 @commands.scope_options("The global scope.", "This project (default where there is one).")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON each, for programs.")
 @commands.pass_place
@@ -544,17 +517,11 @@ _TOOL_STYLES: Final = ("strong",)
 
 
 @click.command()
-@click.argument(
-    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
-)
+@commands.session_argument
 @click.option("--all", "everywhere", is_flag=True, help="Of all sessions.")
 @click.option("--name", "tool", metavar="TOOL", default="", help="Only this tool.")
-@click.option(
-    "--since", type=commands.Moment(), metavar="DATE", help="Of all sessions, from DATE on."
-)
-@click.option(
-    "--until", type=commands.Moment(end=True), metavar="DATE", help="Of all sessions, to DATE."
-)
+@commands.since_option("Of all sessions, from DATE on.")
+@commands.until_option("Of all sessions, to DATE.")
 @commands.scope_options("The global scope.", "This project (default where there is one).")
 @commands.json_option
 @commands.pass_place
@@ -584,8 +551,7 @@ def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool, **
         lines = [*_tool_lines(sums(calls)), *damage_lines(len(transcript.malformed))]
         output.page(output.fast_screen().rows(lines))
     if not calls:
-        process.complain(no_tools(name))
-        raise Exit(REFUSED)
+        raise RefusalError(no_tools(name))
 
 
 def _show_everywhere(transcripts: Transcripts, tool: str, *, as_json: bool) -> None:
@@ -603,14 +569,11 @@ def _show_everywhere(transcripts: Transcripts, tool: str, *, as_json: bool) -> N
     else:
         output.page(output.fast_screen().rows(_tool_lines(found, everywhere=True)))
     if not found:
-        process.complain(no_tools(""))
-        raise Exit(REFUSED)
+        raise RefusalError(no_tools(""))
 
 
 @click.command()
-@click.argument(
-    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
-)
+@commands.session_argument
 @commands.scope_options("The global scope.", "This project (default where there is one).")
 @commands.json_option
 @commands.pass_place
@@ -632,8 +595,7 @@ def steps(place: Place, /, *, session: str, scope: str | None, as_json: bool) ->
         lines = [*rows, *damage_lines(len(transcript.malformed))]
         output.page(output.fast_screen().rows(lines))
     if not found:
-        process.complain(no_steps(name))
-        raise Exit(REFUSED)
+        raise RefusalError(no_steps(name))
 
 
 def _step_row(step: Iteration) -> tuple[str, ...]:

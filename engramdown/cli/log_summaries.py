@@ -65,9 +65,7 @@ def _of_a_gist(command: commands.Command) -> commands.Command:
 
 
 @click.command()
-@click.argument(
-    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
-)
+@commands.session_argument
 @commands.scope_options("The global scope.", "This project (default where there is one).")
 @commands.json_option
 @commands.pass_place
@@ -320,9 +318,7 @@ _HANG: Final = 4
 
 @click.command(cls=commands.WordsCommand)
 @click.argument("pattern")
-@click.argument(
-    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
-)
+@commands.session_argument
 @click.option(
     "--scope",
     "where",
@@ -331,15 +327,7 @@ _HANG: Final = 4
     show_default=True,
     help="Where to look.",
 )
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1),
-    default=GREP,
-    show_default=True,
-    metavar="N",
-    help="At most so many hits.",
-)
+@commands.number_option("At most so many hits.", GREP, "--limit")
 @commands.scope_options("The global scope.", "This project (default where there is one).")
 @commands.json_option
 @commands.pass_place
@@ -397,9 +385,7 @@ _PLANNED: Final = (
 
 
 @click.command()
-@click.argument(
-    "session", metavar="[SESSION]", default="", shell_complete=commands.complete_sessions
-)
+@commands.session_argument
 @click.option(
     "--mode",
     type=click.Choice(MODES),

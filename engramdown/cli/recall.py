@@ -37,26 +37,13 @@ _RANGE: Final = ("since", "until")
 
 @click.command(cls=commands.WordsCommand)
 @click.argument("words", metavar="[WORDS]...", nargs=-1)
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="At most so many memories, and so many lines of transcripts.",
+@commands.number_option(
+    "At most so many memories, and so many lines of transcripts.", 20, "--limit"
 )
 @click.option("--exact", is_flag=True, help="What holds WORDS as they are, newest first.")
 @click.option("--days", type=click.IntRange(0), metavar="DAYS", help="Only of the last DAYS days.")
-@click.option(
-    "--since", type=commands.Moment(), metavar="DATE", help="Only what is of DATE or later."
-)
-@click.option(
-    "--until",
-    type=commands.Moment(end=True),
-    metavar="DATE",
-    help="Only what is of DATE or earlier.",
-)
+@commands.since_option("Only what is of DATE or later.")
+@commands.until_option("Only what is of DATE or earlier.")
 @click.option(
     "--role",
     type=click.Choice(_ROLES),
