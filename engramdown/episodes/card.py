@@ -1,12 +1,14 @@
-"""What a session was about, on a card: computed from its lines, corrected by a person.
+"""The card of a session: what it was about, at a glance.
 
-Promises: the same lines give the same card, without a model; lines that were excluded or redacted
-leave nothing on it; what a person's page says wins, field by field, and any text is a page. No
-file, no clock.
+It is computed from the lines, without a model; a model may fill it in (a line of JSON in
+``gists/<session>.jsonl``), and what a person writes on the page ``gists/<session>.card.md`` wins,
+field by field. Lines that were excluded or redacted leave nothing on it, and what a model said
+before lines were taken back counts no more. Any text is a page, and it is never written again by
+us once it is there.
 
-The fields that need judgement are extracts here: the title is how the user began, the paragraph is
-how the user began and what the assistant said last. Decisions are told by nobody until a model or a
-person writes them down.
+The fields that need judgement are extracts: the title is how the user began, the paragraph is how
+the user began and what the assistant said last. There are no decisions until a model or a person
+writes them down.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Earlier sessions as a model is reminded of them: the older, the shorter.
 
-Promises: the newest session is an excerpt of what the user and the assistant said, the next three
-are a paragraph, the others one line; a silence before a session is named, measured from the end of
-whatever session came before it, shown or not. Everything is one line of text, and cut between
-code points. A transcript that cannot be read is passed over.
+The newest session is an excerpt of what the user and the assistant said, the next three are a
+paragraph, the others one line. A silence before a session is named, measured from the end of
+whatever session came before it, shown or not. Everything is one line of text, cut between code
+points. A transcript that cannot be read is passed over.
 """
 
 from __future__ import annotations

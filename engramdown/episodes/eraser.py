@@ -1,9 +1,9 @@
-"""Transcripts without what a person erased for good, and what was made of them.
+"""Erasing words for good from transcripts, and from everything that was made of them.
 
-Promises: a line that holds the words, or half of them, is emptied, with no digest of them; so
-are the lines of a whole text that holds one, which goes; nobody who writes meanwhile loses a line;
-summaries, cards, vectors and the index of such lines go with them. Done twice it does no harm, and
-what was cut short is done again from the beginning.
+A line that holds the words, or half of them, is emptied, without a digest of them; so are the lines
+of a whole text that holds one, which goes. Nobody who writes meanwhile loses a line. Summaries,
+cards, vectors and the index of such lines go with them. Done twice it does no harm, and what was
+cut short is done again from the beginning.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Taking back what was recorded: out of sight, out of the file, or all of a session.
 
-Promises: *exclude* adds a line and changes none; *redact* empties lines and leaves everything else
+*Exclude* adds a line and changes none; *redact* empties lines and leaves everything else
 of the file as it was, *hide* only hides the secrets in lines; *purge* leaves nothing of a session.
 What a crash interrupts is finished by the next call, or was not begun. Nobody who writes to the
 session meanwhile loses a line. What was made of the lines goes with them: payloads that no other

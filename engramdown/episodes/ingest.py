@@ -1,7 +1,7 @@
-"""A batch of messages of another program: read, and told apart from what is there already.
+"""A batch of messages of another program: checked, and told apart from what is there already.
 
-Promises: nothing is taken of a batch in which anything is wrong, and the error says which message
-and what it may be; a message whose id stands in the session is not written again.
+Nothing is taken of a batch in which anything is wrong, and the error says which message it is and
+what it may be. A message whose id stands in the session is not written again.
 """
 
 from __future__ import annotations

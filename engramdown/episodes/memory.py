@@ -1,9 +1,9 @@
-"""Episodic memory: what was said and done, recorded as it happens.
+"""EpisodicMemory: what was said and done in one scope, recorded as it happens and read again.
 
-Promises: recording never raises because of a disk, a lock or its arguments, and never waits long;
-what could not be written is queued, counted and told (:attr:`EpisodicMemory.trouble`). What a
-person and an assistant said is never cut; what tools got and gave is shown cut and kept whole.
-Reading creates nothing. Switched off, nothing is recorded and reading works.
+Recording never raises because of a disk, a lock or its arguments, and never waits long; what could
+not be written is queued, counted and told (:attr:`EpisodicMemory.trouble`). What a person and an
+assistant said is never cut; what tools got and gave is shown cut and kept whole. Reading creates
+nothing. Switched off, nothing is recorded and reading works.
 """
 
 from __future__ import annotations

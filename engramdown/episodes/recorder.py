@@ -1,10 +1,10 @@
-"""Writing episodes without ever being in the way.
+"""Writing episodes without ever being in the way, and telling when they cannot be written.
 
-Promises: :meth:`Recorder.put` raises nothing that a disk, a lock or a permission may cause, and
-waits no longer than a short time-out; what could not be written waits in a queue and is tried
-again at the next call, in its order; what the queue cannot hold is counted and said in the
-transcript itself once it can be written. Nothing of this is silent: :attr:`Recorder.trouble` says
-it here, and a small file beside the transcripts says it to other processes.
+:meth:`Recorder.put` raises nothing that a disk, a lock or a permission may cause, and waits no
+longer than a short time-out. What could not be written waits in a queue and is tried again at the
+next call, in its order; what the queue cannot hold is counted and said in the transcript itself
+once it can be written. :attr:`Recorder.trouble` says so here, and a small file beside the
+transcripts says so to other processes.
 """
 
 from __future__ import annotations

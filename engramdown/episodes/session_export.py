@@ -1,9 +1,8 @@
 r"""A session as markdown, for a person, and as JSON, for a program.
 
-Promises: what was said cannot look like a part of the page: it stands in quotations and in fences
-that are longer than any run of backticks inside; a result stands below the call that it answers;
-the JSON holds everything, so that :mod:`engramdown.importers.own` brings the session back.
-No clock, no file.
+What was said cannot look like a part of the page: it stands in quotations and in fences that are
+longer than any run of backticks inside; a result stands below the call that it answers. The JSON
+holds everything, so that :mod:`engramdown.importers.own` brings the session back.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The journal of one scope: a file for each day, which people and assistants add to.
 
-Promises: a section that was acknowledged is on the disk, behind those before it, however many
-write at once and whoever saves the page meanwhile; nothing that stands there is changed but for
-the word count and the themes of the front matter; no secret is written; reading takes no lock and
-creates nothing, and a page that cannot be read hides no other.
+A section that was acknowledged is on the disk, behind those before it, however many write at once
+and whoever saves the page meanwhile; nothing that stands there is changed but for the word count
+and the themes of the front matter; no secret is written. Reading takes no lock and creates nothing,
+and a page that cannot be read hides no other.
 """
 
 from __future__ import annotations

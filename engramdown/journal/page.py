@@ -1,9 +1,10 @@
 r"""One day of the journal: a markdown page that sections are appended to and nothing is taken from.
 
-Promises: pure; ``parse(x).render() == x`` for every ``x``; a section that is added leaves the bytes
-before it as they are but for ``words`` and ``themes`` of the front matter; what is read of it
-equals what was written, and no text can begin a section of its own. A section that a person began
-with a heading of theirs is one as well.
+``parse(x).render() == x`` for every ``x``. A section that is added leaves the bytes before it as
+they are but for ``words`` and ``themes`` of the front matter; what is read of it equals what was
+written, and no text can begin a section of its own. A section that a person began with a heading of
+theirs is one as well. What cannot be written is refused with what could; a secret is hidden before
+anything is written, and its kind is told, never its value.
 
 A section of ours begins with ``## 10:15 <!-- by:agent at:2026-02-27T10:15:00Z -->``. In its text
 what would be a heading or a comment is escaped with a backslash, as markdown has it.

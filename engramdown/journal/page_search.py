@@ -1,10 +1,11 @@
-"""Which of some texts answer a question best, and the piece of one that shows why.
+"""Which of some pages answer a question best, and the excerpt of one that shows why.
 
-Promises: pure; any string may be asked; the same texts and question always give the same order;
-of two that answer equally well the later one comes first; a piece is never longer than it may be.
+Any string may be asked; the same texts and question always give the same order; of two that answer
+equally well the later one comes first. The score is BM25 over stemmed words: for pages that change
+under our hands and are few enough to be read each time; transcripts have an index.
 
-The score is BM25 over stemmed words. For pages that change under our hands and are few enough to
-be read each time; transcripts have an index.
+Notes on a session that was excluded are not found, nor notes that are older than a redaction of it,
+since they may hold what was redacted.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _MOST: Final = 128
 def query_stems(query: str) -> frozenset[str]:
     """Return the stems that are looked for: those that tell something, or else all.
 
-    >>> sorted(query_stems("How do we deploy?")), sorted(asked("who are you"))
+    >>> sorted(query_stems("How do we deploy?")), sorted(query_stems("who are you"))
     (['deploi'], ['ar', 'who', 'you'])
     """
     return content_stems(query) or frozenset(tokens(query)[:_MOST])
@@ -50,7 +51,7 @@ def query_stems(query: str) -> frozenset[str]:
 def content_stems(query: str) -> frozenset[str]:
     """Return the stems of the words that tell something.
 
-    >>> sorted(content_stems("on the deploys")), sorted(telling("on the"))
+    >>> sorted(content_stems("on the deploys")), sorted(content_stems("on the"))
     (['deploi'], [])
     """
     words = folded(query).split()
@@ -68,7 +69,8 @@ def may_match(text: str, stems: Iterable[str]) -> bool:
 def ranked(stems: frozenset[str], texts: Sequence[str]) -> list[tuple[int, float]]:
     """Return the positions of the texts that hold one of ``stems``, the best first, with scores.
 
-    >>> [at for at, _ in ranked(query_stems("deploys"), ["Lunch.", "We deployed.", "Deploy, deploy!"])]
+    >>> texts = ["Lunch.", "We deployed.", "Deploy, deploy!"]
+    >>> [at for at, _ in ranked(query_stems("deploys"), texts)]
     [2, 1]
     """
     counts = [Counter(tokens(text)) for text in texts]

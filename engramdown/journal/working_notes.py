@@ -1,9 +1,10 @@
-"""The notes on one session: read, replaced, continued, taken back.
+"""The notes on one session: read, replaced, continued, taken back, for any number of writers.
 
-Promises: reading creates nothing, and where there are no notes there is an empty text; what was
-acknowledged is on the disk; what a person saved meanwhile is never lost: a replaced text is kept
-first, and can be brought back; a text that was to replace another one than stands there is refused;
-no secret is written. For any number of writers at once.
+Reading creates nothing, and where there are no notes there is an empty text. What was acknowledged
+is on the disk. What a person saved meanwhile is never lost: a replaced text is kept first, and can
+be brought back; a text that was to replace another one than stands there is refused. Another text
+changes the value of ``updated`` and the lines that differ, and leaves every other byte. No secret
+is written. Earlier texts are lines of ``gists/<session>.jsonl``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which transcripts have changed since they were last looked at.
 
-Promises: a new, replaced or removed file is always noticed, and a line that was appended through
+A new, replaced or removed file is always noticed, and so is a line that was appended through
 :class:`engramdown.episodes.recorder.Recorder`, in whatever process. With more than
 :data:`MANY` sessions not every file can be looked at for every question: then these are the ones
 that were written last and the ones that a writer has named; all the others are looked at often,

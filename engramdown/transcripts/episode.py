@@ -1,8 +1,12 @@
-r"""One line of a transcript, and the JSON that it is written as.
+r"""One line of a transcript, the JSON that it is written as, and the ids of lines and sessions.
 
-Promises: what is read is what was written, for every text; a line is one JSON object in UTF-8
-that ends with ``\n`` and holds no other; keys that we do not know come back when a line is written
-again; bytes that are no line are told apart and never an exception. No clock, no file.
+What is read is what was written, for every text. A line is one JSON object in UTF-8 that ends with
+``\n`` and holds no other; keys that we do not know come back when a line is written again; bytes
+that are no line are told apart and never an exception.
+
+The id of a session is a safe file name on every system, and no two differ in case only; what cannot
+be one is refused with what could. Ids of episodes sort by time. Neither clock nor chance is asked
+here: both are arguments.
 """
 
 from __future__ import annotations
@@ -212,7 +216,7 @@ def join_surrogates(text: str) -> str:
 
     JSON cannot tell the two apart. A half without its other half stays.
 
-    >>> join_surrogates("\ud83d\ude00") == "\U0001f600", joined("\ud83d!") == "\ud83d!"
+    >>> join_surrogates("\ud83d\ude00") == "\U0001f600", join_surrogates("\ud83d!") == "\ud83d!"
     (True, True)
     """
     if text.isascii() or not _surrogate().search(text):

@@ -1,8 +1,12 @@
-"""The whole of a text that a line shows cut, kept once however often it came up.
+"""What a line shows of a text, and the whole of a text that it shows cut.
 
-Promises: a digest leads to exactly the text that it was made of, or to nothing; a text is whole on
-the disk before anything points to it; whenever a process dies, a text that no line points to has
-a note beside it, by which it is found and removed; reading creates nothing.
+What a tool got or gave is cut between code points, and kept whole beside the line if the settings
+say so, once however often it came up; a secret is hidden in both. What a person or an assistant
+said is never cut.
+
+A digest leads to exactly the text that it was made of, or to nothing. A text is whole on the disk
+before anything points to it; whenever a process dies, a text that no line points to has a note
+beside it, by which it is found and removed. Reading creates nothing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 r"""Appending to the file of one session.
 
-Promises: lines are appended, never rewritten; several lines are one write; what was acknowledged
-is there whole, however many processes append and whenever one of them dies; a torn last line is
-set aside in a file of its own, never dropped and never a reason to stop. Episodes are numbered
-under the lock, without a gap. An append that fails is taken back.
+Lines are appended, several with one write; only :meth:`SessionLog.rewrite`, for what a person takes
+back, changes any. What was acknowledged is there whole, however many processes append and whenever
+one of them dies. A torn last line is set aside in a file of its own, never dropped and never a
+reason to stop. Episodes are numbered under the lock, without a gap. An append that fails is taken
+back.
 """
 
 from __future__ import annotations

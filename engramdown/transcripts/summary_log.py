@@ -1,9 +1,17 @@
-r"""The log of summaries of a conversation: ``gists/<session>.jsonl``.
+r"""Summaries of a conversation: their log ``gists/<session>.jsonl``, and the view they leave of it.
 
-Promises: lines are appended, several with one write; what was acknowledged lasts through a power
-cut; what a crash left of a line stays where it is, on a line of its own, and counts for nothing.
-What is appended is made from the log as it is then, while nobody else writes to it or to the
-transcript. A redaction takes out the summaries of what it takes out. Reading creates nothing.
+Lines are appended, several with one write; what was acknowledged lasts through a power cut; what a
+crash left of a line stays where it is, on a line of its own, and counts for nothing. What is
+appended is made from the log as it is then, while nobody else writes to it or to the transcript. A
+redaction takes out the summaries of what it takes out.
+
+What a model sees is a fold of the transcript and the log, so nothing can get out of step with them.
+A summary applies only if its sources are a contiguous run of the view as it is then; otherwise it
+is stale and changes nothing. So every message is covered exactly once and in order, whatever order
+summaries come in, however many compete, and wherever the log was cut short.
+
+Where the view stood last is kept in the cache: numbers, ids and places, and no text. The cache may
+be deleted or spoilt at any time; without it only reading takes longer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Which tools sessions called, and the steps in which its assistant went on.
+"""Which tools a session called with which results, and the steps in which its assistant went on.
 
-Promises: the same lines give the same calls and steps, nothing of this is stored; a line that was
-excluded or redacted leaves nothing, and moves no call into another step. No file, no clock.
+The same lines give the same calls and steps, and nothing of this is stored. An answer stands behind
+its call and answers no other. A line that was excluded or redacted leaves nothing, and moves no
+call into another step.
 
 A step is what an assistant said, with the calls up to its next line or the user's; calls right
 behind a user's line are a step of their own.

@@ -1,6 +1,7 @@
-"""Which lines of a session may be shown to anybody but the person. No I/O.
+"""Which lines of a session may be shown to anybody but the person.
 
-Promises: what was excluded and not included again, and what was redacted, is left out.
+What was excluded and not included again, and what was redacted, is left out. What only repeats
+memory can be told apart, so that nothing is learned from it again.
 """
 
 from __future__ import annotations
