@@ -6,7 +6,7 @@ What a person wrote while the assistant was at work stands in the queue, in an a
 both: it is taken once. Thoughts, progress and bookkeeping are left out. Branches that were rewound
 stay, in their order.
 
-Promises: a line is the user's word only if its own ``isSidechain`` says that it belongs to the
+A line is the user's word only if its own ``isSidechain`` says that it belongs to the
 conversation with the user, or, where that is missing, the nearest of its parents that has one; and
 only the part of it that the program did not add, and that came from no tool.
 """

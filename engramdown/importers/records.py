@@ -1,6 +1,6 @@
 """What a reader makes of a file of another program: conversations and what was said in them.
 
-Promises: a time is the one of the source or none, never one that was made up; no value of a
+A time is the one of the source or none, never one that was made up; no value of a
 source, however wrong its type, is an exception. No clock, no file.
 """
 

@@ -1,6 +1,6 @@
 """The SKILL.md files of one scope on the disk: the only place that writes one.
 
-Promises: a skill appears whole or not at all; a change is made to what stands on the disk at that
+A skill appears whole or not at all; a change is made to what stands on the disk at that
 moment, under a lock; a file is exchanged, never overwritten, so that what a person saved in between
 is in our hands and gets its place again; an error leaves the skill as it was; what a crash left is
 swept up by whoever writes next. No other file of a skill is ever touched; one whose place another
@@ -304,7 +304,7 @@ def _is_temporary(name: str) -> bool:
 
 # What stands beside SKILL.md in the folder of a skill: its references, scripts and other files.
 #
-# Promises: writes nothing; what is named leads nowhere out of the folder: links are passed over,
+# Writes nothing; what is named leads nowhere out of the folder: links are passed over,
 # and a name that is not listed is not opened; no more is read than is allowed; what cannot be read
 # is told. Only so many files are looked at, however many there are. To know a skill by all of its
 # files, each counts, hidden ones and links too, but for what programs left that nobody shares.

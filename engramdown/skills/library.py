@@ -1,6 +1,6 @@
 """The skills of a project, of all projects, and built in: which one counts, what may be written.
 
-Promises: a project's skill wins over the one of all projects with the same label, and that over a
+A project's skill wins over the one of all projects with the same label, and that over a
 built-in one, but none that is broken over one that is not; each is told, and a folder that cannot
 be read hides no other; nothing is written to what is built in; no text that holds a secret is
 written, and none is repeated; a change is made to what was read or to nothing: what somebody wrote

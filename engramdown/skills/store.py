@@ -1,6 +1,6 @@
 """The skills of one scope, in folders after the Agent Skills standard.
 
-Promises: what a method acknowledged is on the disk; reading takes no lock; one broken skill never
+What a method acknowledged is on the disk; reading takes no lock; one broken skill never
 hides another; what stands beside SKILL.md in the folder of a skill is never touched.
 """
 

@@ -1,6 +1,6 @@
 """How often skills were read: counts that stand beside what git tracks, in the folder of a scope.
 
-Promises: any number of processes count at once, and none is lost but to a crash in the middle of
+Any number of processes count at once, and none is lost but to a crash in the middle of
 one; the file is bounded: what is long is folded to a line for each skill and one of today; a line
 that cannot be read is skipped. Counting is never an error: where it is not possible, nothing is
 counted.

@@ -1,6 +1,6 @@
 """What is wrong with a skill, by the rules of the Agent Skills standard, and what to do about it.
 
-Promises: no I/O; a finding names the line, what stands there and what is allowed, and never
+A finding names the line, what stands there and what is allowed, and never
 repeats a secret; a skill with findings can still be read.
 """
 
@@ -272,7 +272,7 @@ def _shown(value: str) -> str:
 
 # Which skill is meant by words that are nearly its label.
 #
-# Promises: no I/O; a label that is there is meant by itself; where two are as near, none is; what
+# A label that is there is meant by itself; where two are as near, none is; what
 # is asked may be any text, and takes time by its first few characters only.
 
 _NO_LETTER: Final = re.compile(r"[^a-z0-9]+")
