@@ -214,7 +214,7 @@ class _Index:
         self._memory = memory
         self._named = 0
         self._moment = 0
-        self._running: dict[str, transcripts.Seen] = {}
+        self._running: dict[str, transcripts.FileState] = {}
         self._next = 0.0
 
     def keep_up(self) -> None:
@@ -236,7 +236,9 @@ class _Index:
         if moment != before:
             names += transcripts.listing(folder)
         if names or changed:
-            looks = {name: transcripts.look(folder, name) for name in (*self._running, *names)}
+            looks = {
+                name: transcripts.file_state(folder, name) for name in (*self._running, *names)
+            }
             found = [(seen.changed, name, seen) for name, seen in looks.items() if seen]
             self._running = {name: seen for _, name, seen in sorted(found)[-_MANY:]}
         self._moment = moment

@@ -130,7 +130,7 @@ class Index:
         self._chunks: dict[int, Chunk] = {}
         self._excluded: frozenset[tuple[int, int]] = frozenset()
         self._hidden: frozenset[int] = frozenset()
-        self._watched: dict[str, changes.Seen] = {}
+        self._watched: dict[str, changes.FileState] = {}
         self._all = True
         self._names: dict[int, str] = {}
         self._speakers: dict[int, str] = {}
@@ -323,7 +323,7 @@ class Index:
             "SELECT name, inode, size, changed FROM sessions ORDER BY changed DESC LIMIT ?",
             (changes.MANY if self._all else changes.RECENT,),
         )
-        self._watched = {row[0]: changes.Seen(*row[1:]) for row in recent}
+        self._watched = {row[0]: changes.FileState(*row[1:]) for row in recent}
 
     def _list(self, moment: int) -> None:
         """Compare the names in the folder with those that are known."""
@@ -367,7 +367,7 @@ class Index:
     def _look_at_all(self) -> None:
         started = time.time()
         rows = self._run("SELECT name, inode, size, changed FROM sessions")
-        names = changes.changed(self._folder, {row[0]: changes.Seen(*row[1:]) for row in rows})
+        names = changes.changed(self._folder, {row[0]: changes.FileState(*row[1:]) for row in rows})
 
         def take() -> None:
             self._take(names)
@@ -385,7 +385,7 @@ class Index:
             return
 
         def take() -> None:
-            self._take([name for name in names if changes.look(self._folder, name)])
+            self._take([name for name in names if changes.file_state(self._folder, name)])
             self._remember("touched", end)
 
         self._write(take)
@@ -421,7 +421,7 @@ class Index:
         for name in names:
             known = Known.find(self.connection, name)
             if self._take_session(intake, known):
-                self._watched[name] = changes.Seen(known.inode, known.size, known.changed)
+                self._watched[name] = changes.FileState(known.inode, known.size, known.changed)
             elif known.number:
                 raise Unusable
             else:

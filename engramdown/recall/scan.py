@@ -39,16 +39,17 @@ class Scan:
         """Read the transcripts in ``folder`` when the first question comes."""
         self._folder = folder
         self._disk = disk
-        self._files: dict[str, changes.Seen] = {}
+        self._files: dict[str, changes.FileState] = {}
         self._clear()
 
     def keep_up(self) -> None:
         """Read the transcripts, unless they are as they were."""
-        found: dict[str, changes.Seen | None] = {}
+        found: dict[str, changes.FileState | None] = {}
         # Nobody is asked after this one: where nothing can be read, nothing is found.
         with suppress(OSError):
             found = {
-                name: changes.look(self._folder, name) for name in changes.listing(self._folder)
+                name: changes.file_state(self._folder, name)
+                for name in changes.listing(self._folder)
             }
         files = {name: seen for name, seen in sorted(found.items()) if seen is not None}
         if files != self._files:

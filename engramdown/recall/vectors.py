@@ -133,7 +133,7 @@ class Spoken:
         """Read the transcripts in ``folder`` when they are asked for."""
         self._folder = folder
         self._disk = disk
-        self._files: dict[str, tuple[changes.Seen, list[Utterance]]] = {}
+        self._files: dict[str, tuple[changes.FileState, list[Utterance]]] = {}
 
     def all(self, tick: Callable[[], None]) -> list[Utterance]:
         """Return everything that was said.
@@ -145,10 +145,10 @@ class Spoken:
             OSError: If a transcript cannot be read.
             StoreError: If one is no regular file.
         """
-        files: dict[str, tuple[changes.Seen, list[Utterance]]] = {}
+        files: dict[str, tuple[changes.FileState, list[Utterance]]] = {}
         for name in sorted(changes.listing(self._folder)):
             tick()
-            seen = changes.look(self._folder, name)
+            seen = changes.file_state(self._folder, name)
             known = self._files.get(name)
             if known is not None and known[0] == seen:
                 files[name] = known
