@@ -92,8 +92,8 @@ class Command:
 
 
 def pages(root: Path) -> list[Path]:
-    """Return README.md and the pages of docs/, in that order."""
-    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    """Return README.md and the pages of docs/ and its folders, in that order."""
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
 
 
 def find_snippets(text: str, page: str) -> list[Snippet]:
