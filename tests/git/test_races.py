@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from engramdown import clock
+from engramdown.hippocampus import changeset
 from engramdown.hippocampus.store import Hippocampus
 from tests.git.desk import Desk
 
@@ -113,7 +113,7 @@ def test_what_a_reset_takes_back_is_gone_but_for_the_last_two_seconds(
     racing: Racing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr(clock, "moment", lambda: "2026-01-02T03:04:05.000000Z")
+        earlier.setattr(changeset, "moment", lambda: "2026-01-02T03:04:05.000000Z")
         racing.learn("Long ago")
     racing.learn("Just now")
     racing.desk.git("reset", "--hard", "--quiet")
