@@ -25,6 +25,7 @@ from engramdown.cli import messages, output, user_input
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place
 from engramdown.cli.layout import Line, Part, cells, line, pick
+from engramdown.cli.messages import counted
 from engramdown.cli.process import Place
 from engramdown.clock import today
 from engramdown.doctor.checks import StagedReport, check, inspect_staged, stops
@@ -404,8 +405,8 @@ def healthy(files: int, notes: int) -> str:
     >>> healthy(1, 2)
     'Nothing is wrong in 1 file; 2 notes.'
     """
-    said = f"Nothing is wrong in {_count(files, 'file')}"
-    return f"{said}; {_count(notes, 'note')}." if notes else f"{said}."
+    said = f"Nothing is wrong in {counted(files, 'file')}"
+    return f"{said}; {counted(notes, 'note')}." if notes else f"{said}."
 
 
 def summary(counts: Mapping[Level, int], fixable: int) -> str:
@@ -414,7 +415,7 @@ def summary(counts: Mapping[Level, int], fixable: int) -> str:
     >>> summary({"error": 1, "warning": 0, "note": 2}, 0)
     '1 error, 2 notes.'
     """
-    found = [_count(number, level) for level, number in counts.items() if number]
+    found = [counted(number, level) for level, number in counts.items() if number]
     if not fixable:
         return f"{', '.join(found)}."
     return f"{', '.join(found)}; `engramdown doctor --fix` can mend {fixable} of them."
@@ -426,7 +427,7 @@ def staged_healthy(files: int) -> str:
     >>> staged_healthy(1)
     'Nothing is wrong in 1 staged file.'
     """
-    return f"Nothing is wrong in {_count(files, 'staged file')}."
+    return f"Nothing is wrong in {counted(files, 'staged file')}."
 
 
 def staged_summary(counts: Mapping[Level, int], *, stops: bool) -> str:
@@ -435,7 +436,7 @@ def staged_summary(counts: Mapping[Level, int], *, stops: bool) -> str:
     >>> staged_summary({"error": 1, "warning": 0, "note": 0}, stops=True)
     '1 error in what is staged; mend it and `git add` it again, or `git commit --no-verify`.'
     """
-    found = ", ".join(_count(number, level) for level, number in counts.items() if number)
+    found = ", ".join(counted(number, level) for level, number in counts.items() if number)
     more = "; mend it and `git add` it again, or `git commit --no-verify`" if stops else ""
     return f"{found} in what is staged{more}."
 
@@ -446,7 +447,7 @@ def mended(files: int) -> str:
     >>> mended(2)
     'Mended 2 files; `engramdown undo` takes a step back.'
     """
-    return f"Mended {_count(files, 'file')}; `engramdown undo` takes a step back."
+    return f"Mended {counted(files, 'file')}; `engramdown undo` takes a step back."
 
 
 def ends(session: str) -> str:
@@ -470,7 +471,3 @@ def hides(session: str, seq: int, text: str) -> str:
 
 _BEFORE: Final = 40
 _SHOWN: Final = 100
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

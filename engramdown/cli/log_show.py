@@ -21,6 +21,7 @@ import click
 from engramdown.cli import commands, output, process
 from engramdown.cli.access import NONE_RUNS, Transcripts, no_sessions, open_transcripts, words_of
 from engramdown.cli.layout import Line, cells, clock, duration, lasted, line, pick, table
+from engramdown.cli.messages import counted
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.clock import local
@@ -661,7 +662,7 @@ NO_SESSION_PASSES: Final = "no session passes these filters; `engramdown log` sh
 
 def more_sessions(left: int, total: int) -> str:
     """Say how many sessions are not shown."""
-    return f"{left} older {'session' if left == 1 else 'sessions'} not shown; -n {total} shows all"
+    return f"{counted(left, 'older session')} not shown; -n {total} shows all"
 
 
 # ---- a session ----
@@ -694,7 +695,7 @@ _SECOND_MS: Final = 1_000
 def session_facts(info: SessionInfo, turns: int, episodes: int) -> list[tuple[str, str]]:
     """Return what is known of a session, name and value."""
     state = f"{info.reason or OPEN}, {clock(info.ended)}" if info.ended else OPEN
-    said = f"{_count(turns, 'turn')}, {_count(episodes, 'episode')}"
+    said = f"{counted(turns, 'turn')}, {counted(episodes, 'episode')}"
     return [
         ("session", info.id),
         ("began", clock(info.started)),
@@ -778,12 +779,12 @@ def day(now: datetime) -> str:
 def cut_off(left: int, pointer: str) -> str:
     """Say how much of a text is not shown, and how to see it."""
     how = f"`engramdown log show {pointer} --whole`" if pointer else "it was not kept"
-    return f"… {left:,} more {'character' if left == 1 else 'characters'}: {how}"
+    return f"… {counted(left, 'more character')}: {how}"
 
 
 def passed_over(count: int) -> str:
     """Say that some lines cannot be read."""
-    return f"{_count(count, 'line')} could not be read; `engramdown doctor` says where"
+    return f"{counted(count, 'line')} could not be read; `engramdown doctor` says where"
 
 
 def no_number(pointer: str) -> str:
@@ -805,7 +806,7 @@ def no_rest(pointer: Pointer, *, kept: bool) -> str:
 
 def nothing_in(session: str, malformed: int) -> str:
     """Say that a file holds nothing that can be read."""
-    lines = f" of its {_count(malformed, 'line')}" if malformed else ""
+    lines = f" of its {counted(malformed, 'line')}" if malformed else ""
     return f"nothing{lines} in {session} can be read; `engramdown doctor` says why"
 
 
@@ -841,7 +842,3 @@ def following(session: str) -> str:
 def is_gone(session: str) -> str:
     """Say that a session was removed."""
     return f"{session} is gone: it was removed while it was followed"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

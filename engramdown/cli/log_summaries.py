@@ -18,6 +18,7 @@ from engramdown import Cortex
 from engramdown.cli import access, commands, log_show, messages, output, process
 from engramdown.cli.layout import Line, clock, line, pick, table
 from engramdown.cli.log_show import fact_lines
+from engramdown.cli.messages import counted
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.consolidation.summaries import Pressure, Thresholds, pressure
@@ -546,7 +547,7 @@ def lost(count: int) -> str:
 
 def fullness(now: Pressure, summaries: int) -> str:
     """Say how full a conversation is, and when it is time to summarise it."""
-    count = f"{_count(summaries, 'summary', 'summaries')} and " if summaries else ""
+    count = f"{counted(summaries, 'summary', 'summaries')} and " if summaries else ""
     shown = f"A model sees {count}{_messages(now.messages)}: {now.tokens:,} tokens"
     if now.limit < 0:
         return f"{shown}. Nothing is summarised unless somebody asks."
@@ -657,12 +658,8 @@ def more_hits(count: int) -> str:
 
 def _written(done: Compacted) -> str:
     of = _messages(done.messages) if done.messages else "what was summarised before"
-    return f"{_count(len(done.gists), 'summary', 'summaries')} of {of}"
+    return f"{counted(len(done.gists), 'summary', 'summaries')} of {of}"
 
 
 def _messages(number: int) -> str:
-    return _count(number, "message", "messages")
-
-
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"
+    return counted(number, "message", "messages")

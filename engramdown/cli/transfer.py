@@ -19,7 +19,7 @@ from engramdown.cli import output, process
 from engramdown.cli.access import open_all, open_transcripts
 from engramdown.cli.commands import json_option, pass_place, scope_options
 from engramdown.cli.layout import Line, line, pick, table
-from engramdown.cli.messages import DRY_RUN
+from engramdown.cli.messages import DRY_RUN, counted
 from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
 from engramdown.engram import Scope
@@ -331,8 +331,8 @@ def imported(sessions: int, new: int, known: int, *, dry: bool) -> str:
     """
     verb = "Would import" if dry else "Imported"
     if not new:
-        return "Nothing new" + (f": {_count(known, 'episode')} known already." if known else ".")
-    said = f"{verb} {_count(new, 'episode')} of {_count(sessions, 'session')}"
+        return "Nothing new" + (f": {counted(known, 'episode')} known already." if known else ".")
+    said = f"{verb} {counted(new, 'episode')} of {counted(sessions, 'session')}"
     return f"{said}; {known:,} known already." if known else f"{said}."
 
 
@@ -343,7 +343,7 @@ def session_counts(new: int, known: int) -> str:
 
 def more_sessions(count: int) -> str:
     """Say how many sessions are not listed."""
-    return f"… and {_count(count, 'session')} more; --json lists all."
+    return f"… and {counted(count, 'session')} more; --json lists all."
 
 
 def skipped_lines(path: str, reason: str, count: int, lines: list[int]) -> str:
@@ -369,10 +369,10 @@ def other_files(unchanged: int, unknown: int) -> str:
     """
     parts = []
     if unchanged:
-        parts.append(f"{_count(unchanged, 'file')} {_has(unchanged)} not changed since")
+        parts.append(f"{counted(unchanged, 'file')} {_has(unchanged)} not changed since")
     if unknown:
         parts.append(
-            f"{_count(unknown, 'file')} {'was' if unknown == 1 else 'were'} not recognised"
+            f"{counted(unknown, 'file')} {'was' if unknown == 1 else 'were'} not recognised"
         )
     return "; ".join(parts) + "."
 
@@ -390,8 +390,8 @@ def nothing_recognised(names: list[str]) -> str:
 def purged(source: str, sessions: int, payloads: int, *, dry: bool) -> str:
     """Say what was taken back."""
     verb = "Would remove" if dry else "Removed"
-    said = f"{verb} {_count(sessions, 'session')} imported from {source}"
-    return f"{said}, with {_count(payloads, 'whole text')}." if payloads else f"{said}."
+    said = f"{verb} {counted(sessions, 'session')} imported from {source}"
+    return f"{said}, with {counted(payloads, 'whole text')}." if payloads else f"{said}."
 
 
 def nothing_purged(source: str) -> str:
@@ -401,7 +401,7 @@ def nothing_purged(source: str) -> str:
 
 def exported(count: int, place: Path) -> str:
     """Say where sessions were written."""
-    return f"Exported {_count(count, 'session')} to {place}."
+    return f"Exported {counted(count, 'session')} to {place}."
 
 
 def writing() -> str:
@@ -421,7 +421,3 @@ def not_one_session(session: str) -> str:
 
 def _has(count: int) -> str:
     return "has" if count == 1 else "have"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
