@@ -143,9 +143,9 @@ def _day(text: str) -> object:
 
 def _searched(text: str) -> object:
     """Rank a text, and show why it was found."""
-    stems = page_search.asked(text)
+    stems = page_search.query_stems(text)
     return (
-        page_search.may_hold(text, stems),
+        page_search.may_match(text, stems),
         page_search.ranked(stems, [text]),
         excerpt(text, text[:9], stems),
     )
