@@ -298,7 +298,7 @@ class TestTrouble:
         self, cortex: Cortex, project: Path
     ) -> None:
         disk = FaultyDisk(Fault("write", 28, ".jsonl"))
-        cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
 
         async def work(desk: Desk) -> None:
             session = EngramdownSession("s1", desk.cortex)
@@ -327,7 +327,7 @@ class TestTrouble:
         self, cortex: Cortex, project: Path
     ) -> None:
         disk = FaultyDisk(Fault("write", 28, ".jsonl"))
-        cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
         session = EngramdownSession("s1", cortex)
         assert kept(session, SAID, THE_CALL) == [SAID, THE_CALL]
         asyncio.run(session.clear_session())
@@ -339,7 +339,7 @@ class TestTrouble:
         self, cortex: Cortex, project: Path
     ) -> None:
         disk = FaultyDisk(Fault("write", 28, ".jsonl"))
-        cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
         kept(EngramdownSession("s1", cortex), SAID, THE_CALL, THE_RESULT)
         assert kept(EngramdownSession("s1", cortex)) == [SAID, THE_CALL, THE_RESULT]
         assert kept(EngramdownSession("s2", cortex)) == []
@@ -354,7 +354,7 @@ class TestTrouble:
         self, cortex: Cortex, project: Path
     ) -> None:
         disk = FaultyDisk()
-        cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
         kept(EngramdownSession("s1", cortex), SAID, THE_CALL)
         disk.faults.append(Fault("write", 28, ".jsonl"))
         assert asyncio.run(EngramdownSession("s1", cortex).pop_item()) == THE_CALL
@@ -371,7 +371,7 @@ class TestTrouble:
         assert cortex.episodes is not None
         cortex.episodes.close()
         disk = FaultyDisk(Fault("write", 28, ".jsonl"))
-        cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
         assert kept(EngramdownSession("s1", cortex), SAID) == [SAID, SAID]
         disk.faults.clear()
         assert kept(EngramdownSession("s1", cortex), THE_RESULT) == [SAID, SAID, THE_RESULT]
@@ -380,7 +380,7 @@ class TestTrouble:
         self, cortex: Cortex, project: Path
     ) -> None:
         disk = FaultyDisk(Fault("write", 28, ".jsonl"))
-        cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
         for number in range(1_001):
             waiting = unwritten_of(cortex.episodes, f"s{number}", "k")
             waiting.popped.add(number)

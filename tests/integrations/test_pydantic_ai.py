@@ -533,7 +533,7 @@ class TestTrouble:
         self, cortex: Cortex, project: Path
     ) -> None:
         disk = FaultyDisk(Fault("write", 28, ".jsonl"))
-        cortex.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
         memory = EngramdownMemory(cortex, session="c1")
         script = Script([("weather", {"city": "Bern"})], "Sunny.", "Still.")
         agent = Agent(script.model, tools=[weather], capabilities=[memory])
