@@ -20,7 +20,7 @@ from engramdown.cli.layout import Line, line
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
 from engramdown.cli.views import hit_lines
-from engramdown.cortex.search import Asked, Found, search
+from engramdown.context.search import Asked, Found, search
 
 if TYPE_CHECKING:
     from engramdown import Cortex

@@ -191,7 +191,7 @@ class ContextBuilder:
         Raises:
             ValueError: If ``max_bytes`` is less than 500.
         """
-        from engramdown.cortex.experience import past_experience, sought
+        from engramdown.context.search import past_experience, sought
 
         query = sought(message, subjects)
         running = session if isinstance(session, str) else session.id

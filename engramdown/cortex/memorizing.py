@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.information_loss import unsaid
+from engramdown.context.search import Asked, search
 from engramdown.cortex.borrowed import words_of
 from engramdown.cortex.recalling import LABEL, flat, memory_row
-from engramdown.cortex.search import Asked, search
 from engramdown.engram import Engram
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError
 from engramdown.hippocampus.store import REFUSED

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from engramdown.cortex.search import Asked, Found, moment_from, search
+from engramdown.context.search import Asked, Found, moment_from, search
 from engramdown.errors import StoreError
 from engramdown.language.untrusted import inert
 from engramdown.transcripts.episode import Pointer

@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
+from engramdown.context.search import Asked, search
 from engramdown.cortex.news import News
-from engramdown.cortex.search import Asked, search
 from engramdown.cortex.tools import use
 from engramdown.episodes.forget import WORK
 from engramdown.errors import EngramdownError

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.cortex.experience import LEAST, past_experience, sought
+from engramdown.context.search import LEAST, past_experience, sought
 from engramdown.language.untrusted import bullet
 from engramdown.tokens import estimate_tokens
 

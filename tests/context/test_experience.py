@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex
-from engramdown.cortex.experience import LEAST, past_experience, sought
+from engramdown.context.search import LEAST, past_experience, sought
 from engramdown.errors import StoreError
 from engramdown.recall.finder import Finder
 from engramdown.recall.hits import Hits

@@ -1,0 +1,427 @@
+"""Memories, transcripts, the journal and working notes, searched at once.
+
+Promises: any text is a query; what is asked of all is found in all, and what only transcripts know
+(a session, a role) is not asked of memories. A journal that is not there costs a look at its
+folder. Reads only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from engramdown.clock import today
+from engramdown.context.notebooks import FOLDERS, Notebooks, known
+from engramdown.cortex.recalling import LABEL, flat, head
+from engramdown.errors import StoreError
+from engramdown.hippocampus.entry import Entry
+from engramdown.journal.page_search import NoteMatch, search_notes
+
+if TYPE_CHECKING:
+    from engramdown.context.builder import ContextBuilder
+    from engramdown.gate.scopes import Scopes
+    from engramdown.journal.journal import Match
+    from engramdown.recall.finder import Finder
+    from engramdown.recall.hits import Context, Hit, Message, Mode
+
+__all__ = [
+    "LEAST",
+    "Asked",
+    "Found",
+    "jotted",
+    "moment_from",
+    "past_experience",
+    "search",
+    "sought",
+]
+
+_ALL: Final = 1 << 62
+
+
+class Asked(NamedTuple):
+    """What is looked for; see :meth:`engramdown.EpisodicMemory.recall`.
+
+    Attributes:
+        query: Words, a question, or for ``exact`` the very string; ``""`` with a range of time for
+            everything in it, the newest first.
+        limit: How many memories at most, and how many lines of transcripts.
+        mode: ``best`` or ``exact``.
+        days_back: How many days back at most.
+        session: The only session.
+        role: The only roles; none for all.
+        since: The earliest time or day.
+        until: The latest, which belongs to it.
+    """
+
+    query: str
+    limit: int = 20
+    mode: Mode = "best"
+    days_back: float | None = None
+    session: str | None = None
+    role: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+
+
+class Found(NamedTuple):
+    """What was found.
+
+    Attributes:
+        memories: The best first, or for ``exact`` the newest.
+        episodes: The same, of the transcripts.
+        notes: What could not be asked, and why.
+        journal: Sections of the journal, the best first; five at most.
+        working: Notes on sessions, the best first; three at most.
+    """
+
+    memories: list[Entry]
+    episodes: list[Hit]
+    notes: tuple[str, ...] = ()
+    journal: tuple[Match, ...] = ()
+    working: tuple[NoteMatch, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything was found."""
+        return bool(self.memories or self.episodes or self.journal or self.working)
+
+
+def search(context: ContextBuilder, asked: Asked, episodes: Finder | None) -> Found:
+    """Return what fits ``asked``: of ``cortex`` memories, journal and notes, and transcripts.
+
+    Raises:
+        ValueError: If a role or the mode is none.
+        StoreError: If a store cannot be read.
+    """
+    memories = [] if asked.session or asked.role else _memories(context.scopes, asked)
+    beside = None if asked.role else _jotted(context, asked)
+    noted = beside[:2] if beside else ((), ())
+    troubles = beside.troubles if beside else ()
+    if episodes is None:
+        return Found(memories, [], troubles, *noted)
+    hits = episodes.recall(
+        asked.query,
+        asked.limit,
+        days_back=asked.days_back,
+        session=asked.session,
+        role=asked.role or None,
+        since=asked.since,
+        until=asked.until,
+        mode=asked.mode,
+    )
+    return Found(memories, list(hits), (*hits.notes, *troubles), *noted)
+
+
+def moment_from(text: str) -> date:
+    """Return the day or the time that ``text`` names; a time without a zone is UTC.
+
+    Raises:
+        ValueError: If it names none.
+
+    >>> moment_from("2026-02-27")
+    datetime.date(2026, 2, 27)
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return datetime.fromisoformat(text)
+
+
+def _memories(scopes: Scopes, asked: Asked) -> list[Entry]:
+    first, last = _days(asked)
+    # Without words everything is meant that is of the time that was asked for.
+    is_any = not asked.query.strip() and (first, last) != ("", "")
+    if asked.mode == "exact" or is_any:
+        wanted = "" if is_any else asked.query.casefold()
+        both = (scopes.global_hc, scopes.project_hc)
+        memories = [each for store in both for each in scopes.readable(store)]
+        found = [each for each in memories if (wanted or is_any) and wanted in each.text.casefold()]
+        found.sort(key=lambda entry: entry.ts, reverse=True)
+    else:
+        found = scopes.recall(asked.query, limit=_ALL)
+    if (first, last) != ("", ""):
+        found = [each for each in found if each.ts and first <= each.ts <= (last or each.ts)]
+    return found[: max(asked.limit, 0)]
+
+
+def _jotted(context: ContextBuilder, asked: Asked) -> Jotted | None:
+    """Return what the journal and the notes say, ``None`` where there are none."""
+    folders = (store.root / name for store in context.scopes.stores for name in FOLDERS)
+    if not any(folder.is_dir() for folder in folders):
+        return None
+
+    first, last = _days(asked)
+    return jotted(
+        context.notebooks,
+        asked.query,
+        asked.limit,
+        exact=asked.mode == "exact",
+        session=asked.session,
+        since=date.fromisoformat(first) if first else None,
+        until=date.fromisoformat(last) if last else None,
+    )
+
+
+def _days(asked: Asked) -> tuple[str, str]:
+    """Return the first and the last day that are wanted, as memories have them, or ``""``."""
+    first = "" if asked.since is None else _day(asked.since)
+    last = "" if asked.until is None else _day(asked.until)
+    if asked.days_back is not None:
+        now = today().toordinal()
+        back = date.fromordinal(max(now - int(min(asked.days_back, now)), 1))
+        first = max(first, back.isoformat())
+    return first, last
+
+
+def _day(at: date) -> str:
+    return (at.date() if isinstance(at, datetime) else at).isoformat()
+
+
+# What the journal and the working notes say about a question.
+#
+# Promises: reads only; what cannot be read is told, and hides nothing else; notes that git knows,
+# which may be a stranger's, are not found.
+
+_DAYS: Final = 5
+_NOTES: Final = 3
+
+
+class Jotted(NamedTuple):
+    """What was found.
+
+    Attributes:
+        journal: Sections of the journal, the best first.
+        notes: Notes on sessions, the best first.
+        troubles: What could not be read, and why.
+    """
+
+    journal: tuple[Match, ...] = ()
+    notes: tuple[NoteMatch, ...] = ()
+    troubles: tuple[str, ...] = ()
+
+
+def jotted(
+    notebooks: Notebooks,
+    query: str,
+    limit: int,
+    *,
+    exact: bool = False,
+    session: str | None = None,
+    since: date | None = None,
+    until: date | None = None,
+) -> Jotted:
+    """Return what fits ``query``: five sections of the journal at most, and three notes.
+
+    Args:
+        notebooks: Whose.
+        query: Words, or for ``exact`` the very string.
+        limit: How many of each at most, if that is less.
+        exact: Whether to look for the string as it is.
+        session: Notes on this session alone, and nothing of the journal.
+        since: The earliest day.
+        until: The latest day.
+    """
+    roots = [store.root for store in reversed(notebooks.scopes.stores)]
+    days: list[Match] = []
+    noted: list[NoteMatch] = []
+    troubles: list[str] = []
+    for journal in [] if session else notebooks.journals():
+        try:
+            days += journal.search(query, min(limit, _DAYS), exact=exact, since=since, until=until)
+        except StoreError as error:
+            troubles.append(str(error))
+    for root in roots:
+        try:
+            noted += search_notes(
+                *(root, query, min(limit, _NOTES)),
+                exact=exact,
+                session=session,
+                since=since,
+                until=until,
+            )
+        except (StoreError, OSError) as error:
+            troubles.append(str(error))
+    strange = known([each.path for each in noted])
+    noted = [each for each in noted if each.path not in strange]
+    days.sort(key=lambda match: (-match.score, -match.date.toordinal(), -match.section.line))
+    noted.sort(key=lambda match: -match.score)
+    if exact:
+        days.sort(key=lambda match: match.date, reverse=True)
+    return Jotted(
+        tuple(days[: min(limit, _DAYS)]), tuple(noted[: min(limit, _NOTES)]), (*troubles,)
+    )
+
+
+# Past experience: before a turn, what was said earlier about its subjects.
+#
+# Promises: what is returned is inert, labelled as data, and at most as many bytes of UTF-8 as are
+# asked for; of what is cut off it says how much that was; no character that a person sees as one is
+# cut in two; where something was found it is never empty; transcripts that cannot be read have
+# nothing, and are no error.
+
+LEAST: Final = 500
+"""The least number of bytes that may be asked for."""
+
+_LONGEST: Final = 100
+_BREAK: Final = re.compile("[\n\x0b\x0c\r\x1c-\x1e\x85\u2028\u2029]")
+_SIDE: Final = 2
+_SHOWN: Final = 300
+_SNIPPET: Final = 4_000
+_FIRST: Final = 50
+_MORE: Final = 4
+_ELLIPSIS: Final = "…"
+
+# Whom a turn is with is in everything that they ever said, and finds all of it.
+_KIND: Final = re.compile(r"([A-Za-z][\w-]+):(?!//)\s*")
+_PERSONAL: Final = frozenset({"contact", "email", "mailto", "phone", "tel", "uuid"})
+_IDENTITY: Final = re.compile(
+    r"[^@\s]+@[\w.-]+\.[^\W\d_]{2,}"
+    r"|(?:urn:uuid:)?[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}"
+    r"|(?:\+|00)[ ]?\d(?:[ ()./-]{0,2}\d){5,14}"
+    r"|\(?\d{3}\)?[ .-]{1,2}\d{3}[ .-]\d{4}",
+    re.IGNORECASE,
+)
+
+
+class _Excerpt(NamedTuple):
+    """A hit and what was said around it, a row each."""
+
+    before: list[str]
+    hit: str
+    after: list[str]
+
+    def rows(self) -> list[str]:
+        return [*self.before, self.hit, *self.after]
+
+
+def past_experience(
+    episodes: Finder | None,
+    query: str,
+    limit: int = 3,
+    max_bytes: int = 4_000,
+    *,
+    running: str = "",
+) -> str:
+    """Return excerpts of what was said earlier about ``query``, or ``""``.
+
+    Args:
+        episodes: The transcripts, if there are any.
+        query: What is :func:`sought`; ``""`` finds nothing.
+        limit: How many excerpts at most.
+        max_bytes: How long all may be, as UTF-8.
+        running: The id of the session that runs; what was said in it is left out.
+
+    Raises:
+        ValueError: If ``max_bytes`` is less than :data:`LEAST`.
+    """
+    if max_bytes < LEAST:
+        raise ValueError(f"max_bytes is {max_bytes!r}; give {LEAST} or more")
+    if episodes is None or not query or limit <= 0:
+        return ""
+    try:
+        hits = _hits(episodes, query, limit, running)
+        contexts = episodes.around(hits) if hits else []
+    except (StoreError, OSError):
+        return ""
+    return _fitted(list(_excerpts(hits, contexts, running)), max_bytes)
+
+
+def sought(message: str, subjects: str | Iterable[str]) -> str:
+    """Return what to search for: the subjects without their kinds, or else a short message.
+
+    >>> sought("", ["entity:light.office", "light.office", "contact:+49 170 1234567"])
+    'light.office'
+    >>> sought("Is it on?", []), sought("Is it on?", ["contact:ada"])
+    ('Is it on?', '')
+    """
+    given = [subjects] if isinstance(subjects, str) else subjects
+    named = [each.strip() for each in given if each.strip()]
+    if named:
+        return " ".join(dict.fromkeys(filter(None, map(_name, named))))
+    line = message.strip()
+    return "" if len(line) > _LONGEST or _BREAK.search(line) else line
+
+
+def _name(subject: str) -> str:
+    """Return what a subject is called; ``""`` if it only says whom a turn is with."""
+    kind = _KIND.match(subject)
+    name = subject[kind.end() :] if kind else subject
+    personal = kind is not None and kind[1].casefold() in _PERSONAL
+    return "" if personal or _IDENTITY.fullmatch(name) else name
+
+
+def _hits(episodes: Finder, query: str, limit: int, running: str) -> list[Hit]:
+    """Return the best hits outside the running session, however much was said in that."""
+    asked = limit if not running else limit + _FIRST
+    while True:
+        found = episodes.recall(query, asked)
+        hits = [hit for hit in found if hit.session != running][:limit]
+        if len(hits) == limit or len(found) < asked:
+            return hits
+        asked *= _MORE
+
+
+def _excerpts(hits: Sequence[Hit], contexts: Iterable[Context], running: str) -> Iterator[_Excerpt]:
+    """Yield an excerpt for each hit; no line comes twice."""
+    shown = {(hit.session, hit.seq) for hit in hits}
+
+    def rows(messages: Iterable[Message]) -> Iterator[str]:
+        for each in messages:
+            if each.session != running and (each.session, each.seq) not in shown:
+                shown.add((each.session, each.seq))
+                yield f"- {_row(each, each.text, _SHOWN)}"
+
+    for hit, context in zip(hits, contexts, strict=True):
+        before, after = rows(context.before[-_SIDE:]), rows(context.after[:_SIDE])
+        yield _Excerpt(list(before), f"> {_row(hit, hit.snippet, _SNIPPET)}", [*after])
+
+
+def _row(said: Hit | Message, text: str, size: int) -> str:
+    return f"{head(said)}: {_cut(flat(text, size), size)}"
+
+
+# ---- the budget ----
+
+
+def _fitted(excerpts: list[_Excerpt], most: int) -> str:
+    """Return what ``most`` bytes hold of the excerpts, the best first."""
+    if not excerpts:
+        return ""
+    whole = _page([each.rows() for each in excerpts])
+    size = _size(whole)
+    if size <= most:
+        return whole
+    room = most - _size(_note(size, most))
+    kept: list[list[str]] = []
+    for each in excerpts:
+        fits = (rows for rows in (each.rows(), [each.hit]) if _size(_page([*kept, rows])) <= room)
+        rows = next(fits, None)
+        if rows is None:
+            break
+        kept.append(rows)
+    page = _page(kept) if kept else _cut(_page([[excerpts[0].hit]]), room)
+    return page + _note(size - _size(page), most)
+
+
+def _page(excerpts: Iterable[Iterable[str]]) -> str:
+    return "\n\n".join([f"{LABEL} Said earlier:", *("\n".join(rows) for rows in excerpts)])
+
+
+def _note(left: int, most: int) -> str:
+    return f"\n\n({left} bytes left out, to stay within {most})"
+
+
+def _cut(text: str, size: int) -> str:
+    """Return at most ``size`` bytes of ``text``, with an ellipsis where it is cut."""
+    # Imported here, as all of recall is: only what found something needs them.
+    from engramdown.language.snippets import shortened, whole
+
+    if _size(text) <= size:
+        return text
+    kept, _ = shortened(text, size - _size(_ELLIPSIS))
+    return f"{text[: whole(text, len(kept))]}{_ELLIPSIS}"
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
