@@ -22,6 +22,7 @@ from engramdown.cli.messages import counted
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.consolidation.summaries import Pressure, Thresholds, pressure
+from engramdown.conversation.view import Track
 from engramdown.cortex.conversation.compacting import MODES, Compacted
 from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.cortex.conversation.lineage import (
@@ -34,7 +35,6 @@ from engramdown.cortex.conversation.lineage import (
     Lineage,
     pointer,
 )
-from engramdown.cortex.conversation.track import Track
 from engramdown.errors import EngramdownError, GistNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.summary_log import FOLDER, Gist

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.summaries import Item
 from engramdown.context.builder import ContextBuilder, RunningSession
+from engramdown.conversation.view import FRAME, Said
 from engramdown.cortex.conversation.around import Around
-from engramdown.cortex.conversation.messages import FRAME, Said
 from engramdown.cortex.conversation.seen import Seen
 from engramdown.cortex.conversation.shown import Shown
 from engramdown.cortex.conversation.working import Dropped, WorkingContext
@@ -22,7 +22,7 @@ from engramdown.storage.disk import named_errors
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from engramdown.cortex.conversation.track import Track
+    from engramdown.conversation.view import Track
     from engramdown.episodes.memory import EpisodicMemory
 
 __all__ = ["Wanted", "assemble"]

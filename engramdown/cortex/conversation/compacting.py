@@ -29,8 +29,7 @@ from engramdown.consolidation.summaries import (
     handoff_chunk,
     leaf_chunks,
 )
-from engramdown.cortex.conversation.messages import Count
-from engramdown.cortex.conversation.track import Track
+from engramdown.conversation.view import Count, Track
 from engramdown.errors import ModelError
 from engramdown.transcripts.summary_log import Form, Gist, Source, write_gist
 from engramdown.transcripts.visibility import LOOKED_UP, repeats_memory

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import moment
 from engramdown.consolidation.summaries import Item, Pressure, Thresholds, fresh_tail, pressure
+from engramdown.conversation.view import Count, Track
 from engramdown.cortex.conversation.compacting import (
     MODES,
     Compacted,
@@ -31,8 +32,6 @@ from engramdown.cortex.conversation.lineage import (
     Lineage,
     Scope,
 )
-from engramdown.cortex.conversation.messages import Count
-from engramdown.cortex.conversation.track import Track
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock
 from engramdown.gate.scopes import Scopes

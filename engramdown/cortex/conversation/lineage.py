@@ -13,8 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
-from engramdown.cortex.conversation.messages import ROLES, Count
-from engramdown.cortex.conversation.track import Track
+from engramdown.conversation.view import ROLES, Count, Track
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EpisodeNotFoundError, GistNotFoundError
 from engramdown.language.snippets import find, snippet, whole

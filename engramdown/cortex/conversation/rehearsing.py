@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.consolidation.summaries import Request, Written
-from engramdown.cortex.conversation.messages import Count
-from engramdown.cortex.conversation.track import Track
+from engramdown.conversation.view import Count, Track
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.summary_log import Gist, GistLog, read_gist

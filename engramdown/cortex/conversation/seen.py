@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.summaries import Item, answers, fresh_tail
+from engramdown.conversation.view import FRAME, Said, placeholder
 from engramdown.cortex.conversation.fitting import fates
-from engramdown.cortex.conversation.messages import FRAME, Said, placeholder
 from engramdown.cortex.conversation.shown import (
     Shown,
     ends,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.summaries import format_summary
-from engramdown.cortex.conversation.messages import Said, placeholder
+from engramdown.conversation.view import Said, placeholder
 from engramdown.language.untrusted import one_line
 from engramdown.transcripts.episode import Pointer
 from engramdown.transcripts.summary_log import Gist, Source

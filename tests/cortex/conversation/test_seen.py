@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.summaries import Item
-from engramdown.cortex.conversation.messages import ROLES, gist_item, said, said_item
+from engramdown.conversation.view import ROLES, gist_item, said, said_item
 from engramdown.cortex.conversation.rendering.pairing import strays
 from engramdown.cortex.conversation.seen import Seen
 from engramdown.tokens import estimate_tokens

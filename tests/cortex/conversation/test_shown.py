@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from engramdown.cortex.conversation.messages import said
+from engramdown.conversation.view import said
 from engramdown.cortex.conversation.shown import (
     SUMMARY,
     ends,

@@ -1,0 +1,3 @@
+"""Conversation."""
+
+__all__: list[str] = []
