@@ -22,10 +22,7 @@ from engramdown.cli.messages import counted
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.consolidation.summaries import Pressure, Thresholds, pressure
-from engramdown.conversation.view import Track
-from engramdown.cortex.conversation.compacting import MODES, Compacted
-from engramdown.cortex.conversation.conversation import Conversation
-from engramdown.cortex.conversation.lineage import (
+from engramdown.conversation.lookup import (
     EXPAND,
     GREP,
     SCOPES,
@@ -35,12 +32,15 @@ from engramdown.cortex.conversation.lineage import (
     Lineage,
     pointer,
 )
+from engramdown.conversation.view import Track
+from engramdown.cortex.conversation.compacting import MODES, Compacted
+from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.errors import EngramdownError, GistNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.summary_log import FOLDER, Gist
 
 if TYPE_CHECKING:
-    from engramdown.cortex.conversation.lineage import Described
+    from engramdown.conversation.lookup import Described
 
 
 _INDENT: Final = 2

@@ -14,6 +14,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import moment
 from engramdown.consolidation.summaries import Item, Pressure, Thresholds, fresh_tail, pressure
+from engramdown.conversation.lookup import (
+    EXPAND,
+    GREP,
+    Described,
+    Expansion,
+    Found,
+    Lineage,
+    Scope,
+)
 from engramdown.conversation.view import Count, Track
 from engramdown.cortex.conversation.compacting import (
     MODES,
@@ -22,15 +31,6 @@ from engramdown.cortex.conversation.compacting import (
     Mode,
     RunnerProtocol,
     Write,
-)
-from engramdown.cortex.conversation.lineage import (
-    EXPAND,
-    GREP,
-    Described,
-    Expansion,
-    Found,
-    Lineage,
-    Scope,
 )
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock

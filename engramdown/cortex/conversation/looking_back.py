@@ -17,8 +17,8 @@ from engramdown.language.untrusted import inert
 from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
+    from engramdown.conversation.lookup import Expanded, Expansion, Found
     from engramdown.cortex.conversation.conversation import Conversation
-    from engramdown.cortex.conversation.lineage import Expanded, Expansion, Found
     from engramdown.cortex.tool_arguments import (
         DescribeArguments,
         ExpandArguments,
@@ -146,7 +146,7 @@ def _pointers(conversation: Conversation, sources: Sequence[int | str]) -> tuple
 
 
 def _default() -> int:
-    from engramdown.cortex.conversation.lineage import GREP as LIMIT
+    from engramdown.conversation.lookup import GREP as LIMIT
 
     return LIMIT
 
