@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engramdown.context.sections import MemoryContext
-    from engramdown.cortex.conversation.working import WorkingContext
+    from engramdown.conversation.rendering import WorkingContext
     from engramdown.cortex.cortex import Cortex
     from engramdown.cortex.turns import Session
     from engramdown.engram import Engram
@@ -55,7 +55,7 @@ _HOMES = {
     "Proposal": "engramdown.gate.proposals",
     "Receipt": "engramdown.gate.receipts",
     "Session": "engramdown.cortex.turns",
-    "WorkingContext": "engramdown.cortex.conversation.working",
+    "WorkingContext": "engramdown.conversation.rendering",
 }
 
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.summaries import Item
 from engramdown.context.builder import ContextBuilder, RunningSession
+from engramdown.conversation.rendering import Dropped, Shown, WorkingContext
 from engramdown.conversation.view import FRAME, Said
 from engramdown.cortex.conversation.around import Around
 from engramdown.cortex.conversation.seen import Seen
-from engramdown.cortex.conversation.shown import Shown
-from engramdown.cortex.conversation.working import Dropped, WorkingContext
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.storage.disk import named_errors
 from engramdown.tokens import estimate_tokens

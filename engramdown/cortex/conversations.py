@@ -14,8 +14,8 @@ from engramdown.errors import StoreError
 from engramdown.forks import cached_property
 
 if TYPE_CHECKING:
+    from engramdown.conversation.rendering import WorkingContext
     from engramdown.cortex.conversation.conversation import Conversation
-    from engramdown.cortex.conversation.working import WorkingContext
     from engramdown.cortex.overheard import Overheard
     from engramdown.journal.working_notes import WorkingNotes
 

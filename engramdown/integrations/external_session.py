@@ -221,7 +221,7 @@ class ExternalSession:
         if self._budget is None:
             return []
         from engramdown.consolidation import format_summary
-        from engramdown.cortex.conversation.shown import ends
+        from engramdown.conversation.rendering import ends
 
         try:
             track = self.cortex.conversations.get(self.id).track

@@ -26,6 +26,7 @@ from engramdown.context.sections import (
     retrospect,
     soul_section,
 )
+from engramdown.conversation.rendering import Dropped
 from engramdown.cortex.conversation.fitting import allotted
 from engramdown.cortex.conversation.preface import (
     JOURNAL,
@@ -36,7 +37,6 @@ from engramdown.cortex.conversation.preface import (
     noted,
 )
 from engramdown.cortex.conversation.relevant import MOST, Looking, Relevant, look_up
-from engramdown.cortex.conversation.working import Dropped
 from engramdown.errors import EngramdownError
 from engramdown.tokens import estimate_tokens
 

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.summaries import Item, answers, fresh_tail
-from engramdown.conversation.view import FRAME, Said, placeholder
-from engramdown.cortex.conversation.fitting import fates
-from engramdown.cortex.conversation.shown import (
+from engramdown.conversation.rendering import (
+    Dropped,
     Shown,
     ends,
     gist_placeholder,
     shown_gist,
     shown_message,
 )
-from engramdown.cortex.conversation.working import Dropped
+from engramdown.conversation.view import FRAME, Said, placeholder
+from engramdown.cortex.conversation.fitting import fates
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Pointer
 from engramdown.transcripts.summary_log import Gist

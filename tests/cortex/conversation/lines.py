@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from engramdown.cortex.conversation.shown import SUMMARY, Shown
+from engramdown.conversation.rendering import SUMMARY, Shown
 
 __all__ = ["ROLES", "any_lines", "any_text", "line"]
 

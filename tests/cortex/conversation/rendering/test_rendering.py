@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
-from engramdown.cortex.conversation.rendering.anthropic import anthropic_request
-from engramdown.cortex.conversation.rendering.openai import openai_messages
-from engramdown.cortex.conversation.rendering.pairing import strays
-from engramdown.cortex.conversation.rendering.text import prompt_text
+from engramdown.conversation.rendering import (
+    SUMMARY,
+    Shown,
+    anthropic_request,
+    openai_messages,
+    prompt_text,
+    strays,
+)
 from engramdown.cortex.conversation.rendering.validating import check_anthropic, check_openai
-from engramdown.cortex.conversation.shown import SUMMARY, Shown
 from tests.cortex.conversation.lines import any_lines, line
 
 _OPENAI: TypeAdapter[Any] = TypeAdapter(list[ChatCompletionMessageParam])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from engramdown.conversation.view import said
-from engramdown.cortex.conversation.shown import (
+from engramdown.conversation.rendering import (
     SUMMARY,
     ends,
     gist_placeholder,
     shown_gist,
     shown_message,
 )
+from engramdown.conversation.view import said
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.summary_log import Gist, fold

@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 from hypothesis import given
 
-from engramdown.cortex.conversation.rendering.pairing import (
+from engramdown.conversation.rendering import (
+    Shown,
     Step,
     arguments,
     result_text,
@@ -15,7 +16,6 @@ from engramdown.cortex.conversation.rendering.pairing import (
     steps,
     strays,
 )
-from engramdown.cortex.conversation.shown import Shown
 from tests.cortex.conversation.lines import any_lines, line
 
 
