@@ -378,7 +378,7 @@ def _refuse(constant: str) -> None:
 
 # A prompt as Anthropic's messages.
 #
-# Promises: pure; :func:`~engramdown.cortex.conversation.rendering.validating.check_anthropic` has
+# Promises: pure; :func:`~engramdown.conversation.provider_rules.check_anthropic` has
 # no complaint: the two sides take turns, the user begins, and results stand at the beginning of the
 # message right behind their calls. What is added behind a conversation changes no block before.
 
@@ -436,7 +436,7 @@ def _result(call: Answered) -> _Block:
 
 # A prompt as the messages of OpenAI's chat completions, which many others take too.
 #
-# Promises: pure; :func:`~engramdown.cortex.conversation.rendering.validating.check_openai` has no
+# Promises: pure; :func:`~engramdown.conversation.provider_rules.check_openai` has no
 # complaint. What is added behind a conversation changes no message before.
 
 

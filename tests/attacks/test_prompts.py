@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Hippocampus
-from engramdown.cortex.conversation.rendering.validating import check_anthropic, check_openai
+from engramdown.conversation.provider_rules import check_anthropic, check_openai
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.transcripts.summary_log import Gist, write_gist
 from tests.attacks.test_terminal import RAW

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex
-from engramdown.cortex.conversation.rendering.validating import check_anthropic, check_openai
+from engramdown.conversation.provider_rules import check_anthropic, check_openai
 from tests.cli.conftest import Runner
 
 SESSION = "20260301-101500-4f2a"

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, Hippocampus, WorkingContext
-from engramdown.cortex.conversation.rendering.validating import check_anthropic, check_openai
+from engramdown.conversation.provider_rules import check_anthropic, check_openai
 from engramdown.engram import Kind
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex, Session
-from engramdown.cortex.conversation.rendering.validating import check_openai
+from engramdown.conversation.provider_rules import check_openai
 from engramdown.cortex.tools import Answer
 from engramdown.errors import ModelError
 from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall

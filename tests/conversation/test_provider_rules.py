@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engramdown.cortex.conversation.rendering.validating import check_anthropic, check_openai
+from engramdown.conversation.provider_rules import check_anthropic, check_openai
 
 _HELLO: dict[str, Any] = {"role": "user", "content": "Hello"}
 
