@@ -65,7 +65,7 @@ class Conversations:
             InvalidSessionError: If the id is no safe file name.
             StoreError: If memory cannot be read, a template is broken, or no scope has files.
         """
-        from engramdown.cortex.assembly import Wanted, assemble
+        from engramdown.conversation.prompt import Wanted, assemble
 
         tail = self.scopes.settings.conversation.fresh_tail
         tail = tail if fresh_tail is None else fresh_tail

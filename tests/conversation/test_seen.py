@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.summaries import Item
+from engramdown.conversation.prompt import Seen
 from engramdown.conversation.rendering import strays
 from engramdown.conversation.view import ROLES, gist_item, said, said_item
-from engramdown.cortex.conversation.seen import Seen
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.summary_log import Fold, Gist

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from engramdown import Cortex, Engram, Entry
-from engramdown.cortex.conversation.relevant import Looking, Relevant, look_up
+from engramdown.conversation.prompt import Looking, Relevant, look_up
 from engramdown.gate.scopes import Scopes
 from engramdown.tokens import estimate_tokens
 from tests.cortex.conversation.conftest import Opening

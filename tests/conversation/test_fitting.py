@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.summaries import Item, cuts, fresh_tail
-from engramdown.cortex.conversation.fitting import LEAST, Fate, allotted, fates
+from engramdown.conversation.prompt import LEAST, Fate, allotted, fates
 from tests.consolidation.views import any_view, talk, tool_calls
 
 _BRIEF = 30

@@ -1,0 +1,832 @@
+"""What a model is shown for the next step of a conversation, put together.
+
+Promises: reads only, and never waits for a model. What is stable comes first, and is the same from
+turn to turn as long as memory is; the conversation follows, only growing; what is another in each
+turn stands behind it. The fresh tail is there whole, the newest message of the user with it,
+whatever the budget; all else keeps to it. What is not shown is told, with why.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
+
+from engramdown.clock import today
+from engramdown.consolidation.summaries import Item, answers, cuts, fresh_tail
+from engramdown.context.builder import ContextBuilder, Day, RunningSession, Settled
+from engramdown.context.search import LEAST as LEAST_RELEVANT
+from engramdown.context.search import past_experience, sought
+from engramdown.context.sections import (
+    HISTORY,
+    SKILLS,
+    Procedures,
+    Section,
+    Told,
+    build,
+    degraded,
+    procedures,
+    renderer,
+    retrospect,
+    soul_section,
+)
+from engramdown.conversation.rendering import (
+    Dropped,
+    Shown,
+    WorkingContext,
+    ends,
+    gist_placeholder,
+    shown_gist,
+    shown_message,
+)
+from engramdown.conversation.view import FRAME, Said, placeholder
+from engramdown.errors import EngramdownError, SessionNotFoundError, StoreError
+from engramdown.language.untrusted import bullet, inert, one_line
+from engramdown.storage.disk import named_errors
+from engramdown.tokens import estimate_tokens
+from engramdown.transcripts.episode import Pointer
+from engramdown.transcripts.summary_log import Gist
+
+if TYPE_CHECKING:
+    from engramdown.conversation.view import Track
+    from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.gate.scopes import Scopes
+    from engramdown.hippocampus.entry import Entry
+
+__all__ = [
+    "LEAST",
+    "SOUL",
+    "Around",
+    "Choice",
+    "Fate",
+    "Listed",
+    "Looking",
+    "Parts",
+    "Relevant",
+    "Seen",
+    "Wanted",
+    "allotted",
+    "assemble",
+    "fates",
+    "journal",
+    "look_up",
+    "noted",
+]
+
+# Of what is free for earlier messages, what may be spent to tell that some are left out.
+_TELL: Final = 8
+_NOT_RECORDED: Final = (
+    "nothing of this session is recorded, so what was said before the newest message, and what "
+    "tools were asked and gave back, is not known here"
+)
+
+
+class Wanted(NamedTuple):
+    """What is asked for; see :meth:`engramdown.Cortex.build_context`."""
+
+    budget: int
+    fresh_tail: int
+    message: str = ""
+    subjects: tuple[str, ...] = ()
+
+
+def assemble(
+    context: ContextBuilder, track: Track, session: RunningSession | str, wanted: Wanted
+) -> WorkingContext:
+    """Return what a model is shown of a session.
+
+    Args:
+        context: What stands around it.
+        track: The view of it.
+        session: The session, or its id.
+        wanted: What is asked for.
+
+    Raises:
+        SessionNotFoundError: If there is no such session.
+        StoreError: If memory cannot be read, or a template is broken.
+    """
+    (seen, trouble), unrecorded = (
+        _seen(context.scopes.episodes, track, session),
+        _unrecorded(session),
+    )
+    tail = seen.tail(wanted.fresh_tail)
+    extra = sum(line.tokens for line in unrecorded)
+    free = max(wanted.budget - seen.cost(tail) - extra, 0)
+    around = Around(context, session)
+    said = wanted.message or "".join(line.text for line in unrecorded) or seen.newest
+    parts = around.parts(min(wanted.budget // 2, free), said, wanted.subjects)
+    system, aside = around.system(parts), around.aside(parts)
+    room = free - estimate_tokens(system) - estimate_tokens(aside)
+    left_out, more = seen.left_out(tail, room), 0
+    if left_out:
+        # A token more, as those that make room for it are left out, too.
+        more = estimate_tokens(around.aside(parts, left_out)) - estimate_tokens(aside) + 1
+        more = more if more <= room // _TELL else 0
+    choice = seen.chosen(tail, room - more)
+    if more:
+        aside = around.aside(parts, choice.left_out)
+    return WorkingContext(
+        session=seen.session,
+        budget=wanted.budget,
+        tokens=estimate_tokens(system) + estimate_tokens(aside) + choice.tokens + extra,
+        soul=parts.soul.text if parts.soul else "",
+        sections=parts.sections,
+        skills=parts.skills.text,
+        history=parts.history.text if parts.history else "",
+        journal=parts.journal.text,
+        messages=(*choice.lines, *unrecorded),
+        tail=choice.tail,
+        notes=parts.notes.text,
+        relevant=parts.relevant.text,
+        remembered=parts.relevant.ids,
+        recalled=parts.relevant.recalled,
+        degraded=around.degraded,
+        dropped=(*trouble, *around.dropped, *choice.dropped),
+        system=system,
+        aside=aside,
+    )
+
+
+def _seen(
+    episodes: EpisodicMemory | None, track: Track, session: RunningSession | str
+) -> tuple[Seen, tuple[Dropped, ...]]:
+    """Return the conversation as it is now, and what of it could not be read."""
+    chosen = session if isinstance(session, str) else session.id
+    with track.guard:
+        try:
+            with named_errors(track.path, "read"):
+                track.refresh()
+        except SessionNotFoundError:
+            if isinstance(session, str):
+                raise
+            return Seen(chosen), _not_kept(session)
+        except StoreError as error:
+            if isinstance(session, str):
+                raise
+            # No trouble with transcripts ends a turn: what was read before is still known.
+            trouble = Dropped("messages", chosen, 0, str(error))
+            try:
+                return _known(episodes, track), (trouble,)
+            except KeyError:  # It was about to read everything again.
+                return Seen(chosen), (trouble,)
+        return _known(episodes, track), ()
+
+
+def _known(episodes: EpisodicMemory | None, track: Track) -> Seen:
+    items = track.items()
+    said = {
+        item.source: _whole(episodes, item, track.message(item.source))
+        for item in items
+        if isinstance(item.source, int)
+    }
+    return Seen(track.session, items, said, track.known_gists())
+
+
+def _whole(episodes: EpisodicMemory | None, item: Item, message: Said) -> Said:
+    """Return a message with all of its text, if all of it is shown."""
+    if not message.is_large or item.tokens < message.tokens or episodes is None:
+        return message
+    return message._replace(text=episodes.whole(message.episode))
+
+
+def _not_kept(session: RunningSession) -> tuple[Dropped, ...]:
+    """Return that nothing is recorded of a session, if that is why nothing is known of it."""
+    if not session.in_turn or session.turn_began is not None:
+        return ()  # Nothing was said yet.
+    return (Dropped("messages", session.id, 0, _NOT_RECORDED),)
+
+
+def _unrecorded(session: RunningSession | str) -> tuple[Shown, ...]:
+    """Return what the user said in the running turn, if the transcript does not hold it."""
+    if isinstance(session, str) or not session.in_turn or session.turn_began is not None:
+        return ()
+    text = session.asked
+    return (Shown(-1, "user", text, FRAME + estimate_tokens(text)),) if text.strip() else ()
+
+
+# A conversation as it is at one moment, and what of it is shown.
+#
+# Promises: pure; what was added meanwhile changes nothing of it. A result that answers no call, and
+# a second result of a call, are left out and told. The tail is whole; everything that is not shown
+# as it was said is told, with why.
+
+_NO_ROOM: Final = "no room for it"
+_NO_ROOM_WHOLE: Final = "no room for all of it: a placeholder stands for it"
+_OVER: Final = "its turn is over and it is long: a placeholder stands for it"
+_NO_CALL: Final = "it answers no call"
+_SECOND: Final = "its call was answered before"
+
+
+class Choice(NamedTuple):
+    """What of a conversation is shown.
+
+    Attributes:
+        lines: It, in order.
+        tail: Where its fresh tail begins.
+        tokens: What it costs.
+        dropped: What is not shown, or not whole.
+        left_out: How many messages are not shown, nor a summary of them; strays are not counted.
+    """
+
+    lines: tuple[Shown, ...]
+    tail: int
+    tokens: int
+    dropped: tuple[Dropped, ...]
+    left_out: int
+
+
+class Seen:
+    """A conversation as it is at one moment.
+
+    Attributes:
+        session: The id of its session.
+        newest: What the user said last, or ``""``.
+    """
+
+    def __init__(
+        self,
+        session: str,
+        items: Sequence[Item] = (),
+        said: Mapping[int, Said] | None = None,
+        gists: Mapping[str, Gist] | None = None,
+    ) -> None:
+        """Take a view with its messages, and every summary of the conversation."""
+        self.session = session
+        self._said = said or {}
+        self._gists = gists or {}
+        self._items, self._strays = self._parted(items)
+        users = (item.source for item in reversed(self._items) if item.role == "user")
+        newest = next(users, None)
+        self.newest = self._said[newest].text if isinstance(newest, int) else ""
+
+    def tail(self, count: int) -> int:
+        """Return where the tail begins that holds so many messages."""
+        return fresh_tail(self._items, count)
+
+    def cost(self, tail: int) -> int:
+        """Return what everything from ``tail`` on costs."""
+        return sum(item.tokens for item in self._items[tail:])
+
+    def left_out(self, tail: int, room: int) -> int:
+        """Return how many messages would not be shown, nor a summary of them."""
+        chosen = fates(self._items, tail, room, self._brief)
+        return sum(
+            self._messages(item)
+            for item, fate in zip(self._items, chosen, strict=True)
+            if fate == "out"
+        )
+
+    def chosen(self, tail: int, room: int) -> Choice:
+        """Return what is shown: the tail, and of what is before it as much as there is room for."""
+        lines: list[Shown] = []
+        dropped = list(self._strays)
+        start = left_out = 0
+        for at, fate in enumerate(fates(self._items, tail, room, self._brief)):
+            item = self._items[at]
+            start = len(lines) if at == tail else start
+            if fate == "out":
+                dropped.append(self._told(item, _NO_ROOM))
+                left_out += self._messages(item)
+                continue
+            lines.append(self._shown(item, at, is_whole=fate == "whole"))
+            if fate == "brief":
+                dropped.append(self._told(item, _NO_ROOM_WHOLE))
+            elif not lines[-1].is_whole:
+                dropped.append(self._told(item, _OVER))
+        start = start if tail < len(self._items) else len(lines)
+        tokens = sum(line.tokens for line in lines)
+        return Choice(tuple(lines), start, tokens, tuple(dropped), left_out)
+
+    def _parted(self, items: Sequence[Item]) -> tuple[list[Item], list[Dropped]]:
+        """Return the view without the results that answer nothing, and what is told of these."""
+        found = answers(items)
+        first = {call: result for result, call in reversed(found.items())}
+        kept: list[Item] = []
+        strays: list[Dropped] = []
+        for at, item in enumerate(items):
+            if item.role != "tool_result" or first.get(found.get(at, -1)) == at:
+                kept.append(item)
+            else:
+                strays.append(self._told(item, _SECOND if at in found else _NO_CALL))
+        return kept, strays
+
+    def _shown(self, item: Item, at: int, *, is_whole: bool) -> Shown:
+        tokens = item.tokens if is_whole else self._brief(at)
+        if isinstance(item.source, str):
+            gist = self._gists[item.source]
+            shown = shown_gist(self.session, gist, tokens)
+            return shown if is_whole else shown._replace(text=self._briefly(item), is_whole=False)
+        message = self._said[item.source]
+        # In a turn that is over, a large result costs what its placeholder does.
+        is_all = is_whole and item.tokens == message.tokens
+        return shown_message(self.session, message, tokens, is_whole=is_all)
+
+    def _brief(self, at: int) -> int:
+        """Return what the placeholder of an item costs."""
+        item = self._items[at]
+        return FRAME + estimate_tokens(self._briefly(item)) + estimate_tokens(item.name)
+
+    def _briefly(self, item: Item) -> str:
+        if isinstance(item.source, int):
+            message = self._said[item.source]
+            return placeholder(self.session, message.episode, message.tokens)
+        span = ends(self._gists, item.source)
+        return gist_placeholder(self.session, self._gists[item.source], span, item.tokens)
+
+    def _messages(self, item: Item) -> int:
+        """Return how many messages an item stands for."""
+        return 1 if isinstance(item.source, int) else self._gists[item.source].messages
+
+    def _told(self, item: Item, reason: str) -> Dropped:
+        if isinstance(item.source, str):
+            return Dropped("summary", item.source, item.tokens, reason)
+        what = item.role.replace("_", " ") if item.role.startswith("tool") else "message"
+        tokens = self._said[item.source].tokens
+        return Dropped(what, str(Pointer(self.session, item.source)), tokens, reason)
+
+
+# What of a conversation fits into a prompt, and what each part of a prompt may cost.
+#
+# Promises: pure; the fresh tail is shown whole, whatever the room. What is older is looked at from
+# the newest on: it is shown if it fits; if not, as placeholders; if not even those fit it is left
+# out, and what is behind it still has its chance. A tool call and its results are shown, replaced
+# or left out together. More room never shows less of the items that are looked at first. Linear
+# time.
+
+Fate = Literal["whole", "brief", "out"]
+"""Shown whole; replaced by a placeholder; left out."""
+
+LEAST: Final = 24
+"""No placeholder costs less, in tokens."""
+
+
+def fates(items: Sequence[Item], tail: int, room: int, brief: Callable[[int], int]) -> list[Fate]:
+    """Return what becomes of each item of a view.
+
+    Args:
+        items: The view.
+        tail: Where the fresh tail begins: a place that parts no tool call from its results.
+        room: What the items before it may cost, in tokens.
+        brief: What the placeholder of the item at a place would cost.
+
+    >>> said = [Item(seq, cost, "user") for seq, cost in enumerate([10, 9_000, 10, 10])]
+    >>> fates(said, 3, 50, lambda at: 30), fates(said, 3, 20, lambda at: 30)
+    (['whole', 'brief', 'whole', 'whole'], ['whole', 'out', 'whole', 'whole'])
+    """
+    chosen: list[Fate] = ["whole"] * len(items)
+    for start, end in reversed(_groups(items, tail)):
+        cost = sum(items[at].tokens for at in range(start, end))
+        if cost <= room:
+            room -= cost
+            continue
+        briefs = _briefs(items, range(start, end), brief) if room >= LEAST else [room + 1]
+        if sum(briefs) > room:
+            chosen[start:end] = ["out"] * (end - start)
+            continue
+        room -= sum(briefs)
+        for at, tokens in enumerate(briefs, start):
+            if tokens < items[at].tokens:
+                chosen[at] = "brief"
+    return chosen
+
+
+def allotted(costs: Mapping[str, int], room: int) -> dict[str, int]:
+    """Return what each part may cost: all that it needs, as long as there is room.
+
+    >>> allotted({"rules": 30, "lessons": 50, "journal": 10}, 60)
+    {'rules': 30, 'lessons': 30, 'journal': 0}
+    """
+    left, given = max(room, 0), {}
+    for name, cost in costs.items():
+        given[name] = min(cost, left)
+        left -= given[name]
+    return given
+
+
+def _groups(items: Sequence[Item], tail: int) -> list[tuple[int, int]]:
+    """Return where what belongs together begins and ends, of all that is before the tail."""
+    free = cuts(items)
+    starts = [at for at in range(tail) if free[at]]
+    return list(zip(starts, [*starts[1:], tail], strict=True)) if starts else []
+
+
+def _briefs(items: Sequence[Item], places: range, brief: Callable[[int], int]) -> list[int]:
+    return [min(items[at].tokens, brief(at)) for at in places]
+
+
+# The parts of a prompt that are lists of what there is: days of the journal, notes.
+#
+# Promises: pure; no part costs more than its budget, an item is shown whole or not at all, and a
+# part says how many it leaves out; no text can pass for a heading or a line of ours.
+
+SOUL: Final = 1_500
+"""What the page that says who the assistant is may cost, in tokens."""
+JOURNAL: Final = 1_500
+"""What the last days of the journal may cost."""
+NOTES: Final = 1_000
+"""What the notes on a conversation may cost."""
+
+_JOURNAL: Final = "## Your Memory — Journal\n\nWhat was written down in the last days.\n"
+
+
+class Listed(NamedTuple):
+    """A part, and how much of it is left out.
+
+    Attributes:
+        text: Its words, ``""`` if there is nothing, or no room for any of it.
+        left_out: How many items it leaves out.
+        tokens: What they would cost.
+    """
+
+    text: str = ""
+    left_out: int = 0
+    tokens: int = 0
+
+
+def journal(days: Iterable[tuple[str, Sequence[tuple[str, str]]]], budget: int = JOURNAL) -> Listed:
+    r"""Return days of the journal, each with its title and its sections: a heading, and a text.
+
+    >>> today = ("Today (2026-03-01)", [("10:15", "CI is green.\n")])
+    >>> print(journal([today]).text.split("\n\n")[-1])
+    - Today (2026-03-01), 10:15
+      CI is green.
+    """
+    items = [
+        bullet(", ".join(filter(None, map(one_line, (title, head)))) + f"\n{text}")
+        for title, sections in days
+        for head, text in sections
+        if text.strip()
+    ]
+    return _listed(_JOURNAL, items, budget, "`engramdown journal search` finds them")
+
+
+def noted(text: str, budget: int = NOTES) -> Listed:
+    """Return notes, marked in every line; of long ones the beginning."""
+    if not text.strip():
+        return Listed()
+    lines = [f"> {line}".rstrip() for line in inert(text).strip().split("\n")]
+    left = budget
+    for at, line in enumerate(lines):
+        left -= estimate_tokens(f"{line}\n")
+        if left < 0:
+            rest = sum(map(estimate_tokens, lines[at:]))
+            return Listed("\n".join(lines[:at]), len(lines) - at, rest)
+    return Listed("\n".join(lines))
+
+
+def _listed(heading: str, items: Sequence[str], budget: int, more: str) -> Listed:
+    """Return what fits of ``items`` below a heading; one that does not hides none behind it."""
+    whole = "\n".join([heading, *items])
+    if not items or estimate_tokens(whole) <= budget:
+        return Listed(whole if items else "")
+    left_out = f"\n({len(items)} more left out; {more})"
+    room = budget - estimate_tokens(heading + left_out) - 1
+    shown, tokens = [], 0
+    for item in items:
+        cost = estimate_tokens(f"{item}\n")
+        if cost <= room:
+            shown.append(item)
+            room -= cost
+        else:
+            tokens += cost
+    count = len(items) - len(shown)
+    note = f"\n({count} more left out; {more})"
+    return Listed("\n".join([heading, *shown, note]) if shown else "", count, tokens)
+
+
+# What of memory and of other conversations fits the words of a turn.
+#
+# Promises: nobody waits for it longer than a few seconds, and nothing that goes wrong with it goes
+# wrong for a turn: then there is nothing, and why. What was said in the running session is not
+# quoted, nor a memory that is shown anyway. Writes nothing.
+
+MOST: Final = 1_500
+"""What it may cost, in tokens."""
+
+_SECONDS: Final = 5.0
+_MEMORIES: Final = 5
+_SAID: Final = 3
+_BYTES: Final = 4_000
+_BYTES_PER_TOKEN: Final = 4
+_POINTER: Final = re.compile(r"^[->] ([a-z0-9][a-z0-9._-]*#[0-9]+) ", re.MULTILINE)
+
+
+class Looking(NamedTuple):
+    """What is looked for.
+
+    Attributes:
+        message: What the user wrote.
+        subjects: What the turn is about, if that is known.
+        session: The id of the running session.
+        shown: The ids of the memories that are shown anyway.
+        budget: What may be found, in tokens.
+    """
+
+    message: str
+    subjects: Sequence[str] = ()
+    session: str = ""
+    shown: Collection[str] = frozenset()
+    budget: int = MOST
+
+
+class Relevant(NamedTuple):
+    """What was found.
+
+    Attributes:
+        memories: A line for each memory.
+        ids: Their ids.
+        said: What was said in other conversations, quoted.
+        recalled: The pointers to what is quoted.
+        trouble: Why nothing could be looked for, or ``""``.
+    """
+
+    memories: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    said: str = ""
+    recalled: tuple[str, ...] = ()
+    trouble: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n\n".join(filter(None, ["\n".join(self.memories), self.said]))
+
+    def within(self, budget: int) -> Relevant:
+        """Return what is left of it in so many tokens: the best memories first."""
+        if estimate_tokens(self.text) <= budget:
+            return self
+        kept = 0
+        for line in self.memories:
+            budget -= estimate_tokens(f"{line}\n")
+            if budget < 0:
+                break
+            kept += 1
+        return Relevant(self.memories[:kept], self.ids[:kept], trouble=self.trouble)
+
+
+def look_up(scopes: Scopes, looking: Looking, seconds: float = _SECONDS) -> Relevant:
+    """Return what fits, as far as it is found in time."""
+    query = sought("", looking.subjects) if any(looking.subjects) else looking.message
+    if not query.strip() or looking.budget <= 0:
+        return Relevant()
+    found: list[Relevant] = []
+    searching = threading.Thread(
+        target=lambda: found.append(_searched(scopes, looking, query)),
+        name="engramdown-relevant",
+        daemon=True,
+    )
+    searching.start()
+    searching.join(seconds)
+    late = Relevant(trouble=f"the search took longer than {seconds:g} seconds")
+    return found[0] if found else late
+
+
+def _searched(scopes: Scopes, looking: Looking, query: str) -> Relevant:
+    try:
+        return _found(scopes, looking, query)
+    except Exception as error:  # noqa: BLE001 - a store of the caller's may raise whatever it likes
+        return Relevant(trouble=f"{type(error).__name__}: {error}")
+
+
+def _found(scopes: Scopes, looking: Looking, query: str) -> Relevant:
+    entries = [entry for entry in scopes.recall(query, 50) if entry.id not in looking.shown]
+    chosen, left = _fitting(entries, looking.budget)
+    wanted = sought(looking.message, looking.subjects)
+    size = min(_BYTES, left * _BYTES_PER_TOKEN)
+    said = ""
+    if wanted and size >= LEAST_RELEVANT:
+        said = past_experience(scopes.episodes, wanted, _SAID, size, running=looking.session)
+    if estimate_tokens(said) > left:
+        said = ""
+    return Relevant(
+        tuple(bullet(entry.text) for entry in chosen),
+        tuple(entry.id for entry in chosen),
+        said,
+        tuple(dict.fromkeys(_POINTER.findall(said))),
+    )
+
+
+def _fitting(entries: Iterable[Entry], budget: int) -> tuple[list[Entry], int]:
+    """Return the memories that fit, the best first, and what is left of the budget."""
+    chosen: list[Entry] = []
+    for entry in entries:
+        cost = estimate_tokens(f"{bullet(entry.text)}\n")
+        if cost <= budget:
+            chosen.append(entry)
+            budget -= cost
+        if len(chosen) == _MEMORIES:
+            break
+    return chosen, budget
+
+
+# What stands around a conversation: who the assistant is, what is remembered, what was looked up.
+#
+# Promises: reads only. As long as memory is the same, so are the parts that come before the
+# conversation; earlier sessions and the journal are as they were when this process was first asked
+# for the session. Where there is little room, what always holds gets it first. What cannot be read
+# of skills, the journal, notes or other conversations is left out and told, and is no error.
+
+T = TypeVar("T")
+
+_Failure = (EngramdownError, OSError)
+# Where it is tight, what comes first gets room.
+_ORDER: Final = (
+    *("global_rules", "project_rules", "identity", "soul", "global_lessons", "project_lessons"),
+    *("notes", "skills", "history", "journal", "relevant"),
+)
+
+
+class Parts(NamedTuple):
+    """The parts around a conversation.
+
+    Attributes:
+        soul: Who the assistant is.
+        sections: What is remembered.
+        skills: The skills that there are.
+        history: Earlier sessions.
+        journal: The last days of the journal.
+        notes: The working notes on the conversation.
+        relevant: What was looked up.
+    """
+
+    soul: Section | None
+    sections: tuple[Section, ...]
+    skills: Told
+    history: Section | None
+    journal: Listed
+    notes: Listed
+    relevant: Relevant
+
+    def costs(self) -> dict[str, int]:
+        """Return what each part costs, in the order in which they get room."""
+        known = {section.name: section.tokens for section in self._sections()}
+        texts = {name: part.text for name, part in self._listed().items()}
+        known |= {name: estimate_tokens(text) for name, text in texts.items()}
+        known["relevant"] = estimate_tokens(self.relevant.text)
+        return {name: known[name] for name in _ORDER if known.get(name)}
+
+    def remembered(self) -> list[str]:
+        """Return what is shown as memory, in order."""
+        said = [section.text for section in self.sections]
+        past = self.history.text if self.history else ""
+        return [*filter(None, [*said, self.skills.text, past, self.journal.text])]
+
+    def dropped(self, whole: Parts) -> list[Dropped]:
+        """Return what these parts leave out, and what of the ``whole`` ones there was no room for.
+
+        Args:
+            whole: The parts as they would be with more room.
+        """
+        before, told = whole.costs(), self.costs()
+        lost = {name: cost - told.get(name, 0) for name, cost in before.items()}
+        found = [
+            Dropped("memories", part.name, _cost(part), f"{len(part.left_out)} do not fit")
+            for part in self._sections()
+            if part.left_out
+        ]
+        for name, part in self._listed().items():
+            if part.left_out:
+                found.append(Dropped(name, "", part.tokens, f"{part.left_out} do not fit"))
+        found += [
+            Dropped(name, "", lost[name], _NO_ROOM)
+            for name in ("history", "relevant")
+            if lost.get(name)
+        ]
+        if self.relevant.trouble:
+            found.append(Dropped("relevant", "", 0, self.relevant.trouble))
+        return found
+
+    def _sections(self) -> list[Section]:
+        return [*filter(None, (self.soul, *self.sections, self.history))]
+
+    def _listed(self) -> dict[str, Listed | Told]:
+        return {"skills": self.skills, "journal": self.journal, "notes": self.notes}
+
+
+class Around:
+    """What stands around one conversation.
+
+    Attributes:
+        dropped: What could not be read, or is left out, and why.
+        degraded: What a model is told of trouble with the transcripts, or ``""``.
+    """
+
+    def __init__(self, context: ContextBuilder, session: RunningSession | str) -> None:
+        """Prepare to read what stands around a conversation."""
+        self._context = context
+        self._recollection = recollection = context.recollection
+        self._session = session
+        self._id = session if isinstance(session, str) else session.id
+        self._words = recollection.overrides()
+        episodes = context.scopes.episodes
+        trouble = episodes.trouble if episodes is not None else None
+        self.dropped: list[Dropped] = []
+        self.degraded = degraded(str(trouble)) if trouble is not None else ""
+
+    def parts(self, room: int, said: str, subjects: tuple[str, ...] = ()) -> Parts:
+        """Return the parts, within their own budgets and ``room``.
+
+        Args:
+            room: What they may cost together, in tokens.
+            said: What the user said last.
+            subjects: What the turn is about, if that is known.
+
+        Raises:
+            StoreError: If memory cannot be read, or a template is broken.
+        """
+        settled = self._settled()
+        who = settled.identity
+        memory = self._recollection.gathered(who._replace(soul=""))
+        known = self._tried("skills", self._context.skills.lines)
+        notes = self._tried("notes", self._notes)
+
+        def made(budgets: Mapping[str, int], relevant: Relevant) -> Parts:
+            past, most = settled.earlier, budgets.get("history", HISTORY)
+            return Parts(
+                soul_section(who.soul, budgets.get("soul", SOUL), self._words),
+                build(memory, "", today(), budgets, self._words).sections,
+                procedures(known or Procedures(), budgets.get("skills", SKILLS), self._words),
+                retrospect(past, most, self._words) if past else None,
+                journal(settled.days, budgets.get("journal", JOURNAL)),
+                noted(notes or "", budgets.get("notes", NOTES)),
+                relevant,
+            )
+
+        budgets = self._recollection.budgets
+        whole = made(budgets, Relevant())
+        shown = {entry.id for section in whole.sections for entry in section.shown}
+        looking = Looking(said, subjects, self._id, shown, min(MOST, room))
+        whole = whole._replace(relevant=look_up(self._context.scopes, looking))
+        costs = whole.costs()
+        given = allotted(costs, room - self._frame(whole))
+        tight = {name: given[name] for name in costs if given[name] < costs[name]}
+        parts = whole
+        if tight:
+            kept = whole.relevant.within(tight.get("relevant", MOST))
+            parts = made({**budgets, **tight}, kept)
+        self.dropped += parts.dropped(whole)
+        return parts
+
+    def system(self, parts: Parts) -> str:
+        """Return what comes before the conversation, or ``""``."""
+        remembered = parts.remembered()
+        soul = parts.soul.text if parts.soul else ""
+        if not remembered and not soul:
+            return ""
+        render = renderer(self._words)
+        memory = render("context.j2", {"sections": remembered}) if remembered else ""
+        return render("working.j2", {"soul": soul, "memory": memory})
+
+    def aside(self, parts: Parts, left_out: int = 0) -> str:
+        """Return what stands behind the conversation, or ``""``.
+
+        Args:
+            parts: The parts.
+            left_out: How many earlier messages do not fit.
+        """
+        values: dict[str, Any] = {
+            "notes": parts.notes.text,
+            "memories": parts.relevant.memories,
+            "said": parts.relevant.said,
+            "left_out": left_out,
+            "degraded": self.degraded,
+        }
+        return renderer(self._words)("aside.j2", values) if any(values.values()) else ""
+
+    def _frame(self, parts: Parts) -> int:
+        """Return what our words add to the parts, at most."""
+        costs = parts.costs()
+        tokens = estimate_tokens(self.system(parts)) + estimate_tokens(self.aside(parts))
+        # Each part is rounded up on its own.
+        return tokens - sum(costs.values()) + len(costs)
+
+    # ---- reading ----
+
+    def _settled(self) -> Settled:
+        """Return what was told of earlier ones when this process was first asked."""
+        session = self._session
+        found = self._context.settled(self._id, lambda: self._tried("journal", self._days) or ())
+        if isinstance(session, str):
+            return found._replace(identity=self._context.standing(found.identity))
+        return found._replace(identity=session.identity, earlier=session.earlier)
+
+    def _days(self) -> tuple[Day, ...]:
+        return tuple(
+            (day.heading, tuple((section.heading, section.text) for section in day.sections))
+            for day in self._context.notebooks.recent_days()
+        )
+
+    def _notes(self) -> str:
+        return self._context.notebooks.notes(self._id).read().text if self._id else ""
+
+    def _tried(self, name: str, read: Callable[[], T]) -> T | None:
+        try:
+            return read()
+        except _Failure as error:
+            self.dropped.append(Dropped(name, "", 0, str(error)))
+            return None
+
+
+def _cost(part: Section) -> int:
+    return sum(estimate_tokens(entry.text) for entry in part.left_out)
