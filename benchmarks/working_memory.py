@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex
 from engramdown.consolidation.summaries import Request, Written
-from engramdown.cortex.conversation.compacting import Compaction
+from engramdown.conversation.summarize import Compaction
 from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Episode, stamp_of, write_line

@@ -32,8 +32,8 @@ from engramdown.conversation.lookup import (
     Lineage,
     pointer,
 )
+from engramdown.conversation.summarize import MODES, Compacted
 from engramdown.conversation.view import Track
-from engramdown.cortex.conversation.compacting import MODES, Compacted
 from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.errors import EngramdownError, GistNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from engramdown.context.sections import MemoryContext
     from engramdown.context.sources import Identity
     from engramdown.conversation.rendering import WorkingContext
+    from engramdown.conversation.summarize import Compacted
     from engramdown.cortex.conversation.beside import CompactionBeside
-    from engramdown.cortex.conversation.compacting import Compacted
     from engramdown.cortex.conversations import Conversations
     from engramdown.gate.arrivals import Arrival
     from engramdown.gate.proposals import Proposal

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.consolidation.summaries import Request, Written
+from engramdown.conversation.summarize import Compaction
 from engramdown.conversation.view import Track
-from engramdown.cortex.conversation.compacting import Compaction
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.settings import EpisodeSettings

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from engramdown.errors import EngramdownError
 
 if TYPE_CHECKING:
-    from engramdown.cortex.conversation.compacting import Compacted
+    from engramdown.conversation.summarize import Compacted
     from engramdown.cortex.conversations import Conversations
 
 __all__ = ["CompactionBeside"]

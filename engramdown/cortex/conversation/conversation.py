@@ -23,8 +23,7 @@ from engramdown.conversation.lookup import (
     Lineage,
     Scope,
 )
-from engramdown.conversation.view import Count, Track
-from engramdown.cortex.conversation.compacting import (
+from engramdown.conversation.summarize import (
     MODES,
     Compacted,
     Compaction,
@@ -32,6 +31,7 @@ from engramdown.cortex.conversation.compacting import (
     RunnerProtocol,
     Write,
 )
+from engramdown.conversation.view import Count, Track
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock
 from engramdown.gate.scopes import Scopes
@@ -215,7 +215,7 @@ class Conversation:
             SessionNotFoundError: If there is no such session.
         """
         # Imported here: conversations are rarely rehearsed.
-        from engramdown.cortex.conversation.rehearsing import RehearsedTrack, pretend
+        from engramdown.conversation.summarize import RehearsedTrack, pretend
 
         _check(mode, tail)
         track = RehearsedTrack(self._episodes, self.session, self._count)

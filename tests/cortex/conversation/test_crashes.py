@@ -10,8 +10,8 @@ from typing import Final
 import pytest
 
 from engramdown.consolidation.summaries import Request, Written
+from engramdown.conversation.summarize import Compacted, Compaction
 from engramdown.conversation.view import Track
-from engramdown.cortex.conversation.compacting import Compacted, Compaction
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import accumulate
+from pathlib import Path
 from typing import Final, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from engramdown.clock import moment
@@ -30,11 +31,22 @@ from engramdown.consolidation.summaries import (
     leaf_chunks,
 )
 from engramdown.conversation.view import Count, Track
+from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError
-from engramdown.transcripts.summary_log import Form, Gist, Source, write_gist
+from engramdown.storage.disk import Disk
+from engramdown.transcripts.summary_log import Form, Gist, GistLog, Source, read_gist, write_gist
 from engramdown.transcripts.visibility import LOOKED_UP, repeats_memory
 
-__all__ = ["MODES", "Compacted", "Compaction", "Mode", "RunnerProtocol", "Write"]
+__all__ = [
+    "MODES",
+    "Compacted",
+    "Compaction",
+    "Mode",
+    "RehearsedTrack",
+    "RunnerProtocol",
+    "Write",
+    "pretend",
+]
 
 Mode = Literal["incremental", "full", "handoff"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
@@ -324,3 +336,49 @@ def _covered(gists: Iterable[Gist]) -> int:
 
 def _minute(ts: str) -> str:
     return ts[:16].replace("T", " ")
+
+
+# A compaction that is only rehearsed: what would be summarised, in which order, and to how much.
+#
+# Promises: asks no model and writes nothing; what it chooses is what a compaction of this moment
+# would choose, if each summary came out as long as it is asked to be.
+
+_PER_TOKEN: Final = 4
+
+
+class _Kept(GistLog):
+    """A log that keeps in mind what it is given."""
+
+    gists: tuple[Gist, ...] = ()
+
+    def append(
+        self, session: str, transcript: Path | None, make: Callable[[], Sequence[bytes]]
+    ) -> list[bytes]:
+        """Keep lines, and return them."""
+        del session, transcript
+        lines = list(make())
+        self.gists += tuple(gist for line in lines if (gist := read_gist(line)) is not None)
+        return lines
+
+
+class RehearsedTrack(Track):
+    """The view of a conversation, with summaries that are nowhere else."""
+
+    def __init__(self, episodes: EpisodicMemory, session: str, count: Count) -> None:
+        """Follow a session as :class:`Track` does."""
+        super().__init__(episodes, session, count)
+        self.log: _Kept = _Kept(episodes.folder.parent, Disk(), episodes.recorder.lock)
+
+    def keep(self) -> None:
+        """Keep nothing: what is rehearsed is nowhere."""
+
+    def refresh(self) -> None:
+        """Take in what was added, and what was only kept in mind."""
+        with self.guard:
+            super().refresh()
+            self._apply(gist for gist in self.log.gists if gist.id not in self.fold.gists)
+
+
+def pretend(request: Request) -> Written:
+    """Return a text that is as long as it should be at most."""
+    return Written("x" * (request.target * _PER_TOKEN), "normal")

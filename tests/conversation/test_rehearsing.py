@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.cortex.conversation.compacting import MODES, Mode
+from engramdown.conversation.summarize import MODES, Mode
 from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.errors import SessionNotFoundError
+from tests.conversation.test_summarize import files
 from tests.cortex.conversation.conftest import Opening
 from tests.cortex.conversation.lineages import deep, say
 from tests.cortex.conversation.talks import SESSION, Summariser, talk
-from tests.cortex.conversation.test_compacting import files
 
 
 def shape(conversation: Conversation, mode: Mode, *, rehearsed: bool) -> list[tuple[object, ...]]:
