@@ -24,8 +24,8 @@ from typing import Final, NamedTuple
 from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex
 from engramdown.consolidation.summaries import Request, Written
+from engramdown.conversation.conversation import Conversation
 from engramdown.conversation.summarize import Compaction
-from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Episode, stamp_of, write_line
 

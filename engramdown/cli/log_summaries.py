@@ -22,6 +22,7 @@ from engramdown.cli.messages import counted
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.consolidation.summaries import Pressure, Thresholds, pressure
+from engramdown.conversation.conversation import Conversation
 from engramdown.conversation.lookup import (
     EXPAND,
     GREP,
@@ -34,7 +35,6 @@ from engramdown.conversation.lookup import (
 )
 from engramdown.conversation.summarize import MODES, Compacted
 from engramdown.conversation.view import Track
-from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.errors import EngramdownError, GistNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.summary_log import FOLDER, Gist

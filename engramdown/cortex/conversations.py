@@ -14,8 +14,8 @@ from engramdown.errors import StoreError
 from engramdown.forks import cached_property
 
 if TYPE_CHECKING:
+    from engramdown.conversation.conversation import Conversation
     from engramdown.conversation.rendering import WorkingContext
-    from engramdown.cortex.conversation.conversation import Conversation
     from engramdown.cortex.overheard import Overheard
     from engramdown.journal.working_notes import WorkingNotes
 
@@ -88,7 +88,7 @@ class Conversations:
             StoreError: If neither scope has files.
         """
         # Imported here: most programs only remember and recall.
-        from engramdown.cortex.conversation.conversation import Conversation
+        from engramdown.conversation.conversation import Conversation
 
         chosen = session if isinstance(session, str) else session.id
         found = self._followed.pop(chosen, None)

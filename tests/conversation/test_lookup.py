@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engramdown.conversation.conversation import Conversation
 from engramdown.conversation.lookup import Expanded, pointer
-from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.errors import EpisodeNotFoundError, GistNotFoundError, SessionNotFoundError
 from tests.cortex.conversation.conftest import Opening
 from tests.cortex.conversation.lineages import EMOJI, covered, deep, say, top

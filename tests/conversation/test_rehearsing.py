@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from engramdown.conversation.conversation import Conversation
 from engramdown.conversation.summarize import MODES, Mode
-from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.errors import SessionNotFoundError
 from tests.conversation.test_summarize import files
 from tests.cortex.conversation.conftest import Opening

@@ -17,8 +17,8 @@ from engramdown.language.untrusted import inert
 from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
+    from engramdown.conversation.conversation import Conversation
     from engramdown.conversation.lookup import Expanded, Expansion, Found
-    from engramdown.cortex.conversation.conversation import Conversation
     from engramdown.cortex.tool_arguments import (
         DescribeArguments,
         ExpandArguments,

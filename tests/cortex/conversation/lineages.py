@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from engramdown import Cortex
-from engramdown.cortex.conversation.conversation import Conversation
+from engramdown.conversation.conversation import Conversation
 from tests.cortex.conversation.talks import SESSION, turn
 
 __all__ = ["EMOJI", "covered", "deep", "say", "top"]

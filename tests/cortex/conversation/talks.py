@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engramdown import Cortex
-from engramdown.cortex.conversation.conversation import Conversation
+from engramdown.conversation.conversation import Conversation
 from engramdown.errors import ModelError
 
 __all__ = ["Summariser", "everything", "following", "talk", "turn"]

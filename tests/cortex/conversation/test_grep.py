@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from engramdown.conversation.conversation import Conversation
 from engramdown.conversation.lookup import SCOPES, Found, Scope
-from engramdown.cortex.conversation.conversation import Conversation
 from tests.cortex.conversation.conftest import Opening
 from tests.cortex.conversation.lineages import EMOJI, covered, deep, say
 from tests.cortex.conversation.talks import SESSION, Summariser

@@ -22,8 +22,8 @@ from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
 from engramdown import Cortex, WorkingContext
+from engramdown.conversation.conversation import Conversation
 from engramdown.conversation.provider_rules import check_anthropic, check_openai
-from engramdown.cortex.conversation.conversation import Conversation
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import Said
 from tests.consolidation.provider import Provider, Reply, failing, serving
