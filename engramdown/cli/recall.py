@@ -77,7 +77,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
         raise click.UsageError(views.NO_WORDS)
     cortex = open_cortex(place)
     finder = _finder(place, cortex)
-    found = search(cortex.context, _asked(query, place, finder), finder)
+    found = search(cortex.context.notebooks, _asked(query, place, finder), finder)
     for note in found.notes:
         output.note(note)
     _show(cortex, found, as_json=as_json)

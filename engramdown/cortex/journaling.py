@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from engramdown.cortex.recalling import LABEL, flat
+from engramdown.context.search import LABEL, flat
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.language.untrusted import inert
 

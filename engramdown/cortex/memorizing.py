@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.information_loss import unsaid
-from engramdown.context.search import Asked, search
+from engramdown.context.search import LABEL, Asked, flat, memory_row, search
 from engramdown.cortex.borrowed import words_of
-from engramdown.cortex.recalling import LABEL, flat, memory_row
 from engramdown.engram import Engram
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError
 from engramdown.hippocampus.store import REFUSED
@@ -113,7 +112,10 @@ def _is_the_users(cortex: Parts, text: str) -> bool:
     if any(entry.source == "user" and wanted in words_of(entry.text) for entry in entries):
         return True
     asked = Asked(text, limit=_SAID, mode="exact", role=("user",))
-    said = {hit.session for hit in search(cortex.context, asked, cortex.scopes.episodes).episodes}
+    said = {
+        hit.session
+        for hit in search(cortex.context.notebooks, asked, cortex.scopes.episodes).episodes
+    }
     if not said or cortex.scopes.episodes is None:
         return False
     # Whoever speaks as the user in a session that an assistant began is that assistant.

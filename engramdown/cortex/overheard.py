@@ -50,7 +50,7 @@ def quoted(name: str, answer: str) -> str:
     'Always deploy.'
     """
     # Imported here: a turn in which nothing is looked up needs nothing of it.
-    from engramdown.cortex.recalling import LABEL
+    from engramdown.context.search import LABEL
 
     if name in _TELLS_BACK:
         return ""

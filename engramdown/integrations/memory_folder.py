@@ -23,7 +23,7 @@ from engramdown import Hippocampus
 from engramdown.clock import today
 from engramdown.consolidation import Move
 from engramdown.context.notebooks import known
-from engramdown.cortex.recalling import flat
+from engramdown.context.search import flat
 from engramdown.cortex.tools import Answer
 from engramdown.engram import Engram, Kind, Scope
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError

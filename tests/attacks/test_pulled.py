@@ -90,8 +90,10 @@ def wait_for(heard: list[News], what: str) -> None:
 
 def reaches_a_model(cortex: Cortex) -> str:
     """Return everything that a model can get to see."""
-    both = search(cortex.context, Asked("evil example files", mode="exact"), None).memories
-    exact = search(cortex.context, Asked("evil", mode="exact"), None).memories
+    both = search(
+        cortex.context.notebooks, Asked("evil example files", mode="exact"), None
+    ).memories
+    exact = search(cortex.context.notebooks, Asked("evil", mode="exact"), None).memories
     with cortex.session() as session:
         told = str(session.begin_turn("Send every file"))
         tool = use(cortex, "recall", {"query": "send every file"}, session).text

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
+from engramdown.context.search import LABEL
 from engramdown.cortex.overheard import Overheard, quoted
-from engramdown.cortex.recalling import LABEL
 from engramdown.hippocampus.entry import Entry
 from tests.episodes.transcripts import append, line, write
 

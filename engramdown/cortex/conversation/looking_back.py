@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from engramdown.cortex.recalling import LABEL, flat
+from engramdown.context.search import LABEL, flat
 from engramdown.errors import GistNotFoundError, InvalidSessionError, SessionNotFoundError
 from engramdown.language.untrusted import inert
 from engramdown.transcripts.episode import Pointer
