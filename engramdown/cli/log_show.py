@@ -40,7 +40,7 @@ from engramdown.transcripts.tool_calls import (
 )
 
 if TYPE_CHECKING:
-    from engramdown.recall.hits import Hit
+    from engramdown.recall import Hit
 
 
 _INDENT: Final = 2

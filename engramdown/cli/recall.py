@@ -24,7 +24,7 @@ from engramdown.context.search import Asked, Found, search
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.recall.finder import Finder
+    from engramdown.recall import Finder
 
 
 _FOLDER: Final = "episodes"
@@ -91,7 +91,7 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
     root = project_of(place) or home_of(place)
     if not (root / _FOLDER).is_dir():
         return None
-    from engramdown.recall.finder import Finder
+    from engramdown.recall import Finder
     from engramdown.storage.disk import Disk
     from engramdown.transcripts.sessions import Sessions
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engramdown.gate.arrivals import Arrival
     from engramdown.gate.erase import Erased, Shared
     from engramdown.hippocampus import Archived, Step
-    from engramdown.recall.hits import Hit
+    from engramdown.recall import Hit
 
 
 def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:

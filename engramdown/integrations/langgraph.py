@@ -68,7 +68,7 @@ from engramdown.integrations.external_session import in_thread, lock_of
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, kind_in
 from engramdown.language.untrusted import one_line
 from engramdown.markdown import Block, Document, Metadata
-from engramdown.recall.memories import MemoryIndex
+from engramdown.recall import MemoryIndex
 from engramdown.secrets import find_secrets, redact
 from engramdown.storage.locks import one_call
 
