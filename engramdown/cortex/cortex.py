@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engramdown.consolidation.facts import Message
     from engramdown.context.sections import MemoryContext
     from engramdown.context.skill_reader import Skillbook
-    from engramdown.cortex.conversations import Conversations
+    from engramdown.conversation.conversations import Conversations
     from engramdown.cortex.sleep_summary import SleepSummary
     from engramdown.cortex.tools import Answer
     from engramdown.cortex.turns import Session
@@ -439,7 +439,7 @@ class Cortex:
     @cached_property
     def conversations(self) -> Conversations:
         """Running conversations: their prompts, their summaries, the way back to the words."""
-        from engramdown.cortex.conversations import Conversations
+        from engramdown.conversation.conversations import Conversations
 
         return Conversations(self.context)
 

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from engramdown.context.builder import ContextBuilder
     from engramdown.context.sections import MemoryContext
     from engramdown.context.sources import Identity
+    from engramdown.conversation.conversations import CompactionBeside, Conversations
     from engramdown.conversation.rendering import WorkingContext
     from engramdown.conversation.summarize import Compacted
-    from engramdown.cortex.conversation.beside import CompactionBeside
-    from engramdown.cortex.conversations import Conversations
     from engramdown.gate.arrivals import Arrival
     from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
@@ -392,7 +391,7 @@ class Session:
             return
         if self._summaries is None:
             # Imported here: most sessions are shorter.
-            from engramdown.cortex.conversation.beside import CompactionBeside
+            from engramdown.conversation.conversations import CompactionBeside
 
             self._summaries = CompactionBeside(self._cortex.conversations, self.id)
         self._summaries.look(self._budget)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from engramdown.clock import nanoseconds
 from engramdown.consolidation.summaries import MANUAL
 from engramdown.context.builder import ContextBuilder
-from engramdown.cortex.conversations import Conversations
+from engramdown.conversation.conversations import Conversations
 from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next

@@ -25,7 +25,7 @@ from engramdown.transcripts import Pointer, is_session_id
 
 if TYPE_CHECKING:
     from engramdown import Proposal, Session
-    from engramdown.cortex.conversation.beside import CompactionBeside
+    from engramdown.conversation.conversations import CompactionBeside
 
 T = TypeVar("T")
 
@@ -242,7 +242,7 @@ class ExternalSession:
         if self._budget is None or not wanted:
             return
         if self._compaction is None:
-            from engramdown.cortex.conversation.beside import CompactionBeside
+            from engramdown.conversation.conversations import CompactionBeside
 
             self._compaction = CompactionBeside(self.cortex.conversations, self.id)
         self._compaction.look(self._budget)
