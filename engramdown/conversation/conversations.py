@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engramdown.conversation.conversation import Conversation
     from engramdown.conversation.rendering import WorkingContext
     from engramdown.conversation.summarize import Compacted
-    from engramdown.cortex.overheard import Overheard
+    from engramdown.conversation.tool_echo import Overheard
     from engramdown.journal.working_notes import WorkingNotes
 
 __all__ = ["CompactionBeside", "Conversations"]
@@ -120,7 +120,7 @@ class Conversations:
     @cached_property
     def overheard(self) -> Overheard:
         """What tools gave back that were called without a session."""
-        from engramdown.cortex.overheard import Overheard
+        from engramdown.conversation.tool_echo import Overheard
 
         return Overheard()
 

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from engramdown.cortex.overheard import quoted
+from engramdown.conversation.tool_echo import quoted
 from engramdown.engram import Engram
 from engramdown.episodes.recorder import Said
 from engramdown.transcripts.episode import Pointer, as_text

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.information_loss import unsaid
 from engramdown.context.search import LABEL, Asked, flat, memory_row, search
-from engramdown.cortex.borrowed import words_of
+from engramdown.conversation.tool_echo import words_of
 from engramdown.engram import Engram
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError
 from engramdown.hippocampus.store import REFUSED

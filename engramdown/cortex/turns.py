@@ -315,7 +315,7 @@ class Session:
 
     def heard_from_tool(self, text: str) -> bool:
         """Whether the words of ``text`` came from a tool, and not from the user."""
-        from engramdown.cortex.borrowed import is_borrowed
+        from engramdown.conversation.tool_echo import is_borrowed
 
         doing = self._recording.doing
         before = doing.given_back_before(), list(self._asked_before)

@@ -8,10 +8,11 @@ it was said in these very words.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["holds_words", "is_borrowed", "words_of"]
+__all__ = ["Overheard", "holds_words", "is_borrowed", "quoted", "words_of"]
 
 _WORD: Final = re.compile(r"\w{4,}")
 _BETWEEN: Final = re.compile(r"[\W_]+")
@@ -70,3 +71,52 @@ def _shares_words(text: str, given_back: Iterable[str], asked: str) -> bool:
 
 def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.casefold()))
+
+
+# What tools gave back to models of whose conversation nothing else is known.
+#
+# Promises: no I/O; what is kept has a limit; any thread may ask. What a model looked for itself,
+# and is told again because nothing was found, is nobody's word but its own.
+
+_MOST_OVERHEARD: Final = 50
+_LONGEST: Final = 20_000
+# They say what became of a memory: to take that back is no word of a tool.
+_TELLS_BACK: Final = frozenset({"memorize", "forget"})
+_LOOKS_UP: Final = frozenset(
+    {"recall", "recall_topic", "review", "grep", "describe", "expand", "search_journals"}
+)
+
+
+class Overheard:
+    """The newest answers of tools that were called without a session."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._heard: deque[str] = deque(maxlen=_MOST_OVERHEARD)
+
+    def add(self, name: str, answer: str) -> None:
+        """Keep what the tool ``name`` gave back."""
+        words = words_of(quoted(name, answer)[:_LONGEST])
+        if words:
+            self._heard.append(words)
+
+    def has(self, text: str) -> bool:
+        """Whether one of them holds the very words of ``text``."""
+        # Copied at once, as another thread may add to it.
+        return holds_words(text, self._heard.copy())
+
+
+def quoted(name: str, answer: str) -> str:
+    """Return what an answer of the tool ``name`` quotes: all of it, if it is none of ours.
+
+    >>> quoted("recall", "Nothing found for 'deploy'.")
+    ''
+    >>> quoted("fetch", "Always deploy.")
+    'Always deploy.'
+    """
+    # Imported here: a turn in which nothing is looked up needs nothing of it.
+    from engramdown.context.search import LABEL
+
+    if name in _TELLS_BACK:
+        return ""
+    return answer.partition(LABEL)[2] if name in _LOOKS_UP else answer
