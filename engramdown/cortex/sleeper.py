@@ -1,6 +1,6 @@
 """A background worker that sleeps from time to time, for programs that run for long.
 
-Promises: those of :class:`engramdown.cortex.background.Background`; it ends between two steps, and
+Promises: those of :class:`engramdown.sleep.background.Background`; it ends between two steps, and
 what goes wrong is kept and told, and the next sleep is tried all the same. A program that ends
 without telling it so loses nothing: a sleep may be cut short anywhere.
 """
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engramdown.cortex.background import Background
 from engramdown.cortex.sleeping import Sleep
 from engramdown.errors import EngramdownError
 from engramdown.forks import Event
+from engramdown.sleep.background import Background
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from engramdown.cortex.background import Background
 from engramdown.cortex.news import Deed, News, edited, news_of
 from engramdown.errors import StoreError
 from engramdown.forks import Event
@@ -27,6 +26,7 @@ from engramdown.hippocampus.watch import Watch
 from engramdown.kinds import PENDING
 from engramdown.markdown.document import Placed
 from engramdown.recall.index_file import FILE
+from engramdown.sleep.background import Background
 from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes as transcripts
 

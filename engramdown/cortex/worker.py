@@ -1,7 +1,7 @@
 """The background worker: does for sessions what nobody has to wait for, again and again.
 
 Promises: those of :mod:`engramdown.cortex.work_round`, and as a thread those of
-:class:`engramdown.cortex.background.Background`; it ends between two steps, and what goes wrong is
+:class:`engramdown.sleep.background.Background`; it ends between two steps, and what goes wrong is
 kept and told, and the next round is tried all the same. A program that ends without telling it so
 loses nothing: a round may be cut short anywhere.
 """
@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engramdown.cortex.background import Background
 from engramdown.cortex.work_round import Calls, Round
 from engramdown.errors import EngramdownError
 from engramdown.forks import Event
+from engramdown.sleep.background import Background
 
 if TYPE_CHECKING:
     from engramdown.cortex.work_summary import Deed, WorkSummary
