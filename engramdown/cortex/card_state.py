@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from engramdown.cortex.attempts import next_try
 from engramdown.cortex.filling import JOB
-from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.episodes.card import CardFiles
 from engramdown.errors import SessionNotFoundError
+from engramdown.sleep.progress import Mark, SleepState, next_try
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.sessions import Sessions
 

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from engramdown.cortex.learning import SHOWN, Identity
-from engramdown.cortex.sleep_state import Mark
 from engramdown.cortex.sleep_steps import Night, Steps
+from engramdown.sleep.progress import Mark
 from engramdown.transcripts.sessions import SessionInfo
 
 __all__ = ["Facts"]

@@ -20,7 +20,6 @@ from engramdown.cortex.learning import Identity
 from engramdown.cortex.sleep_facts import Facts
 from engramdown.cortex.sleep_jobs import JOBS, Job
 from engramdown.cortex.sleep_skills import SkillProposals
-from engramdown.cortex.sleep_state import WORK, Mark, SleepState
 from engramdown.cortex.sleep_steps import Night, Place, Steps
 from engramdown.cortex.sleep_summary import SleepSummary
 from engramdown.engram import Scope
@@ -30,6 +29,7 @@ from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.sleep.progress import WORK, Mark, SleepState
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions, left_open

@@ -13,10 +13,10 @@ from engramdown.clock import nanoseconds
 from engramdown.consolidation.summaries import MANUAL
 from engramdown.context.builder import ContextBuilder
 from engramdown.conversation.conversations import Conversations
-from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next
 from engramdown.cortex.work_summary import Deed, Kind
+from engramdown.sleep.progress import Mark, SleepState
 from engramdown.transcripts.episode import stamp_of
 from engramdown.transcripts.sessions import SessionInfo
 

@@ -15,7 +15,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.cortex.sleep_state import Mark, SleepState
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_cards import Cards
 from engramdown.cortex.work_facts import Facts
@@ -26,6 +25,7 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SessionNotFoundError, StoreError
 from engramdown.gate.model_runs import Asking
 from engramdown.hippocampus.git_state import known_to_git
+from engramdown.sleep.progress import Mark, SleepState
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import Ended, SessionInfo, Sessions, left_open

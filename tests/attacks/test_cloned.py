@@ -12,10 +12,10 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, EpisodicMemory
-from engramdown.cortex.sleep_state import NAME as SLEPT
 from engramdown.doctor.folder import inspect
 from engramdown.episodes.forget import WORK
 from engramdown.errors import EngramdownError, SettingsError, StoreError
+from engramdown.sleep.progress import NAME as SLEPT
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
 

@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from unittest.mock import patch
 
-from engramdown.cortex import sleep_state
 from engramdown.engram import Engram
 from engramdown.episodes import forget, recorder
 from engramdown.episodes.card import (
@@ -30,6 +29,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.importers import migration
 from engramdown.importers.inputs import Ledger, Opened
 from engramdown.models.ledger import read_line, write_line
+from engramdown.sleep import progress
 from engramdown.storage import locks
 from engramdown.storage.disk import Disk
 from tests.fuzz.pages import fields, text_of
@@ -87,7 +87,7 @@ def states(data: bytes) -> None:
         root = Path(folder)
         disk = Disk()
         places = (
-            *(root / name for name in (sleep_state.NAME, sleep_state.WORK, locks.NAME)),
+            *(root / name for name in (progress.NAME, progress.WORK, locks.NAME)),
             *(root / migration.MIGRATED, root / "episodes" / recorder.marker(1)),
             *(
                 root / "episodes" / forget.UNFINISHED,
@@ -97,10 +97,10 @@ def states(data: bytes) -> None:
         for path in places:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-        state = sleep_state.SleepState(root)
+        state = progress.SleepState(root)
         state.done("replay")
         state.work()
-        sleep_state.slept_at(root)
+        progress.slept_at(root)
         assert locks.ScopeLock(root / locks.NAME, 0).named().pid >= 0
         migration.Migrated(root, Disk(), 1.0).knows(Engram("a", "lesson", "project"))
         for _, wrong in recorder.find_trouble(root / "episodes", disk):

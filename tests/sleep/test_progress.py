@@ -9,9 +9,9 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown import Engram
-from engramdown.cortex.sleep_state import NAME, Mark, Part, SleepState, Work, digest_of, slept_at
 from engramdown.episodes.forget import WORK
 from engramdown.errors import StoreError
+from engramdown.sleep.progress import NAME, Mark, Part, SleepState, Work, digest_of, slept_at
 from engramdown.transcripts.episode import Episode
 
 MARK = Mark("replay", "s1", "2026-03-01T10:00:00.000000Z", 7)

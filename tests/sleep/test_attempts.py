@@ -1,4 +1,4 @@
-"""`engramdown.cortex.attempts`: what failed waits, longer each time."""
+"""`engramdown.sleep.progress`: what failed waits, longer each time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.attempts import LONGEST_WAIT, NEVER, Attempts, is_ripe, next_try
+from engramdown.sleep.progress import LONGEST_WAIT, NEVER, Attempts, is_ripe, next_try
 
 AT = "2026-03-01T10:00:00.000000Z"
 
