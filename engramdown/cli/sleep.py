@@ -33,10 +33,9 @@ from engramdown.engram import Scope
 if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.consolidation.plan import Name
-    from engramdown.cortex.sleep_summary import JobReport, SleepSummary
-    from engramdown.cortex.work_summary import Deed, WorkSummary
     from engramdown.gate.compaction import CompactionReceipt
     from engramdown.gate.receipts import Receipt
+    from engramdown.sleep.reports import Deed, JobReport, SleepSummary, WorkSummary
 
 
 @click.command()

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from engramdown.context.sections import MemoryContext
     from engramdown.context.skill_reader import Skillbook
     from engramdown.conversation.conversations import Conversations
-    from engramdown.cortex.sleep_summary import SleepSummary
     from engramdown.cortex.tools import Answer
     from engramdown.cortex.turns import Session
     from engramdown.cortex.workers import Workers
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from engramdown.gate.review import Review
     from engramdown.gate.why import Why
     from engramdown.journal.journal import Journal
+    from engramdown.sleep.reports import SleepSummary
 
 
 class Cortex:

@@ -16,8 +16,8 @@ from engramdown.sleep.background import Background
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
-    from engramdown.cortex.sleep_summary import SleepSummary
     from engramdown.gate.scopes import Scopes
+    from engramdown.sleep.reports import SleepSummary
 
 __all__ = ["Sleeper"]
 

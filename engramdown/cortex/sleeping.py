@@ -21,7 +21,6 @@ from engramdown.cortex.sleep_facts import Facts
 from engramdown.cortex.sleep_jobs import JOBS, Job
 from engramdown.cortex.sleep_skills import SkillProposals
 from engramdown.cortex.sleep_steps import Night, Place, Steps
-from engramdown.cortex.sleep_summary import SleepSummary
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.gate.compaction import Compaction
@@ -30,6 +29,7 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.sleep.progress import WORK, Mark, SleepState
+from engramdown.sleep.reports import SleepSummary
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions, left_open

@@ -13,10 +13,10 @@ from engramdown.consolidation.cards import lines_to_show
 from engramdown.cortex.filling import JOB, fill_card
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next
-from engramdown.cortex.work_summary import Deed, Kind
 from engramdown.episodes.card import CardFiles
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.sleep.progress import Mark, SleepState
+from engramdown.sleep.reports import Deed, Kind
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import visible

@@ -15,8 +15,8 @@ from engramdown.context.builder import ContextBuilder
 from engramdown.conversation.conversations import Conversations
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next
-from engramdown.cortex.work_summary import Deed, Kind
 from engramdown.sleep.progress import Mark, SleepState
+from engramdown.sleep.reports import Deed, Kind
 from engramdown.transcripts.episode import stamp_of
 from engramdown.transcripts.sessions import SessionInfo
 

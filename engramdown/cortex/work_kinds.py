@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from engramdown.cortex.work_summary import Deed, Kind
 from engramdown.sleep.progress import Mark
+from engramdown.sleep.reports import Deed, Kind
 from engramdown.transcripts.sessions import SessionInfo
 
 __all__ = ["Next", "Work"]

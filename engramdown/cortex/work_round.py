@@ -20,12 +20,12 @@ from engramdown.cortex.work_cards import Cards
 from engramdown.cortex.work_facts import Facts
 from engramdown.cortex.work_idle import Idle
 from engramdown.cortex.work_kinds import Next, Work
-from engramdown.cortex.work_summary import Deed, Kind, WorkSummary
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SessionNotFoundError, StoreError
 from engramdown.gate.model_runs import Asking
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.sleep.progress import Mark, SleepState
+from engramdown.sleep.reports import Deed, Kind, WorkSummary
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import Ended, SessionInfo, Sessions, left_open

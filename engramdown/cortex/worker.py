@@ -19,8 +19,8 @@ from engramdown.forks import Event
 from engramdown.sleep.background import Background
 
 if TYPE_CHECKING:
-    from engramdown.cortex.work_summary import Deed, WorkSummary
     from engramdown.gate.scopes import Scopes
+    from engramdown.sleep.reports import Deed, WorkSummary
 
 __all__ = ["Worker", "work_once"]
 
