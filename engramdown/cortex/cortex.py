@@ -303,7 +303,7 @@ class Cortex:
             SettingsError: If ``model`` is none.
             StoreError: If a prompt or the ledger could not be read or written.
         """
-        from engramdown.cortex.learning import facts
+        from engramdown.sleep.jobs import facts
 
         if self.scopes.mode == "off":
             return []

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
-from engramdown.cortex.learning import SHOWN, Identity
 from engramdown.cortex.sleep_steps import Night, Steps
+from engramdown.sleep.jobs import SHOWN, Identity
 from engramdown.sleep.progress import Mark
 from engramdown.transcripts.sessions import SessionInfo
 

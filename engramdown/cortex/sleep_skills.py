@@ -26,7 +26,6 @@ from engramdown.consolidation.procedures import (
 )
 from engramdown.context.skill_reader import Skillbook
 from engramdown.cortex.sleep_steps import Night, Place
-from engramdown.cortex.told import Told
 from engramdown.engram import pointers
 from engramdown.errors import (
     InvalidSkillError,
@@ -42,6 +41,7 @@ from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import step_group
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.validation import check_description, check_label, label_of
+from engramdown.sleep.jobs import Told
 from engramdown.sleep.progress import Mark
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import visible, without_repeats

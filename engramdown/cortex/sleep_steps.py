@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.consolidation.replay import Learned
-from engramdown.cortex.told import Told
 from engramdown.engram import Engram, Scope
 from engramdown.errors import ModelError, SessionNotFoundError, SpendError, StoreError
 from engramdown.gate.gate import harmless, holds_secret
@@ -20,6 +19,7 @@ from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import step_group
+from engramdown.sleep.jobs import Told
 from engramdown.sleep.progress import TRIES, Mark, Part, SleepState, Work, digest_of
 from engramdown.sleep.reports import JobReport, SleepSummary
 from engramdown.transcripts.episode import Episode

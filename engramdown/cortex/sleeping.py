@@ -16,9 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.compaction import crowded_files
-from engramdown.cortex.learning import Identity
 from engramdown.cortex.sleep_facts import Facts
-from engramdown.cortex.sleep_jobs import JOBS, Job
 from engramdown.cortex.sleep_skills import SkillProposals
 from engramdown.cortex.sleep_steps import Night, Place, Steps
 from engramdown.engram import Scope
@@ -28,6 +26,7 @@ from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.sleep.jobs import JOBS, Identity, Job
 from engramdown.sleep.progress import WORK, Mark, SleepState
 from engramdown.sleep.reports import SleepSummary
 from engramdown.storage.disk import Disk

@@ -1,4 +1,4 @@
-"""`engramdown.cortex.learning`: what is learned beside the conversation, and the gate before it."""
+"""`engramdown.sleep.jobs`: what is learned beside the conversation, and the gate before it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import pytest
 from engramdown.consolidation.error_lessons import DETECTORS, same_failure
 from engramdown.consolidation.facts import Message
 from engramdown.cortex.cortex import Cortex
-from engramdown.cortex.learning import Identity, Mistakes, Surprises
-from engramdown.cortex.told import Told
 from engramdown.engram import Engram
 from engramdown.errors import ModelError
+from engramdown.sleep.jobs import Identity, Mistakes, Surprises, Told
 from engramdown.transcripts.episode import Episode
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import SESSION, failing, said, talk

@@ -7,26 +7,37 @@ model the same jobs find less; what somebody else than the user said is no fact 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from engramdown.consolidation import error_lessons, replay
-from engramdown.consolidation.actions import by_turn, cells_of
-from engramdown.consolidation.facts import (
-    Message,
-    facts_of_model,
-    facts_without_model,
-    messages_of,
+from engramdown.consolidation.actions import Cell, by_turn, cells_of
+from engramdown.consolidation.facts import Message, facts_of_model, facts_without_model, messages_of
+from engramdown.consolidation.replay import (
+    Learned,
+    replay_and_extract,
+    replay_without_model,
+    should_replay,
 )
-from engramdown.consolidation.replay import Learned
-from engramdown.cortex.told import Told
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UnusableAnswerError
+from engramdown.transcripts.episode import Episode
 
 if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
-__all__ = ["SHOWN", "Identity", "Mistakes", "Surprises", "facts"]
+__all__ = [
+    "JOBS",
+    "SHOWN",
+    "Identity",
+    "Job",
+    "Mistakes",
+    "Replay",
+    "Statements",
+    "Surprises",
+    "Told",
+    "facts",
+]
 
 SHOWN: Final = 40
 """So many messages of the user a model is shown at once."""
@@ -135,3 +146,114 @@ def _all(found: Iterable[Learned]) -> Learned:
         tuple(engram for each in kept for engram in each.engrams),
         tuple(refusal for each in kept for refusal in each.refusals),
     )
+
+
+# The jobs of sleep that learn from a session, behind one small interface.
+#
+# Promises: a job writes nothing; what a user is said to have stated comes only from sessions that a
+# user had, not from those that an assistant began.
+
+
+class Job(Protocol):
+    """Learns from what is new in one finished session."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the ledger, in the state of sleep and in the summary."""
+        ...
+
+    @property
+    def asks(self) -> bool:
+        """Whether it needs a model."""
+        ...
+
+    def is_due(self, told: Told) -> bool:
+        """Whether there is anything in it to learn from; decided without a model."""
+        ...
+
+    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
+        """Return what it teaches. No lock is held.
+
+        Args:
+            told: What is new.
+            model: The model to ask; a job that ``asks`` learns nothing without one.
+            prompts: The prompts that scopes have of their own.
+
+        Raises:
+            ModelError: If the model gave no answer of use.
+            StoreError: If the ledger or a prompt could not be read or written.
+        """
+        ...
+
+
+class Statements:
+    """What the user stated outright, and which calls mended others."""
+
+    name: Final = "statements"
+    asks: Final = False
+
+    def is_due(self, told: Told) -> bool:
+        """Whether anything was said or done."""
+        return bool(told.lines)
+
+    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
+        """Return what it teaches."""
+        del model, prompts
+        return replay_without_model(told.session, _with_one_user(told))
+
+
+class Replay:
+    """What a model learns from what was done, if enough was, or any of it went wrong."""
+
+    name: Final = "replay"
+    asks: Final = True
+
+    def is_due(self, told: Told) -> bool:
+        """Whether it is worth a call."""
+        return should_replay(_cells(told))
+
+    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
+        """Return what it teaches."""
+        if model is None:
+            return Learned()
+        return replay_and_extract(_cells(told), model, prompts)
+
+
+JOBS: Final[tuple[Job, ...]] = (Statements(), Mistakes(), Replay(), Surprises())
+"""What is learned from each session, in this order; facts about the user come of several."""
+
+
+def _cells(told: Told) -> list[Cell]:
+    return cells_of(told.session, told.lines)
+
+
+def _with_one_user(told: Told) -> tuple[Episode, ...]:
+    """Return the lines, without what a user said where another one spoke: an assistant, a group."""
+    if told.by_one_user():
+        return told.lines
+    return tuple(line for line in told.lines if line.role != "user")
+
+
+# What is new in one session, as a job of sleep is given it.
+#
+# Promises: pure; what is said to be a user's word was said by the one user of a session, not by an
+# assistant that began it, nor by one of several people.
+
+
+class Told(NamedTuple):
+    """What a job is given.
+
+    Attributes:
+        session: The id of the session.
+        lines: Its lines that are new to the job and that nobody took out, in order.
+        parent: The session that it was begun from, or ``""``.
+    """
+
+    session: str
+    lines: tuple[Episode, ...]
+    parent: str = ""
+
+    def by_one_user(self) -> bool:
+        """Whether whoever speaks as the user in it is the user."""
+        names = {line.name for line in self.lines if line.role == "user"}
+        return not self.parent and len(names) <= 1

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.cortex.sleep_jobs import JOBS, Replay, Statements
-from engramdown.cortex.told import Told
+from engramdown.sleep.jobs import JOBS, Replay, Statements, Told
 from engramdown.transcripts.episode import Episode
 from tests.consolidation.answering import Answering
 
