@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
-from engramdown.cortex.sleep_steps import Night, Steps
 from engramdown.sleep.jobs import SHOWN, Identity
 from engramdown.sleep.progress import Mark
+from engramdown.sleep.steps import Night, Steps
 from engramdown.transcripts.sessions import SessionInfo
 
 __all__ = ["Facts"]

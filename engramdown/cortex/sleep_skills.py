@@ -25,7 +25,6 @@ from engramdown.consolidation.procedures import (
     write_down,
 )
 from engramdown.context.skill_reader import Skillbook
-from engramdown.cortex.sleep_steps import Night, Place
 from engramdown.engram import pointers
 from engramdown.errors import (
     InvalidSkillError,
@@ -43,6 +42,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.validation import check_description, check_label, label_of
 from engramdown.sleep.jobs import Told
 from engramdown.sleep.progress import Mark
+from engramdown.sleep.steps import Night, Place
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import visible, without_repeats
 

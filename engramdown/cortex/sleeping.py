@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final
 from engramdown.consolidation.compaction import crowded_files
 from engramdown.cortex.sleep_facts import Facts
 from engramdown.cortex.sleep_skills import SkillProposals
-from engramdown.cortex.sleep_steps import Night, Place, Steps
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.gate.compaction import Compaction
@@ -29,6 +28,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.sleep.jobs import JOBS, Identity, Job
 from engramdown.sleep.progress import WORK, Mark, SleepState
 from engramdown.sleep.reports import SleepSummary
+from engramdown.sleep.steps import Night, Place, Steps
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions, left_open

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from engramdown.clock import moment
-from engramdown.cortex.sleep_steps import LASTING
 from engramdown.errors import ModelError, SpendError
 from engramdown.gate.model_runs import Asking
 from engramdown.sleep.progress import Mark, SleepState, is_ripe, next_try
+from engramdown.sleep.steps import LASTING
 
 __all__ = ["NO_MODEL", "Questions"]
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.facts import JOB, find_facts, worth_showing
 from engramdown.cortex.reinforcing import reinforced
-from engramdown.cortex.sleep_steps import Night, Place, Steps
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next
 from engramdown.engram import Scope
@@ -23,6 +22,7 @@ from engramdown.gate.model_runs import prompts_for
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.sleep.progress import WORK, Mark, SleepState
 from engramdown.sleep.reports import Deed, Kind, SleepSummary, WorkSummary
+from engramdown.sleep.steps import Night, Place, Steps
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions
