@@ -53,7 +53,7 @@ def sleep(
     and facts about you. It can be stopped at any moment: the next one goes on there.
     """
     cortex = open_cortex(place)
-    from engramdown.cortex.sleeping import Sleep
+    from engramdown.sleep.sleep import Sleep
 
     sleeping = Sleep(cortex.scopes, use_model=not no_model, dry_run=dry_run, scope=scope)
     try:

@@ -276,7 +276,7 @@ class Cortex:
         Raises:
             SettingsError: If ``model`` is none.
         """
-        from engramdown.cortex.sleeping import Sleep
+        from engramdown.sleep.sleep import Sleep
 
         return Sleep(
             self.scopes, use_model=use_model, dry_run=dry_run, scope=scope, should_stop=should_stop

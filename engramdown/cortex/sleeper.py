@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engramdown.cortex.sleeping import Sleep
 from engramdown.errors import EngramdownError
 from engramdown.forks import Event
 from engramdown.sleep.background import Background
+from engramdown.sleep.sleep import Sleep
 from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:

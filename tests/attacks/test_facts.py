@@ -25,10 +25,10 @@ from engramdown.integrations.langgraph import MemoryStore
 from engramdown.integrations.memory_folder import MemoryFolder
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
-from tests.cortex.test_sleeping import Model, record
 from tests.integrations.claude_code.agent import Agent
 from tests.mcp.conftest import beside
 from tests.mcp.conftest import run as waited
+from tests.sleep.test_sleep import Model, record
 
 Door = Callable[[Cortex, str], object]
 

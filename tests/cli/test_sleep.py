@@ -20,7 +20,7 @@ from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 from tests.consolidation.provider import Provider, Reply, answering, failing, serving
 from tests.cortex.desk import spoken
-from tests.cortex.test_sleeping import Model
+from tests.sleep.test_sleep import Model
 
 LESSON = {"text": "Take the lock first", "cells": [1]}
 

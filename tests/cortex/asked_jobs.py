@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from engramdown import Cortex, Engram
 from engramdown.cortex.filling import fill_card
 from engramdown.errors import ModelError
-from tests.cortex.test_sleeping import THINGS, record
+from tests.sleep.test_sleep import THINGS, record
 
 __all__ = ["JOBS", "Told", "good", "memory", "ready", "run", "with_text"]
 

@@ -11,9 +11,9 @@ import pytest
 
 from engramdown import Cortex, Engram
 from engramdown.cortex.sleeper import Sleeper
-from engramdown.cortex.sleeping import Sleep
 from engramdown.errors import StoreError
-from tests.cortex.test_sleeping import LESSON, Model, record, texts
+from engramdown.sleep.sleep import Sleep
+from tests.sleep.test_sleep import LESSON, Model, record, texts
 
 NAME = "engramdown-sleep"
 

@@ -9,12 +9,12 @@ import pytest
 from pydantic import BaseModel
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.sleeping import COMPACTION, Sleep
 from engramdown.episodes.forget import WORK
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SettingsError, StoreError
 from engramdown.sleep.progress import NAME
 from engramdown.sleep.reports import JobReport, SleepSummary
+from engramdown.sleep.sleep import COMPACTION, Sleep
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import Sessions
 

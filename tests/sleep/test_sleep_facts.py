@@ -6,7 +6,7 @@ import pytest
 
 from engramdown import Cortex
 from engramdown.errors import ModelError
-from tests.cortex.test_sleeping import Model, episodes, interrupted_at, record, report, texts
+from tests.sleep.test_sleep import Model, episodes, interrupted_at, record, report, texts
 
 FACT = {"key": "Editor", "value": "vim", "messages": [1, 5]}
 
