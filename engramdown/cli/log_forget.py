@@ -283,7 +283,7 @@ def card(place: Place, /, *, session: str, scope: str | None, as_json: bool, **_
 
 
 def _fill(place: Place, transcripts: Transcripts, session: str) -> None:
-    from engramdown.cortex.filling import fill_card
+    from engramdown.sleep.session_cards import fill_card
 
     if not fill_card(open_cortex(place).scopes, transcripts.memory, session):
         raise RefusalError(not_filled(session))

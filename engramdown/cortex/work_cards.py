@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.cards import lines_to_show
-from engramdown.cortex.filling import JOB, fill_card
 from engramdown.cortex.work_asking import Questions
 from engramdown.cortex.work_kinds import Next
 from engramdown.episodes.card import CardFiles
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.sleep.progress import Mark, SleepState
 from engramdown.sleep.reports import Deed, Kind
+from engramdown.sleep.session_cards import JOB, fill_card
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import visible

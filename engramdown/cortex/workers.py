@@ -83,7 +83,7 @@ class Workers:
             SessionNotFoundError: If there is no such session.
             StoreError: If it could not be kept.
         """
-        from engramdown.cortex.filling import fill_card
+        from engramdown.sleep.session_cards import fill_card
 
         if self._scopes.episodes is None:
             raise SessionNotFoundError(session, "a scope without files")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.filling import fill_card
 from engramdown.errors import ModelError
+from engramdown.sleep.session_cards import fill_card
 from tests.sleep.test_sleep import THINGS, record
 
 __all__ = ["JOBS", "Told", "good", "memory", "ready", "run", "with_text"]
