@@ -389,7 +389,7 @@ class _Working:
 
     def round(self, *, last: bool = False) -> WorkSummary:
         """Do a round, and tell of it."""
-        from engramdown.cortex.worker import work_once
+        from engramdown.sleep.worker import work_once
 
         if self._dry_run and not self._as_json:
             output.screen().show([line((messages.DRY_RUN, "warn"))])

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from engramdown.cortex.news import News
     from engramdown.cortex.sleeper import Sleeper
     from engramdown.cortex.watching import Watching
-    from engramdown.cortex.worker import Worker
     from engramdown.episodes.card import Card
+    from engramdown.sleep.worker import Worker
 
 
 class Workers:
@@ -37,7 +37,7 @@ class Workers:
         Raises:
             ValueError: If ``every`` is not above 0.
         """
-        from engramdown.cortex.worker import Worker
+        from engramdown.sleep.worker import Worker
 
         return Worker(self._scopes, every, patience)
 

@@ -18,8 +18,8 @@ from engramdown import Cortex
 from engramdown.cli import messages
 from engramdown.cli import sleep as said
 from engramdown.cli.output import STOPPED
-from engramdown.cortex.work_round import LOCK
 from engramdown.errors import ModelError
+from engramdown.sleep.worker import LOCK
 from engramdown.storage.locks import SleepLock
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex
-from engramdown.cortex.worker import work_once
 from engramdown.errors import ModelError
 from engramdown.language.characters import visible
 from engramdown.sleep.reports import WorkSummary
+from engramdown.sleep.worker import work_once
 from tests.cortex.asked_jobs import memory
 from tests.cortex.desk import Desk, spoken
 from tests.cortex.test_hostile_answers import KEY, TEXTS, Answers, is_a_guess

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel
 
 from engramdown import Cortex
-from engramdown.cortex.worker import work_once
+from engramdown.sleep.worker import work_once
 from tests.crash.sleeper import Points
 
 __all__ = ["EMPTY", "FINISHED", "IDLE", "ORPHANS", "build", "cards", "facts", "main", "opened"]

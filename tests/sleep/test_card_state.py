@@ -6,10 +6,10 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown import Cortex
-from engramdown.cortex.worker import work_once
 from engramdown.episodes.card import CardFiles
 from engramdown.errors import ModelError, SessionNotFoundError
 from engramdown.sleep.session_cards import CardState, card_state
+from engramdown.sleep.worker import work_once
 from engramdown.storage.disk import Disk
 from tests.cortex.desk import Desk, episodes, spoken
 

@@ -10,11 +10,11 @@ import pytest
 from pydantic import BaseModel
 
 from engramdown import Cortex
-from engramdown.cortex.worker import work_once
 from engramdown.episodes.card import Card, CardFiles
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SessionNotFoundError
 from engramdown.sleep.session_cards import fill_card
+from engramdown.sleep.worker import work_once
 from engramdown.storage.disk import Disk
 from tests.consolidation.answering import Answering
 

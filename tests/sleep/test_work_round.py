@@ -10,13 +10,12 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown import Cortex
-from engramdown.cortex.work_round import LOCK
-from engramdown.cortex.worker import work_once
 from engramdown.episodes.card import CardFiles
 from engramdown.errors import ModelError
 from engramdown.gate.model_runs import ledger_of
 from engramdown.sleep.progress import NAME
 from engramdown.sleep.reports import WorkSummary
+from engramdown.sleep.worker import LOCK, work_once
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes, spoken

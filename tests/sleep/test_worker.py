@@ -11,9 +11,8 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown import Cortex
-from engramdown.cortex.work_round import Round
-from engramdown.cortex.worker import Worker, work_once
 from engramdown.errors import SettingsError, StoreError
+from engramdown.sleep.worker import Round, Worker, work_once
 from tests.cortex.desk import Desk, episodes, spoken
 
 NAME = "engramdown-worker"

@@ -10,13 +10,13 @@ from freezegun import freeze_time
 
 from engramdown import Cortex, Engram
 from engramdown.consolidation.facts import JOB
-from engramdown.cortex.worker import work_once
 from engramdown.episodes.forget import WORK
 from engramdown.errors import ModelError
 from engramdown.gate.model_runs import ledger_of
 from engramdown.gate.receipts import Receipt
 from engramdown.sleep.progress import Part, SleepState, Work
 from engramdown.sleep.reports import WorkSummary
+from engramdown.sleep.worker import work_once
 from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes, spoken
 from tests.cortex.person import Person

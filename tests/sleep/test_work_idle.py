@@ -8,10 +8,9 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown import Cortex
-from engramdown.cortex.work_round import LOCK
-from engramdown.cortex.worker import work_once
 from engramdown.errors import ModelError
 from engramdown.sleep.reports import Deed, WorkSummary
+from engramdown.sleep.worker import LOCK, work_once
 from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes
 

@@ -1,4 +1,4 @@
-"""`engramdown.cortex.reinforcing`: what comes again is surer, and never surer than a person."""
+"""`engramdown.sleep.worker`: what comes again is surer, and never surer than a person."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from engramdown.cortex.reinforcing import reinforced
 from engramdown.engram import CONFIDENCES, Confidence, Engram
 from engramdown.hippocampus.entry import Entry
+from engramdown.sleep.worker import reinforced
 
 GUESS = Engram(
     "Deploys are on Mondays", "lesson", "project", "low", source="consolidation", origin="s2#4"
