@@ -9,10 +9,9 @@ from engramdown.errors import SessionNotFoundError
 from engramdown.gate.scopes import Scopes
 
 if TYPE_CHECKING:
-    from engramdown.cortex.news import News
     from engramdown.cortex.sleeper import Sleeper
-    from engramdown.cortex.watching import Watching
     from engramdown.episodes.card import Card
+    from engramdown.sleep.watcher import News, Watching
     from engramdown.sleep.worker import Worker
 
 
@@ -63,7 +62,7 @@ class Workers:
         Raises:
             StoreError: If no store has files.
         """
-        from engramdown.cortex.watching import Watching
+        from engramdown.sleep.watcher import Watching
 
         return Watching(self._scopes, on_change)
 

@@ -14,7 +14,6 @@ import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.context.search import Asked, search
-from engramdown.cortex.news import News
 from engramdown.cortex.tools import use
 from engramdown.episodes.forget import WORK
 from engramdown.errors import EngramdownError
@@ -26,6 +25,7 @@ from engramdown.hippocampus.entry import Written
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.provenance import NAME
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.sleep.watcher import News
 from engramdown.storage.disk import Disk
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person

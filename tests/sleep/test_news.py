@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.news import News, edited, news_of
 from engramdown.hippocampus.history import Change, Part, Step
+from engramdown.sleep.watcher import News, edited, news_of
 
 AT = "2026-03-01T10:00:00.000000Z"
 

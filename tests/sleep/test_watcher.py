@@ -14,14 +14,13 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
-from engramdown.cortex import watching
-from engramdown.cortex.news import News
-from engramdown.cortex.watching import Watching
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import find_lines
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import Document, Placed
 from engramdown.recall.index import Index
+from engramdown.sleep import watcher
+from engramdown.sleep.watcher import News, Watching
 from tests.hippocampus.editors import STYLES, save
 from tests.hippocampus.memory_store import MemoryStore
 
@@ -60,8 +59,8 @@ def wait(until: Callable[[], object]) -> None:
 @pytest.fixture
 def memory(cortex: Cortex, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the memory folder of a project that has a rule and a lesson."""
-    monkeypatch.setattr(watching, "_AGAIN", 0.1)
-    monkeypatch.setattr(watching, "_LONG", 0.1)
+    monkeypatch.setattr(watcher, "_AGAIN", 0.1)
+    monkeypatch.setattr(watcher, "_LONG", 0.1)
     cortex.encode(
         [
             Engram("Use uv", "always", "project", "high", source="user"),
@@ -255,7 +254,7 @@ def test_what_could_not_be_told_is_told_later(
             raise failing.pop(0)
         return find_lines(document, wanted)
 
-    monkeypatch.setattr(watching, "find_lines", fails)
+    monkeypatch.setattr(watcher, "find_lines", fails)
     add(memory / "rules.md", "- Mine\n")
     told.wait("trouble", "the disk is dying")
     told.wait("trouble", "no more")

@@ -1,0 +1,503 @@
+"""Hand edits taken in as they happen, and all that changes in memory told to a program.
+
+Promises: what a person saves is taken in when it is whole, by the write protocol, and no other way;
+lines that they ticked are carried out; while git is in the middle of something nothing is taken
+for an edit; every step of the journal is told once, whoever made it; trouble is told when it comes
+and when it goes, and ends nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from engramdown.errors import StoreError
+from engramdown.forks import Event
+from engramdown.gate.queue import Waiting
+from engramdown.hippocampus import placement
+from engramdown.hippocampus.entry import entry_id, find_lines
+from engramdown.hippocampus.git_state import held_by
+from engramdown.hippocampus.history import Change, Step
+from engramdown.hippocampus.placement import as_entry, is_memory
+from engramdown.hippocampus.snapshot import has_aliases
+from engramdown.hippocampus.store import Hippocampus
+from engramdown.hippocampus.watch import Watch
+from engramdown.kinds import ARCHIVE, ASIDE, PENDING
+from engramdown.markdown.document import Placed, parse
+from engramdown.markdown.metadata import is_address
+from engramdown.recall.index_file import FILE
+from engramdown.secrets.redaction import redact
+from engramdown.sleep.background import Background
+from engramdown.storage.disk import Disk
+from engramdown.transcripts import changes as transcripts
+
+if TYPE_CHECKING:
+    from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.gate.scopes import Scopes
+
+__all__ = ["News", "Watching", "edited", "news_of"]
+
+_BEAT: Final = 0.5
+"""Seconds between two looks at which folders there are."""
+_AGAIN: Final = 2.0
+"""Seconds until what failed is tried again."""
+_LONG: Final = 3.0
+"""Seconds that git may take before it is told that it is waited for."""
+_MANY: Final = 32
+"""How many transcripts are looked at: those that were written last."""
+_SHARE: Final = 10
+"""The index of transcripts is kept up for a tenth of the time at most."""
+
+
+class Watching(Background):
+    """Watches memory in a thread; use it as a context manager, or call ``start`` and ``stop``.
+
+    Attributes:
+        trouble: What keeps a scope from being looked at, or why the thread ended, or ``""``.
+    """
+
+    def __init__(
+        self,
+        scopes: Scopes,
+        on_change: Callable[[list[News]], object],
+        *,
+        patience: float = 10,
+    ) -> None:
+        """Prepare to watch the scopes of ``scopes``.
+
+        Args:
+            scopes: Whose memory it is about; it is not used by the thread.
+            on_change: Is given what happened, in the thread, after each look that found something.
+            patience: For how many seconds the end of a ``with`` block waits for a look to end.
+
+        Raises:
+            StoreError: If no store has files.
+        """
+        super().__init__(scopes, "engramdown-watch", patience)
+        if not scopes.stores:
+            raise StoreError("nothing to watch: only a store of files can be watched")
+        self._on_change = on_change
+        self._watch: Watch | None = None
+
+    def _work(self, scopes: Scopes, stopping: Event) -> None:
+        waiting = scopes.queues()
+        watched = [_Scope(store, waiting) for store in scopes.stores]
+        index = _Index(scopes.episodes)
+        memories = [store.memory for store in scopes.stores]
+        folders = [folder for memory in memories for folder in (memory, memory / "topics")]
+        try:
+            watch = self._watch = Watch(folders)
+            # From here on nothing escapes us.
+            found = [News("watching", str(each.root), scope=each.scope) for each in watched]
+            marked = True
+            while not stopping.is_set():
+                for scope in watched:
+                    found += scope.look(marked=marked)
+                self.trouble = "; ".join(each.trouble for each in watched if each.trouble)
+                if found:
+                    self._on_change(found)
+                found = []
+                index.keep_up()
+                marked = watch.wait(_BEAT)
+        finally:
+            index.close()
+
+    def _wake(self) -> None:
+        if self._watch is not None:
+            self._watch.wake()
+
+
+class _Scope:
+    """One store that is watched.
+
+    Attributes:
+        root: Its folder.
+        scope: Its name.
+        trouble: What keeps it from being looked at, or ``""``.
+    """
+
+    def __init__(self, store: Hippocampus, waiting: Waiting) -> None:
+        self.trouble = ""
+        self.root = store.root
+        self.scope = store.scope
+        self._store = store
+        self._waiting = waiting
+        self._disk = Disk()
+        self._is_there = store.memory.is_dir()
+        self._last: str | None = None
+        self._due = True
+        self._next = 0.0
+        self._held = 0.0
+
+    def look(self, *, marked: bool) -> Iterator[News]:
+        """Yield what happened since the last look, if ``marked`` or there is anything left."""
+        now = time.monotonic()
+        self._due = self._due or marked
+        if not self._due or now < self._next:
+            return
+        before = self.trouble
+        try:
+            found = list(self._found(now))
+        except (StoreError, OSError) as error:
+            self.trouble, self._next, found = str(error), now + _AGAIN, []
+        if self.trouble != before:
+            what: Deed = "trouble" if self.trouble else "mended"
+            yield News(what, self.trouble or before, scope=self.scope)
+        yield from found
+
+    def _found(self, now: float) -> Iterator[News]:
+        store = self._store
+        self._next = 0.0
+        if self._last is None:
+            store.files.history.refresh()
+            self._last = store.files.history.last
+        if not store.memory.is_dir():
+            # No event tells that it is back, if it comes back between two looks at the folders.
+            self.trouble = f"{store.memory}: is gone; it is waited for" if self._is_there else ""
+            return
+        held = held_by(store.root, self._disk)
+        if held is not None:
+            # What git has not finished is no edit; it is looked at when it has.
+            self._held = self._held or now
+            if now - self._held >= _LONG:
+                self.trouble = f"{held}: git has not finished; hand edits wait until it has"
+                self._next = now + _AGAIN
+            return
+        if self._held:
+            # Where it went it writes down only after it has let go.
+            self._held = 0.0
+            return
+        if not self._is_there:
+            self._is_there = True
+            yield News("remark", f"{store.memory}: is there now", scope=self.scope)
+        store.notice()
+        troubles: list[str] = []
+        self._waiting.apply_ticks(troubles.append, self.scope, remind=troubles.append)
+        yield from self._told()
+        self.trouble = "; ".join(troubles)
+        self._due = False
+
+    def _told(self) -> Iterator[News]:
+        """Yield what the steps did that the journal has since it was last asked."""
+        files = self._store.files
+        steps = files.history.steps_after(self._last or "")
+        news = list(news_of(steps, self.scope))
+        wanted: dict[str, set[str]] = {}
+        for item in news:
+            wanted.setdefault(item.file, set()).add(item.id)
+        placed = {
+            (file, found): placed
+            for file, ids in wanted.items()
+            for found, placed in find_lines(files.document(file), ids).items()
+        }
+        told = (_placed(item, placed.get((item.file, item.id))) for item in news)
+        spelled = {name: files.place(name).name for name in wanted if has_aliases(name)}
+        for item in dict.fromkeys(told):
+            yield item._replace(file=spelled.get(item.file, item.file))
+        self._last = files.history.last
+
+
+def _placed(item: News, placed: Placed | None) -> News:
+    """Return ``item`` with its line; of a paragraph that is no memory, that the file was edited."""
+    if placed is None:
+        return item
+    if item.file == PENDING:
+        return item._replace(line=placed.line)
+    if is_memory(item.file, placed):
+        return item._replace(line=placed.line, kind=as_entry(item.file, "project", placed).kind)
+    return edited(item)
+
+
+class _Index:
+    """The index of transcripts, kept up so that the next recall need not."""
+
+    def __init__(self, memory: EpisodicMemory | None) -> None:
+        self._memory = memory
+        self._named = 0
+        self._moment = 0
+        self._running: dict[str, transcripts.FileState] = {}
+        self._next = 0.0
+
+    def keep_up(self) -> None:
+        """Take in what was said, if there is an index."""
+        now = time.monotonic()
+        if self._memory is None or now < self._next:
+            return
+        folder = self._memory.folder
+        cache = folder.parent / transcripts.CACHE
+        if self._has_changed(folder, cache) and (cache / FILE).exists():
+            self._memory.keep_up()
+            self._next = now + _SHARE * (time.monotonic() - now)
+
+    def _has_changed(self, folder: Path, cache: Path) -> bool:
+        """Whether a transcript came or went, or one that is being written has grown."""
+        self._named, names = transcripts.touched(cache, self._named)
+        moment, before = transcripts.moment_of(folder), self._moment
+        changed = transcripts.changed(folder, self._running)
+        if moment != before:
+            names += transcripts.listing(folder)
+        if names or changed:
+            looks = {
+                name: transcripts.file_state(folder, name) for name in (*self._running, *names)
+            }
+            found = [(seen.changed, name, seen) for name, seen in looks.items() if seen]
+            self._running = {name: seen for _, name, seen in sorted(found)[-_MANY:]}
+        self._moment = moment
+        return bool(changed) or moment != before
+
+    def close(self) -> None:
+        """Let go of the index."""
+        if self._memory is not None:
+            self._memory.close()
+
+
+# What the steps of a journal mean to a person who watches: what was learned, changed, forgotten.
+#
+# Promises: pure; what several steps did to one memory in a row is told once, and what they undid
+# among themselves not at all; secrets are redacted; whatever a person saved is told somehow.
+
+Deed = Literal[
+    "learned",
+    "changed",
+    "moved",
+    "forgot",
+    "restored",
+    "approved",
+    "declined",
+    "asked",
+    "edited",
+    "watching",
+    "trouble",
+    "mended",
+    "remark",
+]
+_HAND: Final = frozenset({"edit", "found", "checkout", "meanwhile", "late"})
+_BACK: Final = frozenset({"restore", "undo"})
+_PAIRS: Final = 2_500
+"""How many pairs of lines are looked at to see whether one was made of the other."""
+_ELSEWHERE: Final = "into the other scope"
+_Key = tuple[str, str]
+"""A file and the id of an entry."""
+
+
+class News(NamedTuple):
+    """One thing that happened to memory, or that keeps it from being looked at.
+
+    Attributes:
+        what: ``learned``, ``changed``, ``moved`` (to another file), ``forgot``, ``restored``; of a
+            proposal ``asked``, ``approved``, ``declined``; of what is no memory ``edited``; of
+            what is watched
+            ``watching``, ``trouble``, ``mended`` and ``remark``.
+        text: The memory, the proposal, or what is wrong.
+        before: What it said before, if that was something else.
+        by: Who: ``user``, ``llm``, ``consolidation``, ``person`` for a hand edit, ``git``,
+            ``engramdown``, or ``""`` for a file that somebody brought.
+        scope: ``project`` or ``global``.
+        file: The file, relative to the memory folder.
+        line: Where it stands there now, from 1; 0 if it does not.
+        id: The id of the memory or the proposal.
+        step: The id of the step in the journal.
+        at: When, in UTC, ISO 8601.
+        kind: The kind of a memory that stands: ``always``, ``never``, ``when``, ``lesson`` or
+            ``profile``; else ``""``.
+        comments: The private comments inside its lines, as they stand; they are not part of it.
+    """
+
+    what: Deed
+    text: str = ""
+    before: str = ""
+    by: str = ""
+    scope: str = ""
+    file: str = ""
+    line: int = 0
+    id: str = ""
+    step: str = ""
+    at: str = ""
+    kind: str = ""
+    comments: str = ""
+
+
+class _Net(NamedTuple):
+    """What some steps did to one entry of one file, all in all; a tick is no part of its text."""
+
+    step: Step
+    before: str
+    after: str
+    is_ticked: bool = False
+    comments: str = ""
+
+    @property
+    def text(self) -> str:
+        return self.after or self.before
+
+
+_Nets = dict[_Key, _Net]
+
+
+def news_of(steps: Iterable[Step], scope: str) -> Iterator[News]:
+    """Yield what ``steps``, the oldest first, did to the memory of a scope; lines are all 0."""
+    for group in _groups(steps):
+        nets = _nets(group)
+        for item in (*_told(group[0].op, nets), *_edited(group, nets)):
+            yield item._replace(scope=scope)
+
+
+def edited(item: News) -> News:
+    """Return that the file was edited about which ``item`` tells more than is so."""
+    return item._replace(what="edited", text="", before="", line=0, id="", comments="")
+
+
+def _groups(steps: Iterable[Step]) -> Iterator[list[Step]]:
+    """Yield steps that belong together: hand edits with what follows from them, or one step."""
+    group: list[Step] = []
+    for step in steps:
+        if group and not _goes_on(group[-1], step):
+            yield group
+            group = []
+        group.append(step)
+    if group:
+        yield group
+
+
+def _goes_on(last: Step, step: Step) -> bool:
+    return last.op in _HAND and (step.op in _HAND or step.op == "notice")
+
+
+def _told(op: str, nets: _Nets) -> Iterator[News]:
+    memories = {key: net for key, net in nets.items() if key[0] not in ASIDE}
+    proposals = {key: net for key, net in nets.items() if key[0] == PENDING}
+    if op == "accept":
+        yield from _accepted(memories, proposals)
+    else:
+        yield from _memories(memories)
+        yield from _proposals(proposals)
+
+
+def _edited(group: Sequence[Step], nets: _Nets) -> Iterator[News]:
+    """Yield what a person saved in which no memory says anything else."""
+    told = {key[0] for key, net in nets.items() if net.before != net.after} - {ARCHIVE}
+    # One who ticks a line is told what comes of it.
+    told |= {key[0] for key in nets if key[0] == PENDING}
+    for step in group:
+        for file in step.files if step.op in _HAND else ():
+            if file not in told:
+                yield News("edited", by=_who(step), file=file, step=step.id, at=step.at)
+
+
+def _nets(group: Sequence[Step]) -> _Nets:
+    """Return what ``group`` did to each entry, by file and id."""
+    found: _Nets = {}
+    for step in group:
+        for change in _changes(step):
+            key = (change.file, change.id)
+            _, old, gone = _said(change.before)
+            before = found[key].before if key in found else old
+            first = found[key].step if key in found else step
+            tick, after, comments = _said(change.after)
+            beside = comments if after else gone
+            found[key] = _Net(first, before, after, bool(tick.strip()), beside)
+    return _reworded(found)
+
+
+def _reworded(nets: _Nets) -> _Nets:
+    """Return ``nets`` with lines without an id that were changed as such, not as gone and new."""
+    hand = {key: net for key, net in nets.items() if is_address(key[1])}
+    gone = {(key[0], net.before): key for key, net in hand.items() if not net.after}
+    come = {key: net for key, net in hand.items() if not net.before}
+    if len(gone) * len(come) > _PAIRS:
+        return nets
+    found = dict(nets)
+    for key, net in come.items():
+        here = [text for file, text in gone if file == key[0]]
+        for before in get_close_matches(net.after, here, n=1):
+            del found[gone.pop((key[0], before))]
+            found[key] = net._replace(before=before)
+    return found
+
+
+def _changes(step: Step) -> Iterable[Change]:
+    """Return the changes of a step; of files that it brought, their entries."""
+    if step.op != "found":
+        return [change for change in step.changes if not change.erased]
+    return [
+        Change(entry_id(placed), part.file, None, placed.block.raw)
+        for part in step.parts
+        for placed in placement.raw_entries(part.file, parse(part.new))
+    ]
+
+
+def _said(raw: str | None) -> tuple[str, str, str]:
+    """Return the tick and the text of an entry, and the comments inside it; of none ``""``."""
+    placed = parse(raw or "").placed()
+    if not placed:
+        return "", "", ""
+    return *placement.split_task(placed[0].block.text), placed[0].block.comments
+
+
+def _memories(nets: _Nets) -> Iterator[News]:
+    gone = {key[1]: net for key, net in nets.items() if not net.after}
+    come = {key[1] for key, net in nets.items() if not net.before}
+    told: set[tuple[str, str]] = set()
+    for key, net in sorted(nets.items(), key=_topics_last):
+        if key[1] in come and key[1] in gone:
+            # It went from one file to another.
+            what: Deed = "moved"
+            if not net.after:
+                continue
+        elif not net.before:
+            what = "restored" if net.step.op in _BACK else "learned"
+        else:
+            what = "changed" if net.after else "forgot"
+        # A lesson of a topic stands in two files.
+        if net.before != net.after and (what, key[1]) not in told:
+            told.add((what, key[1]))
+            yield _news(what, key, net)
+
+
+def _topics_last(item: tuple[_Key, _Net]) -> bool:
+    return item[0][0].startswith("topics/")
+
+
+def _proposals(nets: _Nets) -> Iterator[News]:
+    for key, net in nets.items():
+        if net.before == net.after:
+            continue  # ticked, or moved about
+        if not net.before:
+            # One who writes a line and ticks it asks nobody.
+            if not net.is_ticked:
+                yield _news("asked", key, net)
+        elif net.after:
+            yield _news("changed", key, net)
+        elif net.step.op == "decline" or net.step.by == "person":
+            yield _news("declined", key, net)
+
+
+def _accepted(memories: _Nets, proposals: _Nets) -> Iterator[News]:
+    written = [(key, net) for key, net in memories.items() if net.after]
+    # A lesson of a topic stands in two files; of what one line brought about, one thing is told.
+    first: dict[str, tuple[_Key, _Net]] = {}
+    for key, net in sorted(written, key=_topics_last):
+        first.setdefault(key[1] if len(proposals) > 1 else "", (key, net))
+    for key, net in first.values():
+        yield _news("approved", key, net)
+    if not written:
+        yield from _memories(memories)
+    if not memories:
+        for key, net in proposals.items():
+            if not net.step.why.endswith(_ELSEWHERE):
+                yield _news("approved", key, net)
+
+
+def _news(what: Deed, key: _Key, net: _Net) -> News:
+    step, (file, entry_id) = net.step, key
+    before = redact(net.before) if net.after and net.before != net.after else ""
+    text = redact(net.text)
+    news = News(what, text, before, _who(step), "", file, 0, entry_id, step.id, step.at)
+    return news._replace(comments=redact(net.comments))
+
+
+def _who(step: Step) -> str:
+    return {"checkout": "git", "found": ""}.get(step.op, step.by)
