@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from engramdown.conversation.conversations import Conversations
     from engramdown.cortex.tools import Answer
     from engramdown.cortex.turns import Session
-    from engramdown.cortex.workers import Workers
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.compaction import CompactionReceipt
     from engramdown.gate.gate import Decision
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from engramdown.gate.why import Why
     from engramdown.journal.journal import Journal
     from engramdown.sleep.reports import SleepSummary
+    from engramdown.sleep.workers import Workers
 
 
 class Cortex:
@@ -446,7 +446,7 @@ class Cortex:
     @cached_property
     def worker(self) -> Workers:
         """What goes on beside a program: the background worker, sleep, and watching memory."""
-        from engramdown.cortex.workers import Workers
+        from engramdown.sleep.workers import Workers
 
         return Workers(self.scopes)
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.sleeper import Sleeper
 from engramdown.errors import StoreError
 from engramdown.sleep.sleep import Sleep
+from engramdown.sleep.workers import Sleeper
 from tests.sleep.test_sleep import LESSON, Model, record, texts
 
 NAME = "engramdown-sleep"
