@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from engramdown.context.sections import MemoryContext
     from engramdown.conversation.rendering import WorkingContext
     from engramdown.cortex.cortex import Cortex
-    from engramdown.cortex.turns import Session
+    from engramdown.cortex.session import Session
     from engramdown.engram import Engram
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.errors import EngramdownError
@@ -54,7 +54,7 @@ _HOMES = {
     "MemoryContext": "engramdown.context.sections",
     "Proposal": "engramdown.gate.proposals",
     "Receipt": "engramdown.gate.receipts",
-    "Session": "engramdown.cortex.turns",
+    "Session": "engramdown.cortex.session",
     "WorkingContext": "engramdown.conversation.rendering",
 }
 

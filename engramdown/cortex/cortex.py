@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from engramdown.context.sections import MemoryContext
     from engramdown.context.skill_reader import Skillbook
     from engramdown.conversation.conversations import Conversations
+    from engramdown.cortex.session import Session
     from engramdown.cortex.tools import Answer
-    from engramdown.cortex.turns import Session
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.compaction import CompactionReceipt
     from engramdown.gate.gate import Decision
@@ -357,7 +357,7 @@ class Cortex:
         Raises:
             InvalidSessionError: If an id is no safe file name.
         """
-        from engramdown.cortex.turns import Session
+        from engramdown.cortex.session import Session
 
         return Session(self, session, parent, parent_call, title, in_view=in_view)
 

@@ -14,12 +14,12 @@ from engramdown.errors import EngramdownError, StoreError
 from engramdown.language.untrusted import inert
 
 if TYPE_CHECKING:
+    from engramdown.cortex.session import Parts, Session
     from engramdown.cortex.tool_arguments import (
         JournalArguments,
         JournalSearchArguments,
         NotesArguments,
     )
-    from engramdown.cortex.turns import Parts, Session
     from engramdown.journal.journal import Match
     from engramdown.journal.page_search import NoteMatch
 

@@ -20,6 +20,7 @@ from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundEr
 from engramdown.hippocampus.store import REFUSED
 
 if TYPE_CHECKING:
+    from engramdown.cortex.session import Parts, Session
     from engramdown.cortex.tool_arguments import (
         ForgetArguments,
         MemorizeArguments,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         SkillArguments,
         TopicArguments,
     )
-    from engramdown.cortex.turns import Parts, Session
     from engramdown.gate.proposals import Proposal
     from engramdown.gate.receipts import Receipt
     from engramdown.hippocampus.entry import Entry

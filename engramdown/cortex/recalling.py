@@ -26,8 +26,8 @@ from engramdown.language.untrusted import inert
 from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
+    from engramdown.cortex.session import Parts, Session
     from engramdown.cortex.tool_arguments import RecallArguments
-    from engramdown.cortex.turns import Parts, Session
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.recall.hits import Context, Hit, Message
 

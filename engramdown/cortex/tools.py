@@ -20,7 +20,7 @@ from engramdown.errors import EngramdownError
 from engramdown.language.untrusted import inert
 
 if TYPE_CHECKING:
-    from engramdown.cortex.turns import Parts, Session
+    from engramdown.cortex.session import Parts, Session
 
 __all__ = [
     "DESCRIBE",

@@ -14,7 +14,7 @@ import pytest
 from anthropic.types.beta import BetaMemoryTool20250818InsertCommand
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.turns import Session
+from engramdown.cortex.session import Session
 from engramdown.engram import CONFIDENCES, SOURCES, Confidence, Source
 from engramdown.errors import PutRefusedError
 from engramdown.importers.migration import Migration

@@ -1,4 +1,4 @@
-"""`engramdown.cortex.doing`: what a turn teaches is learned as it ends, without a model."""
+"""`engramdown.cortex.session`: what a turn teaches is learned as it ends, without a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from engramdown import Cortex, Engram, Session
 from engramdown.consolidation.error_lessons import DETECTORS, same_failure
-from engramdown.cortex.doing import Doing
+from engramdown.cortex.session import Doing
 from engramdown.transcripts.episode import Pointer
 from tests.consolidation.answering import Answering
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.turns import tidy_if_due
+from engramdown.cortex.session import tidy_if_due
 from engramdown.errors import EngramdownError, EntryNotFoundError, UndoRefusedError
 from tests.consolidation.provider import Reply, answering
 

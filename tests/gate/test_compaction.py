@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, Hippocampus
 from engramdown.consolidation.plan import Merge
-from engramdown.cortex.turns import tidy_if_due
+from engramdown.cortex.session import tidy_if_due
 from engramdown.errors import StoreError
 from engramdown.gate.compaction import CompactionReceipt
 from engramdown.markdown.document import written

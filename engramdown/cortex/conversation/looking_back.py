@@ -19,12 +19,12 @@ from engramdown.transcripts.episode import Pointer
 if TYPE_CHECKING:
     from engramdown.conversation.conversation import Conversation
     from engramdown.conversation.lookup import Expanded, Expansion, Found
+    from engramdown.cortex.session import Parts, Session
     from engramdown.cortex.tool_arguments import (
         DescribeArguments,
         ExpandArguments,
         GrepArguments,
     )
-    from engramdown.cortex.turns import Parts, Session
     from engramdown.transcripts.summary_log import Gist
 
 __all__ = [

@@ -8,34 +8,36 @@ no trouble with them ends a turn.
 from __future__ import annotations
 
 import contextlib
+import threading
+import time
 import weakref
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self, Unpack
 
-from engramdown.context.sections import left_out
-from engramdown.cortex.beside import FactsBeside
-from engramdown.cortex.recording import Recording
+from engramdown.context.sections import MemoryContext, degraded, left_out
+from engramdown.conversation.tool_echo import quoted
+from engramdown.engram import Engram
+from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
+from engramdown.gate.receipts import Receipt
 from engramdown.storage.locks import one_call
-from engramdown.transcripts.episode import Pointer
+from engramdown.transcripts.episode import Pointer, as_text
 
 if TYPE_CHECKING:
     from engramdown.context.builder import ContextBuilder
-    from engramdown.context.sections import MemoryContext
     from engramdown.context.sources import Identity
     from engramdown.conversation.conversations import CompactionBeside, Conversations
     from engramdown.conversation.rendering import WorkingContext
     from engramdown.conversation.summarize import Compacted
     from engramdown.gate.arrivals import Arrival
     from engramdown.gate.proposals import Proposal
-    from engramdown.gate.receipts import Receipt
     from engramdown.gate.review import Review
     from engramdown.gate.scopes import Scopes
 
-__all__ = ["Session"]
+__all__ = ["Doing", "Session"]
 
 _ASKED_BEFORE: Final = 50
 
@@ -420,3 +422,265 @@ def tidy_if_due(scopes: Scopes) -> None:
                 scopes.tell(notice)
     except StoreError as error:
         scopes.tell(f"could not tidy memory: {error}")
+
+
+# What a conversation leaves in its transcript.
+#
+# Promises: nothing here raises because of a disk, or keeps a turn waiting; what cannot be written
+# is told to the model that reads memory. A tool's result is paired with its call.
+
+_WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
+
+
+class Recording:
+    """The transcript of one conversation, if there is a place for it.
+
+    Attributes:
+        id: The id of the session, or ``""`` where neither scope has files.
+        doing: What is done in the running turn.
+    """
+
+    def __init__(
+        self,
+        episodes: EpisodicMemory | None,
+        session: str | None = None,
+        parent: str | None = None,
+        parent_call: str | None = None,
+        title: str = "",
+    ) -> None:
+        """Begin a session, or go on with one; see :meth:`EpisodicMemory.start_session`."""
+        self._episodes = episodes
+        self._open: list[tuple[str, str, float]] = []
+        self._seen: MemoryContext | None = None
+        self._missed = ""
+        self._offered: tuple[str, ...] = ()
+        self._begins_step = True
+        self.doing = Doing()
+        self.id = ""
+        if episodes is not None:
+            episodes.tidy()
+            self.id = episodes.start_session(session, parent, parent_call, title=title)
+
+    def offer(self, tools: Iterable[str]) -> None:
+        """Say which tools the model is offered from now on: each step is recorded with them."""
+        self._offered = tuple(tools)
+
+    @property
+    def trouble(self) -> str:
+        """Why recording does not work, or ``""``."""
+        found = self._episodes.trouble if self._episodes is not None else None
+        return "" if found is None else str(found)
+
+    def say(self, role: str, text: object, turn: int, name: str = "") -> Pointer | None:
+        """Record what was said in a turn, and return where it stands, if it is written."""
+        return self._log(role, text, turn=turn, name=name)
+
+    def record(self, role: str, text: object, said: Said) -> Pointer | None:
+        """Record a line as it is told, and return where it stands, if it is written."""
+        return self._log(role, text, **said)
+
+    def call(self, name: str, given: object, call: str, turn: int) -> str:
+        """Record a tool call and return its id."""
+        if self._episodes is not None:
+            call = call or self._episodes.new_call()
+            self._log("tool_call", given, name=name, call=call, turn=turn)
+        self._open.append((name, call, time.monotonic()))
+        return call
+
+    def result(self, output: object, said: Said) -> None:
+        """Record what a tool gave back; without a call's id it is that of the oldest open call."""
+        name, call = said.get("name", ""), said.get("call", "")
+        mine = (each for each in self._open if each[0] == name and call in ("", each[1]))
+        found = next(mine, None)
+        if found is not None:
+            self._open.remove(found)
+            passed = round((time.monotonic() - found[2]) * 1000, 3)
+            ms = said.get("ms")
+            said = {**said, "call": found[1], "ms": passed if ms is None else ms}
+        self._log("tool_result", output, **said)
+
+    def read(self, context: MemoryContext, turn: int) -> MemoryContext:
+        """Record which memories a model is shown, if they changed, and tell it of trouble."""
+        if self._episodes is not None and context != self._seen:
+            self._seen = context
+            shown = [entry.id for part in context.sections for entry in part.shown if entry.id]
+            meta = {
+                "shown": shown,
+                "left_out": sum(len(part.left_out) for part in context.sections),
+            }
+            if shown:
+                self._log("memory_read", "", turn=turn, meta=meta)
+        reason = self.trouble or self._missed
+        self._missed = ""
+        return context.degrade(degraded(reason)) if reason else context
+
+    def quoted(self, memories: Iterable[str], recalled: Iterable[str], turn: int) -> None:
+        """Record what was looked up for a turn: what is made of it later is no new experience."""
+        shown, pointers = list(memories), tuple(recalled)
+        if self._episodes is not None and (shown or pointers):
+            self._log("memory_read", "", turn=turn, meta={"shown": shown}, recalled=pointers)
+
+    def wrote(self, receipts: Iterable[Receipt], turn: int) -> None:
+        """Record what became memory, or waits to."""
+        for receipt in receipts if self._episodes is not None else ():
+            if receipt.action in _WRITTEN:
+                meta = {"action": receipt.action, "id": receipt.id, "scope": receipt.engram.scope}
+                self._log("memory_write", receipt.engram.text, turn=turn, meta=meta)
+
+    def end(self, reason: str) -> None:
+        """End the session."""
+        if self._episodes is not None:
+            self._episodes.end(self.id, reason)
+
+    def _log(self, role: str, text: object, **said: Unpack[Said]) -> Pointer | None:
+        """Record an episode; what is lost for good is kept in mind until a model was told of it."""
+        if self._episodes is None:
+            return None
+        if self._starts_step(role) and self._offered:
+            meta = {"tools_offered": list(self._offered), **said.get("meta", {})}
+            said = {**said, "meta": meta}
+        pointer = self._episodes.log(self.id, role, text, **said)
+        if pointer is not None:
+            self.doing.add(pointer, role, text, said)
+        found = self._episodes.trouble
+        if found is not None and (found.lost or not found.waiting):
+            self._missed = str(found)
+        return pointer
+
+    def _starts_step(self, role: str) -> bool:
+        """Whether a line begins a step: an assistant's words, or a call right behind the user's."""
+        begins = role == "assistant" or (role == "tool_call" and self._begins_step)
+        if role in ("user", "assistant", "tool_call"):
+            self._begins_step = role == "user"
+        return begins
+
+
+# What an assistant does in the running turn, kept until the turn ends and is learned from.
+#
+# Promises: no I/O and no model; what is kept has a limit, whatever a tool gives back.
+
+DONE: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
+"""The roles of lines that tell what was done."""
+
+_LONGEST: Final = 20_000
+_MOST: Final = 500
+_BEFORE: Final = 50
+# Nothing is noticed in fewer lines.
+_FEWEST: Final = 3
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+class _Line(NamedTuple):
+    """A line of the transcript, cut; see :class:`engramdown.consolidation.actions.Line`."""
+
+    seq: int
+    role: str
+    text: str
+    name: str
+    call: str
+    error: bool | str
+    meta: Mapping[str, Any]
+
+
+class Doing:
+    """What is done in one turn after the other."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._session = ""
+        self._lines: deque[_Line] = deque(maxlen=_MOST)
+        self._before: deque[str] = deque(maxlen=_BEFORE)
+
+    def add(self, pointer: Pointer, role: str, text: object, said: Said) -> None:
+        """Keep a line that was recorded; only what was done counts."""
+        if role not in DONE:
+            return
+        self._session = pointer.session
+        self._lines.append(
+            _Line(
+                pointer.seq,
+                role,
+                # What is cut is cut before it is looked at.
+                as_text(text[:_LONGEST] if isinstance(text, str) else text)[:_LONGEST],
+                said.get("name", ""),
+                said.get("call", ""),
+                said.get("error", False),
+                said.get("meta", _NOTHING),
+            )
+        )
+
+    def given_back(self) -> list[str]:
+        """Return what tools gave back in the running turn, each cut.
+
+        What our own looked up, too: a skill, or a line of a transcript, may be anybody's words.
+        """
+        results = (line for line in self._lines if line.role == "tool_result")
+        return [said for line in results if (said := quoted(line.name, line.text))]
+
+    def given_back_before(self) -> list[str]:
+        """Return the same of the turns before, the newest of it."""
+        return list(self._before)
+
+    def lessons(self) -> list[Engram]:
+        """Return what the turn teaches that ends now, and begin the next."""
+        lines = list(self._lines)
+        self._before.extend(self.given_back())
+        self._lines.clear()
+        if len(lines) < _FEWEST:
+            return []
+        from engramdown.consolidation.actions import cells_of
+        from engramdown.consolidation.error_lessons import lessons_of_turn
+
+        return lessons_of_turn(cells_of(self._session, lines))
+
+
+# Finds the facts in what a user says, beside the conversation.
+#
+# Promises: no I/O, no model and no store: a thread of its own reads texts, and whoever asks gets
+# what it has found; a turn does not wait for it.
+
+
+class FactsBeside:
+    """What a user said, a few messages at a time, and the facts in it."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._said: list[tuple[str, str]] = []
+        self._found: list[Engram] = []
+        self._thread: threading.Thread | None = None
+
+    def add(self, text: str, pointer: str) -> None:
+        """Keep a message until it is looked at."""
+        self._said.append((text, pointer))
+
+    def look(self, every: int) -> None:
+        """Begin to look at what was said, if it is so many messages; one look at a time."""
+        if len(self._said) < every or self._thread is not None:
+            return
+        said, self._said = self._said, []
+        self._thread = threading.Thread(target=self._read, args=(said,), name="engramdown-facts")
+        self._thread.start()
+
+    def pass_over(self) -> None:
+        """Forget what was said since the last look."""
+        self._said.clear()
+
+    def found(self, *, wait: bool = False) -> list[Engram]:
+        """Return the facts of a look that has ended, each once.
+
+        Args:
+            wait: Wait for a look that goes on: what it reads are a few messages.
+        """
+        if self._thread is None or (self._thread.is_alive() and not wait):
+            return []
+        self._thread.join()
+        self._thread = None
+        found, self._found = self._found, []
+        return found
+
+    def _read(self, said: Sequence[tuple[str, str]]) -> None:
+        # Loaded here, as it takes longer than a turn should.
+        from engramdown.consolidation.facts import Message, facts_without_model
+
+        learned = facts_without_model(Message(text, pointer) for text, pointer in said)
+        self._found = list(learned.engrams)
