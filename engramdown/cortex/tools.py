@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.cortex import journaling, memorizing, recalling, tool_arguments
-from engramdown.cortex.arguments import Arguments, read_arguments, schema_of
 from engramdown.cortex.conversation import looking_back
+from engramdown.cortex.tool_arguments import Arguments, read_arguments, schema_of
 from engramdown.cortex.tool_styles import STYLES, Definition
 from engramdown.errors import EngramdownError
 from engramdown.language.untrusted import inert

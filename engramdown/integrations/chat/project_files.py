@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from engramdown.cortex.arguments import Arguments, read_arguments, schema_of
+from engramdown.cortex.tool_arguments import Arguments, read_arguments, schema_of
 from engramdown.cortex.tools import Answer
 from engramdown.errors import StoreError
 from engramdown.language.untrusted import inert
