@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engramdown.cortex import journaling, memorizing, recalling, tool_arguments
 from engramdown.cortex.conversation import looking_back
 from engramdown.cortex.tool_arguments import Arguments, read_arguments, schema_of
-from engramdown.cortex.tool_styles import STYLES, Definition
 from engramdown.errors import EngramdownError
 from engramdown.language.untrusted import inert
 
@@ -34,14 +33,85 @@ __all__ = [
     "RECALL_TOPIC",
     "REVIEW",
     "SEARCH_JOURNALS",
+    "STYLES",
     "TOOLS",
     "WRITE_JOURNAL",
     "WRITE_NOTES",
     "Answer",
+    "Definition",
     "Tool",
     "definitions",
     "use",
 ]
+
+# How providers want the definition of a tool.
+#
+# Promises: pure; the same name, description and schema everywhere, wrapped as each provider asks.
+
+
+class Definition(NamedTuple):
+    """What a model is told of a tool.
+
+    Attributes:
+        name: What it is called by.
+        description: What it does.
+        parameters: The JSON schema of its arguments.
+        reads: Whether it changes nothing.
+        takes_away: Whether it may take something away.
+    """
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    reads: bool = True
+    takes_away: bool = False
+
+
+def _plain(tool: Definition) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+
+
+def _openai(tool: Definition) -> dict[str, Any]:
+    return {"type": "function", "function": _plain(tool)}
+
+
+def _responses(tool: Definition) -> dict[str, Any]:
+    return {"type": "function", **_plain(tool), "strict": False}
+
+
+def _anthropic(tool: Definition) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": tool.parameters,
+    }
+
+
+def _mcp(tool: Definition) -> dict[str, Any]:
+    hints = {
+        "readOnlyHint": tool.reads,
+        "destructiveHint": tool.takes_away,
+        "openWorldHint": False,
+    }
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.parameters,
+        "annotations": hints,
+    }
+
+
+STYLES: Final[Mapping[str, Callable[[Definition], dict[str, Any]]]] = MappingProxyType(
+    {
+        "openai": _openai,
+        "openai-responses": _responses,
+        "anthropic": _anthropic,
+        "mcp": _mcp,
+        "plain": _plain,
+    }
+)
+"""What wraps a definition, by the name of the style."""
+
 
 _Handler = Callable[["Parts", Any, "Session | None"], tuple[str, tuple[str, ...]]]
 

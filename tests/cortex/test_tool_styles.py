@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from engramdown.cortex.tool_styles import STYLES, Definition
+from engramdown.cortex.tools import STYLES, Definition
 
 TOOL: Final = Definition("look", "Looks.", {"type": "object"}, reads=False, takes_away=True)
 TOLD: Final[dict[str, Any]] = {

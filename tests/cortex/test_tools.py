@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.tool_styles import STYLES
-from engramdown.cortex.tools import MEMORY_TOOLS, RECALL, TOOLS, Answer, definitions, use
+from engramdown.cortex.tools import MEMORY_TOOLS, RECALL, STYLES, TOOLS, Answer, definitions, use
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.tokens import estimate_tokens
 from tests.episodes.endpoint import FakeEmbedder
