@@ -36,7 +36,6 @@ UNASKED: Final = frozenset(
         "engramdown.recall.intake",
         "engramdown.recall.scan",
         "engramdown.transcripts.sessions",
-        "engramdown.transcripts.sessions",
         *(f"engramdown.episodes.{name}" for name in ("forget",)),
     }
 )

@@ -1,4 +1,4 @@
-"""The journal and the working notes of two scopes: which scope they are in, and what a model may see.
+"""The journal and the working notes of two scopes: where they are, and what a model may see.
 
 Promises: nothing is created by asking; in a rehearsal nothing is written; what git brought and
 nobody approved reaches no model where that is set; a journal that cannot be read is a notice, and

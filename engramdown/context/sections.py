@@ -780,7 +780,7 @@ TEMPLATES: Final = (
 """The templates: the whole context, one section of it, those of skills and earlier sessions, what a
 scratchpad tool is told, what comes before a conversation, and what stands behind it."""
 
-_TEMPLATES: Final = TemplateFolder("engramdown.cortex", "templates")
+_TEMPLATES: Final = TemplateFolder("engramdown.context", "templates")
 
 
 def renderer(overrides: Mapping[str, str]) -> Render:

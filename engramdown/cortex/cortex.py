@@ -296,7 +296,8 @@ class Cortex:
             use_model: Ask the model, if there is one; without, only what is stated is found.
 
         Returns:
-            What became of each fact; :meth:`engramdown.gate.scopes.Scopes.notices` tells what of a model's answer was refused.
+            What became of each fact; ``scopes.notices()`` tells what of a model's answer was
+            refused.
 
         Raises:
             ModelError: If the model gave no answer of use; memory is as it was.
@@ -452,22 +453,22 @@ class Cortex:
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             """Return what an older name meant; it works until 0.3."""
-            if name not in _OLD_NAMES:
+            if name not in OLD_NAMES:
                 msg = f"{type(self).__name__!r} object has no attribute {name!r}"
                 raise AttributeError(msg)
-            path = _OLD_NAMES[name]
+            path = OLD_NAMES[name]
             msg = f"Cortex.{name} is deprecated and goes with 0.3; use Cortex.{path}"
             warnings.warn(msg, DeprecationWarning, stacklevel=2)
-            found: Any = self
+            found: object = self
             for part in path.split("."):
                 found = getattr(found, part)
             return found
 
 
 # Names of 0.1 that were attributes of a Cortex, and where they are.
-_OLD_NAMES = {
+OLD_NAMES = {
     **{
         name: f"scopes.{name}"
         for name in (

@@ -138,7 +138,7 @@ def _messages(cortex: Parts, text: str) -> list[str]:
     if cortex.scopes.episodes is None:
         return []
     found = search(
-        cortex.context, Asked(text, limit=_SAID, role=("user",)), cortex.scopes.episodes
+        cortex.context.notebooks, Asked(text, limit=_SAID, role=("user",)), cortex.scopes.episodes
     ).episodes
     children = (
         {info.id for info in cortex.scopes.episodes.sessions() if info.parent} if found else set()
@@ -212,6 +212,7 @@ def recall_skill(cortex: Parts, given: SkillArguments, session: Session | None) 
     Raises:
         EngramdownError: If there is no such skill, or it cannot be read.
     """
+    del session  # What is read stands in the transcript as the result of the call.
     found = cortex.context.skills.recall(given.label, given.file)
     if found.is_error:
         raise EngramdownError(found.text)

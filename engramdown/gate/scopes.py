@@ -510,6 +510,7 @@ class Scopes:
 
     @cached_property
     def intake(self) -> Intake:
+        """What is proposed, on its way in."""
         from engramdown.gate.intake import Intake
 
         stores: dict[Scope, HippocampusProtocol] = {
@@ -521,6 +522,7 @@ class Scopes:
 
     @cached_property
     def pulled(self) -> Pulled:
+        """What git brought of somebody else's."""
         from engramdown.gate.arrivals import Pulled
 
         return Pulled(self.stores, self.home_root, review=self.reviews, dry=lambda: self.rehearsing)
@@ -556,6 +558,7 @@ class Scopes:
         return receipts
 
     def heard(self, receipts: list[Receipt]) -> list[Receipt]:
+        """Return ``receipts`` after whoever listens was told of them."""
         hear = self._hear() if self._hear is not None else None
         if hear is not None:
             hear(receipts)

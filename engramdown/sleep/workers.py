@@ -55,7 +55,7 @@ class Workers:
         """
         return Sleeper(self._scopes, every, patience)
 
-    def watch(self, on_change: Callable[[list[News]], object], *, poll: bool = False) -> Watching:
+    def watch(self, on_change: Callable[[list[News]], object]) -> Watching:
         """Return what watches memory while a program runs: a context manager.
 
         Hand edits are taken in as they happen, and ticked lines carried out.

@@ -1,4 +1,4 @@
-"""`engramdown.context.sections`: what a model sees, within its budget, and always the same bytes."""
+"""What a model sees of memory: within its budget, and always the same bytes."""
 
 from __future__ import annotations
 

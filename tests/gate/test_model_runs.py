@@ -1,4 +1,4 @@
-"""`engramdown.gate.model_runs`: which language model the jobs of a cortex ask, and at whose cost."""
+"""Which language model jobs ask, and at whose cost."""
 
 from __future__ import annotations
 
