@@ -8,12 +8,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
 
 import engramdown
 
+ROOMS = [path.name for path in Path(engramdown.__file__).parent.iterdir() if (path / "__init__.py").exists()]
 NAMES = [name for name in engramdown.__all__ if name != "__version__"]
 
 # Some are imported by the Cortex for its hints alone.
@@ -44,7 +46,7 @@ def modules_after(touch: str, env: dict[str, str]) -> list[str]:
 def test_a_name_is_the_thing_that_its_module_offers(name: str) -> None:
     thing = getattr(engramdown, name)
     assert thing.__name__ == name
-    assert name in import_module(thing.__module__).__all__
+    assert getattr(import_module(thing.__module__), name) is thing
     assert thing.__doc__
 
 
@@ -86,3 +88,9 @@ def test_what_a_cortex_takes_and_gives_is_public(method: str, names: list[str]) 
     hints = get_type_hints(getattr(engramdown.Cortex, method), localns=PUBLIC).values()
     inner = {part for hint in hints for part in (hint, *get_args(hint))}
     assert {getattr(engramdown, name) for name in names} <= inner
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_door_gives_what_it_names(room: str) -> None:
+    door = import_module(f"engramdown.{room}")
+    assert [name for name in door.__all__ if not hasattr(door, name)] == []

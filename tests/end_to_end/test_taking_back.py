@@ -8,7 +8,7 @@ import pytest
 
 from engramdown import Cortex, Engram
 from engramdown.errors import EntryNotFoundError
-from engramdown.hippocampus.files import Hold
+from engramdown.hippocampus.files import WriteSession
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_journal_that_grows_behind_our_back_does_not_stop_a_step(
     store.encode_rule("one", kind="always")
     bring = store.files._bring_in_order
 
-    def meddle(hold: Hold) -> None:
+    def meddle(hold: WriteSession) -> None:
         bring(hold)
         with (store.root / "history.jsonl").open("a", encoding="utf-8") as journal:
             journal.write("\n")
