@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final
@@ -62,12 +63,8 @@ def find_spec(name: str) -> ModuleSpec | None:
     return ModuleSpec(name, _Loader(), is_package=True) if short in _PARENTS else None
 
 
-class _Loader:
+class _Loader(Loader):
     """Gives the new module for an old name."""
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Let Python make an empty module, which the new one replaces."""
-        del spec
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the new module in the place of the old one."""

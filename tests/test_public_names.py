@@ -15,7 +15,11 @@ import pytest
 
 import engramdown
 
-ROOMS = [path.name for path in Path(engramdown.__file__).parent.iterdir() if (path / "__init__.py").exists()]
+ROOMS = [
+    path.name
+    for path in Path(engramdown.__file__).parent.iterdir()
+    if (path / "__init__.py").exists()
+]
 NAMES = [name for name in engramdown.__all__ if name != "__version__"]
 
 # Some are imported by the Cortex for its hints alone.
