@@ -17,8 +17,8 @@ from engramdown.cli.output import REFUSED, STORE_FAILED, Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import read_stdin
 from engramdown.clock import today
-from engramdown.cortex.kinds import kind_of
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source
+from engramdown.gate.gate import kind_of
 from engramdown.kinds import KIND_TABLE, scope_for
 
 _STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}

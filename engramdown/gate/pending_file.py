@@ -18,7 +18,6 @@ from engramdown.clock import today
 from engramdown.consolidation.plan import Drop, Expire, Memory, Merge, Move, Supersede
 from engramdown.consolidation.plan import Operation as OperationSettling
 from engramdown.consolidation.plan_preview import merged_memory, origins
-from engramdown.cortex.kinds import kind_of
 from engramdown.engram import Basis, Engram, Kind, Scope, slug
 from engramdown.errors import (
     EngramdownError,
@@ -28,7 +27,7 @@ from engramdown.errors import (
     SkillExistsError,
     StoreError,
 )
-from engramdown.gate.gate import harmless
+from engramdown.gate.gate import harmless, kind_of
 from engramdown.gate.keyed_values import digest_of, key_of, proposed
 from engramdown.gate.pending import (
     Identity,

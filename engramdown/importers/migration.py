@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 
 from engramdown.clock import moment
-from engramdown.cortex.kinds import kind_of
 from engramdown.engram import Engram, Scope, fingerprint, identity
 from engramdown.errors import StoreError
+from engramdown.gate.gate import kind_of
 from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus import Act, new_id, step_group
 from engramdown.importers.markdown_notes import (

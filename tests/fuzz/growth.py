@@ -24,10 +24,10 @@ from engramdown.consolidation.actions import arguments_of, last_line
 from engramdown.consolidation.information_loss import changed, differs, is_duplicate, left_out
 from engramdown.consolidation.statement_reader import extract
 from engramdown.context.search import sought
-from engramdown.cortex.kinds import kind_of
 from engramdown.doctor.checks import check
 from engramdown.engram import fact_key, fold
 from engramdown.episodes.card import cut_at_word
+from engramdown.gate.gate import kind_of
 from engramdown.gate.injection import find_instruction
 from engramdown.importers import inputs
 from engramdown.importers.markdown_notes import File, links, read, topics

@@ -15,10 +15,10 @@ from typing import Final
 
 from engramdown.consolidation.statement_reader import LONGEST, MOST, extract
 from engramdown.cortex.cortex import Cortex
-from engramdown.cortex.kinds import kind_of
 from engramdown.cortex.tools import use
 from engramdown.engram import SCOPES, Engram, slug
 from engramdown.errors import InvalidEngramError, SettingsError
+from engramdown.gate.gate import kind_of
 from engramdown.gate.injection import find_instruction
 from engramdown.importers.markdown_notes import LAYOUTS, File, links, read, topics
 from engramdown.language.characters import hidden_characters, visible

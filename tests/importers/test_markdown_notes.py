@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.kinds import kind_of
 from engramdown.engram import Engram, Scope, identity
+from engramdown.gate.gate import kind_of
 from engramdown.importers.markdown_notes import (
     LAYOUTS,
     File,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cortex.kinds import kind_of
 from engramdown.engram import KINDS
+from engramdown.gate.gate import kind_of
 
 
 @pytest.mark.parametrize(
