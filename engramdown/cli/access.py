@@ -22,19 +22,24 @@ from engramdown.cli.output import STORE_FAILED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.views import one_line, place
 from engramdown.engram import Scope
-from engramdown.episodes.memory import EpisodicMemory
+from engramdown.episodes import EpisodicMemory
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, StoreError
 from engramdown.settings import Settings, find_places, find_project, global_home, load_or_strictest
-from engramdown.storage.disk import Disk
-from engramdown.transcripts.sessions import SessionInfo, Sessions, Tally, count_session
+from engramdown.storage import Disk
+from engramdown.transcripts import (
+    SessionInfo,
+    Sessions,
+    Tally,
+    count_session,
+)
 
 if TYPE_CHECKING:
     # Only named here: what records a transcript loads nothing of memory.
     from engramdown import Cortex, Entry, Proposal
     from engramdown.hippocampus import Archived
-    from engramdown.journal.journal import Journal
+    from engramdown.journal import Journal
     from engramdown.skills import Skills
-    from engramdown.storage.disk import Disk
+    from engramdown.storage import Disk
 
     Found = Entry | Proposal | Archived
 
@@ -287,7 +292,7 @@ class Transcripts:
 
     def running(self) -> SessionInfo | None:
         """Return the session that runs."""
-        from engramdown.transcripts.sessions import find_running
+        from engramdown.transcripts import find_running
 
         return find_running(self.sessions, self.disk)
 
@@ -414,13 +419,13 @@ def settings_of(place: Place, scope: Scope, root: Path) -> Settings:
 
 def disk_of(settings: Settings) -> Disk:
     """Return the system calls on the files of a scope."""
-    from engramdown.storage.disk import Disk
+    from engramdown.storage import Disk
 
     return Disk(durable=settings.durability == "full", limit=settings.max_file_bytes)
 
 
 def _opened(place: Place, scope: Scope, root: Path) -> Journal:
-    from engramdown.journal.journal import Journal
+    from engramdown.journal import Journal
 
     settings = settings_of(place, scope, root)
     journal = Journal(

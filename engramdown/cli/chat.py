@@ -36,8 +36,12 @@ from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
     from engramdown.cli.chat_screen import TurnScreen
-    from engramdown.integrations.chat.endpoint import Address, Endpoint
-    from engramdown.integrations.chat.turns import Chat, Turn
+    from engramdown.integrations import (
+        Address,
+        Chat,
+        Endpoint,
+        Turn,
+    )
 
 
 _MODES: Final = ("autopilot", "copilot", "off")
@@ -102,7 +106,7 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
     if not (is_talk or asked.strip()):
         raise RefusalError(said.NOTHING_YET)
 
-    from engramdown.integrations.chat.endpoint import Endpoint
+    from engramdown.integrations import Endpoint
 
     endpoint = Endpoint(address, options["timeout"])
     try:
@@ -150,7 +154,11 @@ def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
     Raises:
         RefusalError: If nothing says so, or what is needed is not there.
     """
-    from engramdown.integrations.chat.endpoint import AddressError, address_of, is_installed
+    from engramdown.integrations import (
+        AddressError,
+        address_of,
+        is_installed,
+    )
 
     settings = cortex.scopes.settings.consolidation
     name, url = options["model"], options["base_url"] or ""
@@ -176,8 +184,11 @@ def _session_id(cortex: Cortex, prefix: str) -> str:
 
 
 def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: TurnScreen) -> Chat:
-    from engramdown.integrations.chat.project_files import ProjectFiles
-    from engramdown.integrations.chat.turns import BUDGET, Chat
+    from engramdown.integrations import (
+        BUDGET,
+        Chat,
+        ProjectFiles,
+    )
 
     options = given()
     root = _root(cortex)

@@ -28,15 +28,19 @@ from engramdown.cli.output import RefusalError
 from engramdown.cli.review import Walk
 from engramdown.cli.views import hit_lines
 from engramdown.errors import EngramdownError
-from engramdown.integrations.chat.endpoint import OPENAI_KEY, Endpoint
-from engramdown.integrations.chat.turns import Chat, Turn
-from engramdown.language.characters import on_screen
-from engramdown.secrets.redaction import redact
+from engramdown.integrations import (
+    OPENAI_KEY,
+    Chat,
+    Endpoint,
+    Turn,
+)
+from engramdown.language import on_screen
+from engramdown.secrets import redact
 
 if TYPE_CHECKING:
     from engramdown.cli.process import Place
-    from engramdown.integrations.chat.endpoint import Address
-    from engramdown.models.instructor_model import InstructorModel
+    from engramdown.integrations import Address
+    from engramdown.models import InstructorModel
 
 
 _COMMAND: Final = re.compile(r"/[a-z]+(?=\s|\Z)")
@@ -381,7 +385,7 @@ def compact(cortex: Cortex, session: Session, address: Address, rest: str) -> No
 def _asked(address: Address) -> InstructorModel:
     """Return the model that talks as one that can be asked for a form."""
     # Imported here: it is rarely asked.
-    from engramdown.models.instructor_model import InstructorModel
+    from engramdown.models import InstructorModel
 
     kind = "ollama" if address.name.startswith("ollama/") else "openai"
     own = "" if address.wanted == OPENAI_KEY else address.url

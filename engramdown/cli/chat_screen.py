@@ -42,17 +42,19 @@ from rich.text import Text
 from engramdown.cli import output, process
 from engramdown.cli.layout import Line, cells, line
 from engramdown.cli.process import terminal_columns
-from engramdown.cortex.tools import TOOLS
+from engramdown.cortex import TOOLS
 from engramdown.forks import Event, RLock
-from engramdown.language.characters import on_screen, visible
-from engramdown.language.untrusted import one_line
+from engramdown.language import (
+    on_screen,
+    one_line,
+    visible,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from engramdown.cortex.tools import Answer
-    from engramdown.integrations.chat.endpoint import Address
-    from engramdown.integrations.chat.turns import Turn
+    from engramdown.cortex import Answer
+    from engramdown.integrations import Address, Turn
 
 
 # To draw so much as markdown again and again would take longer than it takes to come.

@@ -276,7 +276,7 @@ def _completed(ctx: click.Context, incomplete: str, *, pending: bool) -> list[Co
 
 def _help(text: str) -> str:
     """Return the beginning of a text in one line, as a shell shows it beside a word."""
-    from engramdown.language.characters import on_screen
+    from engramdown.language import on_screen
 
     return on_screen(" ".join(text.split()))[:_SHOWN]
 
@@ -306,7 +306,7 @@ class Moment(click.ParamType[str]):
     ) -> str:
         """Return the moment in UTC."""
         from engramdown.clock import local
-        from engramdown.transcripts.episode import stamp
+        from engramdown.transcripts import stamp
 
         text = str(value)
         for form in _TIMES:

@@ -23,9 +23,15 @@ from engramdown.cli.process import Place
 from engramdown.engram import Scope
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.plan import Operation, Ruling
-    from engramdown.consolidation.plan_preview import Row
-    from engramdown.gate.compaction import CompactionReceipt, Prepared
+    from engramdown.consolidation import (
+        Operation,
+        Row,
+        Ruling,
+    )
+    from engramdown.gate import (
+        CompactionReceipt,
+        Prepared,
+    )
 
 
 _STYLES: Final = {"-": "bad", "+": "good", "?": "dim", "=": "", "": "where"}
@@ -51,7 +57,7 @@ def compact(
     if cortex.mode == "off":
         raise output.RefusalError(messages.OFF)
     user_input.check(NEEDS_YES)
-    from engramdown.gate.compaction import Compaction
+    from engramdown.gate import Compaction
 
     compaction = Compaction.of(cortex.scopes)
     use_model = not given()["no_model"]
@@ -126,7 +132,7 @@ def _shown(prepared: Iterable[Prepared], *, dry_run: bool) -> Iterator[Line]:
 def _rulings(
     prepared: Prepared, title: str, because: str, rulings: Sequence[Ruling]
 ) -> Iterator[Line]:
-    from engramdown.consolidation.plan_preview import diff
+    from engramdown.consolidation import diff
 
     if rulings:
         yield line((title, "strong"), indent=2)

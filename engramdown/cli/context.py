@@ -25,11 +25,17 @@ from engramdown.cli.output import RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import read_stdin
 from engramdown.cli.views import Folders, entry_data, hit_lines
-from engramdown.context.sections import Section
+from engramdown.context import Section
 from engramdown.engram import Scope, fold
 from engramdown.errors import StoreError, UnfitFileError
-from engramdown.integrations.agents_md import BUDGET, Change, page, read, write
-from engramdown.language.characters import on_screen
+from engramdown.integrations import (
+    Change,
+    page,
+    read,
+    write,
+)
+from engramdown.integrations.agents_md import BUDGET
+from engramdown.language import on_screen
 from engramdown.markdown import BlockError, Placed, parse, put_in, taken_out
 from engramdown.tokens import estimate_tokens
 

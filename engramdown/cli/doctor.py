@@ -28,22 +28,35 @@ from engramdown.cli.layout import Line, Part, cells, line, pick
 from engramdown.cli.messages import counted
 from engramdown.cli.process import Place
 from engramdown.clock import today
-from engramdown.doctor.checks import StagedReport, check, inspect_staged, stops
-from engramdown.doctor.findings import CODES, Finding, Level, find
-from engramdown.doctor.folder import UNREADABLE, inspect, inspect_settings
-from engramdown.doctor.recordings import (
+from engramdown.doctor import (
+    CODES,
+    UNREADABLE,
+    Finding,
+    Ids,
+    Level,
+    StagedReport,
     Tidying,
+    check,
+    find,
+    inspect,
     inspect_origins,
+    inspect_settings,
+    inspect_staged,
     plan_tidying,
+    repair,
+    stops,
     telling_findings,
     tidy,
 )
-from engramdown.doctor.repairs import Ids, repair
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
-from engramdown.git.repository import find_repository
+from engramdown.git import find_repository
 from engramdown.hippocampus import FileChange
-from engramdown.integrations.claude_code.environment import FOLDER, TROUBLE, troubles
+from engramdown.integrations import (
+    FOLDER,
+    TROUBLE,
+    troubles,
+)
 from engramdown.settings import Settings, load
 
 _LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")

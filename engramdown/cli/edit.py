@@ -21,9 +21,15 @@ from engramdown.cli.process import Place
 from engramdown.cli.show import edit_page, is_page
 from engramdown.cli.user_input import edit_text, read_stdin
 from engramdown.cli.views import beside, entry_data
-from engramdown.gate.erase import Erased, Shared
-from engramdown.language.characters import on_screen, visible
-from engramdown.transcripts.episode import read_line
+from engramdown.gate import (
+    Erased,
+    Shared,
+)
+from engramdown.language import (
+    on_screen,
+    visible,
+)
+from engramdown.transcripts import read_line
 
 
 @click.command(cls=commands.WordsCommand)

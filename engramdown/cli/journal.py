@@ -21,15 +21,22 @@ from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_text, keep_text, read_stdin
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError
-from engramdown.journal.journal import Journal, Written
-from engramdown.journal.page_search import preview
-from engramdown.journal.working_notes import Note, WorkingNotes
-from engramdown.transcripts.episode import is_session_id
+from engramdown.journal import (
+    Journal,
+    Note,
+    WorkingNotes,
+    Written,
+    preview,
+)
+from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
-    from engramdown.journal.journal import Day, Match
-    from engramdown.journal.page import Section
-    from engramdown.journal.page_search import NoteMatch
+    from engramdown.journal import (
+        Day,
+        Match,
+        NoteMatch,
+        Section,
+    )
 
 
 @click.command(cls=commands.WordsCommand)

@@ -18,10 +18,9 @@ from engramdown.cli.messages import counted
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import read_stdin
-from engramdown.episodes.recorder import Said
+from engramdown.episodes import Said
 from engramdown.errors import StoreError
-from engramdown.transcripts.episode import check_session_id
-from engramdown.transcripts.sessions import SessionInfo
+from engramdown.transcripts import SessionInfo, check_session_id
 
 # Where each command is, and what it does; no module is loaded to list them.
 COMMANDS: Final[commands.Table] = {

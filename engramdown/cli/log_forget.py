@@ -19,14 +19,23 @@ from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_file, edit_text
-from engramdown.doctor.recordings import Sourced, journalled, learned_from, remaining
+from engramdown.doctor import (
+    Sourced,
+    journalled,
+    learned_from,
+    remaining,
+)
 from engramdown.engram import Scope
-from engramdown.episodes.card import Card, CardFiles, as_page
-from engramdown.episodes.forget import Forgotten
+from engramdown.episodes import (
+    Card,
+    CardFiles,
+    Forgotten,
+    as_page,
+)
 from engramdown.errors import EngramdownError
 
 if TYPE_CHECKING:
-    from engramdown.transcripts.episode import Pointer
+    from engramdown.transcripts import Pointer
 
 
 _Targets = Mapping[str, Sequence[int]]
@@ -283,7 +292,7 @@ def card(place: Place, /, *, session: str, scope: str | None, as_json: bool, **_
 
 
 def _fill(place: Place, transcripts: Transcripts, session: str) -> None:
-    from engramdown.sleep.session_cards import fill_card
+    from engramdown.sleep import fill_card
 
     if not fill_card(open_cortex(place).scopes, transcripts.memory, session):
         raise RefusalError(not_filled(session))

@@ -25,19 +25,26 @@ from engramdown.cli.messages import counted
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.clock import local
-from engramdown.language.characters import on_screen
-from engramdown.transcripts.episode import Episode, Pointer, read_line, write_line
-from engramdown.transcripts.sessions import Reading, SessionInfo, Tally, count_session, lines
-from engramdown.transcripts.tool_calls import (
+from engramdown.language import on_screen
+from engramdown.transcripts import (
     MOST,
+    Episode,
     Iteration,
+    Pointer,
+    Reading,
+    SessionInfo,
+    Tally,
     ToolCall,
     ToolSum,
+    count_session,
     iterations,
+    lines,
     paired,
+    read_line,
     sums,
-    tool_calls,
+    write_line,
 )
+from engramdown.transcripts.tool_calls import tool_calls
 
 if TYPE_CHECKING:
     from engramdown.recall import Hit

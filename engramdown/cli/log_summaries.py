@@ -21,26 +21,34 @@ from engramdown.cli.log_show import fact_lines
 from engramdown.cli.messages import counted
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
-from engramdown.consolidation.summaries import Pressure, Thresholds, pressure
-from engramdown.conversation.conversation import Conversation
-from engramdown.conversation.lookup import (
+from engramdown.consolidation import (
+    Pressure,
+    Thresholds,
+    pressure,
+)
+from engramdown.conversation import (
     EXPAND,
     GREP,
+    MODES,
     SCOPES,
+    Compacted,
+    Conversation,
     Expanded,
     Expansion,
     Found,
     Lineage,
+    Track,
     pointer,
 )
-from engramdown.conversation.summarize import MODES, Compacted
-from engramdown.conversation.view import Track
 from engramdown.errors import EngramdownError, GistNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens
-from engramdown.transcripts.summary_log import FOLDER, Gist
+from engramdown.transcripts import (
+    FOLDER,
+    Gist,
+)
 
 if TYPE_CHECKING:
-    from engramdown.conversation.lookup import Described
+    from engramdown.conversation import Described
 
 
 _INDENT: Final = 2

@@ -40,7 +40,7 @@ from engramdown.errors import (
     StoreError,
     UndoRefusedError,
 )
-from engramdown.storage.locks import one_call
+from engramdown.storage import one_call
 
 # Where each command is, and what it does; no module is loaded to list them.
 COMMANDS: Final[Table] = {
@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _sentence(error: BaseException) -> str:
     """Return what is wrong in a command line, as it is said on stderr."""
     # Imported here: most commands go right.
-    from engramdown.secrets.redaction import redact
+    from engramdown.secrets import redact
 
     if not isinstance(error, click.UsageError):
         said = error.format_message() if isinstance(error, click.ClickException) else str(error)

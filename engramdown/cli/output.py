@@ -24,7 +24,7 @@ import click
 
 from engramdown.cli import messages, process
 from engramdown.cli.layout import Line, Part, diff, diff_rows, line, wrap
-from engramdown.language.characters import on_screen
+from engramdown.language import on_screen
 
 if TYPE_CHECKING:
     # Only named here: most commands change nothing, and many print without rich.

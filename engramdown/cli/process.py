@@ -19,7 +19,7 @@ _NARROWEST: Final = 12
 
 def complain(message: str, command: str = "engramdown") -> None:
     """Say on stderr, in one line, what went wrong; a secret in it is hidden."""
-    from engramdown.secrets.redaction import redact
+    from engramdown.secrets import redact
 
     if sys.stderr is not None:
         sys.stderr.write(f"{wrapped(f'{command}: {one_line(redact(message))}')}\n")
@@ -28,7 +28,7 @@ def complain(message: str, command: str = "engramdown") -> None:
 
 def one_line(message: str) -> str:
     """Return a message without what a terminal would obey, in one line."""
-    from engramdown.language.characters import on_screen
+    from engramdown.language import on_screen
 
     return on_screen(" ".join(message.split("\n")))
 

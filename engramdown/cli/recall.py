@@ -20,7 +20,11 @@ from engramdown.cli.layout import Line, line
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
 from engramdown.cli.views import hit_lines
-from engramdown.context.search import Asked, Found, search
+from engramdown.context import (
+    Asked,
+    Found,
+)
+from engramdown.context.search import search
 
 if TYPE_CHECKING:
     from engramdown import Cortex
@@ -92,8 +96,8 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
     if not (root / _FOLDER).is_dir():
         return None
     from engramdown.recall import Finder
-    from engramdown.storage.disk import Disk
-    from engramdown.transcripts.sessions import Sessions
+    from engramdown.storage import Disk
+    from engramdown.transcripts import Sessions
 
     tell_unread(Sessions(root / _FOLDER, Disk()).obstacles())
     return Finder(root, cortex.scopes.settings.episodes)

@@ -18,7 +18,7 @@ from engramdown.cli.process import Place
 from engramdown.cli.user_input import read_stdin
 from engramdown.clock import today
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source
-from engramdown.gate.gate import kind_of
+from engramdown.gate import kind_of
 from engramdown.kinds import KIND_TABLE, scope_for
 
 _STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}

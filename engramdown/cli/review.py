@@ -23,10 +23,10 @@ from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_text
 from engramdown.cli.views import arrival_data, beside, place, proposal_data, receipt_data
 from engramdown.errors import EngramdownError
-from engramdown.gate.queue import Answer
+from engramdown.gate import Answer
 
 if TYPE_CHECKING:
-    from engramdown.gate.arrivals import Arrival
+    from engramdown.gate import Arrival
 
 
 # So much of what came is listed; who clones a large memory reads its files.

@@ -27,25 +27,28 @@ from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_file
 from engramdown.cli.views import place as place_of
 from engramdown.clock import local, today
-from engramdown.context.sources import Page
+from engramdown.context import Page
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, GitError
-from engramdown.gate.why import Known, Said, Taught, Why
-from engramdown.git import diff
-from engramdown.git.diff import State
-from engramdown.git.repository import Commit
+from engramdown.gate import (
+    Known,
+    Said,
+    Taught,
+    Why,
+)
+from engramdown.git import Commit, State, diff
 from engramdown.hippocampus import Archived, meant
 from engramdown.hippocampus import Entry as StoredEntry
 from engramdown.kinds import PENDING, PROFILE, SOUL
 from engramdown.markdown import is_address
-from engramdown.transcripts.episode import Pointer
+from engramdown.transcripts import Pointer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from engramdown.cli.access import Found
-    from engramdown.context.sources import Aside
-    from engramdown.gate.why import Brought
+    from engramdown.context import Aside
+    from engramdown.gate import Brought
 
 
 @click.command("list")

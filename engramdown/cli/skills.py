@@ -40,7 +40,7 @@ from engramdown.skills import (
     with_description,
     with_text,
 )
-from engramdown.storage.disk import Disk
+from engramdown.storage import Disk
 
 if TYPE_CHECKING:
     from engramdown.skills import Action

@@ -32,10 +32,14 @@ from engramdown.engram import Scope
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.consolidation.plan import Name
-    from engramdown.gate.compaction import CompactionReceipt
-    from engramdown.gate.receipts import Receipt
-    from engramdown.sleep.reports import Deed, JobReport, SleepSummary, WorkSummary
+    from engramdown.consolidation import Name
+    from engramdown.gate import CompactionReceipt, Receipt
+    from engramdown.sleep import (
+        Deed,
+        JobReport,
+        SleepSummary,
+        WorkSummary,
+    )
 
 
 @click.command()
@@ -53,7 +57,7 @@ def sleep(
     and facts about you. It can be stopped at any moment: the next one goes on there.
     """
     cortex = open_cortex(place)
-    from engramdown.sleep.sleep import Sleep
+    from engramdown.sleep import Sleep
 
     sleeping = Sleep(cortex.scopes, use_model=not no_model, dry_run=dry_run, scope=scope)
     try:
@@ -389,7 +393,7 @@ class _Working:
 
     def round(self, *, last: bool = False) -> WorkSummary:
         """Do a round, and tell of it."""
-        from engramdown.sleep.worker import work_once
+        from engramdown.sleep import work_once
 
         if self._dry_run and not self._as_json:
             output.screen().show([line((messages.DRY_RUN, "warn"))])

@@ -22,10 +22,17 @@ from engramdown.cli.layout import Line, line, table
 from engramdown.cli.process import Place
 from engramdown.cli.show import age_of
 from engramdown.clock import moment, today
-from engramdown.doctor.recordings import Tally, count_transcripts
-from engramdown.gate.model_runs import ledger_of
-from engramdown.models.ledger import OUTCOMES, Sum, sums
-from engramdown.sleep.progress import slept_at
+from engramdown.doctor import (
+    Tally,
+    count_transcripts,
+)
+from engramdown.gate import ledger_of
+from engramdown.models import (
+    OUTCOMES,
+    Sum,
+    sums,
+)
+from engramdown.sleep import slept_at
 from engramdown.tokens import estimate_tokens
 
 MODELS: Final = "calls of language models, for all projects"

@@ -23,13 +23,17 @@ from engramdown.cli.messages import DRY_RUN, counted
 from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
 from engramdown.engram import Scope
-from engramdown.language.characters import on_screen
-from engramdown.storage.safe_open import make_folder, open_regular, patiently
+from engramdown.language import on_screen
+from engramdown.storage import (
+    make_folder,
+    open_regular,
+    patiently,
+)
 
 if TYPE_CHECKING:
-    from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.episodes import EpisodicMemory
     from engramdown.importers import FileReport, Report
-    from engramdown.transcripts.episode import Episode
+    from engramdown.transcripts import Episode
 
 
 # Here by name, so that the help loads no importer; a test compares the two.
@@ -298,20 +302,23 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _page(name: str, memory: EpisodicMemory) -> str:
-    from engramdown.episodes.session_export import as_markdown
+    from engramdown.episodes import as_markdown
 
     return as_markdown(name, memory.session(name).episodes, _whole(memory))
 
 
 def _session_json(name: str, memory: EpisodicMemory) -> dict[str, Any]:
-    from engramdown.episodes.session_export import as_json
+    from engramdown.episodes import as_json
 
     return as_json(name, memory.session(name).episodes, _whole(memory))
 
 
 def _whole(memory: EpisodicMemory) -> Callable[[Episode], str | None]:
-    from engramdown.storage.disk import Disk
-    from engramdown.transcripts.payloads import PAYLOADS, Payloads
+    from engramdown.storage import Disk
+    from engramdown.transcripts import (
+        PAYLOADS,
+        Payloads,
+    )
 
     payloads = Payloads(memory.folder / PAYLOADS, Disk(), durable=False)
     return lambda episode: payloads.fetch(episode.payload)

@@ -17,12 +17,15 @@ from engramdown.cli.layout import Line, line, pick, table, whole
 if TYPE_CHECKING:
     # Only named here: what records a transcript loads nothing of memory.
     from engramdown import Entry, Proposal, Receipt
-    from engramdown.episodes.eraser import Held
-    from engramdown.gate.arrivals import Arrival
-    from engramdown.gate.erase import Erased, Shared
+    from engramdown.episodes import Held
+    from engramdown.gate import (
+        Arrival,
+        Erased,
+        Shared,
+    )
     from engramdown.hippocampus import Archived, Step
     from engramdown.recall import Hit
-    from engramdown.sleep.watcher import News
+    from engramdown.sleep import News
 
 
 def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:

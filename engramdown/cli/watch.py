@@ -30,7 +30,7 @@ from engramdown.cli.output import DONE, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.views import beside, news_data
 from engramdown.clock import local
-from engramdown.sleep.watcher import News
+from engramdown.sleep import News
 
 _PAUSE: Final = 2.0
 """Seconds between two looks at whether anybody still reads."""

@@ -1,3 +1,40 @@
 """Context."""
 
-__all__: list[str] = []
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engramdown.lazy import door
+
+if TYPE_CHECKING:
+    from engramdown.context.notebooks import known
+    from engramdown.context.search import Asked, Found, flat, past_experience, sought
+    from engramdown.context.sections import BUDGETS, Memory, Section, build, degraded, left_out
+    from engramdown.context.sources import Aside, Page
+
+__all__ = [
+    "BUDGETS",
+    "Aside",
+    "Asked",
+    "Found",
+    "Memory",
+    "Page",
+    "Section",
+    "build",
+    "degraded",
+    "flat",
+    "known",
+    "left_out",
+    "past_experience",
+    "sought",
+]
+
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "notebooks": ["known"],
+        "search": ["Asked", "Found", "flat", "past_experience", "sought"],
+        "sections": ["BUDGETS", "Memory", "Section", "build", "degraded", "left_out"],
+        "sources": ["Aside", "Page"],
+    },
+)

@@ -2,4 +2,20 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING
+
+from engramdown.lazy import door
+
+if TYPE_CHECKING:
+    from engramdown.cortex.tool_arguments import Arguments, read_arguments, schema_of
+    from engramdown.cortex.tools import TOOLS, Answer
+
+__all__ = ["TOOLS", "Answer", "Arguments", "read_arguments", "schema_of"]
+
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "tool_arguments": ["Arguments", "read_arguments", "schema_of"],
+        "tools": ["Answer", "TOOLS"],
+    },
+)

@@ -1,3 +1,76 @@
 """What is wrong in the files of a memory, and how it is mended."""
 
-__all__: list[str] = []
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engramdown.lazy import door
+
+if TYPE_CHECKING:
+    from engramdown.doctor.checks import StagedReport, check, inspect_staged, stops
+    from engramdown.doctor.findings import CODES, Finding, Level, find
+    from engramdown.doctor.folder import UNREADABLE, inspect, inspect_settings
+    from engramdown.doctor.recordings import (
+        Sourced,
+        Tally,
+        Tidying,
+        count_transcripts,
+        inspect_origins,
+        journalled,
+        learned_from,
+        plan_tidying,
+        remaining,
+        telling_findings,
+        tidy,
+    )
+    from engramdown.doctor.repairs import Ids, repair
+
+__all__ = [
+    "CODES",
+    "UNREADABLE",
+    "Finding",
+    "Ids",
+    "Level",
+    "Sourced",
+    "StagedReport",
+    "Tally",
+    "Tidying",
+    "check",
+    "count_transcripts",
+    "find",
+    "inspect",
+    "inspect_origins",
+    "inspect_settings",
+    "inspect_staged",
+    "journalled",
+    "learned_from",
+    "plan_tidying",
+    "remaining",
+    "repair",
+    "stops",
+    "telling_findings",
+    "tidy",
+]
+
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "checks": ["StagedReport", "check", "inspect_staged", "stops"],
+        "findings": ["CODES", "Finding", "Level", "find"],
+        "folder": ["UNREADABLE", "inspect", "inspect_settings"],
+        "recordings": [
+            "Sourced",
+            "Tally",
+            "Tidying",
+            "count_transcripts",
+            "inspect_origins",
+            "journalled",
+            "learned_from",
+            "plan_tidying",
+            "remaining",
+            "telling_findings",
+            "tidy",
+        ],
+        "repairs": ["Ids", "repair"],
+    },
+)

@@ -5,4 +5,39 @@ The files stay the person's; nothing here commits, fetches or moves a branch.
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING
+
+from engramdown.lazy import door
+
+if TYPE_CHECKING:
+    from engramdown.git.diff import VERBS, Change, State, compare, words
+    from engramdown.git.driver import DRIVER, Setup, drive, plan_setup, program, set_up
+    from engramdown.git.lines import Markers
+    from engramdown.git.repository import Commit, find_repository
+
+__all__ = [
+    "DRIVER",
+    "VERBS",
+    "Change",
+    "Commit",
+    "Markers",
+    "Setup",
+    "State",
+    "compare",
+    "drive",
+    "find_repository",
+    "plan_setup",
+    "program",
+    "set_up",
+    "words",
+]
+
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "diff": ["Change", "State", "VERBS", "compare", "words"],
+        "driver": ["DRIVER", "Setup", "drive", "plan_setup", "program", "set_up"],
+        "lines": ["Markers"],
+        "repository": ["Commit", "find_repository"],
+    },
+)

@@ -104,7 +104,7 @@ __getattr__, __dir__ = door(
         "placement": ["as_entry", "raw_entries", "tombstones"],
         "protocol": ["BatchProtocol", "Files", "HippocampusProtocol"],
         "snapshot": ["meant"],
-        "store": ["REFUSAL", "REFUSED", "ClosedDisk", "Hippocampus", "Store", "is_refused"],
+        "store": ["ClosedDisk", "Hippocampus", "REFUSAL", "REFUSED", "Store", "is_refused"],
         "undo": ["ERRANDS"],
     },
 )

@@ -42,7 +42,7 @@ __getattr__, __dir__ = door(
         "claude_code": ["CLAUDE_CODE"],
         "importer": ["FileReport", "Importer", "Report", "purge_import", "sources"],
         "inputs": ["Input", "Ledger", "Lines", "find_inputs", "sample"],
-        "migration": ["MIGRATED", "Came", "Migration", "Surveyed"],
+        "migration": ["Came", "MIGRATED", "Migration", "Surveyed"],
         "records": ["FILE"],
     },
 )

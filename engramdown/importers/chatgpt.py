@@ -23,7 +23,7 @@ from engramdown.importers.records import (
     string,
     time_of,
 )
-from engramdown.transcripts.episode import as_text
+from engramdown.transcripts import as_text
 
 _THOUGHTS: Final = ("thoughts", "reasoning_recap")
 _SETTINGS: Final = ("user_editable_context", "model_editable_context")

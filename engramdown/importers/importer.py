@@ -35,9 +35,8 @@ from engramdown.importers.inputs import (
 from engramdown.importers.records import Conversation, Item, Record, Said, Skipped, Source
 from engramdown.importers.writer import PATIENCE, Encoder, Names, NewLine, Shelf, Writer
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import Disk
-from engramdown.storage.locks import FolderLock
-from engramdown.transcripts.episode import stamp
+from engramdown.storage import Disk, FolderLock
+from engramdown.transcripts import stamp
 
 _PLACES: Final = 5
 """Of each reason, so many places are remembered."""
@@ -523,8 +522,11 @@ def purge_import(
         LockTimeoutError: If an import or a writer runs for too long.
         OSError: If something cannot be removed; the next run does the rest.
     """
-    from engramdown.episodes.forget import Traces, digests
-    from engramdown.transcripts.sessions import Sessions
+    from engramdown.episodes import (
+        Traces,
+        digests,
+    )
+    from engramdown.transcripts import Sessions
 
     disk = disk or Disk()
     sessions, traces = Sessions(folder, disk), Traces(folder.parent, disk)

@@ -28,7 +28,7 @@ from typing import IO, Any, Final
 
 from engramdown.errors import StoreError
 from engramdown.importers.records import Record, Skipped
-from engramdown.storage.disk import Disk
+from engramdown.storage import Disk
 
 # ---- taking JSON apart ----
 

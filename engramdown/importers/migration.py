@@ -24,8 +24,7 @@ from urllib.parse import unquote
 from engramdown.clock import moment
 from engramdown.engram import Engram, Scope, fingerprint, identity
 from engramdown.errors import StoreError
-from engramdown.gate.gate import kind_of
-from engramdown.gate.receipts import Receipt
+from engramdown.gate import Receipt, kind_of
 from engramdown.hippocampus import Act, new_id, step_group
 from engramdown.importers.markdown_notes import (
     Brought,
@@ -37,11 +36,10 @@ from engramdown.importers.markdown_notes import (
     read,
     topics,
 )
-from engramdown.storage.disk import Disk
-from engramdown.storage.locks import ScopeLock
+from engramdown.storage import Disk, ScopeLock
 
 if TYPE_CHECKING:
-    from engramdown.gate.scopes import Scopes
+    from engramdown.gate import Scopes
 
 _PLACES: Final = (
     ".anton/memory/*.md",

@@ -27,7 +27,7 @@ from engramdown.importers.records import (
     string,
     time_of,
 )
-from engramdown.transcripts.episode import as_text
+from engramdown.transcripts import as_text
 
 _ROLES: Final = {
     "system": "system",

@@ -23,7 +23,7 @@ from engramdown.importers.records import (
     string,
     time_of,
 )
-from engramdown.transcripts.episode import as_text
+from engramdown.transcripts import as_text
 
 _ROLES: Final = {"user": "user", "assistant": "assistant", "system": "system", "custom": "system"}
 _SUMMARIES: Final = ("compaction", "branch_summary")

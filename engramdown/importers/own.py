@@ -18,7 +18,10 @@ from engramdown.importers.records import (
     Source,
     mapping,
 )
-from engramdown.transcripts.episode import is_session_id, read_line
+from engramdown.transcripts import (
+    is_session_id,
+    read_line,
+)
 
 FORMAT: Final = "engramdown"
 """The key that tells an export of ours, with the version of the format."""

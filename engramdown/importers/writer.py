@@ -21,14 +21,23 @@ from typing import Any, Final, NamedTuple
 from engramdown.errors import StoreError
 from engramdown.importers.records import Conversation, Kept, Said, digest
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import Disk
-from engramdown.storage.locks import FolderLock
-from engramdown.transcripts.changes import SUFFIX
-from engramdown.transcripts.episode import VERSION, Episode, encode, episode_id, read_line, stamp
-from engramdown.transcripts.payloads import PAYLOADS, Payloads, redact_for_role, shorten_for_line
-from engramdown.transcripts.payloads import digest as text_digest
-from engramdown.transcripts.session_log import SessionLog
-from engramdown.transcripts.sessions import lines
+from engramdown.storage import Disk, FolderLock
+from engramdown.transcripts import (
+    PAYLOADS,
+    SUFFIX,
+    VERSION,
+    Episode,
+    Payloads,
+    SessionLog,
+    encode,
+    episode_id,
+    lines,
+    read_line,
+    redact_for_role,
+    shorten_for_line,
+    stamp,
+)
+from engramdown.transcripts import digest as text_digest
 
 # ---- names of sessions ----
 

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.clock import today
 from engramdown.engram import Scope
 from engramdown.errors import UnfitFileError
-from engramdown.storage.safe_open import open_regular
+from engramdown.storage import open_regular
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.context.sections import Memory
+    from engramdown.context import Memory
 
 LARGEST: Final = 16 * 1024 * 1024
 """Bytes of a file that is edited at most."""
@@ -138,7 +138,7 @@ def page(cortex: Cortex, scope: Scope, budget: int = BUDGET) -> str:
     Raises:
         StoreError: If memory cannot be read.
     """
-    from engramdown.context.sections import Memory
+    from engramdown.context import Memory
 
     store = cortex.scopes.global_hc if scope == "global" else cortex.scopes.project_hc
     usable = {(entry.file, entry.line, entry.text) for entry in cortex.scopes.usable(store)}
@@ -163,7 +163,7 @@ def page(cortex: Cortex, scope: Scope, budget: int = BUDGET) -> str:
 
 
 def _within(memory: Memory, scope: Scope, room: int) -> str:
-    from engramdown.context.sections import build
+    from engramdown.context import build
 
     share = int(room * _RULES)
     made = build(memory, "", today(), _budgets(scope, share, room - share))

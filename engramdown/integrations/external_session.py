@@ -15,8 +15,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
 from engramdown import Cortex, EngramdownError
-from engramdown.context.sections import degraded, left_out
-from engramdown.cortex.tools import TOOLS, Answer
+from engramdown.context import (
+    degraded,
+    left_out,
+)
+from engramdown.cortex import (
+    TOOLS,
+    Answer,
+)
 from engramdown.episodes import Said
 from engramdown.forks import Lock, RLock
 from engramdown.integrations.history import History, Line, Summary
@@ -25,7 +31,7 @@ from engramdown.transcripts import Pointer, is_session_id
 
 if TYPE_CHECKING:
     from engramdown import Proposal, Session
-    from engramdown.conversation.conversations import CompactionBeside
+    from engramdown.conversation import CompactionBeside
 
 T = TypeVar("T")
 
@@ -221,7 +227,7 @@ class ExternalSession:
         if self._budget is None:
             return []
         from engramdown.consolidation import format_summary
-        from engramdown.conversation.rendering import ends
+        from engramdown.conversation import ends
 
         try:
             track = self.cortex.conversations.get(self.id).track
@@ -242,7 +248,7 @@ class ExternalSession:
         if self._budget is None or not wanted:
             return
         if self._compaction is None:
-            from engramdown.conversation.conversations import CompactionBeside
+            from engramdown.conversation import CompactionBeside
 
             self._compaction = CompactionBeside(self.cortex.conversations, self.id)
         self._compaction.look(self._budget)

@@ -27,7 +27,7 @@ from engramdown.clock import nanoseconds
 from engramdown.errors import StoreError
 from engramdown.forks import Lock
 from engramdown.settings import EpisodeSettings
-from engramdown.storage.disk import Disk
+from engramdown.storage import Disk
 from engramdown.transcripts import (
     REDACTED,
     SUFFIX,

@@ -26,20 +26,24 @@ from engramdown import Hippocampus
 from engramdown.clock import today
 from engramdown.engram import Confidence, Engram, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
-from engramdown.gate.gate import REASONS, harmless
-from engramdown.gate.keyed_values import (
+from engramdown.gate import (
     DUPLICATE,
     FIELD,
     HIDDEN,
     KEY,
     MADE,
     NAMESPACE,
+    REASONS,
     REST,
     WHEN,
+    FileQueue,
     Namespace,
+    Operation,
+    Pending,
     Place,
     digest_of,
     find_line,
+    harmless,
     home_of,
     matches,
     named,
@@ -48,8 +52,6 @@ from engramdown.gate.keyed_values import (
     put_line,
     written,
 )
-from engramdown.gate.pending import Operation, Pending
-from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus import (
     Act,
     Draft,
@@ -66,11 +68,11 @@ from engramdown.hippocampus import (
 )
 from engramdown.integrations.external_session import in_thread, lock_of
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, kind_in
-from engramdown.language.untrusted import one_line
+from engramdown.language import one_line
 from engramdown.markdown import Block, Document, Metadata
 from engramdown.recall import MemoryIndex
 from engramdown.secrets import find_secrets, redact
-from engramdown.storage.locks import one_call
+from engramdown.storage import one_call
 
 if TYPE_CHECKING:
     from engramdown import Cortex

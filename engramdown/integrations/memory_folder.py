@@ -22,15 +22,19 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from engramdown import Hippocampus
 from engramdown.clock import today
 from engramdown.consolidation import Move
-from engramdown.context.notebooks import known
-from engramdown.context.search import flat
-from engramdown.cortex.tools import Answer
+from engramdown.context import flat, known
+from engramdown.cortex import Answer
 from engramdown.engram import Engram, Kind, Scope
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
 from engramdown.forks import Lock
-from engramdown.gate.gate import REASONS, harmless
-from engramdown.gate.pending import Operation, Pending
-from engramdown.gate.pending_file import FileQueue, question
+from engramdown.gate import (
+    REASONS,
+    FileQueue,
+    Operation,
+    Pending,
+    harmless,
+    question,
+)
 from engramdown.hippocampus import Act, Entry, Revision, entry_id, new_id, raw_entries, step_group
 from engramdown.integrations.memory_pages import (
     NOTES,
@@ -53,10 +57,13 @@ from engramdown.integrations.memory_pages import (
 )
 from engramdown.journal import normalized
 from engramdown.kinds import LESSONS, PENDING, PROFILE, RULES, SOUL, kind_in, topic_of
-from engramdown.language.untrusted import bullet, inert, paragraphs
+from engramdown.language import (
+    bullet,
+    inert,
+    paragraphs,
+)
 from engramdown.markdown import Document, Placed
-from engramdown.storage.disk import Disk
-from engramdown.storage.locks import one_call
+from engramdown.storage import Disk, one_call
 from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:

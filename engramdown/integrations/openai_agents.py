@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar, cast
 
 from engramdown import Cortex, Proposal, Receipt
-from engramdown.cortex.tools import Answer
+from engramdown.cortex import Answer
 from engramdown.integrations.external_session import (
     ExternalSession,
     in_thread,

@@ -16,13 +16,11 @@ import mcp_types as types
 from engramdown.errors import EngramdownError, EntryNotFoundError
 from engramdown.hippocampus import begins
 from engramdown.kinds import KIND_TABLE
-from engramdown.language.characters import on_screen
-from engramdown.language.untrusted import inert
+from engramdown.language import inert, on_screen
 
 if TYPE_CHECKING:
     from engramdown import Cortex
-    from engramdown.gate.proposals import Proposal
-    from engramdown.gate.receipts import Receipt
+    from engramdown.gate import Proposal, Receipt
 
 _LONGEST: Final = 4_000
 _SCOPES: Final = {"global": "for all projects", "project": "for this project"}

@@ -36,7 +36,7 @@ from pydantic import ValidationError
 
 from engramdown import __version__
 from engramdown.errors import EngramdownError
-from engramdown.language.untrusted import inert
+from engramdown.language import inert
 from engramdown.mcp import elicitation, resources
 from engramdown.mcp.subscriptions import ChangeBus, Subscriptions
 
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
     from engramdown import Cortex
-    from engramdown.cortex.tools import Answer
-    from engramdown.gate.receipts import Receipt
+    from engramdown.cortex import Answer
+    from engramdown.gate import Receipt
     from engramdown.mcp.http import Address
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "instructor_model": ["InstructorModel"],
-        "ledger": ["OUTCOMES", "Ledger", "Sum", "sums"],
+        "ledger": ["Ledger", "OUTCOMES", "Sum", "sums"],
         "port": ["LanguageModel"],
     },
 )

@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.recall.finder import Finder as Finder
-    from engramdown.recall.hits import Context as Context
-    from engramdown.recall.hits import Hit as Hit
-    from engramdown.recall.hits import Hits as Hits
-    from engramdown.recall.hits import Message as Message
-    from engramdown.recall.hits import Mode as Mode
-    from engramdown.recall.memories import MemoryIndex as MemoryIndex
+    from engramdown.recall.finder import Finder
+    from engramdown.recall.hits import Context, Hit, Hits, Message, Mode
+    from engramdown.recall.memories import MemoryIndex
 
 __all__ = ["Context", "Finder", "Hit", "Hits", "MemoryIndex", "Message", "Mode"]
 

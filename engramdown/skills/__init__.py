@@ -52,7 +52,7 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "files": ["files_beside"],
-        "imports": ["PLACES", "Incoming", "found_at"],
+        "imports": ["Incoming", "PLACES", "found_at"],
         "library": [
             "Action",
             "Change",

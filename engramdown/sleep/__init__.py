@@ -1,3 +1,39 @@
 """When which job runs: sleep, the worker, and watching."""
 
-__all__: list[str] = []
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engramdown.lazy import door
+
+if TYPE_CHECKING:
+    from engramdown.sleep.progress import slept_at
+    from engramdown.sleep.reports import Deed, JobReport, SleepSummary, WorkSummary
+    from engramdown.sleep.session_cards import fill_card
+    from engramdown.sleep.sleep import Sleep
+    from engramdown.sleep.watcher import News
+    from engramdown.sleep.worker import work_once
+
+__all__ = [
+    "Deed",
+    "JobReport",
+    "News",
+    "Sleep",
+    "SleepSummary",
+    "WorkSummary",
+    "fill_card",
+    "slept_at",
+    "work_once",
+]
+
+__getattr__, __dir__ = door(
+    __name__,
+    {
+        "progress": ["slept_at"],
+        "reports": ["Deed", "JobReport", "SleepSummary", "WorkSummary"],
+        "session_cards": ["fill_card"],
+        "sleep": ["Sleep"],
+        "watcher": ["News"],
+        "worker": ["work_once"],
+    },
+)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         find_running,
         lines,
     )
-    from engramdown.transcripts.summary_log import Gist
+    from engramdown.transcripts.summary_log import FOLDER, Gist
     from engramdown.transcripts.tool_calls import (
         MOST,
         Iteration,
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from engramdown.transcripts.visibility import REDACTED, excluded, read_mark, visible
 
 __all__ = [
+    "FOLDER",
     "MOST",
     "PAYLOADS",
     "REDACTED",
@@ -107,10 +108,10 @@ __getattr__, __dir__ = door(
     {
         "changes": ["SUFFIX"],
         "episode": [
-            "ROLES",
-            "VERSION",
             "Episode",
             "Pointer",
+            "ROLES",
+            "VERSION",
             "as_text",
             "check_session_id",
             "encode",
@@ -119,10 +120,10 @@ __getattr__, __dir__ = door(
             "is_session_id",
             "join_surrogates",
             "read_line",
+            "safe_str",
             "session_of",
             "stamp",
             "stamp_of",
-            "safe_str",
             "write_line",
         ],
         "payloads": ["PAYLOADS", "Payloads", "digest", "redact_for_role", "shorten_for_line"],
@@ -136,8 +137,8 @@ __getattr__, __dir__ = door(
             "find_running",
             "lines",
         ],
-        "summary_log": ["Gist"],
-        "tool_calls": ["MOST", "Iteration", "ToolCall", "ToolSum", "iterations", "paired", "sums"],
-        "visibility": ["REDACTED", "excluded", "visible", "read_mark"],
+        "summary_log": ["FOLDER", "Gist"],
+        "tool_calls": ["Iteration", "MOST", "ToolCall", "ToolSum", "iterations", "paired", "sums"],
+        "visibility": ["REDACTED", "excluded", "read_mark", "visible"],
     },
 )

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from engramdown.errors import ModelError
-from engramdown.language.untrusted import one_line
+from engramdown.language import one_line
 from engramdown.models import OUTCOMES
 
 LONGEST: Final = 4_000_000

@@ -15,12 +15,16 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from engramdown.cortex.tool_arguments import Arguments, read_arguments, schema_of
-from engramdown.cortex.tools import Answer
+from engramdown.cortex import (
+    Answer,
+    Arguments,
+    read_arguments,
+    schema_of,
+)
 from engramdown.errors import StoreError
-from engramdown.language.untrusted import inert
+from engramdown.language import inert
 from engramdown.secrets import redact
-from engramdown.storage.safe_open import open_regular
+from engramdown.storage import open_regular
 
 _MOST_BYTES: Final = 1_000_000
 _MOST_SHOWN: Final = 20_000

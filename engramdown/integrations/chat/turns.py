@@ -23,7 +23,7 @@ from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown import Cortex, Session
-    from engramdown.cortex.tools import Answer
+    from engramdown.cortex import Answer
 
 BUDGET: Final = 80_000
 """What a prompt may cost unless it is said, in tokens."""

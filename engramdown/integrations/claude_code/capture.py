@@ -188,7 +188,7 @@ def imported_session(episodes: EpisodicMemory, session: str) -> str:
     if not session or not (episodes.folder / _IMPORTS).is_dir():
         return ""
     from engramdown.importers import Ledger
-    from engramdown.storage.disk import Disk
+    from engramdown.storage import Disk
 
     ledger = Ledger(episodes.folder, Disk(), durable=False)
     return ledger.session_of(_SOURCE, session)
@@ -241,7 +241,7 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
         most = LARGEST // 1024 // 1024
         return f"{path}: is larger than {most} MB, too much for a hook; run `engramdown import`"
     from engramdown.importers import Input
-    from engramdown.storage.safe_open import open_regular
+    from engramdown.storage import open_regular
 
     def opened(stack: ExitStack) -> IO[bytes]:
         return stack.enter_context(os.fdopen(open_regular(real, os.O_RDONLY), "rb"))
@@ -267,7 +267,7 @@ def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
 
 
 def _info(episodes: EpisodicMemory, session: str) -> SessionInfo | None:
-    from engramdown.storage.disk import Disk
+    from engramdown.storage import Disk
     from engramdown.transcripts import Sessions
 
     return Sessions(episodes.folder, Disk()).info(session)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engramdown.clock import moment, nanoseconds
 from engramdown.errors import StoreError
 from engramdown.settings import Settings, find_project, global_home, load_or_strictest
-from engramdown.storage.disk import Disk
+from engramdown.storage import Disk
 from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class HookPlace(NamedTuple):
         # Imported here: after most tool calls nothing of memory is needed.
         from engramdown import Cortex
         from engramdown.hippocampus import REFUSED, ClosedDisk, Hippocampus, is_refused
-        from engramdown.storage.disk import Disk
+        from engramdown.storage import Disk
 
         chosen = settings or self.settings
 
@@ -188,7 +188,7 @@ class HookState:
         Raises:
             LockTimeoutError: If one is at it.
         """
-        from engramdown.storage.locks import FolderLock
+        from engramdown.storage import FolderLock
 
         self._prepare()
         lock = FolderLock(self._folder / _LOCK, self._disk, _PATIENCE)

@@ -25,8 +25,16 @@ from engramdown.integrations.claude_code.environment import (
     new_troubles,
 )
 from engramdown.integrations.claude_code.payload import Event
-from engramdown.language.untrusted import bullet, inert
-from engramdown.language.words import STOP_WORDS, UNSPACED, is_inflected, spaced, word_key, word_set
+from engramdown.language import (
+    STOP_WORDS,
+    UNSPACED,
+    bullet,
+    inert,
+    is_inflected,
+    spaced,
+    word_key,
+    word_set,
+)
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -147,7 +155,7 @@ def about_error(place: HookPlace, event: Event, state: HookState) -> str:
 
 def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
     """Return the memory context; with less in the largest sections if the agent would cut it."""
-    from engramdown.context.sections import BUDGETS
+    from engramdown.context import BUDGETS
 
     chosen = place.settings
     wanted = {**BUDGETS, **chosen.budgets}
@@ -244,7 +252,10 @@ def _earlier(place: HookPlace, event: Event, state: HookState) -> str:
     """Return what was said earlier about the same, in other conversations."""
     if shared(event.text, event.text) < _ENOUGH_EARLIER:
         return ""
-    from engramdown.context.search import past_experience, sought
+    from engramdown.context import (
+        past_experience,
+        sought,
+    )
     from engramdown.integrations.claude_code.capture import imported_session
 
     query = sought(event.text, ())
@@ -400,7 +411,7 @@ def _waiting(number: int) -> str:
 
 def _has_item(place: HookPlace, item: re.Pattern[bytes]) -> bool:
     """Whether a line of a ``pending.md`` may be such an item."""
-    from engramdown.storage.disk import Disk
+    from engramdown.storage import Disk
 
     roots = (place.home, place.project)
     pages = (root / "memory" / "pending.md" for root in roots if root is not None)

@@ -159,7 +159,7 @@ def program() -> list[str]:
     if shutil.which(_OURS) is not None:
         return [_OURS]
     # Imported here: usually its name is enough.
-    from engramdown.git.driver import program as whole
+    from engramdown.git import program as whole
 
     return [*whole()]
 
