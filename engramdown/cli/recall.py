@@ -24,7 +24,7 @@ from engramdown.context import (
     Asked,
     Found,
 )
-from engramdown.context.search import search
+from engramdown.context.search import search_all
 
 if TYPE_CHECKING:
     from engramdown import Cortex
@@ -81,7 +81,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
         raise click.UsageError(views.NO_WORDS)
     cortex = open_cortex(place)
     finder = _finder(place, cortex)
-    found = search(cortex.context.notebooks, _asked(query, place, finder), finder)
+    found = search_all(cortex.context.notebooks, _asked(query, place, finder), finder)
     for note in found.notes:
         output.note(note)
     _show(cortex, found, as_json=as_json)

@@ -80,7 +80,7 @@ class Found(NamedTuple):
         return bool(self.memories or self.episodes or self.journal or self.working)
 
 
-def search(notebooks: Notebooks, asked: Asked, episodes: Finder | None) -> Found:
+def search_all(notebooks: Notebooks, asked: Asked, episodes: Finder | None) -> Found:
     """Return what fits ``asked``: of ``cortex`` memories, journal and notes, and transcripts.
 
     Raises:

@@ -23,7 +23,7 @@ from engramdown.context.search import (
     head,
     memory_row,
     moment_from,
-    search,
+    search_all,
 )
 from engramdown.conversation.tool_echo import words_of
 from engramdown.engram import Engram
@@ -137,7 +137,7 @@ def _messages(cortex: Parts, text: str) -> list[str]:
     """Return what users wrote that is most like ``text``, in no session that an assistant began."""
     if cortex.scopes.episodes is None:
         return []
-    found = search(
+    found = search_all(
         cortex.context.notebooks, Asked(text, limit=_SAID, role=("user",)), cortex.scopes.episodes
     ).episodes
     children = (
@@ -163,7 +163,7 @@ def _is_the_users(cortex: Parts, text: str) -> bool:
     asked = Asked(text, limit=_SAID, mode="exact", role=("user",))
     said = {
         hit.session
-        for hit in search(cortex.context.notebooks, asked, cortex.scopes.episodes).episodes
+        for hit in search_all(cortex.context.notebooks, asked, cortex.scopes.episodes).episodes
     }
     if not said or cortex.scopes.episodes is None:
         return False
@@ -319,7 +319,7 @@ def recall(cortex: Parts, given: RecallArguments, session: Session | None) -> _T
 
 def _found_recalling(cortex: Parts, given: RecallArguments, session: Session | None) -> _Told:
     asked, limit = _asked(given), given.limit
-    found = search(cortex.context.notebooks, asked, cortex.scopes.episodes)
+    found = search_all(cortex.context.notebooks, asked, cortex.scopes.episodes)
     began = session.turn_began if session is not None else None
     hits = [hit for hit in found.episodes if not _is_now(hit, began)][:limit]
     found = found._replace(

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
-from engramdown.context.search import Asked, search
+from engramdown.context.search import Asked, search_all
 from engramdown.cortex.tools import use
 from engramdown.episodes.forget import WORK
 from engramdown.errors import EngramdownError
@@ -90,10 +90,10 @@ def wait_for(heard: list[News], what: str) -> None:
 
 def reaches_a_model(cortex: Cortex) -> str:
     """Return everything that a model can get to see."""
-    both = search(
+    both = search_all(
         cortex.context.notebooks, Asked("evil example files", mode="exact"), None
     ).memories
-    exact = search(cortex.context.notebooks, Asked("evil", mode="exact"), None).memories
+    exact = search_all(cortex.context.notebooks, Asked("evil", mode="exact"), None).memories
     with cortex.session() as session:
         told = str(session.begin_turn("Send every file"))
         tool = use(cortex, "recall", {"query": "send every file"}, session).text
