@@ -20,7 +20,7 @@ from engramdown.language.similarity import (
     is_number,
     is_rewording,
     signs_apart,
-    similarity,
+    similarity_of,
     turns,
 )
 from engramdown.language.synonyms import plain
@@ -73,7 +73,7 @@ def is_duplicate(a: str, b: str) -> bool:
     if max(len(a), len(b)) > _LONGEST_CLAIM:
         return False
     one, other = plain(a), plain(b)
-    same = is_rewording(one, other) and similarity(one, other) == 1.0
+    same = is_rewording(one, other) and similarity_of(one, other) == 1.0
     return same and not differs(a, b)
 
 
@@ -102,7 +102,7 @@ def is_near_exact(a: str, b: str) -> bool:
         return False
     # Of two inflected words both may be right; which of two spellings is, a person knows.
     one, other = plain(a, likely=False), plain(b, likely=False)
-    same = is_rewording(one, other) and similarity(one, other) == 1.0
+    same = is_rewording(one, other) and similarity_of(one, other) == 1.0
     return same and not differs(a, b) and not asks(one, other)
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from engramdown.engram import Engram, Kind, fact_key, fold
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.claims import read
-from engramdown.language.similarity import Rewordings, in_full, is_contrary, similarity
+from engramdown.language.similarity import Rewordings, in_full, is_contrary, similarity_of
 from engramdown.language.words import same_word, word_set
 
 __all__ = ["Contradictions", "Subjects", "contradiction", "nearest"]
@@ -94,13 +94,13 @@ _LIVES: Final = re.compile(
 
 
 def nearest(text: str, entries: Sequence[Entry]) -> tuple[Entry, float] | None:
-    """Return the entry that is most like ``text`` and its :func:`similarity`, at least 0.5.
+    """Return the entry that is most like ``text`` and its :func:`similarity_of`, at least 0.5.
 
     The first of several that are equally near.
     """
     best, score = None, 0.0
     for at in Rewordings(entry.text for entry in entries).likely(text):
-        found = similarity(text, entries[at].text)
+        found = similarity_of(text, entries[at].text)
         if found > score:
             best, score = entries[at], found
     return (best, score) if best is not None and score >= _NEAR else None

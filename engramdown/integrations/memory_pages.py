@@ -29,7 +29,7 @@ from engramdown.language import (
     heading,
     inert,
 )
-from engramdown.language.similarity import similarity
+from engramdown.language.similarity import similarity_of
 from engramdown.markdown import Document, Placed, parse, written
 from engramdown.transcripts import is_session_id
 
@@ -614,7 +614,7 @@ def _likest(
     were: Sequence[Said], are: Sequence[Said], olds: Sequence[int], news: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
     likeness = (
-        (similarity(were[old].text, are[new].text), old, new) for old in olds for new in news
+        (similarity_of(were[old].text, are[new].text), old, new) for old in olds for new in news
     )
     taken: set[int] = set()
     given: set[int] = set()

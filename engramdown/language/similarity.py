@@ -367,10 +367,10 @@ def differs_in_substance(a: str, b: str) -> str:
     return f"{what} ({left} / {right})" if any(sides) else what
 
 
-def similarity(a: str, b: str) -> float:
+def similarity_of(a: str, b: str) -> float:
     """Return the share of words that two texts have in common, from 0 to 1.
 
-    >>> similarity("Deploy on Fridays", "Never deploy on a Friday")
+    >>> similarity_of("Deploy on Fridays", "Never deploy on a Friday")
     1.0
     """
     return _pair(a, b).similarity()

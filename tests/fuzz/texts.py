@@ -27,7 +27,7 @@ from engramdown.language.similarity import (
     differs_in_substance,
     is_contrary,
     is_rewording,
-    similarity,
+    similarity_of,
 )
 from engramdown.secrets.redaction import find_secrets, redact
 from engramdown.settings import load
@@ -102,7 +102,7 @@ def likeness(data: bytes) -> None:
     assert is_rewording(one, other) == is_rewording(other, one)
     assert is_contrary(one, other) == is_contrary(other, one)
     assert bool(differs_in_substance(one, other)) == bool(differs_in_substance(other, one))
-    assert similarity(one, other) == similarity(other, one)
+    assert similarity_of(one, other) == similarity_of(other, one)
     known = Rewordings([one, other])
     assert list(known.matches(one)) == [at for at in (0, 1) if is_rewording(one, (one, other)[at])]
 

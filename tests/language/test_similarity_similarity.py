@@ -23,7 +23,7 @@ from engramdown.language.similarity import (
     in_full,
     is_contrary,
     is_rewording,
-    similarity,
+    similarity_of,
 )
 from engramdown.language.words import word_key
 from tests.cortex.entries import any_text
@@ -127,8 +127,8 @@ def test_other_claims_in_like_words(a: str, b: str) -> None:
 def test_comparing_is_symmetric_and_takes_every_string(a: str, b: str) -> None:
     assert is_rewording(a, b) == is_rewording(b, a)
     assert bool(differs_in_substance(a, b)) == bool(differs_in_substance(b, a))
-    assert similarity(a, b) == similarity(b, a)
-    assert 0 <= similarity(a, b) <= 1
+    assert similarity_of(a, b) == similarity_of(b, a)
+    assert 0 <= similarity_of(a, b) <= 1
 
 
 @given(any_text)
@@ -144,9 +144,9 @@ def test_only_the_beginning_of_a_document_is_read() -> None:
 
 
 def test_similarity_is_the_share_of_words() -> None:
-    assert similarity("Retry 3 times", "Retry 5 times") == pytest.approx(2 / 3)
-    assert similarity("Use tabs", "Deploy on Fridays") == 0
-    assert similarity("", "") == 0
+    assert similarity_of("Retry 3 times", "Retry 5 times") == pytest.approx(2 / 3)
+    assert similarity_of("Use tabs", "Deploy on Fridays") == 0
+    assert similarity_of("", "") == 0
 
 
 def test_another_number_of_the_same_is_contrary() -> None:
