@@ -31,7 +31,7 @@ from engramdown.engram import (
 )
 from engramdown.kinds import LESSONS, PROFILE, RULES, kind_in, kind_in_scope
 from engramdown.markdown import FrontMatter
-from engramdown.markdown.front_matter import parse
+from engramdown.markdown.front_matter import parse_front_matter
 
 _OPEN: Final = "<!--"
 _CLOSE: Final = "-->"
@@ -179,7 +179,7 @@ def walk(text: str) -> Page:
     >>> [each.whole for each in walk("Before pushing:\n- lint\n- test\n").statements]
     ['Before pushing: lint', 'Before pushing: test']
     """
-    front = parse(text)
+    front = parse_front_matter(text)
     lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").split("\n")]
     walker = _Walker(lines, front.body_line - 1)
     walker.run()

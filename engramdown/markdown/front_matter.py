@@ -1,6 +1,6 @@
 r"""Front matter, read as YAML and edited without touching the rest: of skills, journals and notes.
 
-``parse(x).render() == x`` for every ``x``. An edit changes the bytes of the value that it is about
+``parse_front_matter(x).render() == x`` for every ``x``. An edit changes the bytes of the value that it is about
 and no others: comments, order, line ends, a byte order mark and keys that nobody knows stay as they
 are. Nothing is expanded, resolved or run: an alias, a tag or a mapping is reported as not being a
 text, and stays. Only ``\n`` ends a line. The cost grows linearly with the text, and what is longer
@@ -180,7 +180,7 @@ class FrontMatter(NamedTuple):
     def text(self, name: str) -> str:
         r"""Return the text of a key, without the white space around it; ``""`` where there is none.
 
-        >>> parse("---\nname: charts # ours\n---\n").text("name")
+        >>> parse_front_matter("---\nname: charts # ours\n---\n").text("name")
         'charts'
         """
         key = self.find(name)
@@ -194,7 +194,7 @@ class FrontMatter(NamedTuple):
     def items(self, name: str) -> tuple[str, ...]:
         r"""Return the items of a list, in whichever form it stands.
 
-        >>> parse("---\nthemes:\n- ci\n- 'it''s'\n---\n").items("themes")
+        >>> parse_front_matter("---\nthemes:\n- ci\n- 'it''s'\n---\n").items("themes")
         ('ci', "it's")
         """
         key, value = self.find(name), self.raw(name)
@@ -246,7 +246,7 @@ class FrontMatter(NamedTuple):
     def with_number(self, name: str, number: int) -> FrontMatter:
         r"""Return the whole with a number in the place of another, or below the last key.
 
-        >>> parse("---\nwords: 7 # counted\n---\n").with_number("words", 12).head
+        >>> parse_front_matter("---\nwords: 7 # counted\n---\n").with_number("words", 12).head
         'words: 12 # counted\n'
         """
         return self._with(name, f"{number}", _NUMBER.match)
@@ -254,7 +254,7 @@ class FrontMatter(NamedTuple):
     def with_value(self, name: str, value: str) -> FrontMatter:
         r"""Return the whole with a value in the place of what stands on the line of a key.
 
-        >>> parse("---\nupdated: 2026 # by us\n---\n").with_value("updated", "2027").head
+        >>> parse_front_matter("---\nupdated: 2026 # by us\n---\n").with_value("updated", "2027").head
         'updated: 2027 # by us\n'
         """
         return self._with(name, value, lambda old: old[:1] not in ("|", ">"))
@@ -262,7 +262,7 @@ class FrontMatter(NamedTuple):
     def with_items(self, name: str, items: Iterable[str]) -> FrontMatter:
         r"""Return the whole with items that its list does not have yet, in the form that it has.
 
-        >>> parse("---\nthemes: [ci]\n---\n").with_items("themes", ["CI", "no"]).head
+        >>> parse_front_matter("---\nthemes: [ci]\n---\n").with_items("themes", ["CI", "no"]).head
         'themes: [ci, "no"]\n'
         """
         known = {fold(item) for item in self.items(name)}
@@ -330,7 +330,7 @@ class FrontMatter(NamedTuple):
         return rows
 
 
-def parse(text: str) -> FrontMatter:
+def parse_front_matter(text: str) -> FrontMatter:
     """Return the parts of a text."""
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
@@ -342,7 +342,7 @@ def parse(text: str) -> FrontMatter:
 
 def parse_strict(text: str) -> FrontMatter:
     """Return the parts of a text; front matter with a line that is no key is taken for prose."""
-    found = parse(text)
+    found = parse_front_matter(text)
     return FrontMatter("", "", "", text) if found.strangers else found
 
 

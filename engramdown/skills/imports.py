@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.errors import InvalidSkillError, StoreError
-from engramdown.markdown.front_matter import FrontMatter, parse
+from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.secrets.redaction import secret_in
 from engramdown.skills.files import FILE
 from engramdown.skills.validation import Finding, check, check_label, label_of
@@ -134,7 +134,7 @@ def files_at(home: Path) -> dict[str, Content]:
 
 def page_of(files: Mapping[str, Content]) -> FrontMatter:
     """Return the SKILL.md among some files."""
-    return parse(files.get(FILE, Content(b"")).data.decode("utf-8", "surrogateescape"))
+    return parse_front_matter(files.get(FILE, Content(b"")).data.decode("utf-8", "surrogateescape"))
 
 
 def is_passed_over(name: str) -> bool:

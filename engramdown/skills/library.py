@@ -22,7 +22,7 @@ from engramdown.errors import (
     SkillRefusedError,
     StoreError,
 )
-from engramdown.markdown.front_matter import FrontMatter, parse
+from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import Settings
 from engramdown.skills.files import FILE
@@ -163,7 +163,7 @@ class Skills:
         """
         check_label(label)
         heading = label.replace("-", " ").capitalize()
-        page = parse(f"---\nname: {label}\n---\n")
+        page = parse_front_matter(f"---\nname: {label}\n---\n")
         page = page.with_text("name", label)
         page = page.with_text("description", check_description(description))
         for key, text in more.items():
@@ -379,7 +379,7 @@ def with_text(read: Skill, text: str) -> Change:
     def change(page: FrontMatter) -> FrontMatter:
         if page.render() not in (read.page.render(), text):
             raise SkillChangedError(str(read.path))
-        return parse(text)
+        return parse_front_matter(text)
 
     return change
 

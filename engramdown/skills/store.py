@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.clock import nanoseconds
 from engramdown.errors import SkillNotFoundError, StoreError
-from engramdown.markdown.front_matter import FrontMatter, parse
+from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.skills.files import FILE, KEPT, SkillFiles
 from engramdown.skills.validation import Finding, check, check_label
 from engramdown.storage.disk import Disk
@@ -70,7 +70,7 @@ class SkillStore:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     store = SkillStore(Path(folder))
-    ...     page = parse("---\nname: charts\ndescription: Make charts\n---\nWith care.\n")
+    ...     page = parse_front_matter("---\nname: charts\ndescription: Make charts\n---\nWith care.\n")
     ...     store.create("charts", page).description
     'Make charts'
     """
@@ -187,11 +187,11 @@ class SkillStore:
     def _loose(self, label: str) -> Skill:
         path = self.files.folder / label
         found = Finding(0, "unreadable", f"{path}: is a link that leads to no folder")
-        return Skill(label, self.scope, path / FILE, parse(""), (found,))
+        return Skill(label, self.scope, path / FILE, parse_front_matter(""), (found,))
 
     def _looked_at(self, label: str, briefly: bool) -> Skill | None:  # noqa: FBT001 - passed on
         """Return the skill in a folder, whatever state it is in; ``None`` in an empty folder."""
-        nothing = parse("")
+        nothing = parse_front_matter("")
         path = self.files.folder / label / "SKILL.md"
         mark = self.files.mark(label)
         try:
@@ -250,7 +250,7 @@ class _ReadOnly(Disk):
 
 
 def _page(data: bytes) -> FrontMatter:
-    return parse(data.decode("utf-8", "surrogateescape"))
+    return parse_front_matter(data.decode("utf-8", "surrogateescape"))
 
 
 def _encoded(page: FrontMatter) -> bytes:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import EngramdownError
-from engramdown.markdown.front_matter import FrontMatter, parse
+from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
@@ -92,7 +92,9 @@ def record(mount: Mount, dice: random.Random, disk: type[Disk] = Disk) -> list[S
         kind, label = dice.choice(kinds), dice.choice(known or [""])
         store = _opened(mount, disk())
         if kind == "new":
-            store.create(f"skill-{number}-{len(known)}", parse(HAND.replace("charts", "other")))
+            store.create(
+                f"skill-{number}-{len(known)}", parse_front_matter(HAND.replace("charts", "other"))
+            )
         elif kind == "bring in":
             store.place(f"whole-{number}", {"SKILL.md": (HAND.encode(), False), **_RUN})
         elif kind == "instead":
@@ -157,7 +159,7 @@ def _judge(mount: Mount, image: Image, allowed: list[Texts]) -> str:
         _opened(mount).tidy()
         if mount.volume.image() != now:
             return "a second look changes something"
-        store.create("afterwards", parse(CHARTS))
+        store.create("afterwards", parse_front_matter(CHARTS))
         store.edit("afterwards", learn)
         now = mount.volume.image()
         written = f"{_FOLDER}/afterwards/SKILL.md"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
-from engramdown.markdown.front_matter import FrontMatter, parse
+from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
@@ -41,7 +41,7 @@ def trials(folder: Path, dice: random.Random) -> Iterator[Trial]:
 
 def _session(root: Path, style: str, dice: random.Random) -> str:
     """Let a person save while agents write, and return what is wrong."""
-    path = opened(root).create("charts", parse(CHARTS)).path
+    path = opened(root).create("charts", parse_front_matter(CHARTS)).path
     over = threading.Event()
     wrong: list[str] = []
     agents = [

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engramdown.markdown.front_matter import FrontMatter, parse
+from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 
@@ -136,13 +136,13 @@ def _files(root: Path) -> dict[str, bytes]:
 
 
 def _page(label: str) -> FrontMatter:
-    return parse(f"---\nname: {label}\ndescription: Do {label}\n---\nAs always.\n")
+    return parse_front_matter(f"---\nname: {label}\ndescription: Do {label}\n---\nAs always.\n")
 
 
 def _build(root: Path) -> None:
     store = opened(root)
-    store.create("charts", parse(CHARTS))
-    store.create("maps", parse(MAPS))
+    store.create("charts", parse_front_matter(CHARTS))
+    store.create("maps", parse_front_matter(MAPS))
     script = root / "skills" / _BESIDE
     script.parent.mkdir()
     script.write_bytes(_SCRIPT)

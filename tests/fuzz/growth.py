@@ -130,7 +130,7 @@ def _inert(text: str) -> None:
 
 
 def _skill(head: str, text: str) -> object:
-    page = skills.parse(f"---\ndescription: {head}{text}\n---\n{text}")
+    page = skills.parse_front_matter(f"---\ndescription: {head}{text}\n---\n{text}")
     # What looks for secrets and hidden characters is a reader of its own.
     return page.keys, page.strangers
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import InvalidSkillError
-from engramdown.markdown.front_matter import LONGEST_HEAD, parse
+from engramdown.markdown.front_matter import LONGEST_HEAD, parse_front_matter
 from tests.skills import laws
 
 LINES = [
@@ -49,7 +49,7 @@ def test_another_body_changes_nothing_else(text: str, body: str) -> None:
 
 
 def test_keys_are_read_with_their_lines() -> None:
-    page = parse(PAGE)
+    page = parse_front_matter(PAGE)
     assert [(key.name, key.line) for key in page.keys] == [
         ("name", 2),
         ("description", 4),
@@ -61,19 +61,19 @@ def test_keys_are_read_with_their_lines() -> None:
 
 
 def test_an_edit_keeps_comments_line_ends_and_keys_that_nobody_knows() -> None:
-    after = parse(PAGE).with_text("description", "Plans: all of them").render()
+    after = parse_front_matter(PAGE).with_text("description", "Plans: all of them").render()
     old = ">-2 # why\r\n   Make charts\r\n  and maps\r\n"
     assert after == PAGE.replace(old, '"Plans: all of them" # why\r\n')
 
 
 def test_what_lines_are_no_key_is_told() -> None:
-    page = parse("---\n  too early\nname: a\n  more\nwhat\n- item\n? b\n---\n")
+    page = parse_front_matter("---\n  too early\nname: a\n  more\nwhat\n- item\n? b\n---\n")
     assert page.strangers == (2, 5, 6, 7)
     assert page.text("name") == "a more"
 
 
 def test_a_key_that_stands_twice_is_its_first() -> None:
-    page = parse("---\nname: a\nname: b\n---\n").with_text("name", "c")
+    page = parse_front_matter("---\nname: a\nname: b\n---\n").with_text("name", "c")
     assert page.render() == "---\nname: c\nname: b\n---\n"
 
 
@@ -89,7 +89,7 @@ def test_a_key_that_stands_twice_is_its_first() -> None:
     ],
 )
 def test_a_text_is_put_where_it_belongs(text: str, after: str) -> None:
-    assert parse(text).with_text("license", "MIT").render() == after
+    assert parse_front_matter(text).with_text("license", "MIT").render() == after
 
 
 @pytest.mark.parametrize(
@@ -102,15 +102,15 @@ def test_a_text_is_put_where_it_belongs(text: str, after: str) -> None:
 )
 def test_what_cannot_be_replaced_is_refused(text: str, reason: str) -> None:
     with pytest.raises(InvalidSkillError, match=reason):
-        parse(text).with_text("name", "b")
+        parse_front_matter(text).with_text("name", "b")
 
 
 def test_of_a_front_matter_that_is_too_long_no_key_is_read() -> None:
     line = "a: b\n"
     head = "name: charts\n" + line * ((LONGEST_HEAD - len("name: charts\n")) // len(line))
-    longest = parse(f"---\n{head}---\nBody\n")
+    longest = parse_front_matter(f"---\n{head}---\nBody\n")
     assert (longest.is_long, longest.text("name")) == (False, "charts")
-    page = parse(f"---\n{head}{line}---\nBody\n")
+    page = parse_front_matter(f"---\n{head}{line}---\nBody\n")
     assert (page.is_long, page.keys, page.strangers, page.body) == (True, (), (), "Body\n")
     assert page.with_mapping("metadata", {"a": "b"}) is page
     assert page.with_body("How\n").render() == f"---\n{head}{line}---\nHow\n"
@@ -119,21 +119,24 @@ def test_of_a_front_matter_that_is_too_long_no_key_is_read() -> None:
 
 
 def test_a_body_begins_on_a_line_of_its_own() -> None:
-    assert parse("---\r\nname: a\r\n---").with_body("How\r\n").render() == (
+    assert parse_front_matter("---\r\nname: a\r\n---").with_body("How\r\n").render() == (
         "---\r\nname: a\r\n---\r\nHow\r\n"
     )
-    assert parse("---\nname: a\n---").with_body("How\n").render() == "---\nname: a\n---\nHow\n"
-    assert parse("---\nname: a\n---").with_body("").render() == "---\nname: a\n---"
+    assert (
+        parse_front_matter("---\nname: a\n---").with_body("How\n").render()
+        == "---\nname: a\n---\nHow\n"
+    )
+    assert parse_front_matter("---\nname: a\n---").with_body("").render() == "---\nname: a\n---"
 
 
 @given(texts, st.dictionaries(st.sampled_from(["a", "from"]), st.text(min_size=1), min_size=1))
 def test_notes_are_added_and_nothing_else_changes(text: str, notes: dict[str, str]) -> None:
-    page = parse(text)
+    page = parse_front_matter(text)
     noted = page.with_mapping("metadata", notes)
     if not page.opening or page.find("metadata") is not None:
         assert noted is page
         return
     assert noted.head.startswith(page.head)
     assert (noted.opening, noted.closing, noted.body) == (page.opening, page.closing, page.body)
-    assert parse(noted.render()).find("metadata") is not None
+    assert parse_front_matter(noted.render()).find("metadata") is not None
     assert noted.with_mapping("metadata", {"a": "b"}) is noted

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 
 from engramdown.errors import InvalidSkillError
-from engramdown.markdown.front_matter import FrontMatter, Scalar, parse, written
+from engramdown.markdown.front_matter import FrontMatter, Scalar, parse_front_matter, written
 from engramdown.skills.validation import check
 
 __all__ = ["bodies_change_alone", "pages_come_back", "values_change_alone", "values_stand_there"]
@@ -16,7 +16,7 @@ __all__ = ["bodies_change_alone", "pages_come_back", "values_change_alone", "val
 
 def pages_come_back(text: str) -> None:
     """A page is its text, and what is found in it stands on one of its lines."""
-    page = parse(text)
+    page = parse_front_matter(text)
     assert page.render() == text
     assert not page.head or page.head.endswith("\n")
     for finding in check(page, "charts"):
@@ -27,7 +27,7 @@ def pages_come_back(text: str) -> None:
 
 def values_stand_there(text: str) -> None:
     """A value stands in the front matter, and no two share a character."""
-    page = parse(text)
+    page = parse_front_matter(text)
     before = 0
     for key in page.keys:
         for start, end in key.value.spans:
@@ -38,7 +38,7 @@ def values_stand_there(text: str) -> None:
 
 def values_change_alone(text: str, key: str, said: str) -> None:
     """A new text is read back; but for the spans of the old one the front matter is as it was."""
-    page = parse(text)
+    page = parse_front_matter(text)
     try:
         after = page.with_text(key, said)
     except InvalidSkillError:
@@ -57,7 +57,7 @@ def values_change_alone(text: str, key: str, said: str) -> None:
         assert after is page or after.head[len(front) :].removesuffix(behind).strip() == written(
             said
         )
-    again = parse(after.render())
+    again = parse_front_matter(after.render())
     # A page of a lone "---" may become one whose body begins another way.
     assert again.render() == after.render()
     if found is not None or not page.strangers:
@@ -70,14 +70,14 @@ def values_change_alone(text: str, key: str, said: str) -> None:
 
 def bodies_change_alone(text: str, body: str) -> None:
     """A new body stands below the same front matter."""
-    page = parse(text)
+    page = parse_front_matter(text)
     after = page.with_body(body)
     assert after.body == body
     assert (after.opening, after.head) == (page.opening, page.head)
     assert after.closing.rstrip("\r\n") == page.closing.rstrip("\r\n")
     if page.opening:
         with contextlib.suppress(InvalidSkillError):
-            assert parse(after.render()).body == body
+            assert parse_front_matter(after.render()).body == body
 
 
 def _around(page: FrontMatter, found: Scalar) -> tuple[str, str]:

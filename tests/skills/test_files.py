@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import SkillExistsError, StoreError
-from engramdown.markdown.front_matter import FrontMatter, parse
+from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.skills.store import SkillStore
 from engramdown.storage import exchange
 from engramdown.storage.disk import Disk
@@ -17,7 +17,7 @@ from tests.hippocampus.disks import Point, Watch, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
 from tests.storage.test_sharing import refuse_first
 
-PAGE = parse("---\nname: charts\ndescription: Make charts\n---\nWith care.\n")
+PAGE = parse_front_matter("---\nname: charts\ndescription: Make charts\n---\nWith care.\n")
 HAND = PAGE.render().replace("care", "my own hands")
 
 

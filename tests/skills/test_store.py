@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import InvalidSkillError, SkillExistsError, SkillNotFoundError, StoreError
-from engramdown.markdown.front_matter import FrontMatter, parse
+from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 
-PAGE = parse("---\nname: charts\ndescription: Make charts\n---\nWith care.\n")
+PAGE = parse_front_matter("---\nname: charts\ndescription: Make charts\n---\nWith care.\n")
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 
 
@@ -67,7 +67,7 @@ def test_an_edit_keeps_the_permissions(store: SkillStore) -> None:
 def test_nothing_is_overwritten(store: SkillStore) -> None:
     store.create("charts", PAGE)
     with pytest.raises(SkillExistsError, match="is there already; nothing was written"):
-        store.create("charts", parse("---\nname: charts\n---\n"))
+        store.create("charts", parse_front_matter("---\nname: charts\n---\n"))
     assert store.read("charts").page.render() == PAGE.render()
 
 
@@ -99,7 +99,7 @@ class _Full(Disk):
 
 def test_an_edit_changes_its_bytes_and_no_others(store: SkillStore) -> None:
     before = "\ufeff---\r\n# note\r\ndescription: 'a' # b\r\nx-ours: &c [1]\r\n---\r\n\udcff\r\n"
-    path = store.create("charts", parse(before)).path
+    path = store.create("charts", parse_front_matter(before)).path
     store.edit("charts", lambda page: page.with_text("description", "Make: maps"))
     after = before.replace("'a'", '"Make: maps"')
     assert path.read_bytes() == after.encode("utf-8", "surrogateescape")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import InvalidSkillError
-from engramdown.markdown.front_matter import parse
+from engramdown.markdown.front_matter import parse_front_matter
 from engramdown.skills.validation import check, check_description, check_label
 
 TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"
@@ -15,7 +15,9 @@ GOOD = "---\nname: charts\ndescription: Make charts\n---\nWith care.\n"
 
 
 def found(text: str) -> list[tuple[int, str, str]]:
-    return [(each.line, each.code, each.message) for each in check(parse(text), "charts")]
+    return [
+        (each.line, each.code, each.message) for each in check(parse_front_matter(text), "charts")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ def test_what_is_allowed_is_fine(text: str) -> None:
     ],
 )
 def test_what_is_wrong_is_named(text: str, line: int, code: str, message: str) -> None:
-    (one,) = check(parse(text), "charts")
+    (one,) = check(parse_front_matter(text), "charts")
     at, what, said = one.line, one.code, one.message
     warned_of = {"secret", "hidden", "no-utf-8", "empty", "form"}
     assert one.level == ("warning" if code in warned_of else "error")
@@ -153,6 +155,6 @@ def test_of_one_kind_a_few_are_told_and_how_many_there_are() -> None:
 @given(st.text(), st.sampled_from(["charts", "Not A Label"]))
 def test_a_brief_look_finds_every_error(text: str, label: str) -> None:
     for said in (text, f"---\nname: charts\ndescription: {text}\n---\n{text}"):
-        page = parse(said)
+        page = parse_front_matter(said)
         whole = [each for each in check(page, label) if each.level == "error"]
         assert [each for each in check(page, label, briefly=True) if each.level == "error"] == whole
