@@ -44,7 +44,7 @@ from engramdown.transcripts import (
     sums,
     write_line,
 )
-from engramdown.transcripts.tool_calls import tool_calls
+from engramdown.transcripts.tool_calls import find_tool_calls
 
 if TYPE_CHECKING:
     from engramdown.recall import Hit
@@ -550,7 +550,7 @@ def tools(place: Place, /, *, session: str, scope: str | None, as_json: bool, **
         return
     name = transcripts.find(session)
     transcript = transcripts.sessions.read(name)
-    found = tool_calls(name, transcript.episodes)
+    found = find_tool_calls(name, transcript.episodes)
     calls = [call for call in found if wanted["tool"] in ("", call.name)]
     if as_json:
         told = list(map(_sum_data, sums(calls)))

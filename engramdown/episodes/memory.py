@@ -380,7 +380,7 @@ class EpisodicMemory(Finder):
                 if session is not None:
                     raise
                 continue  # It was purged meanwhile.
-            found += tool_calls.tool_calls(each, episodes)
+            found += tool_calls.find_tool_calls(each, episodes)
         if filters.has_range():
             times = (microseconds(each.started) for each in found)
             found = [

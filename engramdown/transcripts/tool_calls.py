@@ -130,7 +130,7 @@ class ToolSum:
         return self.failed / self.calls
 
 
-def tool_calls(session: str, episodes: Iterable[Episode]) -> list[ToolCall]:
+def find_tool_calls(session: str, episodes: Iterable[Episode]) -> list[ToolCall]:
     """Return the calls among the lines of ``session``, in order.
 
     A result that answers no call is none; :func:`paired` says which

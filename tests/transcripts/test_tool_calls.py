@@ -17,10 +17,10 @@ from engramdown.transcripts.tool_calls import (
     Iteration,
     ToolCall,
     ToolSum,
+    find_tool_calls,
     iterations,
     newest,
     sums,
-    tool_calls,
 )
 from tests.episodes.strategies import episodes
 
@@ -43,7 +43,7 @@ def event(seq: int, kind: str, **more: Any) -> Episode:  # noqa: ANN401 - fields
 
 
 def calls(*lines: Episode) -> list[tuple[int, str | None]]:
-    return [(each.pointer.seq, each.result) for each in tool_calls("s", lines)]
+    return [(each.pointer.seq, each.result) for each in find_tool_calls("s", lines)]
 
 
 def steps(*lines: Episode) -> list[tuple[int, list[int]]]:
@@ -57,7 +57,9 @@ class TestToolCalls:
     """A call and what came of it."""
 
     def test_a_call_has_all_that_its_two_lines_say(self) -> None:
-        (found,) = tool_calls("s", [call(1, "a", turn=3), result(4, "a", error="exit 2", ms=812.5)])
+        (found,) = find_tool_calls(
+            "s", [call(1, "a", turn=3), result(4, "a", error="exit 2", ms=812.5)]
+        )
         assert found == ToolCall(
             pointer=Pointer("s", 1),
             name="shell",
@@ -72,7 +74,7 @@ class TestToolCalls:
         )
 
     def test_without_its_result_it_is_open(self) -> None:
-        (found,) = tool_calls("s", [call(1, "a")])
+        (found,) = find_tool_calls("s", [call(1, "a")])
         assert (found.result, found.answer, found.ended, found.ms) == (None, None, "", None)
         assert found.error is False
 
@@ -94,7 +96,7 @@ class TestToolCalls:
         ],
     )
     def test_what_says_no_time_took_the_time_in_between(self, answered: str, ms: float) -> None:
-        (found,) = tool_calls("s", [call(1), result(2, ts=answered)])
+        (found,) = find_tool_calls("s", [call(1), result(2, ts=answered)])
         assert found.ms == ms
 
     def test_a_step_that_goes_on_hides_no_call(self) -> None:
@@ -113,7 +115,7 @@ class TestTakenBack:
     def test_of_an_excluded_or_redacted_result_nothing_is_left(self) -> None:
         assert calls(call(1), result(2), event(3, "exclude", of=[2])) == [(1, None)]
         redacted = result(2, error=True, ms=5, more={"redacted": {"sha256": "0"}})
-        (found,) = tool_calls("s", [call(1), redacted])
+        (found,) = find_tool_calls("s", [call(1), redacted])
         assert (found.result, found.answer, found.error, found.ms) == (None, None, False, None)
 
     def test_a_redacted_call_is_gone(self) -> None:
@@ -148,7 +150,7 @@ class TestIterations:
             pointer=Pointer("s", 1),
             model="m-1",
             turn=2,
-            calls=tuple(tool_calls("s", [call(2, "a"), result(9, "a")])),
+            calls=tuple(find_tool_calls("s", [call(2, "a"), result(9, "a")])),
             started="2026-02-27T10:15:01.000000Z",
             ms=8_000.0,
             tokens_in=900,
@@ -235,7 +237,7 @@ class TestSums:
         lines = [call(1, "a", "write"), result(2, "a", "write", ms=30, error=True)]
         lines += [call(3, "b"), result(4, "b", ms=10), call(5, "c"), result(6, "c", ms=20)]
         lines += [call(7, "d"), call(8, "e", "read")]
-        found = sums(tool_calls("s", lines))
+        found = sums(find_tool_calls("s", lines))
         assert found == [
             summed("shell", 3, [10, 20], (3, 7)),
             summed("read", 1, [], (8, 8)),
@@ -250,7 +252,7 @@ class TestSums:
             *(call(3, "b"), result(4, "b", error=True)),
             *(call(5, "c"), result(6, "c", error="exit 2")),
         ]
-        (found,) = sums([*tool_calls("s", lines), *tool_calls("t", lines)])
+        (found,) = sums([*find_tool_calls("s", lines), *find_tool_calls("t", lines)])
         assert found.errors == {"exit 2": 4, "": 2}
         assert list(found.errors) == ["exit 2", ""]
         assert (found.calls, found.failed, found.sessions) == (6, 6, 2)
@@ -258,21 +260,21 @@ class TestSums:
 
     @pytest.mark.parametrize("limit, count", [(100, 100), (5_000, 1_000), (1, 1), (0, 0), (-3, 0)])
     def test_the_newest_come_last_and_are_not_too_many(self, limit: int, count: int) -> None:
-        made = tool_calls(
+        made = find_tool_calls(
             "s", [call(seq, ts="2026-02-27T10:15:00.000000Z") for seq in range(1_100)]
         )
         found = newest(made, "", limit)
         assert [each.pointer.seq for each in found] == list(range(1_100 - count, 1_100))
 
     def test_only_those_of_one_tool(self) -> None:
-        made = tool_calls("s", [call(1), call(2, name="read"), call(3)])
+        made = find_tool_calls("s", [call(1), call(2, name="read"), call(3)])
         assert [each.pointer.seq for each in newest(made, "shell")] == [1, 3]
 
 
 @given(st.lists(episodes, max_size=12))
 def test_any_lines_can_be_read_and_every_call_is_in_one_step(lines: list[Episode]) -> None:
     within = [one for step in iterations("s", lines) for one in step.calls]
-    assert within == tool_calls("s", lines)
+    assert within == find_tool_calls("s", lines)
     assert sum(each.calls for each in sums(within)) == len(within)
 
 
