@@ -34,7 +34,7 @@ from engramdown.integrations import (
     read,
     write,
 )
-from engramdown.integrations.agents_md import BUDGET
+from engramdown.integrations.agents_md import BLOCK_BUDGET
 from engramdown.language import on_screen
 from engramdown.markdown import BlockError, Placed, parse, put_in, taken_out
 from engramdown.tokens import estimate_tokens
@@ -242,7 +242,7 @@ def write_page(place: Place, path: Path) -> None:
 def _page(place: Place, options: dict[str, Any]) -> str:
     scope: Scope = options["scope"] or "project"
     cortex = open_cortex(place, "project" if scope == "project" else "any")
-    return page(cortex, scope, BUDGET if options["budget"] is None else options["budget"])
+    return page(cortex, scope, BLOCK_BUDGET if options["budget"] is None else options["budget"])
 
 
 def _planned(path: Path, text: str, *, force: bool, replace: bool) -> Change:

@@ -119,7 +119,7 @@ def write(change: Change) -> None:
 
 # ---- memory in a file that agents read by themselves ----
 
-BUDGET: Final = 2000
+BLOCK_BUDGET: Final = 2000
 """What it may cost in tokens, unless something else is asked for."""
 
 _TRIES: Final = 4
@@ -127,7 +127,7 @@ _RULES: Final = 0.6
 """The part of it that is for rules; lessons get the rest, and what rules leave."""
 
 
-def page(cortex: Cortex, scope: Scope, budget: int = BUDGET) -> str:
+def page(cortex: Cortex, scope: Scope, budget: int = BLOCK_BUDGET) -> str:
     """Return what an agent is to know of one scope; ``""`` if there is nothing.
 
     Args:
