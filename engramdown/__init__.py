@@ -84,7 +84,7 @@ class _Moved:
         del path, target
         if not name.startswith("engramdown."):
             return None
-        from engramdown.moved import find_spec
+        from engramdown.lazy import find_spec
 
         return find_spec(name)
 

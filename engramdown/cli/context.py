@@ -29,12 +29,12 @@ from engramdown.context import Section
 from engramdown.engram import Scope, fold
 from engramdown.errors import StoreError, UnfitFileError
 from engramdown.integrations import (
+    BLOCK_BUDGET,
     Change,
     page,
     read,
     write,
 )
-from engramdown.integrations.agents_md import BLOCK_BUDGET
 from engramdown.language import on_screen
 from engramdown.markdown import BlockError, Placed, parse, put_in, taken_out
 from engramdown.tokens import estimate_tokens

@@ -43,7 +43,7 @@ from engramdown.git import (
     words,
 )
 from engramdown.git import Change as GitChange
-from engramdown.git import diff as past
+from engramdown.git import Place as GitPlace
 from engramdown.hippocampus import ERRANDS, Change, Step, by_prefix
 
 if TYPE_CHECKING:
@@ -457,7 +457,7 @@ def diff(place: Place, /, *, rev: str, scope: str | None, as_json: bool) -> None
         raise Exit(REFUSED)
 
 
-def place_in_git(place: Place, scope: str | None) -> past.Place:
+def place_in_git(place: Place, scope: str | None) -> GitPlace:
     """Return where the memory that is meant stands in git.
 
     Raises:
@@ -466,7 +466,7 @@ def place_in_git(place: Place, scope: str | None) -> past.Place:
     """
     own, root = meant(place, scope)
     settings = settings_at(place, root if own == "project" else None)
-    return past.Place.of(root, own, settings.max_file_bytes)
+    return GitPlace.of(root, own, settings.max_file_bytes)
 
 
 def commit_data(commit: Commit) -> dict[str, str]:
@@ -474,7 +474,7 @@ def commit_data(commit: Commit) -> dict[str, str]:
     return commit._asdict()
 
 
-def _sides(there: past.Place, rev: str) -> _Sides:
+def _sides(there: GitPlace, rev: str) -> _Sides:
     """Return the states that ``rev`` names, as git reads it."""
     repository = there.repository
     for joint in ("...", ".."):
@@ -492,7 +492,7 @@ def _sides(there: past.Place, rev: str) -> _Sides:
 # ---- telling ----
 
 
-def _lines(there: past.Place, sides: _Sides, changes: list[GitChange]) -> Iterator[Line]:
+def _lines(there: GitPlace, sides: _Sides, changes: list[GitChange]) -> Iterator[Line]:
     if not changes:
         return
     yield line((between(sides.old, sides.new), "dim"))
@@ -545,7 +545,7 @@ def _counts(changes: Iterable[GitChange]) -> dict[str, int]:
     return {verb: found[verb] for verb in VERBS if found[verb]}
 
 
-def _data(there: past.Place, sides: _Sides, changes: list[GitChange]) -> dict[str, Any]:
+def _data(there: GitPlace, sides: _Sides, changes: list[GitChange]) -> dict[str, Any]:
     return {
         "scope": there.scope,
         "from": commit_data(sides.old),
@@ -557,7 +557,7 @@ def _data(there: past.Place, sides: _Sides, changes: list[GitChange]) -> dict[st
     }
 
 
-def _change_data(change: GitChange, there: past.Place, file: str) -> dict[str, Any]:
+def _change_data(change: GitChange, there: GitPlace, file: str) -> dict[str, Any]:
     folders: Mapping[str, Any] = {}
     record = change.record
     return {

@@ -37,6 +37,7 @@ from engramdown.transcripts import (
     ToolCall,
     ToolSum,
     count_session,
+    find_tool_calls,
     iterations,
     lines,
     paired,
@@ -44,7 +45,6 @@ from engramdown.transcripts import (
     sums,
     write_line,
 )
-from engramdown.transcripts.tool_calls import find_tool_calls
 
 if TYPE_CHECKING:
     from engramdown.recall import Hit

@@ -23,8 +23,8 @@ from engramdown.cli.views import hit_lines
 from engramdown.context import (
     Asked,
     Found,
+    search_all,
 )
-from engramdown.context.search import search_all
 
 if TYPE_CHECKING:
     from engramdown import Cortex

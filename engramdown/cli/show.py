@@ -36,7 +36,9 @@ from engramdown.gate import (
     Taught,
     Why,
 )
-from engramdown.git import Commit, State, diff
+from engramdown.git import Commit, State, raw
+from engramdown.git import Known as GitEntry
+from engramdown.git import find as find_in_state
 from engramdown.hippocampus import Archived, meant
 from engramdown.hippocampus import Entry as StoredEntry
 from engramdown.kinds import PENDING, PROFILE, SOUL
@@ -176,15 +178,15 @@ def show_at(place: Place, entry_id: str, rev: str, *, as_json: bool) -> None:
         return
     screen = output.screen()
     screen.show([line((said.in_commit(commit), "dim"), hang=2), line()])
-    screen.show(views.full_lines(found, {}, diff.raw(state, found)))
+    screen.show(views.full_lines(found, {}, raw(state, found)))
 
 
-def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[diff.Known, Commit, State]:
+def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[GitEntry, Commit, State]:
     there = place_in_git(place, scope)
     commit = there.repository.commit(rev)
     state = there.at(commit)
     try:
-        return diff.find(state, entry_id, commit.short), commit, state
+        return find_in_state(state, entry_id, commit.short), commit, state
     except AmbiguousIdError as error:
         entries = [*state.kept.values(), *state.waiting.values()]
         entries += [item.entry for item in state.archived.values()]

@@ -8,7 +8,7 @@ from engramdown.lazy import door
 
 if TYPE_CHECKING:
     from engramdown.context.notebooks import known
-    from engramdown.context.search import Asked, Found, flat, past_experience, sought
+    from engramdown.context.search import Asked, Found, flat, past_experience, search_all, sought
     from engramdown.context.sections import BUDGETS, Memory, Section, build, degraded, left_out
     from engramdown.context.sources import Aside, Page
 
@@ -26,6 +26,7 @@ __all__ = [
     "known",
     "left_out",
     "past_experience",
+    "search_all",
     "sought",
 ]
 
@@ -33,7 +34,7 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "notebooks": ["known"],
-        "search": ["Asked", "Found", "flat", "past_experience", "sought"],
+        "search": ["Asked", "Found", "flat", "past_experience", "search_all", "sought"],
         "sections": ["BUDGETS", "Memory", "Section", "build", "degraded", "left_out"],
         "sources": ["Aside", "Page"],
     },

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.git.diff import VERBS, Change, State, compare, words
+    from engramdown.git.diff import VERBS, Change, Known, Place, State, compare, find, raw, words
     from engramdown.git.driver import DRIVER, Setup, drive, plan_setup, program, set_up
     from engramdown.git.lines import Markers
     from engramdown.git.repository import Commit, find_repository
@@ -20,14 +20,18 @@ __all__ = [
     "VERBS",
     "Change",
     "Commit",
+    "Known",
     "Markers",
+    "Place",
     "Setup",
     "State",
     "compare",
     "drive",
+    "find",
     "find_repository",
     "plan_setup",
     "program",
+    "raw",
     "set_up",
     "words",
 ]
@@ -35,7 +39,7 @@ __all__ = [
 __getattr__, __dir__ = door(
     __name__,
     {
-        "diff": ["Change", "State", "VERBS", "compare", "words"],
+        "diff": ["Change", "Known", "Place", "State", "VERBS", "compare", "find", "raw", "words"],
         "driver": ["DRIVER", "Setup", "drive", "plan_setup", "program", "set_up"],
         "lines": ["Markers"],
         "repository": ["Commit", "find_repository"],

@@ -30,8 +30,7 @@ from engramdown.engram import (
     slug,
 )
 from engramdown.kinds import LESSONS, PROFILE, RULES, kind_in, kind_in_scope
-from engramdown.markdown import FrontMatter
-from engramdown.markdown.front_matter import parse_front_matter
+from engramdown.markdown import FrontMatter, parse_front_matter
 
 _OPEN: Final = "<!--"
 _CLOSE: Final = "-->"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.integrations.agents_md import Change, page, read, write
+    from engramdown.integrations.agents_md import BLOCK_BUDGET, Change, page, read, write
     from engramdown.integrations.chat.endpoint import (
         OPENAI_KEY,
         Address,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AGENTS",
+    "BLOCK_BUDGET",
     "BUDGET",
     "EVENTS",
     "FOLDER",
@@ -74,7 +75,7 @@ __all__ = [
 __getattr__, __dir__ = door(
     __name__,
     {
-        "agents_md": ["Change", "page", "read", "write"],
+        "agents_md": ["BLOCK_BUDGET", "Change", "page", "read", "write"],
         "chat.endpoint": [
             "Address",
             "AddressError",

@@ -28,8 +28,8 @@ from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, SOUL, is
 from engramdown.language import (
     heading,
     inert,
+    similarity_of,
 )
-from engramdown.language.similarity import similarity_of
 from engramdown.markdown import Document, Placed, parse, written
 from engramdown.transcripts import is_session_id
 

@@ -8,6 +8,7 @@ from engramdown.lazy import door
 
 if TYPE_CHECKING:
     from engramdown.language.characters import on_screen, visible
+    from engramdown.language.similarity import similarity_of
     from engramdown.language.untrusted import bullet, heading, inert, one_line, paragraphs
     from engramdown.language.words import (
         STOP_WORDS,
@@ -28,6 +29,7 @@ __all__ = [
     "on_screen",
     "one_line",
     "paragraphs",
+    "similarity_of",
     "spaced",
     "visible",
     "word_key",
@@ -38,6 +40,7 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "characters": ["on_screen", "visible"],
+        "similarity": ["similarity_of"],
         "untrusted": ["bullet", "heading", "inert", "one_line", "paragraphs"],
         "words": ["STOP_WORDS", "UNSPACED", "is_inflected", "spaced", "word_key", "word_set"],
     },

@@ -9,7 +9,7 @@ from engramdown.lazy import door
 if TYPE_CHECKING:
     from engramdown.markdown.blocks import Block
     from engramdown.markdown.document import Document, Placed, parse, written
-    from engramdown.markdown.front_matter import FrontMatter
+    from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
     from engramdown.markdown.marked_block import BlockError, put_in, taken_out
     from engramdown.markdown.metadata import Metadata, current_id, is_address
 
@@ -23,6 +23,7 @@ __all__ = [
     "current_id",
     "is_address",
     "parse",
+    "parse_front_matter",
     "put_in",
     "taken_out",
     "written",
@@ -33,7 +34,7 @@ __getattr__, __dir__ = door(
     {
         "blocks": ["Block"],
         "document": ["Document", "Placed", "parse", "written"],
-        "front_matter": ["FrontMatter"],
+        "front_matter": ["FrontMatter", "parse_front_matter"],
         "marked_block": ["BlockError", "put_in", "taken_out"],
         "metadata": ["Metadata", "current_id", "is_address"],
     },

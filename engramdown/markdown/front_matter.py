@@ -1,7 +1,7 @@
 r"""Front matter, read as YAML and edited without touching the rest: of skills, journals and notes.
 
-``parse_front_matter(x).render() == x`` for every ``x``. An edit changes the bytes of the value that it is about
-and no others: comments, order, line ends, a byte order mark and keys that nobody knows stay as they
+``parse_front_matter(x).render() == x`` for every ``x``. An edit changes the bytes of the value that
+it is about and no others: comments, order, line ends, a byte order mark and keys that nobody knows stay as they
 are. Nothing is expanded, resolved or run: an alias, a tag or a mapping is reported as not being a
 text, and stays. Only ``\n`` ends a line. The cost grows linearly with the text, and what is longer
 than :data:`LONGEST_HEAD` is not front matter that anybody wrote: no key of it is read.
@@ -254,7 +254,8 @@ class FrontMatter(NamedTuple):
     def with_value(self, name: str, value: str) -> FrontMatter:
         r"""Return the whole with a value in the place of what stands on the line of a key.
 
-        >>> parse_front_matter("---\nupdated: 2026 # by us\n---\n").with_value("updated", "2027").head
+        >>> page = parse_front_matter("---\nupdated: 2026 # by us\n---\n")
+        >>> page.with_value("updated", "2027").head
         'updated: 2027 # by us\n'
         """
         return self._with(name, value, lambda old: old[:1] not in ("|", ">"))

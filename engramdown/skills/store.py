@@ -70,7 +70,8 @@ class SkillStore:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     store = SkillStore(Path(folder))
-    ...     page = parse_front_matter("---\nname: charts\ndescription: Make charts\n---\nWith care.\n")
+    ...     text = "---\nname: charts\ndescription: Make charts\n---\nWith care.\n"
+    ...     page = parse_front_matter(text)
     ...     store.create("charts", page).description
     'Make charts'
     """

@@ -10,7 +10,7 @@ import pytest
 
 from engramdown import Cortex
 from engramdown.cortex.cortex import OLD_NAMES
-from engramdown.moved import MOVED
+from engramdown.lazy import MOVED
 
 
 @pytest.mark.parametrize("old", MOVED)
