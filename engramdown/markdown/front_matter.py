@@ -1,10 +1,11 @@
 r"""Front matter, read as YAML and edited without touching the rest: of skills, journals and notes.
 
 ``parse_front_matter(x).render() == x`` for every ``x``. An edit changes the bytes of the value that
-it is about and no others: comments, order, line ends, a byte order mark and keys that nobody knows stay as they
-are. Nothing is expanded, resolved or run: an alias, a tag or a mapping is reported as not being a
-text, and stays. Only ``\n`` ends a line. The cost grows linearly with the text, and what is longer
-than :data:`LONGEST_HEAD` is not front matter that anybody wrote: no key of it is read.
+it is about and no others: comments, order, line ends, a byte order mark and keys that nobody knows
+stay as they are. Nothing is expanded, resolved or run: an alias, a tag or a mapping is reported as
+not being a text, and stays. Only ``\n`` ends a line. The cost grows linearly with the text, and
+what is longer than :data:`LONGEST_HEAD` is not front matter that anybody wrote: no key of it is
+read.
 """
 
 from __future__ import annotations
