@@ -8,8 +8,6 @@ from __future__ import annotations
 import time
 from datetime import UTC, date, datetime
 
-__all__ = ["local", "moment", "nanoseconds", "today"]
-
 
 def today() -> date:
     """Return the date where the user is."""

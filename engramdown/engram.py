@@ -16,25 +16,6 @@ from typing import Final, Literal, get_args
 
 from engramdown.errors import InvalidEngramError
 
-__all__ = [
-    "BASES",
-    "CONFIDENCES",
-    "KINDS",
-    "RULE_KINDS",
-    "SCOPES",
-    "SOURCES",
-    "Basis",
-    "Confidence",
-    "Engram",
-    "Kind",
-    "Scope",
-    "Source",
-    "fact_key",
-    "fold",
-    "pointers",
-    "slug",
-]
-
 Kind = Literal["always", "never", "when", "lesson", "profile"]
 Scope = Literal["global", "project"]
 Confidence = Literal["high", "medium", "low"]

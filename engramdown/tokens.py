@@ -11,8 +11,6 @@ import re
 from functools import cache
 from typing import Final
 
-__all__ = ["IMAGE_TOKENS", "estimate_tokens"]
-
 IMAGE_TOKENS: Final = 1600
 """What a part of a message that is no text costs, an image say: providers ask about as much."""
 

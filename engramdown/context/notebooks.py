@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from engramdown.journal.working_notes import WorkingNotes
     from engramdown.storage.disk import Disk
 
-__all__ = ["FOLDERS", "Notebooks", "known"]
-
 FOLDERS: Final = ("journal", "working")
 """The folders in that of a scope: of the journal, and of the notes."""
 

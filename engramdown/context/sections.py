@@ -25,23 +25,6 @@ from engramdown.tokens import estimate_tokens
 if TYPE_CHECKING:
     from engramdown.recall.memories import MemoryIndex
 
-__all__ = [
-    "BUDGETS",
-    "FRAME",
-    "HISTORY",
-    "TEMPLATES",
-    "Memory",
-    "MemoryContext",
-    "Section",
-    "build",
-    "renderer",
-    "retrospect",
-    "scratchpad_context",
-    "scratchpad_section",
-    "select",
-    "soul_section",
-]
-
 _DEGRADED: Final = (
     "Memory is degraded: what is said now may be missing from the transcript. Tell the user. ({})"
 )

@@ -43,18 +43,6 @@ if TYPE_CHECKING:
     from engramdown.episodes.earlier_sessions import EarlierSession
     from engramdown.gate.arrivals import Pulled
 
-__all__ = [
-    "FOLDER",
-    "SOUL",
-    "Aside",
-    "Identity",
-    "Page",
-    "Recollection",
-    "Why",
-    "left",
-    "taken_out",
-]
-
 # What is left of what a session was told of who is who, when memory has changed since.
 #
 # Promises: pure; a session sees what there was when it began: nothing that is added or changed

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.model_runs import Asking
 
-__all__ = ["JOBS", "NO_MODEL", "PASS_TOKENS", "Conversation"]
-
 JOBS: Final = ("gist", "handoff")
 """The names of its calls in the ledger, and of its prompts."""
 NO_MODEL: Final = (

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from engramdown.conversation.tool_echo import Overheard
     from engramdown.journal.working_notes import WorkingNotes
 
-__all__ = ["CompactionBeside", "Conversations"]
-
 _FOLLOWED: Final = 32
 
 

@@ -24,19 +24,6 @@ from engramdown.transcripts.sessions import lines
 from engramdown.transcripts.summary_log import Gist, Source
 from engramdown.transcripts.visibility import REDACTED, excluded, repeats_memory
 
-__all__ = [
-    "EXPAND",
-    "GREP",
-    "SCOPES",
-    "Described",
-    "Expanded",
-    "Expansion",
-    "Found",
-    "Lineage",
-    "Scope",
-    "pointer",
-]
-
 Scope = Literal["both", "messages", "summaries"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 GREP: Final = 20

@@ -54,26 +54,6 @@ if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
     from engramdown.hippocampus.entry import Entry
 
-__all__ = [
-    "LEAST",
-    "SOUL",
-    "Around",
-    "Choice",
-    "Fate",
-    "Listed",
-    "Looking",
-    "Parts",
-    "Relevant",
-    "Seen",
-    "Wanted",
-    "allotted",
-    "assemble",
-    "fates",
-    "journal",
-    "look_up",
-    "noted",
-]
-
 # Of what is free for earlier messages, what may be spent to tell that some are left out.
 _TELL: Final = 8
 _NOT_RECORDED: Final = (

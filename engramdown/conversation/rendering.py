@@ -20,31 +20,6 @@ from engramdown.language.untrusted import bullet, inert, one_line
 from engramdown.transcripts.episode import Pointer
 from engramdown.transcripts.summary_log import Gist, Source
 
-__all__ = [
-    "EMPTY",
-    "FAILED",
-    "GOES_ON",
-    "HEADING",
-    "SUMMARY",
-    "SYSTEM",
-    "Dropped",
-    "Shown",
-    "Step",
-    "WorkingContext",
-    "anthropic_request",
-    "arguments",
-    "ends",
-    "gist_placeholder",
-    "openai_messages",
-    "prompt_text",
-    "result_text",
-    "shown_gist",
-    "shown_message",
-    "spoken",
-    "steps",
-    "strays",
-]
-
 # What a model is shown of a conversation, item by item, whoever the provider is.
 #
 # Promises: pure; an item is shown whole or as one line that says where the whole stands; which

@@ -37,17 +37,6 @@ from engramdown.storage.disk import Disk
 from engramdown.transcripts.summary_log import Form, Gist, GistLog, Source, read_gist, write_gist
 from engramdown.transcripts.visibility import LOOKED_UP, repeats_memory
 
-__all__ = [
-    "MODES",
-    "Compacted",
-    "Compaction",
-    "Mode",
-    "RehearsedTrack",
-    "RunnerProtocol",
-    "Write",
-    "pretend",
-]
-
 Mode = Literal["incremental", "full", "handoff"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 """One round; as many as help; everything before the tail, for somebody who has not read it."""

@@ -12,8 +12,6 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["Overheard", "holds_words", "is_borrowed", "quoted", "words_of"]
-
 _WORD: Final = re.compile(r"\w{4,}")
 _BETWEEN: Final = re.compile(r"[\W_]+")
 _MOST: Final = 0.8

@@ -36,18 +36,6 @@ from engramdown.transcripts.summary_log import (
 )
 from engramdown.transcripts.visibility import REDACTED, excluded, read_mark
 
-__all__ = [
-    "FRAME",
-    "ROLES",
-    "Count",
-    "Said",
-    "Track",
-    "gist_item",
-    "placeholder",
-    "said",
-    "said_item",
-]
-
 _PIECE: Final = 4096
 _HEAD: Final = 128
 _NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from engramdown.gate.review import Review
     from engramdown.gate.scopes import Scopes
 
-__all__ = ["Doing", "Session"]
-
 _ASKED_BEFORE: Final = 50
 
 

@@ -14,25 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from engramdown.engram import Kind, Scope
 
-__all__ = [
-    "LONGEST",
-    "Arguments",
-    "DescribeArguments",
-    "ExpandArguments",
-    "ForgetArguments",
-    "GrepArguments",
-    "JournalArguments",
-    "JournalSearchArguments",
-    "MemorizeArguments",
-    "NotesArguments",
-    "RecallArguments",
-    "ReviewArguments",
-    "SkillArguments",
-    "TopicArguments",
-    "read_arguments",
-    "schema_of",
-]
-
 # What a model gives a tool, held against what it was told to give.
 #
 # Promises: pure; anything may come in: what is wrong is told in sentences that a model can act on,

@@ -68,21 +68,6 @@ if TYPE_CHECKING:
     from engramdown.recall.hits import Context, Hit, Message
     from engramdown.transcripts.summary_log import Gist
 
-__all__ = [
-    "MOST",
-    "describe",
-    "expand",
-    "forget",
-    "grep",
-    "memorize",
-    "recall_skill",
-    "recall_topic",
-    "review",
-    "search_journals",
-    "write_journal",
-    "write_notes",
-]
-
 _PIECE: Final = 300
 MOST: Final = 20
 _LESSONS: Final = 40

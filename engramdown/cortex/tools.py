@@ -22,29 +22,6 @@ from engramdown.language.untrusted import inert
 if TYPE_CHECKING:
     from engramdown.cortex.session import Parts, Session
 
-__all__ = [
-    "DESCRIBE",
-    "EXPAND",
-    "FORGET",
-    "GREP",
-    "MEMORIZE",
-    "MEMORY_TOOLS",
-    "RECALL",
-    "RECALL_SKILL",
-    "RECALL_TOPIC",
-    "REVIEW",
-    "SEARCH_JOURNALS",
-    "STYLES",
-    "TOOLS",
-    "WRITE_JOURNAL",
-    "WRITE_NOTES",
-    "Answer",
-    "Definition",
-    "Tool",
-    "definitions",
-    "use",
-]
-
 # How providers want the definition of a tool.
 #
 # Promises: pure; the same name, description and schema everywhere, wrapped as each provider asks.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.doctor.findings import Finding, find
-from engramdown.doctor.syntax import SOUL, Sheet, damage, day, metadata_findings
+from engramdown.doctor.syntax import Sheet, damage, day, metadata_findings
 from engramdown.engram import Scope
 from engramdown.errors import GitError
 from engramdown.git.repository import Repository, Staged
@@ -22,7 +22,7 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import is_for_git
 from engramdown.hippocampus.placement import as_entry
 from engramdown.hippocampus.snapshot import decoded, meant, named
-from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name
+from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, SOUL, is_name
 from engramdown.kinds import SOUL as SOUL_STAGED
 from engramdown.language.claims import Mark, read
 from engramdown.language.similarity import Rewordings
@@ -31,8 +31,6 @@ from engramdown.markdown.metadata import is_address
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import FOLDER
 from engramdown.storage.disk import megabytes
-
-__all__ = ["StagedReport", "check", "check_form", "in_order", "inspect_staged", "stops"]
 
 _ORDER: Final = (PROFILE, SOUL, RULES, LESSONS)
 # Texts that differ in one of these are never the same, see engramdown.language.similarity.

@@ -12,8 +12,6 @@ from typing import Final, Literal
 
 from engramdown.secrets.redaction import redact
 
-__all__ = ["CODES", "Code", "Finding", "Level", "find"]
-
 Level = Literal["error", "warning", "note"]
 
 

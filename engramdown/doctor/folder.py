@@ -34,8 +34,6 @@ from engramdown.storage.disk import Disk, megabytes
 from engramdown.storage.locks import ScopeLock
 from engramdown.storage.safe_open import open_regular, what_instead
 
-__all__ = ["UNREADABLE", "Inspection", "inspect", "inspect_settings"]
-
 UNREADABLE: Final = frozenset({"cannot-read", "link", "not-a-file", "too-large"})
 """The codes of files that could not be read."""
 

@@ -30,22 +30,6 @@ from engramdown.transcripts.sessions import Sessions, left_open
 from engramdown.transcripts.summary_log import FOLDER as GISTS
 from engramdown.transcripts.visibility import REDACTED
 
-__all__ = [
-    "Sourced",
-    "Tally",
-    "Tidying",
-    "count_transcripts",
-    "inspect_origins",
-    "inspect_transcripts",
-    "journalled",
-    "learned",
-    "learned_from",
-    "plan_tidying",
-    "remaining",
-    "telling_findings",
-    "tidy",
-]
-
 _TORN: Final = ".torn-"
 _REFERS: Final = b'"payload"'
 _BLOCK: Final = 4 * 1024 * 1024

@@ -20,8 +20,6 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata
 
-__all__ = ["Ids", "expired_ids", "fix", "repair"]
-
 # Mending a line can lay another finding open: a duplicate that has a wrong value, too.
 _PASSES: Final = 3
 _WHY: Final = "doctor"

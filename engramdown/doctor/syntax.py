@@ -23,8 +23,6 @@ from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import Metadata, trailing_span
 from engramdown.secrets.redaction import find_secrets
 
-__all__ = ["SOUL", "Sheet", "comments", "corrected", "damage", "day", "metadata_findings"]
-
 _BLANK: Final = " \t\r\n"
 _BOM: Final = "\ufeff"
 _FOREIGN: Final = re.compile("[\udc80-\udcff]")

@@ -19,9 +19,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 from engramdown.clock import moment
 from engramdown.engram import Engram, Scope
 from engramdown.errors import EngramdownError, InvalidEngramError, SettingsError, StoreError
-from engramdown.gate.gate import harmless
-from engramdown.gate.proposals import Proposal
-from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.entry import Entry, entry_id
 from engramdown.hippocampus.git_state import known_to_git
@@ -37,10 +34,10 @@ from engramdown.settings import CONFIG, named
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
+    from engramdown.gate.proposals import Proposal
     from engramdown.gate.queue import Answer
+    from engramdown.gate.receipts import Receipt
     from engramdown.skills.files import SkillFiles
-
-__all__ = ["NAME", "Approvals", "Arrival", "Found", "Pulled", "Said", "proposal"]
 
 _AS_IT_IS: Final = ("accept", None)
 
@@ -373,6 +370,8 @@ _PAGE: Final = "it shapes what a model is told, and came with git"
 
 def proposal(found: Found) -> Proposal:
     """Return what waits for approval, as a person decides on it."""
+    from engramdown.gate.proposals import Proposal
+
     is_page = found.item.placed is None
     return Proposal(
         id=found.id,
@@ -400,6 +399,8 @@ def resolve(found: Found, decision: str, text: str | None, add: Callable[[Did], 
         EntryNotFoundError: If the entry is not there any more.
         StoreError: If it could not be written.
     """
+    from engramdown.gate.receipts import Receipt
+
     engram = _engram(found)
     if decision == "skip":
         return Receipt(engram, "queued", "skipped", found.id, found.item.file)
@@ -424,6 +425,8 @@ def resolve_each(
     found: Found, decision: str, text: str | None, add: Callable[[Did], object]
 ) -> Receipt:
     """Carry out what a person decided about one of many; an error becomes a receipt."""
+    from engramdown.gate.receipts import Receipt
+
     try:
         return resolve(found, decision, text, add)
     except EngramdownError as error:
@@ -439,6 +442,9 @@ def _reword(found: Found, text: str) -> None:
 
 def _engram(found: Found) -> Engram:
     """Return what waits as an engram: its words, and of what it claims what can be."""
+    # Imported here: a session that begins is told of news and decides nothing.
+    from engramdown.gate.gate import harmless
+
     text = found.item.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if found.item.placed is None:
         return harmless(Engram(text if text.strip() else _BLANK, "profile", found.store.scope))

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
-__all__ = ["Compaction", "CompactionReceipt", "Prepared", "compact", "tidied"]
-
 _JOB: Final = "compaction"
 
 _MOST_QUESTIONS: Final = 20

@@ -18,8 +18,6 @@ from engramdown.language.claims import read
 from engramdown.language.similarity import Rewordings, in_full, is_contrary, similarity_of
 from engramdown.language.words import same_word, word_set
 
-__all__ = ["Contradictions", "Subjects", "contradiction", "nearest"]
-
 _NEAR: Final = 0.5
 _OTHER_KIND: Final = {"always": "never", "never": "always"}
 _LOOKED_AT: Final = 4_000

@@ -54,8 +54,6 @@ from engramdown.transcripts.summary_log import FOLDER as GISTS
 if TYPE_CHECKING:
     from engramdown.settings import Settings
 
-__all__ = ["Erased", "Gone", "Shared", "erase", "finish"]
-
 _LOCK: Final = "erasing.lock"
 _GOES_ON: Final = "What is left of the erasure is done by the next command that opens memory."
 _HANDLED: Final = frozenset({"history.jsonl", NOTE, f"{NOTE}.part", "erased"})

@@ -19,8 +19,6 @@ from engramdown.engram import fold
 from engramdown.language.claims import read
 from engramdown.storage.disk import Disk, named_errors
 
-__all__ = ["FOLDER", "Marks"]
-
 FOLDER: Final = "erased"
 """The folder, in that of a scope, with a file of its own that hides it from git."""
 

@@ -20,24 +20,6 @@ from engramdown.kinds import scope_for
 from engramdown.language.similarity import Rewordings, in_full
 from engramdown.secrets.redaction import find_secrets, redact
 
-__all__ = [
-    "REASONS",
-    "Action",
-    "Code",
-    "Decision",
-    "Evidence",
-    "Findings",
-    "TurnedDown",
-    "decide",
-    "harmless",
-    "holds_secret",
-    "humble",
-    "is_own_word",
-    "kind_of",
-    "nothing_erased",
-    "scope_of",
-]
-
 Action = Literal["encode", "confirm", "discard"]
 Code = Literal[
     "off",

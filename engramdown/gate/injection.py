@@ -26,8 +26,6 @@ from typing import Final
 
 from engramdown.language.characters import hidden_characters
 
-__all__ = ["find_instruction"]
-
 
 def find_instruction(text: str) -> str:
     """Return why ``text`` should wait for a person, or ``""`` if nothing speaks against it.

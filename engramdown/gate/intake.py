@@ -26,8 +26,6 @@ from engramdown.gate.receipts import Decided, Receipt, discard, encode_into, fai
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.protocol import HippocampusProtocol
 
-__all__ = ["Intake"]
-
 
 class Intake:
     """The gate before two stores.

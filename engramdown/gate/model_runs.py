@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from engramdown.models.ledger import Ledger
     from engramdown.models.port import Asker, LanguageModel
 
-__all__ = ["Asking", "ledger_of", "prompts_for", "prompts_of"]
-
 _OF_THE_USER: Final = frozenset({"identity", "facts"})
 
 

@@ -14,20 +14,6 @@ from engramdown.engram import Engram, fold
 from engramdown.errors import EngramdownError
 from engramdown.hippocampus.entry import Entry, Written
 
-__all__ = [
-    "Identity",
-    "Operation",
-    "Order",
-    "Pending",
-    "Queue",
-    "Tick",
-    "TickRefusedError",
-    "always",
-    "identity",
-    "kind_and_fold",
-    "only",
-]
-
 Operation = Literal[
     "encode", "replace", "forget", "drop", "merge", "supersede", "expire", "move", "skill"
 ]

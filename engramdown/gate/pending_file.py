@@ -65,8 +65,6 @@ from engramdown.secrets.redaction import redact
 from engramdown.skills.store import SkillStore
 from engramdown.skills.validation import check_description, check_label, check_text
 
-__all__ = ["REASONS", "FileQueue", "entry_of", "question", "revision", "settle"]
-
 _OPERATIONS: Final[dict[str, Operation]] = {each: each for each in get_args(Operation)}
 _TICKS: Final[dict[str, Tick]] = {"x": "x", "-": "-"}
 _SAYS: Final = {"git": "carried out a tick that came with git on"}

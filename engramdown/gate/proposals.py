@@ -18,9 +18,6 @@ from engramdown.hippocampus.entry import Entry
 from engramdown.language.similarity import Rewordings, is_rewording
 from engramdown.markdown.metadata import OPERATIONS
 
-__all__ = ["Proposal", "describe"]
-
-
 # What waits times what is known: so much is compared, and of what is alike so much looked at.
 _COMPARED: Final = 1_000_000
 _LOOKED_AT: Final = 40

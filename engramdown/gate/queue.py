@@ -48,17 +48,6 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import PENDING
 from engramdown.storage.disk import Disk
 
-__all__ = [
-    "DECISIONS",
-    "Answer",
-    "CameWithGit",
-    "Gates",
-    "PlainQueue",
-    "Waiting",
-    "check_decision",
-    "nothing_came",
-]
-
 DECISIONS: Final = ("accept", "decline", "skip")
 
 _ELSEWHERE: Final = (

@@ -20,18 +20,6 @@ from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.protocol import BatchProtocol, HippocampusProtocol
 from engramdown.kinds import PENDING
 
-__all__ = [
-    "Decided",
-    "Receipt",
-    "discard",
-    "encode_into",
-    "failed",
-    "queue_into",
-    "waiting_receipt",
-    "write",
-    "written_receipt",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Receipt:

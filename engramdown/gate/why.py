@@ -35,8 +35,6 @@ from engramdown.transcripts.visibility import REDACTED, excluded
 if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
 
-__all__ = ["Brought", "Kept", "Known", "Said", "Taught", "Why", "why"]
-
 Known = Entry | Proposal | Archived
 
 _AROUND: Final = 2

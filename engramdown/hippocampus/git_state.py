@@ -110,7 +110,7 @@ class WorkTree(NamedTuple):
         """
         form = "--format=%H%x09%gd%x09%gs"
         said = self._ask("log", "-g", f"-n{_MOST}", "--date=unix", form, "HEAD", "--")
-        lines = [line.split("\t", 2) for line in said.splitlines() if line.count("\t") > 1]
+        lines = [line.split("\t", 2) for line in said.split("\n") if line.count("\t") > 1]
         moves = []
         for (commit, when, done), (old, *_) in zip(lines, [*lines[1:], [""]], strict=False):
             # A branch that begins where we are brings nothing; a reset to there does.
@@ -145,7 +145,7 @@ class WorkTree(NamedTuple):
             GitError: If git cannot be asked.
         """
         said = self._ask("cat-file", "--batch-check", given="".join(f"{name}\n" for name in names))
-        answers = (line.split(" ") for line in said.splitlines())
+        answers = (line.split(" ") for line in said.split("\n"))
         return {words[0] for words in answers if words[1:2] == ["blob"]}
 
     def late_blobs(self, path: Path) -> set[str]:

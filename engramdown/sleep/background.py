@@ -16,8 +16,6 @@ from engramdown.forks import Event, in_child
 if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
 
-__all__ = ["Background"]
-
 
 class Background(ABC):
     """Works in a thread; use it as a context manager, or call ``start`` and ``stop``.

@@ -26,19 +26,6 @@ if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
-__all__ = [
-    "JOBS",
-    "SHOWN",
-    "Identity",
-    "Job",
-    "Mistakes",
-    "Replay",
-    "Statements",
-    "Surprises",
-    "Told",
-    "facts",
-]
-
 SHOWN: Final = 40
 """So many messages of the user a model is shown at once."""
 

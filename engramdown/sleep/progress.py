@@ -25,24 +25,6 @@ from engramdown.storage.disk import Disk
 from engramdown.storage.safe_open import open_regular
 from engramdown.transcripts.episode import Episode
 
-__all__ = [
-    "BESIDE",
-    "LONGEST_WAIT",
-    "NAME",
-    "NEVER",
-    "TRIES",
-    "WORK",
-    "Attempts",
-    "Mark",
-    "Part",
-    "SleepState",
-    "Work",
-    "digest_of",
-    "is_ripe",
-    "next_try",
-    "slept_at",
-]
-
 NAME: Final = "sleep.jsonl"
 """The file of what was done, in the folder of a scope."""
 TRIES: Final = 3

@@ -13,8 +13,6 @@ from engramdown.gate.compaction import CompactionReceipt
 from engramdown.gate.receipts import Receipt
 from engramdown.models.ledger import Spent
 
-__all__ = ["Deed", "JobReport", "Kind", "SleepSummary", "WorkSummary"]
-
 
 @dataclass(slots=True)
 class JobReport:

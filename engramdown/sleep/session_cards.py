@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.scopes import Scopes
 
-__all__ = ["JOB", "NO_MODEL", "CardState", "card_state", "fill_card"]
-
 JOB: Final = "card"
 """Its name in the ledger, and of its prompt."""
 NO_MODEL: Final = (

@@ -30,6 +30,7 @@ from engramdown.consolidation.procedures import (
 )
 from engramdown.context.skill_reader import Skillbook
 from engramdown.engram import Scope, pointers
+from engramdown.episodes.forget import WORK
 from engramdown.errors import (
     InvalidSkillError,
     ModelError,
@@ -49,7 +50,7 @@ from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.validation import check_description, check_label, label_of
 from engramdown.sleep.jobs import JOBS, SHOWN, Identity, Job, Told
-from engramdown.sleep.progress import WORK, Mark, SleepState
+from engramdown.sleep.progress import Mark, SleepState
 from engramdown.sleep.reports import SleepSummary
 from engramdown.sleep.steps import Night, Place, Steps
 from engramdown.storage.disk import Disk
@@ -59,8 +60,6 @@ from engramdown.transcripts.visibility import visible, without_repeats
 
 if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
-
-__all__ = ["COMPACTION", "Sleep"]
 
 COMPACTION: Final = "compaction"
 """The job that is about the memory of a scope, not about a session."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
-__all__ = ["LASTING", "Learning", "Night", "Place", "Steps"]
-
 LASTING: Final = frozenset(
     {"timeout", "rate_limited", "server_error", "unreachable", "unauthorized", "missing_sdk"}
 )

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.scopes import Scopes
 
-__all__ = ["News", "Watching", "edited", "news_of"]
-
 _BEAT: Final = 0.5
 """Seconds between two looks at which folders there are."""
 _AGAIN: Final = 2.0

@@ -25,7 +25,7 @@ from engramdown.context.builder import ContextBuilder
 from engramdown.conversation.conversations import Conversations
 from engramdown.engram import CONFIDENCES, Engram, Scope, fold
 from engramdown.episodes.card import CardFiles
-from engramdown.episodes.forget import in_hand
+from engramdown.episodes.forget import WORK, in_hand
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import (
     EngramdownError,
@@ -40,7 +40,7 @@ from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.sleep.background import Background
-from engramdown.sleep.progress import WORK, Mark, SleepState, is_ripe, next_try
+from engramdown.sleep.progress import Mark, SleepState, is_ripe, next_try
 from engramdown.sleep.reports import Deed, Kind, SleepSummary, WorkSummary
 from engramdown.sleep.session_cards import JOB, fill_card
 from engramdown.sleep.steps import LASTING, Night, Place, Steps
@@ -53,8 +53,6 @@ from engramdown.transcripts.visibility import visible
 if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
-
-__all__ = ["LOCK", "Round", "Worker", "reinforced", "work_once"]
 
 
 def work_once(

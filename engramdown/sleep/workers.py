@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from engramdown.sleep.watcher import News, Watching
     from engramdown.sleep.worker import Worker
 
-__all__ = ["Sleeper"]
-
 
 class Workers:
     """Starts what works in the background on two scopes."""

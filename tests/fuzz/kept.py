@@ -87,7 +87,7 @@ def states(data: bytes) -> None:
         root = Path(folder)
         disk = Disk()
         places = (
-            *(root / name for name in (progress.NAME, progress.WORK, locks.NAME)),
+            *(root / name for name in (progress.NAME, forget.WORK, locks.NAME)),
             *(root / migration.MIGRATED, root / "episodes" / recorder.marker(1)),
             *(
                 root / "episodes" / forget.UNFINISHED,
