@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher, get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
@@ -65,6 +64,8 @@ def left(before: str, now: str) -> str:
     >>> left("Be kind.\nBe brief.\nNever swear.\n", "Be kind.\nNever swear.\nSing.\n")
     'Be kind.\nNever swear.\n'
     """
+    from difflib import SequenceMatcher
+
     if before == now or not now.strip():
         return before if before == now else ""
     old, new = before.split("\n"), now.split("\n")
@@ -127,6 +128,8 @@ def _reworded(step: Step) -> Iterator[tuple[str, tuple[str, str]]]:
 
     Such a line is known by its words, so that for memory it went and another one came.
     """
+    from difflib import get_close_matches
+
     if step.by != "person":
         return
     mine = [change for change in step.changes if change.file == PROFILE]
