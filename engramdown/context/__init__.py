@@ -1,4 +1,4 @@
-"""Context."""
+"""What a model is shown of memory."""
 
 from __future__ import annotations
 

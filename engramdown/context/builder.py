@@ -1,4 +1,4 @@
-"""What a model is shown of two scopes: memory, who is who, skills, earlier sessions, the journal.
+"""Builds what a model is shown of two scopes: memory, identity, skills, earlier sessions.
 
 An unchanged memory gives unchanged bytes. Nothing here writes memory or asks a model.
 """

@@ -1,8 +1,7 @@
-"""The journal and the working notes of two scopes: where they are, and what a model may see.
+"""The journal and the working notes of two scopes, and what of them a model may see.
 
-Promises: nothing is created by asking; in a rehearsal nothing is written; what git brought and
-nobody approved reaches no model where that is set; a journal that cannot be read is a notice, and
-nothing of it is told.
+Asking creates nothing, and a dry run writes nothing. What git brought and nobody approved reaches
+no model where that is set. A journal that cannot be read becomes a notice and is left out.
 """
 
 from __future__ import annotations

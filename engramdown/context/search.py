@@ -1,8 +1,7 @@
-"""Memories, transcripts, the journal and working notes, searched at once.
+"""Searches memories, transcripts, the journal and working notes at once.
 
-Promises: any text is a query; what is asked of all is found in all, and what only transcripts know
-(a session, a role) is not asked of memories. A journal that is not there costs a look at its
-folder. Reads only.
+Any text is a query. What only transcripts know, such as a session or a role, is not asked of
+memories. A journal that does not exist costs a look at its folder. It only reads.
 """
 
 from __future__ import annotations

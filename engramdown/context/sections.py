@@ -1,6 +1,7 @@
-"""What a model is shown of memory, in its parts.
+"""The sections of what a model is shown, chosen under budgets and rendered.
 
-Promises: a context is the text that a model gets, and knows what it is made of. No clock, no file.
+A :class:`MemoryContext` is the text that a model gets, and it knows what it is made of. Nothing
+here reads a file or a clock.
 """
 
 from __future__ import annotations

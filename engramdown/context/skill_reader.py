@@ -1,8 +1,8 @@
-"""The skills of two scopes: which ones a model may be shown, and what it reads of one.
+"""Gives a model the skills of two scopes: which it may see, and what it reads of one.
 
-Promises: whatever a model passes as a label or a file, it gets an answer that it can act on, and
-nothing out of the folder of a skill; a broken skill is told with what is wrong, and hides no other;
-what git brought and nobody approved reaches no model where that is set. Reading changes no skill.
+Whatever a model passes as a label or a file, it gets an answer that it can act on, and nothing from
+outside the skill's folder. A broken skill is reported with its errors and hides no other. What git
+brought and nobody approved reaches no model where that is set. Reading changes no skill.
 """
 
 from __future__ import annotations

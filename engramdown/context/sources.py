@@ -1,7 +1,7 @@
-"""What the stores hold, on its way to a model.
+"""Reads from the stores what the context is built of, and the identity files.
 
-Promises: an unchanged memory gives unchanged bytes, and is ranked with the index that was built
-for it before; a project says who the assistant is before the global scope does.
+An unchanged memory gives unchanged bytes and is ranked with the index that was built for it before.
+For who the assistant is, the project comes before the global scope.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Conversation."""
+"""A running conversation: its view, its summaries, its prompts."""
 
 from __future__ import annotations
 

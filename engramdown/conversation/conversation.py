@@ -1,9 +1,8 @@
 """A running conversation, as its assistant and its host see it.
 
-Promises: every word that was said is still there; what a model sees of it is a fold of the
-transcript and the log of summaries. Automatic work never raises and never keeps a message waiting
-for longer than it takes itself; after a failure it rests. One compaction at a time; whoever comes
-meanwhile is told so at once.
+Every word that was said is still there: what a model sees is computed from the transcript and the
+log of summaries. Automatic work never raises and delays no message; after a failure it pauses. Only
+one compaction runs at a time, and whoever asks meanwhile is told so at once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The running conversations of two scopes.
 
-Promises: a conversation that was followed goes on being followed, so that to look again costs only
-what is new; of many, those that were asked for last.
+A conversation that was opened is kept up to date, so that looking again costs only what is new. Of
+many, the most recently used ones are kept.
 """
 
 from __future__ import annotations

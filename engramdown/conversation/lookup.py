@@ -1,10 +1,9 @@
-"""From a summary back to the words that it stands for.
+"""Finds the words that a summary stands for.
 
-Promises: writes nothing; every word that was said is found, whatever summaries cover it, and only
-in the conversation that was asked; what was excluded or redacted is not. A pattern is looked for as
-it stands, capitals or not. The newest is found first. What does not fit is said to be left out, and
-a cursor goes on right behind it, at the same depth: following cursors gives every word of a
-summary's sources.
+It writes nothing. Every word that was said in the conversation is found, whatever summaries cover
+it, except what was excluded or redacted. A pattern is matched literally, ignoring case, newest
+first. What does not fit is counted, and a cursor continues right after it at the same depth, so
+following cursors returns every word of a summary's sources.
 """
 
 from __future__ import annotations

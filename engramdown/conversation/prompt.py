@@ -1,9 +1,9 @@
-"""What a model is shown for the next step of a conversation, put together.
+"""Assembles what a model is shown for the next step of a conversation.
 
-Promises: reads only, and never waits for a model. What is stable comes first, and is the same from
-turn to turn as long as memory is; the conversation follows, only growing; what is another in each
-turn stands behind it. The fresh tail is there whole, the newest message of the user with it,
-whatever the budget; all else keeps to it. What is not shown is told, with why.
+It only reads and never waits for a model. What is stable comes first and stays the same from turn
+to turn while memory does. The conversation follows and only grows; what differs in each turn comes
+last. The newest messages are shown whole whatever the budget, and everything else keeps to it. What
+is left out is reported with the reason.
 """
 
 from __future__ import annotations

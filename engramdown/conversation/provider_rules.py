@@ -1,7 +1,7 @@
-"""Whether a provider would take a prompt, by the rules that its interface is known for.
+"""Checks whether a provider would accept a prompt, by the rules of its interface.
 
-Promises: pure; no complaint means that the rules are kept, and a complaint names the message and
-what is wrong. Only what a conversation of text and tools is made of is known.
+It is pure. No complaint means that the rules are kept; a complaint names the message and what is
+wrong. It knows conversations of text and tools only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a model is shown for the next step of a conversation, in its parts.
+"""A prompt in its parts, rendered as text or as the messages of OpenAI and Anthropic.
 
-Promises: pure; a context knows what it is made of, what it costs, and what is not in it and why.
-The same parts give the same bytes, whatever they are rendered as; what changes from turn to turn
-stands behind the newest message.
+It is pure. A context knows what it is made of, what it costs, and what was left out and why. The
+same parts give the same bytes however they are rendered, and what changes from turn to turn comes
+after the newest message.
 """
 
 from __future__ import annotations

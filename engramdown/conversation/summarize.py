@@ -1,8 +1,9 @@
-"""Summaries of a conversation, written and put in their places.
+"""Writes the summaries of a conversation and puts them in place.
 
-Promises: no lock is held while a model thinks; a pass of which one summary fails writes none, and
-leaves the conversation as it was, byte by byte. What a summary covers is looked at again when it is
-written: if somebody else was faster it is dropped, and what was said meanwhile is never covered.
+No lock is held while a model thinks. If one summary of a pass fails, none is written and the
+conversation stays byte for byte as it was. What a summary covers is checked again when it is
+written: if somebody else was faster it is dropped, and what was said in the meantime is never
+covered.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Whether what a model wants to remember is a tool's word rather than the user's.
+"""Tells whether what a model wants to remember is a tool's word or the user's.
 
-Promises: pure; compares words, not meanings: who re-words what a page said is not caught here, and
-passes the gate as any word of the user's does. What was said before the running turn counts where
-it was said in these very words.
+It is pure and compares words, not meanings: a rewording of what a page said is not caught here and
+passes the gate as the user's word does. What was said before the running turn counts if it was said
+in these very words.
 """
 
 from __future__ import annotations

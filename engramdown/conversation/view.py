@@ -1,9 +1,8 @@
 """The view of one conversation, kept up to date as it grows.
 
-Promises: writes nothing but a cache, and that only for whoever writes a summary. To look again
-costs as much as was added since; what is covered by a summary is not kept in mind, and not even
-read where the cache says so. What was excluded or redacted is not in the view, nor is a summary
-that was made from it. A summary is read only after the messages that it covers.
+It writes nothing but a cache, and only when a summary is written. Looking again costs as much as
+was added since. Messages that a summary covers are not kept in memory, nor read where the cache
+allows. What was excluded or redacted is not in the view, nor is a summary made from it.
 """
 
 from __future__ import annotations

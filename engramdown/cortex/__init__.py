@@ -1,4 +1,4 @@
-"""What decides about memory and assembles what a model sees."""
+"""The facade, a session as turns, and the tools that a model may call."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The facade: one object over two scopes, with everything that a program asks of memory.
 
-Importing and opening it is cheap: the gate, the context, transcripts and jobs are imported when
-they are first asked for, since a command that searches memory must start as fast as a shell prompt.
+Opening it is cheap: the gate, the context, transcripts and jobs are imported when they are first
+used, since a command that searches memory must start as fast as a shell prompt.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A conversation as turns, and the rule that nobody is interrupted in the middle of one.
 
-Promises: during a turn there is nothing to confirm and nothing can be resolved; between turns
-what was ticked in ``pending.md`` is carried out. What is said is recorded in the transcripts, and
-no trouble with them ends a turn.
+During a turn there is nothing to confirm and nothing can be resolved; between turns, what was
+ticked in ``pending.md`` is carried out. What is said is recorded, and trouble with that ends no
+turn.
 """
 
 from __future__ import annotations

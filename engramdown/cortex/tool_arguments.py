@@ -1,7 +1,7 @@
-"""What each tool for models is given.
+"""The arguments of each tool for models, and how they are checked.
 
-Promises: pure; every argument is told to a model in as few words as it needs: the whole tool set
-costs at most 1,500 tokens (``tests/cortex/test_tools.py``).
+Every argument is described in as few words as it needs: the whole set of tools costs at most 1,500
+tokens (``tests/cortex/test_tools.py``).
 """
 
 from __future__ import annotations

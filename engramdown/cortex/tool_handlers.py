@@ -1,9 +1,9 @@
-"""The tools with which a model adds to memory, takes from it, and sees what waits for a person.
+"""What each tool for models does: memory, recall, the journal, and summaries.
 
-Promises: the answer comes when the line is on the disk, and tells what became of it; what a person
-wrote, confirmed or pinned is never forgotten by a model: a question about it waits for them; what
-a model took from a tool of the running turn, or word for word from what it looked up before, is not
-passed off as the user's own word; a model can look at what is pending, and decide nothing.
+A tool answers when the line is on the disk, and says what became of it. What a person wrote,
+confirmed or pinned is never forgotten by a model; it becomes a question for them. What a model took
+from a tool is not passed off as the user's own word. Quoted text is labelled as data and carries
+its pointer. A model can see what is pending and decide nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The tools that a model may call: what each is told to be, and what does it.
+"""The tools that a model may call: their definitions, and one way to call them.
 
-Promises: whatever a model passes, it gets an answer that it can act on, never an exception; what
-comes out of memory is labelled as data. Each tool is defined once: a name, a description, pydantic
-arguments and what does it; how a provider wants that wrapped is known in ``tool_styles``.
+Whatever a model passes, it gets an answer that it can act on, never an exception. Each tool is
+defined once, with a name, a description, pydantic arguments and a handler.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Looks memory files over and says what is wrong with them, line by line.
+"""Checks memory files line by line, on the disk or in the index of git.
 
-Promises: pure; any text may be passed; what a person wrote is reported and never called fixable.
-``engramdown.doctor.findings`` has the words, ``engramdown.doctor.repairs`` mends.
+What a person wrote is reported and never called fixable. ``engramdown.doctor.findings`` has the
+words, ``engramdown.doctor.repairs`` mends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What ``doctor`` can find, in words: the codes, how bad each is, and what to do about it.
+"""Everything that ``doctor`` can find: the codes, how bad each is, and what to do.
 
-Promises: a finding names a place and never repeats what is secret there; every code that a
-finding can have stands in :data:`CODES`; pure.
+A finding names a place and never repeats a secret that stands there. Every code is in
+:data:`CODES`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Reads a scope's folder for ``doctor`` and says what is wrong with the files themselves.
+"""Inspects the folder of a scope: what is wrong with the files themselves.
 
-Promises: reads only, holds no lock and follows no link out of the scope; what cannot be read is a
-finding, never an error. What the files say is for :mod:`engramdown.doctor.checks`.
+It only reads, holds no lock and follows no link out of the scope. What cannot be read becomes a
+finding, never an error. :mod:`engramdown.doctor.checks` looks at what the files say.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Looks at a scope's transcripts for ``doctor`` and ``stats``.
+"""Inspects and tidies the transcripts of a scope.
 
-Promises: reads only and takes no lock; what is wrong is a finding, never an error, and names no
-text of a transcript.
+Inspecting only reads and takes no lock. What is wrong becomes a finding, which quotes no
+transcript.
 """
 
 from __future__ import annotations

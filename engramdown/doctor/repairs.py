@@ -1,7 +1,7 @@
-"""Carries out what ``doctor --fix`` may mend in one store, through its write protocol.
+"""Carries out ``doctor --fix`` in one store, through its write protocol.
 
-Promises: each file is one step that ``undo`` takes back; a file that somebody changed after it was
-looked at is left as it is; a rehearsal and the real run write the same bytes.
+Each file is one step that ``undo`` takes back. A file that changed after it was checked is left as
+it is. A dry run and the real run write the same bytes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is wrong with the text of a memory file, apart from what its entries say.
+"""What is wrong with the text of a memory file and with the metadata of its entries.
 
-Promises: pure; any text may be passed; linear time. ``docs/doctor.md`` explains each finding.
+It is pure and linear in time, whatever the text. ``docs/doctor.md`` explains each finding.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Gate."""
+"""What may be written, and what waits for a person: the way into memory."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What git brought of somebody else's, as a person is told of it and decides on it.
+"""What git brought that somebody else wrote: how a person hears of it and approves it.
 
-Promises: with ``pulled = "review"`` nothing that git brought reaches a model before a person
-approved it, neither an entry nor a page; what was approved stays so for the same words in the same
-place, and for no others. With ``news`` everything is loaded, and told of once.
+With ``pulled = "review"``, nothing that git brought reaches a model before a person approves it,
+neither an entry nor a page. An approval holds for the same words in the same place and for no
+others. With ``news``, everything is loaded and announced once.
 """
 
 from __future__ import annotations

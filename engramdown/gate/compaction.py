@@ -1,8 +1,8 @@
-"""Compaction of the stores of files: planned without a lock, checked, then applied or asked about.
+"""Compacts memory: plans without a lock, checks the plan, then applies it or asks.
 
-Promises: nothing of a person's is taken without their word; every operation of a plan gets a
-receipt; a model that fails, or whose plan is refused, leaves a scope byte for byte as it was; no
-lock is held while a model thinks.
+Nothing that a person wrote is retired without their word, and every operation of a plan gets a
+receipt. If a model fails or its plan is refused, the scope stays byte for byte as it was. No lock
+is held while a model thinks.
 """
 
 from __future__ import annotations

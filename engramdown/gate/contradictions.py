@@ -1,7 +1,7 @@
-"""Which memory of a person's a new one contradicts, and which is most like it.
+"""Finds which memory of a person's a new one contradicts, and which it resembles most.
 
-Promises: pure; the first of several is found, whatever else there is; a fact about the user is
-compared with theirs however its key is spelled, and in a sentence, too.
+It is pure. Of several contradicted memories it returns the first. A fact about the user is compared
+with theirs however its key is spelled, and also inside a sentence.
 """
 
 from __future__ import annotations

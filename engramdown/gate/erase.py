@@ -1,9 +1,9 @@
-"""Erasing memories for good: what a person asks for, and no model may.
+"""Erases memories for good, which a person may ask for and a model may not.
 
-Promises: what will go is told before anything is changed; the words are taken out of everything
-that stands in the folders of both scopes, and out of our blocks in files of the project; what is
-cut short anywhere is finished by whoever opens memory next; what cannot be reached is named. What
-was erased is not learned again, and nothing is kept by which it could be guessed at speed.
+It says what will go before it changes anything. The words leave every file in the folders of both
+scopes, and our blocks in files of the project. An erasure that is interrupted is finished by
+whoever opens memory next, and what cannot be reached is named. What was erased is not learned
+again, and nothing is kept that would let anybody guess it quickly.
 """
 
 from __future__ import annotations

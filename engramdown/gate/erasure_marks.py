@@ -1,8 +1,8 @@
-"""What was erased for good, as far as it has to be known again: by digests, and by nothing else.
+"""Recognizes what was erased for good, by digests alone.
 
-Promises: no word is kept; a digest is made with a secret of this scope, which git never knows, and
-takes long to make, so that who has the digests alone can test no guess, and who has the secret as
-well can test few. Asked only where something was erased.
+No word is kept. A digest uses a secret of the scope that git never sees and is slow to compute, so
+whoever has only the digests can test no guess, and whoever also has the secret can test few. It is
+consulted only where something was erased.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The gate: mode and engram in, decision out.
 
-Promises: a pure table (``docs/gate.md`` prints it); no file, no clock, no model; a reason never
-holds the value of a secret.
+It is a pure table, printed in ``docs/gate.md``: no file, no clock, no model. A reason never holds
+the value of a secret.
 """
 
 from __future__ import annotations

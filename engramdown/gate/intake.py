@@ -1,7 +1,6 @@
-"""What is proposed on its way in: evidence, the gate, and what became of each engram.
+"""Takes engrams in: gathers evidence, asks the gate, and reports what became of each.
 
-Promises: reads both scopes once for a batch; one step for each file that changes; what waits for
-a person and what they decided is in its hands too.
+It reads both scopes once for a batch and makes one step for each file that changes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The language model of a scopes, as its jobs may ask it.
+"""Gives jobs the language model of two scopes, within limits.
 
-Promises: what is asked in one run stays within one set of limits; every call stands in the ledger,
-which is in the folder of the global scope, as what is spent is the person's. Where no model is set
-there is none, and nothing is loaded that could ask one.
+Everything that one run asks stays within one set of limits. Every call is recorded in the ledger in
+the folder of the global scope, since the person pays for it. Where no model is set, nothing is
+loaded that could ask one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A proposal as it stands in a queue, and what a queue of one scope can do.
+"""A proposal as it stands in a queue, and what the queue of one scope can do.
 
-Promises: pure; two proposals are the same when their texts are, and what they would do; of values
-under keys, when the values are.
+It is pure. Two proposals are the same if their texts are and they would do the same; for values
+under keys, if the values are the same.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What waits for a person in ``pending.md``, and its resolution.
+"""The proposals in ``pending.md``, and what happens when a person decides on one.
 
-Promises: a proposal is a task-list line that any editor can tick; accepting one writes the memory
-and takes the line away in a single step; one that somebody else decided on or changed meanwhile
-is refused; what is declined leaves a tombstone, so that it and re-wordings of it are not proposed
-again; a line that we did not understand is left alone.
+A proposal is a task-list line that any editor can tick. Accepting it writes the memory and removes
+the line in one step. A proposal that somebody else decided on or changed in the meantime is
+refused. What is declined leaves a tombstone, so that it is not proposed again, not even reworded. A
+line that cannot be understood is left alone.
 """
 
 from __future__ import annotations

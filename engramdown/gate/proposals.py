@@ -1,6 +1,7 @@
-"""A proposal with what a person needs to decide about it.
+"""A proposal with what a person needs to decide on it.
 
-Promises: pure; what accepting it would retire, and what says nearly the same, stands beside it.
+It is pure: beside the proposal stand the memories that it would retire and those that say nearly
+the same.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What waits for a person in both scopes, and what became of what they decided.
+"""The review queue of both scopes, and how decisions are carried out.
 
-Promises: nothing is decided without a person's word or tick; a decision that cannot be carried
-out leaves the proposal waiting and says why; what is accepted is written without its secrets. A
-tick that came with git is somebody else's: what it brings is observed, and takes nothing away that
-a person here wrote.
+Nothing is decided without a person's word or tick. A decision that cannot be carried out leaves the
+proposal waiting and says why. What is accepted is written without its secrets. A tick that came
+with git is somebody else's: what it adds counts as observed, and it removes nothing that a person
+here wrote.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""From a decision to a receipt: what became of each engram.
+"""Turns decisions into receipts that say what became of each engram.
 
-Promises: *encoded* means that the line is on the disk and was read back; an error of a store
-becomes a receipt that says *failed* and why, for exactly the engrams that it concerns.
+*Encoded* means that the line is on the disk and was read back. An error of a store becomes a
+receipt that says *failed* and why, for exactly the engrams it concerns.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""What waits for a person, and what they decide.
+"""Lists what waits for a person, and carries out what they decide.
 
-Proposals stand in ``pending.md``; behind them is what git brought of somebody else's, where that
-needs approval. Nothing is decided here that a person did not decide.
+Proposals stand in ``pending.md``; what git brought and needs approval follows them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The two scopes of a memory: what they hold, and the one way in.
+"""The two scopes of a memory, what they hold, and the one way to write to them.
 
-Every engram that is proposed gets a receipt that says what became of it, and *encoded* means that
-the line is on the disk. What holds a secret is never written as it came. Reading works in every
-mode, with no model and no network. Whoever needs memory is given a :class:`Scopes`, not the
-Cortex, which stands above.
+Every engram that is proposed gets a receipt, and *encoded* means that the line is on the disk. What
+holds a secret is never written as it came. Reading works in every mode, with no model and no
+network. Code that needs memory is given a :class:`Scopes` rather than the Cortex, which stands
+above it.
 """
 
 from __future__ import annotations

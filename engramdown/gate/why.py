@@ -1,7 +1,7 @@
-"""Why a memory is there: who decided, what taught it, what it was made of, what brought it.
+"""Explains why a memory is there: who decided, what taught it, what it was merged from.
 
-Promises: changes nothing and opens no network; what is not there any more (a purged transcript, a
-journal of another machine, git) is said, never guessed; what was redacted or excluded stays hidden.
+It changes nothing and uses no network. What is gone, such as a purged transcript or the journal of
+another machine, is reported and never guessed. What was redacted or excluded stays hidden.
 """
 
 from __future__ import annotations

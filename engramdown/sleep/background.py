@@ -1,7 +1,7 @@
-"""Work in a thread beside a program that runs for long.
+"""Runs work in a thread beside a long-running program.
 
-Promises: it uses stores of its own, so that no thread of the program shares one with it; it ends
-when it is told to, and what hangs keeps nobody from leaving.
+It uses stores of its own, so that no thread of the program shares one with it. It stops when told
+to, and work that hangs keeps nobody from leaving.
 """
 
 from __future__ import annotations

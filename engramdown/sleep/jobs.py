@@ -1,7 +1,7 @@
-"""What is learned beside the conversation: facts about the user, and lessons from what went wrong.
+"""The jobs that learn from a session: facts about the user, and lessons from mistakes.
 
-Promises: nothing here writes past the gate, and no lock is held while a model thinks; without a
-model the same jobs find less; what somebody else than the user said is no fact about the user.
+Nothing here bypasses the gate, and no lock is held while a model thinks. Without a model the same
+jobs find less. What somebody other than the user said is not a fact about the user.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What sleep has done in a scope, and what it was about to write when it was killed.
+"""Records what sleep has done in a scope, and what it was writing when it was killed.
 
-Promises: a step counts as done when its line is written, one append each, and what a crash left of
-a line stays on a line of its own; what a model answered is kept until it is in memory, so that it
-is not asked again, and is dropped if what it was shown is not there any more. Losing these files
-loses nothing but time and the cost of asking again: memory knows what it holds.
+A step counts as done once its line is appended. What a model answered is kept until it is in
+memory, so that it is not asked again, and dropped if what the model was shown has gone. Losing
+these files costs only time and the price of asking again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a sleep did: what became of everything, what was left, why, and what it cost.
-
-Promises: what was not done is there as plainly as what was.
-"""
+"""Reports of a sleep and of a round of the worker: what was done, what was left, and why."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Filling in the cards of sessions with what a model says of them.
+"""Fills in the cards of sessions with what a model says about them.
 
-Promises: a model is shown only what may be shown of a session; no lock is held while it thinks;
-what it says of lines that were taken back meanwhile is thrown away, and so is what reads like an
-order, as another model may be shown it; a failure leaves no trace.
+A model sees only what may be shown of a session, and no lock is held while it thinks. What it says
+about lines that were taken back meanwhile is discarded, and so is text that reads like an order,
+since another model may see it. A failure leaves no trace.
 """
 
 from __future__ import annotations

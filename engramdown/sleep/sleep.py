@@ -1,9 +1,9 @@
-"""Sleep: whatever is due for memory, step by step, so that it can be stopped anywhere.
+"""Sleep: does whatever is due for memory, in steps that can be interrupted anywhere.
 
-Promises: a step that was done is not done again, and one that was cut short is finished by the
-next sleep; no lock of memory or of the transcripts is held while a job thinks; of a session that
-runs only what its user said is read, for facts about them; a model that fails leaves memory as it
-was, and the summary says why; a dry run writes nothing and asks nobody.
+A finished step is not repeated, and an interrupted one is finished by the next sleep. No lock is
+held while a job thinks. Of a session that is still running only the user's words are read, for
+facts about them. If a model fails, memory stays as it was and the summary says why. A dry run
+writes nothing and asks nobody.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The steps of a sleep: what a job learns from new lines of sessions, and how it gets into memory.
+"""The steps of a sleep: what a job learns from new lines, and how it enters memory.
 
-Promises: no lock is held while a job thinks; what it learned from lines that were taken out or
-changed meanwhile is not written, and not kept; a step counts as done when what it taught is in
-memory or before a person.
+No lock is held while a job thinks. What it learned from lines that were removed or changed
+meanwhile is not written. A step counts as done when what it taught is in memory or waits for a
+person.
 """
 
 from __future__ import annotations

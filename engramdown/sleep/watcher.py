@@ -1,9 +1,8 @@
-"""Hand edits taken in as they happen, and all that changes in memory told to a program.
+"""Watches memory files: takes in hand edits as they happen, and reports every change.
 
-Promises: what a person saves is taken in when it is whole, by the write protocol, and no other way;
-lines that they ticked are carried out; while git is in the middle of something nothing is taken
-for an edit; every step of the journal is told once, whoever made it; trouble is told when it comes
-and when it goes, and ends nothing.
+A save is taken in once it is whole, through the write protocol. Ticked lines are carried out. While
+git is in the middle of something, nothing counts as an edit. Every step of the journal is reported
+once, whoever made it, and trouble is reported when it comes and when it goes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The background worker: does for sessions what nobody has to wait for, again and again.
+"""The background worker: ends sessions, writes cards, finds facts, summarizes idle talk.
 
-Promises: those of :mod:`engramdown.sleep.worker`, and as a thread those of
-:class:`engramdown.sleep.background.Background`; it ends between two steps, and what goes wrong is
-kept and told, and the next round is tried all the same. A program that ends without telling it so
-loses nothing: a round may be cut short anywhere.
+It stops between two steps. What goes wrong is kept and reported, and the next round is tried all
+the same. A program that exits without stopping it loses nothing, since a round may be cut short
+anywhere.
 """
 
 from __future__ import annotations

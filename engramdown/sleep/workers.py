@@ -1,4 +1,4 @@
-"""What goes on beside a program that runs for long: the worker, sleep, and watching memory."""
+"""Starts what runs beside a long-running program: the worker, sleep, and watching."""
 
 from __future__ import annotations
 
