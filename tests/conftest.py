@@ -9,7 +9,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,13 @@ import freezegun
 import pytest
 from hypothesis import HealthCheck, settings
 
+from engramdown import Cortex
+from tests.cortex.person import Person
+
 ROOT: Final = Path(__file__).resolve().parent.parent
+
+Opening = Callable[..., Cortex]
+"""Opens a cortex on one project, as often as it is called."""
 
 # What a person may have set and a test must not see.
 _PERSONAL: Final = (
@@ -187,3 +193,54 @@ def child_env(isolated_home: Path, programs: Path) -> dict[str, str]:
 def soak_seconds() -> float:
     """Return how long a test marked ``soak`` runs, in seconds: SOAK_SECONDS, by default 10."""
     return float(os.environ.get("SOAK_SECONDS", "10"))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return the folder of a project without memory."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def cortex(project: Path, isolated_home: Path) -> Cortex:
+    """Open both scopes in autopilot; durability is not what is tested here."""
+    home = isolated_home / ".engramdown"
+    home.mkdir()
+    (home / "config.toml").write_text('durability = "fast"\n', encoding="utf-8")
+    return Cortex.open(project=project, mode="autopilot")
+
+
+@pytest.fixture
+def copilot(cortex: Cortex) -> Cortex:
+    """Open both scopes in copilot."""
+    cortex.mode = "copilot"
+    return cortex
+
+
+@pytest.fixture
+def person(project: Path) -> Person:
+    """Return somebody who edits the project's memory."""
+    return Person(project / ".engramdown")
+
+
+@pytest.fixture
+def at_home(isolated_home: Path) -> Person:
+    """Return somebody who edits the global memory."""
+    return Person(isolated_home / ".engramdown")
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Opening:
+    """Return what opens a cortex on one project, as often as it is called."""
+    (tmp_path / "project" / ".engramdown").mkdir(parents=True)
+
+    def opening(model: object = None, config: str = "", at_home: str = "") -> Cortex:
+        for folder, text in (("project/.engramdown", config), ("home", at_home)):
+            if text:
+                (tmp_path / folder).mkdir(exist_ok=True)
+                (tmp_path / folder / "config.toml").write_text(text, encoding="utf-8")
+        return Cortex.open(project=tmp_path / "project", home=tmp_path / "home", model=model)
+
+    return opening

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engramdown.conversation.conversation import Conversation
 from engramdown.conversation.lookup import Expanded, pointer
 from engramdown.errors import EpisodeNotFoundError, GistNotFoundError, SessionNotFoundError
-from tests.cortex.conversation.conftest import Opening
+from tests.conftest import Opening
 from tests.cortex.conversation.lineages import EMOJI, covered, deep, say, top
 from tests.cortex.conversation.talks import SESSION, Summariser, talk
 

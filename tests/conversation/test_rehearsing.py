@@ -7,8 +7,8 @@ import pytest
 from engramdown.conversation.conversation import Conversation
 from engramdown.conversation.summarize import MODES, Mode
 from engramdown.errors import SessionNotFoundError
+from tests.conftest import Opening
 from tests.conversation.test_summarize import files
-from tests.cortex.conversation.conftest import Opening
 from tests.cortex.conversation.lineages import deep, say
 from tests.cortex.conversation.talks import SESSION, Summariser, talk
 

@@ -10,7 +10,7 @@ from engramdown import Cortex, Engram, Entry
 from engramdown.conversation.prompt import Looking, Relevant, look_up
 from engramdown.gate.scopes import Scopes
 from engramdown.tokens import estimate_tokens
-from tests.cortex.conversation.conftest import Opening
+from tests.conftest import Opening
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from freezegun import freeze_time
 from engramdown import Cortex
 from engramdown.conversation.summarize import MODES, Mode
 from engramdown.errors import ModelError, SessionNotFoundError, SettingsError, StoreError
-from tests.cortex.conversation.conftest import Opening
+from tests.conftest import Opening
 from tests.cortex.conversation.talks import SESSION, Summariser, broken, everything, talk, turn
 
 ALL_OF_TEN_TURNS = list(range(1, 41))

@@ -12,7 +12,7 @@ import pytest
 from engramdown import Cortex
 from engramdown.cortex.tools import DESCRIBE, EXPAND, GREP, TOOLS, Answer, Tool, use
 from engramdown.tokens import estimate_tokens
-from tests.cortex.conversation.conftest import Opening
+from tests.conftest import Opening
 from tests.cortex.conversation.lineages import covered, deep, say, top
 from tests.cortex.conversation.talks import SESSION, Summariser, turn
 

@@ -16,7 +16,7 @@ from engramdown.conversation.provider_rules import check_anthropic, check_openai
 from engramdown.engram import Kind
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens
-from tests.cortex.conversation.conftest import Opening
+from tests.conftest import Opening
 from tests.cortex.conversation.talks import SESSION, Summariser, talk
 
 WIDE = 100_000

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from engramdown import Session
-from tests.cortex.conversation.conftest import Opening
+from tests.conftest import Opening
 from tests.cortex.conversation.talks import Summariser, broken, everything
 
 

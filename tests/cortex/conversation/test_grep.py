@@ -6,7 +6,7 @@ import pytest
 
 from engramdown.conversation.conversation import Conversation
 from engramdown.conversation.lookup import SCOPES, Found, Scope
-from tests.cortex.conversation.conftest import Opening
+from tests.conftest import Opening
 from tests.cortex.conversation.lineages import EMOJI, covered, deep, say
 from tests.cortex.conversation.talks import SESSION, Summariser
 

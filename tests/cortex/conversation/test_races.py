@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from tests.cortex.conversation.conftest import Opening
+from tests.conftest import Opening
 from tests.cortex.conversation.talks import SESSION, everything
 
 ROOT: Final = Path(__file__).parents[3]

@@ -14,7 +14,7 @@ import pytest
 
 from engramdown import Cortex
 from engramdown.consolidation.summaries import Item
-from tests.cortex.conversation.conftest import Opening
+from tests.conftest import Opening
 from tests.cortex.conversation.talks import SESSION, Summariser, everything, talk, turn
 
 
