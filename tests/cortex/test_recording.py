@@ -308,7 +308,7 @@ class TestDegraded:
         def refuse(folder: Path) -> list[str]:
             raise PermissionError(errno.EACCES, "Permission denied", str(folder))
 
-        monkeypatch.setattr(disk, "names", refuse)
+        monkeypatch.setattr(disk, "files", refuse)
         session = cortex.session()
         assert session.id
         assert cortex.episodes.recorder.failures == 1
