@@ -70,7 +70,7 @@ assert InstructorModel("openai/small").name
 """
 WATCHING: Final = """
 from engramdown import Cortex
-Cortex.open().watching(print)
+Cortex.open().worker.watch(print)
 """
 STATS: Final = COMMAND.format(arguments=["stats"])
 LOG: Final = COMMAND.format(arguments=["log", "user", "Why is CI red?"])

@@ -43,7 +43,7 @@ def test_an_estimate(text: str, tokens: int) -> None:
 
 
 def weight(char: str) -> float:
-    """Return what a character costs, as docs/choices.md says."""
+    """Return what a character costs, as docs/decisions/2026-11-library.md says."""
     if char.isascii():
         return 0.25
     if ord(char) > 0xFFFF:

@@ -80,7 +80,7 @@ class Found(NamedTuple):
 
 
 def search_all(notebooks: Notebooks, asked: Asked, episodes: Finder | None) -> Found:
-    """Return what fits ``asked``: of ``cortex`` memories, journal and notes, and transcripts.
+    """Return what fits ``asked``: memories, journal and notes, and transcripts.
 
     Raises:
         ValueError: If a role or the mode is none.

@@ -89,7 +89,7 @@ class Conversation:
         session: str,
         count: Count = estimate_tokens,
     ) -> None:
-        """Follow a session; see :meth:`engramdown.Cortex.conversation`."""
+        """Follow a session; see :meth:`engramdown.conversation.conversations.Conversations.get`."""
         self._scopes = scopes
         self._notebooks = notebooks
         self._episodes = episodes

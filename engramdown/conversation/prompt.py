@@ -63,7 +63,7 @@ _NOT_RECORDED: Final = (
 
 
 class Wanted(NamedTuple):
-    """What is asked for; see :meth:`engramdown.Cortex.build_context`."""
+    """What is asked for; see :meth:`Conversations.build_context`."""
 
     budget: int
     fresh_tail: int

@@ -211,7 +211,7 @@ class Session:
 
         Call it in a turn, as often as the model is asked. What it looked up is recorded, so that
         nothing is learned from it again. The arguments and errors are those of
-        :meth:`engramdown.Cortex.build_context`.
+        ``cortex.conversations.build_context``.
         """
         made = self._cortex.conversations.build_context(
             self, budget, fresh_tail, message=message, subjects=subjects

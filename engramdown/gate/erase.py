@@ -156,7 +156,7 @@ def erase(
     pieces: bool = False,
     dry_run: bool = False,
 ) -> Erased:
-    """Erase memories for good; see :meth:`engramdown.Cortex.erase`."""
+    """Erase memories for good; see :meth:`engramdown.gate.review.Review.erase`."""
     if not stores:
         raise StoreError("no scope has files, so there is nothing that could be erased from them")
     if not ids and not any(text.strip() for text in texts):

@@ -268,7 +268,7 @@ class Waiting:
         return _receipt(queue, item, outcome)
 
     def resolve_all(self, answers: Sequence[Answer]) -> list[Receipt]:
-        """Carry out what a person decided about many; see :meth:`engramdown.Cortex.resolve_all`."""
+        """Carry out what a person decided about many; see :meth:`Review.resolve_all`."""
         for each in answers:
             check_decision(each.decision)
         items = self.items()

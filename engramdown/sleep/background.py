@@ -25,7 +25,7 @@ class Background(ABC):
     """
 
     def __init__(self, scopes: Scopes, name: str, patience: float) -> None:
-        """Prepare to work on the scopes of ``cortex``.
+        """Prepare to work on ``scopes``.
 
         Args:
             scopes: Whose memory it is about; it is not used by the thread.

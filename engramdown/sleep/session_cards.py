@@ -34,7 +34,7 @@ NO_MODEL: Final = (
 def fill_card(
     scopes: Scopes, episodes: EpisodicMemory, session: str, asking: Asking | None = None
 ) -> bool:
-    """Ask the model of ``cortex`` what a session was about, and keep it for its card.
+    """Ask the model of ``scopes`` what a session was about, and keep it for its card.
 
     Args:
         scopes: Whose model, limits and prompts.
@@ -42,7 +42,7 @@ def fill_card(
         session: The id of the session.
         asking: The run that it belongs to; by default one of its own.
 
-    Whoever asked with :meth:`engramdown.Cortex.on_card` is told of the card.
+    Whoever asked with :meth:`engramdown.sleep.workers.Workers.on_card` is told of the card.
 
     Returns:
         Whether the card has it now; not if lines were taken back meanwhile, or none may be shown.
@@ -97,7 +97,7 @@ class CardState(NamedTuple):
 
 
 def card_state(scopes: Scopes, session: str) -> CardState:
-    """Return how far a model has come with the card of a session of ``cortex``.
+    """Return how far a model has come with the card of a session of ``scopes``.
 
     Raises:
         SessionNotFoundError: If there is no such session.

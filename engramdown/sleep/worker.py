@@ -91,7 +91,7 @@ class Worker(Background):
     """
 
     def __init__(self, scopes: Scopes, every: float | None = None, patience: float = 10) -> None:
-        """Prepare to work on the transcripts of ``cortex``.
+        """Prepare to work on the transcripts of ``scopes``.
 
         Args:
             scopes: Whose transcripts; it is not used by the thread.
@@ -746,7 +746,7 @@ class Idle:
     busy = ""
 
     def __init__(self, scopes: Scopes, state: SleepState, questions: Questions) -> None:
-        """Summarise conversations of ``cortex``, at the cost of the round."""
+        """Summarise conversations of ``scopes``, at the cost of the round."""
         self._conversations = Conversations(ContextBuilder(scopes))
         self._questions = questions
         self._state = state

@@ -121,7 +121,7 @@ class Sleeper(Background):
     """
 
     def __init__(self, scopes: Scopes, every: float = 3600, patience: float = 10) -> None:
-        """Prepare to sleep on the scopes of ``cortex``.
+        """Prepare to sleep on ``scopes``.
 
         Args:
             scopes: Whose memory it is about; it is not used by the thread.

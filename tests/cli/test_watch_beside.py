@@ -22,7 +22,7 @@ WRITER: Final = """
 import sys, time
 from engramdown import Cortex
 name, until = sys.argv[1], time.time() + float(sys.argv[2])
-store = Cortex.open().project_hc
+store = Cortex.open().scopes.project_hc
 number = 0
 while time.time() < until:
     store.encode_lesson(f"Learned by {name}, number {number}", topic=f"topic {name}")

@@ -430,7 +430,7 @@ class LongRun(RuleBasedStateMachine):
             return None, {}
         if how == "idle":
             # The lack of one entry of ours and nothing else reads as its deletion, and so does a
-            # file without any: docs/choices.md.
+            # file without any: docs/decisions/2026-11-files.md.
             unknown = [number for number in here if number not in places]
             return (None if len(unknown) == 1 or not places else text), {}
         if how == "add":
@@ -445,7 +445,8 @@ class LongRun(RuleBasedStateMachine):
         if how == "reword":
             known = [n for n in known if not re.search(r"[\n<]", self.model[n].said)]
         if not known or (how == "delete" and len(places) == 1):
-            return None, {}  # A file without entries reads as cleared: docs/choices.md.
+            # A file without entries reads as cleared: docs/decisions/2026-11-files.md.
+            return None, {}
         number = data.draw(st.sampled_from(known))
         state, found = self.model[number], places[number]
         if how == "delete":
@@ -467,7 +468,8 @@ class LongRun(RuleBasedStateMachine):
             if state.is_live():
                 self.model[number] = state._replace(kind=entries[state.said].kind)
             elif re.search(rf"Delete: Item {number}\b", questions):
-                # The file is as it was before this and other lines were written: docs/choices.md.
+                # The file is as it was before this and other lines were written:
+                # docs/decisions/2026-11-files.md.
                 self.model[number] = state._replace(where="live")
                 self.mistake(entries)
 

@@ -27,7 +27,7 @@ class Model:
     def ask(self, schema, system, user):
         return schema(text=f"{len(user)} characters")
 cortex = Cortex.open(project=sys.argv[1], home=sys.argv[2], model=Model())
-conversation = cortex.conversation(sys.argv[3])
+conversation = cortex.conversations.get(sys.argv[3])
 written = 0
 for _ in range(60):
     if conversation.view():
