@@ -41,7 +41,7 @@ _MOST: Final = 200
 _PLACES: Final = ("--reflog", "--branches", "--remotes", "--glob=refs/stash*")
 _STAYS: Final = ("commit:", "commit (amend):", "commit (initial):", "branch:", "Branch:")
 _NOTED: Final = re.compile(r"\d+ (?P<blob>[0-9a-f]+) \d\t.*\0.*?mtime: (\d+):(\d+)", re.DOTALL)
-# An index of this version and later leaves out of each name what it shares with the one before.
+# An index of this version leaves out of each name what it shares with the one before.
 _COMPRESSED: Final = 4
 _OURS: Final = re.compile(r"^<{7,}+ ", re.MULTILINE)
 _THEIRS: Final = re.compile(r"^>{7,}+ ", re.MULTILINE)
@@ -168,7 +168,7 @@ class WorkTree(NamedTuple):
             path = self.folder / "index"
             index = self.disk.read_range(path, 0, self.disk.identity(path)[0])
             # Most indexes hold the names as they are: with each prompt no program is run for them.
-            if int.from_bytes(index[4:8]) >= _COMPRESSED or b"link" in index:
+            if int.from_bytes(index[4:8]) == _COMPRESSED or b"link" in index:
                 index = self._ask("ls-files", "-z").encode("utf-8", "surrogateescape")
             return index.lower()
         except FileNotFoundError:
