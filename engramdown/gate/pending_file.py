@@ -699,9 +699,7 @@ NOTE = "learned-from"
 """The key in ``metadata`` that says where a skill was learned."""
 
 
-def skill_question(
-    draft: DraftSkillDrafts, scope: Scope, *, of: str, origin: str, why: str
-) -> Pending:
+def skill_question(draft: SkillDraft, scope: Scope, *, of: str, origin: str, why: str) -> Pending:
     """Return the line of ``pending.md`` that asks a person whether to keep a skill.
 
     Args:
@@ -773,7 +771,7 @@ _FORM: Final = re.compile(r"\s*Skill\s+`([^`\n]*)`\s*:(.*?)(?:\n[ \t]*\n(.*))?\Z
 _HOW: Final = "write `Skill `, the label in backquotes, a colon and what it does"
 
 
-class DraftSkillDrafts(NamedTuple):
+class SkillDraft(NamedTuple):
     """A skill that is proposed.
 
     Attributes:
@@ -787,17 +785,17 @@ class DraftSkillDrafts(NamedTuple):
     body: str
 
 
-def draft_text(draft: DraftSkillDrafts) -> str:
+def draft_text(draft: SkillDraft) -> str:
     r"""Return a draft as a text.
 
-    >>> draft_text(DraftSkillDrafts("charts", "Make charts", "1. Plot.\n"))
+    >>> draft_text(SkillDraft("charts", "Make charts", "1. Plot.\n"))
     'Skill `charts`: Make charts\n\n1. Plot.'
     """
     does = " ".join(draft.description.split())
     return f"Skill `{draft.label}`: {does}\n\n{draft.body.strip()}".rstrip()
 
 
-def read_draft(text: str) -> DraftSkillDrafts:
+def read_draft(text: str) -> SkillDraft:
     r"""Return the draft that a text is.
 
     Raises:
@@ -812,4 +810,4 @@ def read_draft(text: str) -> DraftSkillDrafts:
     label, does, body = found.groups()
     body = check_text("body", (body or "").strip("\n").rstrip())
     description = check_description(" ".join(does.split()))
-    return DraftSkillDrafts(check_label(label.strip()), description, f"{body}\n" if body else "")
+    return SkillDraft(check_label(label.strip()), description, f"{body}\n" if body else "")

@@ -41,7 +41,7 @@ from engramdown.errors import (
 from engramdown.gate.compaction import Compaction
 from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.gate.pending import Pending
-from engramdown.gate.pending_file import DraftSkillDrafts, FileQueue, skill_question
+from engramdown.gate.pending_file import FileQueue, SkillDraft, skill_question
 from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.entry import Entry
@@ -487,7 +487,7 @@ class SkillProposals:
             InvalidSkillError: If no skill can be made of it.
         """
         label = check_label(self._free(label_of(wording.label) or label_of(procedure.name)))
-        draft = DraftSkillDrafts(label, check_description(wording.description), wording.body)
+        draft = SkillDraft(label, check_description(wording.description), wording.body)
         why = _WHY_ASKED if procedure.asked else _WHY_REPEATED.format(count=procedure.sessions)
         return skill_question(
             draft,

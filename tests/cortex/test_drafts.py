@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import InvalidSkillError
-from engramdown.gate.pending_file import DraftSkillDrafts, draft_text, read_draft
+from engramdown.gate.pending_file import SkillDraft, draft_text, read_draft
 
 WORDS = st.text(min_size=1).map(lambda text: " ".join(text.split())).filter(
     lambda text: 0 < len(text) <= 1024 and text.isprintable()
@@ -19,13 +19,13 @@ def test_a_draft_is_read_as_it_was_written(label: str, does: str, body: str) -> 
     if any(char != "\n" and not char.isprintable() for char in body):
         body = ""
     body = "\n".join(line.rstrip() for line in body.strip().split("\n"))
-    draft = DraftSkillDrafts(label, does, f"{body}\n" if body else "")
+    draft = SkillDraft(label, does, f"{body}\n" if body else "")
     assert read_draft(draft_text(draft)) == draft
 
 
 def test_a_person_may_change_every_word() -> None:
     text = "Skill `ship-it` :  Ship\n  the app\n \n1. Ship.\n\n   ```sh\n   ship\n   ```\n"
-    assert read_draft(text) == DraftSkillDrafts(
+    assert read_draft(text) == SkillDraft(
         "ship-it", "Ship the app", "1. Ship.\n\n   ```sh\n   ship\n   ```\n"
     )
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from engramdown import Cortex
 from engramdown.consolidation.forms import WrittenSkill
 from engramdown.errors import EntryNotFoundError, ModelError, SkillExistsError, StoreError
-from engramdown.gate.pending_file import DraftSkillDrafts, FileQueue, read_draft, skill_question
+from engramdown.gate.pending_file import FileQueue, SkillDraft, read_draft, skill_question
 from engramdown.hippocampus.store import Hippocampus
 from tests.crash.points import Fault
 from tests.hippocampus.disks import WatchedDisk
@@ -45,7 +45,7 @@ def work(cortex: Cortex, number: int, said: str = "", commands: tuple[str, ...] 
             session.end_turn("I will.")
 
 
-def proposed(cortex: Cortex) -> list[DraftSkillDrafts]:
+def proposed(cortex: Cortex) -> list[SkillDraft]:
     return [read_draft(each.engram.text) for each in cortex.pending() if each.op == "skill"]
 
 
@@ -301,9 +301,7 @@ def test_every_draft_survives_the_way_through_the_list(
     if not does.strip() or not does.isprintable() or not body.replace("\n", "").isprintable():
         return
     queue = FileQueue(cortex.scopes.stores[-1])
-    item = skill_question(
-        DraftSkillDrafts("ship", does, body), "project", of="x", origin="", why="asked"
-    )
+    item = skill_question(SkillDraft("ship", does, body), "project", of="x", origin="", why="asked")
     (added,) = queue.add([item])
     try:
         found = read_draft(added.engram.text)
