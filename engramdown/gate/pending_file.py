@@ -802,7 +802,7 @@ def read_draft(text: str) -> SkillDraft:
         InvalidSkillError: If it is none; the error says what is allowed.
 
     >>> read_draft("Skill `charts`: Make\ncharts\n\n1. Plot.\n")
-    Draft(label='charts', description='Make charts', body='1. Plot.\n')
+    SkillDraft(label='charts', description='Make charts', body='1. Plot.\n')
     """
     found = _FORM.match(text)
     if found is None:

@@ -188,7 +188,10 @@ class Review:
             InvalidEngramError: If nothing is named.
             StoreError: If something could not be read or written.
 
-        >>> cortex.review.erase("k3v9q2ht", dry_run=True).memories  # doctest: +SKIP
+        >>> import tempfile, engramdown
+        >>> cortex = engramdown.Cortex.open(tempfile.mkdtemp(), tempfile.mkdtemp())
+        >>> cortex.review.erase(words="my old address", dry_run=True).memories
+        ()
         """
         from engramdown.gate.erase import erase
 

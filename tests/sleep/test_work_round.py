@@ -121,7 +121,7 @@ def test_one_that_cannot_be_ended_is_named_and_tried_again(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch, freeze_time(f"{DAY} 20:00"):
-        patch.setattr("engramdown.transcripts.sessions._end", full)
+        patch.setattr("engramdown.transcripts.sessions.SessionLog.end", full)
         summary = round_of(cortex)
     assert deeds(summary, "failed") == [("orphan", "s1")]
     assert "No space left" in summary.trouble
