@@ -7,6 +7,7 @@ brought and nobody approved reaches no model where that is set. Reading changes 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -31,6 +32,12 @@ class Skillbook:
     def __init__(self, scopes: Scopes) -> None:
         """Find them beside the stores of ``scopes``."""
         self._scopes = scopes
+
+    def __call__(self) -> Skills:
+        """Return :attr:`all`, as ``cortex.skills()`` did; it works until 0.3."""
+        msg = "cortex.skills() is deprecated and goes with 0.3; use cortex.skills.all"
+        warnings.warn(msg, DeprecationWarning, stacklevel=2)
+        return self.all
 
     @cached_property
     def all(self) -> Skills:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from engramdown.clock import today
 from engramdown.engram import SCOPES, Engram, Scope
@@ -662,6 +662,17 @@ class Scopes:
             except EntryNotFoundError:
                 continue
         raise EntryNotFoundError(entry_id, "the archive")
+
+
+class HasScopes(Protocol):
+    """What holds scopes, as a Cortex does."""
+
+    scopes: Scopes
+
+
+def scopes_of(given: Scopes | HasScopes) -> Scopes:
+    """Return scopes, or those of a Cortex."""
+    return given if isinstance(given, Scopes) else given.scopes
 
 
 def _batch(engrams: Engram | Iterable[Engram]) -> list[Engram]:

@@ -15,6 +15,7 @@ from engramdown.episodes.card import CardFiles, ModelCard
 from engramdown.errors import ModelError, SessionNotFoundError
 from engramdown.gate.injection import find_instruction
 from engramdown.gate.model_runs import Asking, prompts_for
+from engramdown.gate.scopes import scopes_of
 from engramdown.sleep.progress import Mark, SleepState, next_try
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.sessions import Sessions
@@ -22,7 +23,7 @@ from engramdown.transcripts.visibility import visible
 
 if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.gate.scopes import Scopes
+    from engramdown.gate.scopes import HasScopes, Scopes
 
 JOB: Final = "card"
 """Its name in the ledger, and of its prompt."""
@@ -96,13 +97,18 @@ class CardState(NamedTuple):
     next_try: str = ""
 
 
-def card_state(scopes: Scopes, session: str) -> CardState:
-    """Return how far a model has come with the card of a session of ``scopes``.
+def card_state(given: Scopes | HasScopes, session: str) -> CardState:
+    """Return how far a model has come with the card of a session.
+
+    Args:
+        given: Whose sessions; a Cortex will do.
+        session: The id of the session.
 
     Raises:
         SessionNotFoundError: If there is no such session.
         StoreError: If the state cannot be read.
     """
+    scopes = scopes_of(given)
     memory, disk = scopes.episodes, Disk()
     info = None if memory is None else Sessions(memory.folder, disk).info(session)
     if memory is None or info is None:

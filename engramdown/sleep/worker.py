@@ -36,6 +36,7 @@ from engramdown.errors import (
 from engramdown.forks import Event
 from engramdown.gate.gate import scope_of
 from engramdown.gate.model_runs import Asking, prompts_for
+from engramdown.gate.scopes import scopes_of
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.sleep.background import Background
@@ -50,12 +51,12 @@ from engramdown.transcripts.sessions import Ended, SessionInfo, Sessions, left_o
 from engramdown.transcripts.visibility import visible
 
 if TYPE_CHECKING:
-    from engramdown.gate.scopes import Scopes
+    from engramdown.gate.scopes import HasScopes, Scopes
     from engramdown.models.port import LanguageModel
 
 
 def work_once(
-    scopes: Scopes,
+    scopes: Scopes | HasScopes,
     *,
     dry_run: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
@@ -65,7 +66,7 @@ def work_once(
     """Do one round: close sessions that nobody ended, write cards, look for facts, summarise.
 
     Args:
-        scopes: Whose transcripts.
+        scopes: Whose transcripts; a Cortex will do.
         dry_run: Write nothing and ask no model; tell what would be done.
         should_stop: Asked before each step whether to stop.
         tell: Told of each thing that was done, when it is; an error of a file that it raises counts
@@ -78,7 +79,7 @@ def work_once(
     Raises:
         SettingsError: If the model of the cortex is none.
     """
-    return Round(scopes, Calls(should_stop, tell, rest), dry_run=dry_run).run()
+    return Round(scopes_of(scopes), Calls(should_stop, tell, rest), dry_run=dry_run).run()
 
 
 class Worker(Background):
