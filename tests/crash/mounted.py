@@ -2,8 +2,7 @@
 
 Promises: inside :func:`mounted` every call of :mod:`os` on a path below the place, or on a file
 that was opened there, goes to the volume; all others go to the system. So what is recorded is what
-:class:`engramdown.storage.disk.Disk` and :class:`engramdown.storage.disk.Disk` really
-call, not what a test believes that they call. Nobody waits here: a sleep is over at once.
+:class:`engramdown.storage.disk.Disk` really calls. Nobody waits here: a sleep is over at once.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ class Mount:
     def close(self, descriptor: int) -> None:
         del self._open[descriptor]
 
-    def read_at(self, descriptor: int, length: int) -> bytes:
+    def read(self, descriptor: int, length: int) -> bytes:
         file = self._open[descriptor]
         data = file.node.data[file.at : file.at + length]
         file.at += len(data)
