@@ -254,7 +254,7 @@ def test_what_a_killed_worker_had_in_hand_a_sleep_finishes(
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engramdown.cortex.scopes.Scopes.propose", die)
+        patch.setattr("engramdown.gate.scopes.Scopes.propose", die)
         assert run("worker", "--once").code == STOPPED
     run.ok("sleep", "--no-model")
     assert "Deploys are on Mondays" in (memory / "lessons.md").read_text(encoding="utf-8")
