@@ -172,7 +172,7 @@ def _day(at: date) -> str:
 
 # What the journal and the working notes say about a question.
 #
-# Promises: reads only; what cannot be read is told, and hides nothing else; notes that git knows,
+# Reads only; what cannot be read is told, and hides nothing else; notes that git knows,
 # which may be a stranger's, are not found.
 
 _DAYS: Final = 5
@@ -247,7 +247,7 @@ def jotted(
 
 # Past experience: before a turn, what was said earlier about its subjects.
 #
-# Promises: what is returned is inert, labelled as data, and at most as many bytes of UTF-8 as are
+# What is returned is inert, labelled as data, and at most as many bytes of UTF-8 as are
 # asked for; of what is cut off it says how much that was; no character that a person sees as one is
 # cut in two; where something was found it is never empty; transcripts that cannot be read have
 # nothing, and are no error.

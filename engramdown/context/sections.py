@@ -96,7 +96,7 @@ def left_out(trouble: str) -> str:
 
 # The skills that there are, as a section of what a model is shown: a line each.
 #
-# Promises: the section never costs more tokens than its budget, a line never more than
+# The section never costs more tokens than its budget, a line never more than
 # :data:`SKILL`; a skill is told or not, and how many are not is said; what is told stands in the
 # order of the labels, so that the same skills give the same bytes. No text can pass for a line of
 # ours. No clock, no file.
@@ -256,7 +256,7 @@ def _told(text: str, shown: Sequence[int], lines: Sequence[str], unread: int) ->
 
 # What a model is shown of memory: sections, chosen under a budget.
 #
-# Promises: a section never costs more tokens than its budget, and the whole never more than its
+# A section never costs more tokens than its budget, and the whole never more than its
 # sections and a frame of :data:`FRAME`; an entry is shown whole or not at all, and a section says
 # how many it leaves out; the same memory, message, day and budgets give the same bytes, and while
 # everything fits, the message changes nothing. Metadata, ids and private notes do not appear, and
@@ -647,7 +647,7 @@ def _line(entry: Entry) -> str:
 
 # Earlier sessions as a section of what a model is shown.
 #
-# Promises: the section never costs more tokens than its budget, silences that are named included;
+# The section never costs more tokens than its budget, silences that are named included;
 # the newest session is always told of, in less words where there is little room; the others are
 # told whole or not at all, the newer before the older. No text can pass for a line of ours. No
 # clock, no file.
@@ -750,7 +750,7 @@ def _safe(text: str) -> str:
 
 # The words that reach a model in a conversation, from templates that a person may replace.
 #
-# Promises: those of :mod:`engramdown.models.templates`.
+# Those of :mod:`engramdown.models.templates`.
 
 TEMPLATES: Final = (
     "context.j2",

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 # What is left of what a session was told of who is who, when memory has changed since.
 #
-# Promises: pure; a session sees what there was when it began: nothing that is added or changed
+# Pure; a session sees what there was when it began: nothing that is added or changed
 # later, and nothing that a person took out.
 
 # What a person says no to; what gave way to something else was changed.
@@ -155,7 +155,7 @@ def _read(raw: str | None) -> list[Placed]:
 
 # Who the assistant is and whom it serves, and from which files that is.
 #
-# Promises: the path is that of the file which is really used; where there is none, of the one to
+# The path is that of the file which is really used; where there is none, of the one to
 # create; every other file that could be meant is named, with why it is not used.
 
 Why = Literal["spelling", "scope", "empty", "waits", "unreadable"]

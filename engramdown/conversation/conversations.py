@@ -129,7 +129,7 @@ class Conversations:
 
 # Summarises a conversation beside it.
 #
-# Promises: no turn waits for a model; one compaction at a time; what goes wrong is kept and told.
+# No turn waits for a model; one compaction at a time; what goes wrong is kept and told.
 # It works with stores of its own, and a program that ends without waiting for it loses nothing: a
 # summary is written as a whole or not at all.
 

@@ -187,7 +187,7 @@ def _unrecorded(session: RunningSession | str) -> tuple[Shown, ...]:
 
 # A conversation as it is at one moment, and what of it is shown.
 #
-# Promises: pure; what was added meanwhile changes nothing of it. A result that answers no call, and
+# Pure; what was added meanwhile changes nothing of it. A result that answers no call, and
 # a second result of a call, are left out and told. The tail is whole; everything that is not shown
 # as it was said is told, with why.
 
@@ -328,7 +328,7 @@ class Seen:
 
 # What of a conversation fits into a prompt, and what each part of a prompt may cost.
 #
-# Promises: pure; the fresh tail is shown whole, whatever the room. What is older is looked at from
+# Pure; the fresh tail is shown whole, whatever the room. What is older is looked at from
 # the newest on: it is shown if it fits; if not, as placeholders; if not even those fit it is left
 # out, and what is behind it still has its chance. A tool call and its results are shown, replaced
 # or left out together. More room never shows less of the items that are looked at first. Linear
@@ -397,7 +397,7 @@ def _briefs(items: Sequence[Item], places: range, brief: Callable[[int], int]) -
 
 # The parts of a prompt that are lists of what there is: days of the journal, notes.
 #
-# Promises: pure; no part costs more than its budget, an item is shown whole or not at all, and a
+# Pure; no part costs more than its budget, an item is shown whole or not at all, and a
 # part says how many it leaves out; no text can pass for a heading or a line of ours.
 
 SOUL: Final = 1_500
@@ -477,7 +477,7 @@ def _listed(heading: str, items: Sequence[str], budget: int, more: str) -> Liste
 
 # What of memory and of other conversations fits the words of a turn.
 #
-# Promises: nobody waits for it longer than a few seconds, and nothing that goes wrong with it goes
+# Nobody waits for it longer than a few seconds, and nothing that goes wrong with it goes
 # wrong for a turn: then there is nothing, and why. What was said in the running session is not
 # quoted, nor a memory that is shown anyway. Writes nothing.
 
@@ -602,7 +602,7 @@ def _fitting(entries: Iterable[Entry], budget: int) -> tuple[list[Entry], int]:
 
 # What stands around a conversation: who the assistant is, what is remembered, what was looked up.
 #
-# Promises: reads only. As long as memory is the same, so are the parts that come before the
+# Reads only. As long as memory is the same, so are the parts that come before the
 # conversation; earlier sessions and the journal are as they were when this process was first asked
 # for the session. Where there is little room, what always holds gets it first. What cannot be read
 # of skills, the journal, notes or other conversations is left out and told, and is no error.

@@ -22,7 +22,7 @@ from engramdown.transcripts.summary_log import Gist, Source
 
 # What a model is shown of a conversation, item by item, whoever the provider is.
 #
-# Promises: pure; an item is shown whole or as one line that says where the whole stands; which
+# Pure; an item is shown whole or as one line that says where the whole stands; which
 # message a placeholder stands for can always be told from it.
 
 SUMMARY: Final = "summary"
@@ -199,7 +199,7 @@ class WorkingContext:
 
 # A conversation in steps that every provider takes: calls with their results, and no others.
 #
-# Promises: pure; each call of a step has exactly one result, wherever that stood; a call without
+# Pure; each call of a step has exactly one result, wherever that stood; a call without
 # one is told in a line of its assistant; a result without a call, and a second result of a call, is
 # in no step, and never becomes words of the user. Ids are unique, and safe for every provider; what
 # comes later changes none of those before. Nothing else is lost, in order, and no text is blank.
@@ -353,7 +353,7 @@ def _refuse(constant: str) -> None:
 
 # A prompt as Anthropic's messages.
 #
-# Promises: pure; :func:`~engramdown.conversation.provider_rules.check_anthropic` has
+# Pure; :func:`~engramdown.conversation.provider_rules.check_anthropic` has
 # no complaint: the two sides take turns, the user begins, and results stand at the beginning of the
 # message right behind their calls. What is added behind a conversation changes no block before.
 
@@ -411,7 +411,7 @@ def _result(call: Answered) -> _Block:
 
 # A prompt as the messages of OpenAI's chat completions, which many others take too.
 #
-# Promises: pure; :func:`~engramdown.conversation.provider_rules.check_openai` has no
+# Pure; :func:`~engramdown.conversation.provider_rules.check_openai` has no
 # complaint. What is added behind a conversation changes no message before.
 
 
@@ -461,7 +461,7 @@ def _calls(calls: Iterable[Answered]) -> list[dict[str, Any]]:
 
 # A prompt as one text, for a model that takes nothing else, and for people.
 #
-# Promises: pure; no words of a message can pass for another message: only the first line of each
+# Pure; no words of a message can pass for another message: only the first line of each
 # stands at the beginning of a line. What is added behind a conversation changes nothing before.
 
 HEADING: Final = "## This Conversation"
@@ -510,7 +510,7 @@ def _told(line: Shown) -> Iterator[str]:
 
 # The few words that a renderer adds of its own.
 #
-# Promises: pure; the same in every prompt, so that they change none.
+# Pure; the same in every prompt, so that they change none.
 
 EMPTY: Final = "(nothing was said yet)"
 """In the place of a conversation without a message."""

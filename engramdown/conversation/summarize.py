@@ -330,7 +330,7 @@ def _minute(ts: str) -> str:
 
 # A compaction that is only rehearsed: what would be summarised, in which order, and to how much.
 #
-# Promises: asks no model and writes nothing; what it chooses is what a compaction of this moment
+# Asks no model and writes nothing; what it chooses is what a compaction of this moment
 # would choose, if each summary came out as long as it is asked to be.
 
 _PER_TOKEN: Final = 4

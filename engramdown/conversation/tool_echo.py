@@ -73,7 +73,7 @@ def _words(text: str) -> set[str]:
 
 # What tools gave back to models of whose conversation nothing else is known.
 #
-# Promises: no I/O; what is kept has a limit; any thread may ask. What a model looked for itself,
+# No I/O; what is kept has a limit; any thread may ask. What a model looked for itself,
 # and is told again because nothing was found, is nobody's word but its own.
 
 _MOST_OVERHEARD: Final = 50

@@ -391,7 +391,7 @@ def _messages(gist: Gist) -> list[int]:
 
 # A message of a conversation as a model is shown it, and what that costs.
 #
-# Promises: pure; one function says what anything costs, both when it is decided whether to
+# Pure; one function says what anything costs, both when it is decided whether to
 # summarise and when a prompt is put together. What a tool gave back in a turn that is over, and is
 # longer than :data:`LARGE`, is shown as a placeholder that says where the whole stands.
 

@@ -424,7 +424,7 @@ def tidy_if_due(scopes: Scopes) -> None:
 
 # What a conversation leaves in its transcript.
 #
-# Promises: nothing here raises because of a disk, or keeps a turn waiting; what cannot be written
+# Nothing here raises because of a disk, or keeps a turn waiting; what cannot be written
 # is told to the model that reads memory. A tool's result is paired with its call.
 
 _WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
@@ -555,7 +555,7 @@ class Recording:
 
 # What an assistant does in the running turn, kept until the turn ends and is learned from.
 #
-# Promises: no I/O and no model; what is kept has a limit, whatever a tool gives back.
+# No I/O and no model; what is kept has a limit, whatever a tool gives back.
 
 DONE: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
 """The roles of lines that tell what was done."""
@@ -634,7 +634,7 @@ class Doing:
 
 # Finds the facts in what a user says, beside the conversation.
 #
-# Promises: no I/O, no model and no store: a thread of its own reads texts, and whoever asks gets
+# No I/O, no model and no store: a thread of its own reads texts, and whoever asks gets
 # what it has found; a turn does not wait for it.
 
 

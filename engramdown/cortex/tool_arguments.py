@@ -16,7 +16,7 @@ from engramdown.engram import Kind, Scope
 
 # What a model gives a tool, held against what it was told to give.
 #
-# Promises: pure; anything may come in: what is wrong is told in sentences that a model can act on,
+# Pure; anything may come in: what is wrong is told in sentences that a model can act on,
 # never as an exception, and never in many of them. ``null`` counts as left out, and nothing is made
 # into another type.
 

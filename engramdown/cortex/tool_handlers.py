@@ -43,7 +43,7 @@ from engramdown.transcripts.episode import Pointer
 if TYPE_CHECKING:
     from engramdown.conversation.conversation import Conversation
     from engramdown.conversation.lookup import Expanded, Expansion
-    from engramdown.conversation.lookup import Found as FoundLookingBack
+    from engramdown.conversation.lookup import Found as FoundMessage
     from engramdown.cortex.session import Parts, Session
     from engramdown.cortex.tool_arguments import (
         DescribeArguments,
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from engramdown.recall.hits import Context, Hit, Message
     from engramdown.transcripts.summary_log import Gist
 
-_PIECE: Final = 300
 MOST: Final = 20
 _LESSONS: Final = 40
 _SAID: Final = 50
@@ -168,7 +167,7 @@ def forget(cortex: Parts, given: ForgetArguments, session: Session | None) -> _T
         raise EngramdownError(_OFF)
     entry = _found(cortex, given.id.strip())
     receipt = cortex.scopes.retire(entry, given.why)
-    quoted = f"{flat(entry.text, _PIECE)!r} ({entry.kind}, {entry.scope})"
+    quoted = f"{flat(entry.text, PIECE)!r} ({entry.kind}, {entry.scope})"
     if receipt.action == "queued":
         return _waits(f"Not forgotten yet: {quoted}", receipt), ()
     return f"Forgotten: {quoted}. `engramdown restore {entry.id}` brings it back.", ()
@@ -187,7 +186,7 @@ def recall_topic(cortex: Parts, given: TopicArguments, session: Session | None) 
         return "\n".join(_lessons(topic, found)), ()
     known = cortex.scopes.topics()
     there = f"there are {', '.join(_counted(known))}" if known else "there are none yet"
-    said = f"No topic {flat(topic, _PIECE)!r}; {there}." if topic else f"Topics: {there}."
+    said = f"No topic {flat(topic, PIECE)!r}; {there}." if topic else f"Topics: {there}."
     return said, ()
 
 
@@ -227,7 +226,7 @@ def review(cortex: Parts, given: ReviewArguments, session: Session | None) -> _T
 
 
 def _waits(said: str, receipt: Receipt) -> str:
-    return _WAITS.format(said=said, id=receipt.id, why=flat(receipt.reason, _PIECE))
+    return _WAITS.format(said=said, id=receipt.id, why=flat(receipt.reason, PIECE))
 
 
 def _found(cortex: Parts, prefix: str) -> Entry:
@@ -236,7 +235,7 @@ def _found(cortex: Parts, prefix: str) -> Entry:
     try:
         return cortex.scopes.find(prefix)
     except (EntryNotFoundError, AmbiguousIdError) as error:
-        raise ValueError(f"{flat(str(error), _PIECE)}; recall shows the ids of memories") from None
+        raise ValueError(f"{flat(str(error), PIECE)}; recall shows the ids of memories") from None
 
 
 def _origin(session: Session | None) -> str:
@@ -246,7 +245,7 @@ def _origin(session: Session | None) -> str:
 
 def _lessons(topic: str, found: Sequence[Entry]) -> Iterator[str]:
     yield LABEL
-    yield f"\nTopic {flat(topic, _PIECE)}:"
+    yield f"\nTopic {flat(topic, PIECE)}:"
     left = len(found) - _LESSONS
     if left > 0:
         yield f"({left} older ones; recall finds them)"
@@ -255,7 +254,7 @@ def _lessons(topic: str, found: Sequence[Entry]) -> Iterator[str]:
 
 def _counted(topics: Mapping[str, int]) -> Iterator[str]:
     names = sorted(topics)
-    yield from (f"{flat(name, _PIECE)} ({topics[name]})" for name in names[:_TOPICS])
+    yield from (f"{flat(name, PIECE)} ({topics[name]})" for name in names[:_TOPICS])
     if names[_TOPICS:]:
         yield f"{len(names) - _TOPICS} more"
 
@@ -264,13 +263,13 @@ def _waiting_row(proposal: Proposal) -> str:
     engram = proposal.engram
     does = "" if proposal.op == "encode" else f"{proposal.op}: "
     why = proposal.reason or proposal.hold
-    facts = [engram.kind, engram.scope, f"id {proposal.id}", flat(why, _PIECE)]
-    return f"- {does}{flat(engram.text, _PIECE)} ({', '.join(filter(None, facts))})"
+    facts = [engram.kind, engram.scope, f"id {proposal.id}", flat(why, PIECE)]
+    return f"- {does}{flat(engram.text, PIECE)} ({', '.join(filter(None, facts))})"
 
 
 # The tool ``recall``: what a model asks of memory, and how it is answered.
 #
-# Promises: every line of an answer that comes from a transcript carries its pointer; what was said
+# Every line of an answer that comes from a transcript carries its pointer; what was said
 # in the running turn is not found, for the model has it before it; nothing that was excluded or
 # redacted is shown. Texts are inert and cut to a length; the pointer brings more.
 
@@ -296,13 +295,13 @@ def recall(cortex: Parts, given: RecallArguments, session: Session | None) -> _T
         if given.given() != {"pointer"}:
             raise ValueError("give a pointer alone, or a query without a pointer")
         return _around(cortex.scopes.episodes, given.pointer)
-    return _found_recalling(cortex, given, session)
+    return _search_answer(cortex, given, session)
 
 
 # ---- a search ----
 
 
-def _found_recalling(cortex: Parts, given: RecallArguments, session: Session | None) -> _Told:
+def _search_answer(cortex: Parts, given: RecallArguments, session: Session | None) -> _Told:
     asked, limit = _asked(given), given.limit
     found = search_all(cortex.context.notebooks, asked, cortex.scopes.episodes)
     began = session.turn_began if session is not None else None
@@ -422,15 +421,15 @@ def _context_lines(hit: Hit, context: Context) -> Iterator[str]:
     yield f"{LABEL}\n"
     if context.more_before:
         yield f"({context.more_before} more before)"
-    yield from _messages_recalling(context.before)
+    yield from _message_rows(context.before)
     yield f"> {head(hit)}:"
     yield from (f"> {row}" for row in _cut(inert(hit.text), _WHOLE).split("\n"))
-    yield from _messages_recalling(context.after)
+    yield from _message_rows(context.after)
     if context.more_after:
         yield f"({context.more_after} more after)"
 
 
-def _messages_recalling(messages: Iterable[Message]) -> Iterator[str]:
+def _message_rows(messages: Iterable[Message]) -> Iterator[str]:
     for each in messages:
         yield f"- {head(each)}: {flat(each.text, PIECE)}"
 
@@ -441,10 +440,10 @@ def _cut(text: str, size: int) -> str:
 
 # The tools with which a model writes the journal and its working notes, and searches the journal.
 #
-# Promises: a secret is never written, and its kind is told; in mode off nothing is written; what is
+# A secret is never written, and its kind is told; in mode off nothing is written; what is
 # found is inert, on a line each, and labelled as data.
 
-_OFF_JOURNALING: Final = "memory is switched off (mode off), so nothing was written"
+_NOTHING_WRITTEN: Final = "memory is switched off (mode off), so nothing was written"
 _NO_SESSION: Final = "no conversation is running, so there is nothing to keep notes on"
 _UNRECORDED: Final = "this conversation is not recorded, so no notes are kept on it"
 _WHO: Final = {"agent": "assistant", "person": "person"}
@@ -499,7 +498,7 @@ def search_journals(cortex: Parts, given: JournalSearchArguments, session: Sessi
             rows.append(f"Note: {inert(str(error))}")
     found.sort(key=lambda match: (-match.score, -match.date.toordinal(), -match.section.line))
     if not found:
-        return "\n".join([*rows, f"Nothing found for {flat(query, _PIECE)!r} in the journal."]), ()
+        return "\n".join([*rows, f"Nothing found for {flat(query, PIECE)!r} in the journal."]), ()
     return "\n".join([*rows, f"{LABEL}\n", *map(day_row, found[:limit])]), ()
 
 
@@ -529,22 +528,22 @@ def write_notes(cortex: Parts, given: NotesArguments, session: Session | None) -
 def day_row(match: Match) -> str:
     """Return an entry of the journal that was found as one line."""
     section = match.section
-    heading = flat(section.heading, _PIECE)
-    themes = flat(", ".join(section.themes), _PIECE)
+    heading = flat(section.heading, PIECE)
+    themes = flat(", ".join(section.themes), PIECE)
     about = f" (themes: {themes})" if themes else ""
     at = f"{match.date} {heading}".rstrip()
-    return f"- {at} {_WHO[section.by]}: {flat(match.piece, _PIECE)}{about}"
+    return f"- {at} {_WHO[section.by]}: {flat(match.piece, PIECE)}{about}"
 
 
 def note_row(match: NoteMatch) -> str:
     """Return notes that were found as one line."""
-    at = f" {flat(match.updated, _PIECE)[:16].replace('T', ' ')}".rstrip()
-    return f"- {match.session}{at}: {flat(match.piece, _PIECE)}"
+    at = f" {flat(match.updated, PIECE)[:16].replace('T', ' ')}".rstrip()
+    return f"- {match.session}{at}: {flat(match.piece, PIECE)}"
 
 
 def _check_on(cortex: Parts) -> None:
     if cortex.scopes.mode == "off":
-        raise EngramdownError(_OFF_JOURNALING)
+        raise EngramdownError(_NOTHING_WRITTEN)
 
 
 def _text(text: str) -> str:
@@ -559,12 +558,12 @@ def _hidden(kinds: tuple[str, ...]) -> str:
 
 # The tools with which a model finds the way back to the words: grep, describe, expand.
 #
-# Promises: whatever is quoted is labelled as data and can forge nothing: of a message every row is
+# Whatever is quoted is labelled as data and can forge nothing: of a message every row is
 # marked, a summary is XML that says that it is history. Each message carries its pointer. What was
 # said in the running turn, and what tools only repeated, is not found. A wrong argument is told
 # with what would do.
 
-_PIECE_LOOKING_BACK: Final = 1_000
+_LONG_PIECE: Final = 1_000
 _NAMED: Final = 60
 _OFFERED: Final = 8
 _ALL: Final = 1_000_000_000
@@ -588,9 +587,7 @@ def grep(cortex: Parts, given: GrepArguments, session: Session | None) -> _Told:
     # What is passed over shall take nobody's place.
     found = conversation.grep(pattern, given.scope, _ALL)
     hits = [
-        hit
-        for hit in found
-        if not hit.echo and not _is_now_looking_back(hit, conversation, session)
+        hit for hit in found if not hit.echo and not _is_in_this_turn(hit, conversation, session)
     ]
     limit = given.limit or 0
     shown = hits[: limit if limit > 0 else _default()]
@@ -659,8 +656,8 @@ def _gist(conversation: Conversation, wanted: str) -> Gist:
         ) from None
 
 
-def _is_now_looking_back(
-    hit: FoundLookingBack, conversation: Conversation, session: Session | None
+def _is_in_this_turn(
+    hit: FoundMessage, conversation: Conversation, session: Session | None
 ) -> bool:
     """Whether a hit belongs to the running turn."""
     began = session.turn_began if session is not None else None
@@ -690,7 +687,7 @@ def _default() -> int:
 
 
 def _found_rows(
-    conversation: Conversation, pattern: str, hits: Sequence[FoundLookingBack], more: int
+    conversation: Conversation, pattern: str, hits: Sequence[FoundMessage], more: int
 ) -> Iterator[str]:
     wanted = flat(pattern, _NAMED)
     if not hits:
@@ -707,7 +704,7 @@ def _found_rows(
             yield _xml(conversation, gist._replace(text=hit.snippet))
         else:
             below = f" (below {flat(hit.gist, _NAMED)})" if hit.gist else ""
-            yield f"- {_head(conversation, hit)}{below}: {flat(hit.snippet, _PIECE_LOOKING_BACK)}"
+            yield f"- {_head(conversation, hit)}{below}: {flat(hit.snippet, _LONG_PIECE)}"
     if more:
         yield f"\n{more:,} more; give a longer text, or a higher limit."
     yield f"\n{_BACK}"
@@ -733,7 +730,7 @@ def _expansion_rows(conversation: Conversation, found: Expansion) -> Iterator[st
         yield f"That is the end of what {name} stands for."
 
 
-def _head(conversation: Conversation, said: FoundLookingBack | Expanded) -> str:
+def _head(conversation: Conversation, said: FoundMessage | Expanded) -> str:
     """Say where, when and by whom a message was said."""
     who = f"{said.role} {flat(said.name, _NAMED)}" if said.name else said.role
     return f"{conversation.session}#{said.source} {said.ts[:16].replace('T', ' ')} {who}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # How providers want the definition of a tool.
 #
-# Promises: pure; the same name, description and schema everywhere, wrapped as each provider asks.
+# Pure; the same name, description and schema everywhere, wrapped as each provider asks.
 
 
 class Definition(NamedTuple):

@@ -257,7 +257,7 @@ def _alike(entries: list[_Kept]) -> Iterator[Finding]:
 
 # What is wrong with memory as it stands in the index of git: before a commit, not after it.
 #
-# Promises: looks at what would be committed, never at the work tree, and writes nothing; finds
+# Looks at what would be committed, never at the work tree, and writes nothing; finds
 # every scope below the top of the work tree, and what of it is not for git; a secret is never
 # repeated.
 

@@ -209,7 +209,7 @@ def _place(name: str) -> tuple[str, int]:
 
 # What ``doctor --fix`` may tidy in the transcripts of a scope.
 #
-# Promises: a session that was left open is ended with the time of its last line, and the note that
+# A session that was left open is ended with the time of its last line, and the note that
 # a process left about its trouble is removed once it was told. Of a line only the secrets are
 # touched, which the settings would hide if it were written today.
 
@@ -332,7 +332,7 @@ def _hide(plan: Tidying, settings: EpisodeSettings) -> None:
 
 # Which memories were learned from a line of a transcript: a person may have to look at them.
 #
-# Promises: looking takes no lock and writes nothing; what waits and what was retired counts as
+# Looking takes no lock and writes nothing; what waits and what was retired counts as
 # well, as its words stand there, too. Nothing is done to a memory because of where it comes from.
 
 # A line so long is not said twice by chance; of more than so many, some tell enough.

@@ -106,7 +106,7 @@ def _forget(store: Hippocampus, entry_id: str) -> None:
 
 # Mends what is safe to mend in the text of a memory file.
 #
-# Promises: pure; only lines that we wrote and that a finding calls fixable change, every other byte
+# Pure; only lines that we wrote and that a finding calls fixable change, every other byte
 # stays; what is mended is not found again.
 
 BY_TEXT: Final = frozenset({"duplicate", "id-twice", "metadata-twice", "metadata-value"})

@@ -390,7 +390,7 @@ def _ticks(sheet: Sheet) -> Iterator[Finding]:
 
 # What is wrong with the metadata of an entry, and what it most likely should be.
 #
-# Promises: pure; only keys of ours are judged; a correction never says more than what was there.
+# Pure; only keys of ours are judged; a correction never says more than what was there.
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "confidence": CONFIDENCES,

@@ -358,7 +358,7 @@ def _set(root: Path) -> str:
 
 # What git brought, as a person decides on it.
 #
-# Promises: what is approved stays where it stands, in the same words or those of the person, and is
+# What is approved stays where it stands, in the same words or those of the person, and is
 # verified if it was only observed; what is declined is not told of again, and an entry goes to the
 # archive.
 
@@ -457,7 +457,7 @@ def _engram(found: Found) -> Engram:
 
 # What a person was told of what git brought, and what of it they approved or declined.
 #
-# Promises: it stands in the folder of the global scope, by the folder of the scope that it is
+# It stands in the folder of the global scope, by the folder of the scope that it is
 # about, so that nothing that was cloned or pulled can say so of itself; a line that cannot be read
 # is skipped; a file that git knows says nothing. Reading creates nothing.
 
@@ -557,7 +557,7 @@ def _real(root: Path) -> str:
 
 # What git brought of skills: each as a whole, its references and scripts with it.
 #
-# Promises: a skill is known by all of its files, so that whoever approved it approved none of what
+# A skill is known by all of its files, so that whoever approved it approved none of what
 # is changed in them later: hidden ones too and what links lead to, be there so many that a model is
 # not told of all; of what is hidden or what a program left, that counts which git knows. One that
 # cannot be looked at as a whole, as it has too many files, is never approved.

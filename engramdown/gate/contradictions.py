@@ -276,7 +276,7 @@ def _agree(one: str, other: str) -> bool:
 
 # Which fact about the user a text may speak of, so that no model's word stands beside a person's.
 #
-# Promises: pure; in doubt it speaks of one. A text passes only if each sentence of it is understood
+# Pure; in doubt it speaks of one. A text passes only if each sentence of it is understood
 # (a known key, or a known beginning such as *likes*) and is about something else than what the
 # person said: then it shares no word with their facts, and no subject such as the name or where
 # they live.

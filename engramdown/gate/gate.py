@@ -143,7 +143,7 @@ def _quoted(text: str) -> str:
 
 # What is known about an engram before the gate decides: what was read, beside the pure table.
 #
-# Promises: pure over what it is given, and reads it once for a whole batch; a finding never holds
+# Pure over what it is given, and reads it once for a whole batch; a finding never holds
 # the value of a secret.
 
 
@@ -300,7 +300,7 @@ def _all_text(engram: Engram) -> str:
 
 # Finds the kind of a memory in its words.
 #
-# Promises: pure; every text has a kind; what is not plainly a rule or a fact about the user is a
+# Pure; every text has a kind; what is not plainly a rule or a fact about the user is a
 # lesson. Only English is known: in other languages an option says the kind.
 
 # What may stand before a rule without changing its kind.

@@ -509,7 +509,7 @@ def _has_id(block: Block, memory_id: str) -> bool:
 
 # Questions about memories that stand: how a part of a plan waits for a person, and is carried out.
 #
-# Promises: what is accepted is done to the memories as they read when it was proposed, and to no
+# What is accepted is done to the memories as they read when it was proposed, and to no
 # others; what a person declines is remembered by what it was about, and never as words that must
 # not be learned.
 
@@ -692,7 +692,7 @@ def _stale(item: Pending, why: str) -> StoreError:
 
 # A proposed skill: how it waits for a person, and how it is written once they accept it.
 #
-# Promises: nothing is written without a person's word; what is written twice, as after a crash, is
+# Nothing is written without a person's word; what is written twice, as after a crash, is
 # written once; a skill that is there already is never replaced; no secret is written.
 
 NOTE = "learned-from"
@@ -764,7 +764,7 @@ def _create(store: SkillStore, label: str, page: FrontMatter) -> None:
 
 # A skill that is proposed, as the text of a line of ``pending.md`` and of what follows below it.
 #
-# Promises: no I/O; what is written is read again as it was; a person may change every word of it
+# No I/O; what is written is read again as it was; a person may change every word of it
 # before they tick it, and what cannot be a skill any more says why.
 
 _FORM: Final = re.compile(r"\s*Skill\s+`([^`\n]*)`\s*:(.*?)(?:\n[ \t]*\n(.*))?\Z", re.DOTALL)

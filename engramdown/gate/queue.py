@@ -577,7 +577,7 @@ def _queue_of(store: HippocampusProtocol) -> Queue:
 
 # Which ticks that came with git were refused, so that each is decided on and told of once.
 #
-# Promises: holds digests, no words; may be lost at any moment, then they are decided on once more.
+# Holds digests, no words; may be lost at any moment, then they are decided on once more.
 # It stands in the folder of the global scope, so that nothing that was cloned or pulled can say so
 # of itself. A line that a person changed since is decided on again.
 
@@ -665,7 +665,7 @@ def _digest(text: str) -> str:
 
 # The proposals of a store that has no files.
 #
-# Promises: they wait for as long as the process runs; otherwise as in ``pending.md``.
+# They wait for as long as the process runs; otherwise as in ``pending.md``.
 
 
 class PlainQueue:

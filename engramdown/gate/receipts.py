@@ -147,7 +147,7 @@ def _failed(decided: Sequence[Decided], error: StoreError) -> dict[int, Receipt]
 
 # Writing engrams into any store.
 #
-# Promises: what is returned was read back from the store; a store that can write a batch as one
+# What is returned was read back from the store; a store that can write a batch as one
 # step does.
 
 

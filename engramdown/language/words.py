@@ -60,7 +60,7 @@ def _unspaced() -> re.Pattern[str]:
 
 # When two words are forms of one, for ranking and for comparing memories.
 #
-# Promises: any string may be passed; linear time; :func:`same_word` is symmetric, and two words
+# Any string may be passed; linear time; :func:`same_word` is symmetric, and two words
 # that it accepts begin with the same three characters (or are equal), so that a search by
 # :func:`word_key` misses none of them.
 #

@@ -137,7 +137,7 @@ def _all(found: Iterable[Learned]) -> Learned:
 
 # The jobs of sleep that learn from a session, behind one small interface.
 #
-# Promises: a job writes nothing; what a user is said to have stated comes only from sessions that a
+# A job writes nothing; what a user is said to have stated comes only from sessions that a
 # user had, not from those that an assistant began.
 
 
@@ -223,7 +223,7 @@ def _with_one_user(told: Told) -> tuple[Episode, ...]:
 
 # What is new in one session, as a job of sleep is given it.
 #
-# Promises: pure; what is said to be a user's word was said by the one user of a session, not by an
+# Pure; what is said to be a user's word was said by the one user of a session, not by an
 # assistant that began it, nor by one of several people.
 
 

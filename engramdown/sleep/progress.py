@@ -259,7 +259,7 @@ def _cannot(path: Path, error: OSError) -> StoreError:
 
 # When what failed is tried again: later each time.
 #
-# Promises: pure; each wait is twice as long as the one before, up to a longest one; a clock that
+# Pure; each wait is twice as long as the one before, up to a longest one; a clock that
 # was put back, or a time that is none, makes nobody wait.
 
 FIRST_WAIT: Final = 300.0

@@ -80,7 +80,7 @@ class SleepSummary:
 
 # What one round of the background worker did, session by session, and what it left for later.
 #
-# Promises: what was not done is there as plainly as what was.
+# What was not done is there as plainly as what was.
 
 Kind = Literal["orphan", "idle", "empty", "card", "facts", "summary"]
 

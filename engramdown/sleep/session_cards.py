@@ -76,7 +76,7 @@ def fill_card(
 
 # How far a model has come with the card of a session.
 #
-# Promises: looking writes nothing; what is said holds for the session as it is now, and is what the
+# Looking writes nothing; what is said holds for the session as it is now, and is what the
 # next round of the worker goes by.
 
 

@@ -283,7 +283,7 @@ def _digest(entries: Iterable[Entry]) -> str:
 
 # Facts about the user, looked for after so many messages of theirs, in however many sessions.
 #
-# Promises: what was counted is not read again only to be counted; a model is asked once about a
+# What was counted is not read again only to be counted; a model is asked once about a
 # message; sessions that run count, too, as nothing but what was said in them is read.
 
 _JOB: Final = Identity.name
@@ -369,7 +369,7 @@ def _batches(waiting: Iterable[_Waiting], every: int) -> Iterator[list[_Waiting]
 
 # Procedures that sleep notices, and proposes as skills.
 #
-# Promises: nothing is written but lines of ``pending.md``, and never without a person after that;
+# Nothing is written but lines of ``pending.md``, and never without a person after that;
 # what was proposed once is not proposed again, whatever became of it; a model is asked about a few
 # at most, within the limits of every job, and where it fails what was done is proposed as it was
 # done.

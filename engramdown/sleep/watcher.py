@@ -253,7 +253,7 @@ class _Index:
 
 # What the steps of a journal mean to a person who watches: what was learned, changed, forgotten.
 #
-# Promises: pure; what several steps did to one memory in a row is told once, and what they undid
+# Pure; what several steps did to one memory in a row is told once, and what they undid
 # among themselves not at all; secrets are redacted; whatever a person saved is told somehow.
 
 Deed = Literal[

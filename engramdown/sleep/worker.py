@@ -125,7 +125,7 @@ class Worker(Background):
 
 # One round of the background worker: what is due for sessions, one small step after the other.
 #
-# Promises: one process works on a scope at a time, and whoever comes second is told who does; a
+# One process works on a scope at a time, and whoever comes second is told who does; a
 # step counts as done when its line is written, so a crash anywhere costs at most the answer that
 # was on its way; a session that fails, or holds nothing, never keeps the others from their turn; no
 # lock of memory or of transcripts is held while a model thinks; a dry run writes nothing and asks
@@ -379,7 +379,7 @@ class Round:
 
 # Asking a model about one session after the other, with patience, and what a failure means.
 #
-# Promises: what one round asks stays within one set of limits; between two calls there is a pause;
+# What one round asks stays within one set of limits; between two calls there is a pause;
 # an answer of no use counts against its session, which is tried again later, and not for ever; a
 # model that is not there counts against no session and is itself asked again later; a failure never
 # keeps the next session from being tried, but two in a row by which a model is not there do.
@@ -515,7 +515,7 @@ class Questions:
 
 # What the kinds of work have in common that ask a model about one session after the other.
 #
-# Promises: nothing is done here.
+# Nothing is done here.
 
 Next = Deed | Literal["ask", "nothing"]
 """What comes next for a session: a model is asked, or not, and then perhaps there is a deed."""
@@ -563,7 +563,7 @@ class Work(Protocol):
 
 # Cards for the sessions that ended and have none, by a model.
 #
-# Promises: an empty session is known as such without a model; where a person has written a page
+# An empty session is known as such without a model; where a person has written a page
 # nobody is asked; a card that stands already, as a process died right behind it, is not asked for
 # again.
 
@@ -615,7 +615,7 @@ class Cards:
 
 # Facts out of conversations that ended, by a model, where it is worth it; off unless set.
 #
-# Promises: whether a model is asked is decided without one; what it finds goes through the gate
+# Whether a model is asked is decided without one; what it finds goes through the gate
 # like everything else, so what contradicts a person waits for them, and what is known already is at
 # most surer; it is kept until it is in memory, so that a crash costs no second call; no sleep runs
 # on the scope meanwhile.
@@ -729,7 +729,7 @@ class Facts:
 
 # Summaries of conversations that are idle, so that nobody waits for them who goes on.
 #
-# Promises: a conversation that ended as somebody ended it is left alone, and so is one for which
+# A conversation that ended as somebody ended it is left alone, and so is one for which
 # summaries are only made when a person asks; what is written is what the conversation itself would
 # write, in its place.
 
@@ -791,7 +791,7 @@ class Idle:
 
 # What is known already and comes again: how sure memory is of it afterwards.
 #
-# Promises: pure; a guess that two conversations tell is not a guess any more, it becomes *medium*;
+# Pure; a guess that two conversations tell is not a guess any more, it becomes *medium*;
 # nothing that a job learns makes memory surer of what a person wrote than that person was.
 
 

@@ -106,7 +106,7 @@ class Workers:
 
 # A background worker that sleeps from time to time, for programs that run for long.
 #
-# Promises: those of :class:`engramdown.sleep.background.Background`; it ends between two steps, and
+# Those of :class:`engramdown.sleep.background.Background`; it ends between two steps, and
 # what goes wrong is kept and told, and the next sleep is tried all the same. A program that ends
 # without telling it so loses nothing: a sleep may be cut short anywhere.
 
