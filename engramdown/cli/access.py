@@ -26,12 +26,7 @@ from engramdown.episodes import EpisodicMemory
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, StoreError
 from engramdown.settings import Settings, find_places, find_project, global_home, load_or_strictest
 from engramdown.storage import Disk
-from engramdown.transcripts import (
-    SessionInfo,
-    Sessions,
-    Tally,
-    count_session,
-)
+from engramdown.transcripts import SessionInfo, Sessions, Tally, count_session
 
 if TYPE_CHECKING:
     # Only named here: what records a transcript loads nothing of memory.

@@ -36,12 +36,7 @@ from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
     from engramdown.cli.chat_screen import TurnScreen
-    from engramdown.integrations import (
-        Address,
-        Chat,
-        Endpoint,
-        Turn,
-    )
+    from engramdown.integrations.chat import Address, Chat, Endpoint, Turn
 
 
 _MODES: Final = ("autopilot", "copilot", "off")
@@ -106,7 +101,7 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
     if not (is_talk or asked.strip()):
         raise RefusalError(said.NOTHING_YET)
 
-    from engramdown.integrations import Endpoint
+    from engramdown.integrations.chat import Endpoint
 
     endpoint = Endpoint(address, options["timeout"])
     try:
@@ -154,11 +149,7 @@ def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
     Raises:
         RefusalError: If nothing says so, or what is needed is not there.
     """
-    from engramdown.integrations import (
-        AddressError,
-        address_of,
-        is_installed,
-    )
+    from engramdown.integrations.chat import AddressError, address_of, is_installed
 
     settings = cortex.scopes.settings.consolidation
     name, url = options["model"], options["base_url"] or ""
@@ -184,11 +175,7 @@ def _session_id(cortex: Cortex, prefix: str) -> str:
 
 
 def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: TurnScreen) -> Chat:
-    from engramdown.integrations import (
-        BUDGET,
-        Chat,
-        ProjectFiles,
-    )
+    from engramdown.integrations.chat import BUDGET, Chat, ProjectFiles
 
     options = given()
     root = _root(cortex)

@@ -44,17 +44,13 @@ from engramdown.cli.layout import Line, cells, line
 from engramdown.cli.process import terminal_columns
 from engramdown.cortex import TOOLS
 from engramdown.forks import Event, RLock
-from engramdown.language import (
-    on_screen,
-    one_line,
-    visible,
-)
+from engramdown.language import on_screen, one_line, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from engramdown.cortex import Answer
-    from engramdown.integrations import Address, Turn
+    from engramdown.integrations.chat import Address, Turn
 
 
 # To draw so much as markdown again and again would take longer than it takes to come.

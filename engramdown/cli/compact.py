@@ -23,15 +23,8 @@ from engramdown.cli.process import Place
 from engramdown.engram import Scope
 
 if TYPE_CHECKING:
-    from engramdown.consolidation import (
-        Operation,
-        Row,
-        Ruling,
-    )
-    from engramdown.gate import (
-        CompactionReceipt,
-        Prepared,
-    )
+    from engramdown.consolidation import Operation, Row, Ruling
+    from engramdown.gate import CompactionReceipt, Prepared
 
 
 _STYLES: Final = {"-": "bad", "+": "good", "?": "dim", "=": "", "": "where"}

@@ -28,13 +28,7 @@ from engramdown.cli.views import Folders, entry_data, hit_lines
 from engramdown.context import Section
 from engramdown.engram import Scope, fold
 from engramdown.errors import StoreError, UnfitFileError
-from engramdown.integrations import (
-    BLOCK_BUDGET,
-    Change,
-    page,
-    read,
-    write,
-)
+from engramdown.integrations import BLOCK_BUDGET, Change, page, read, write
 from engramdown.language import on_screen
 from engramdown.markdown import BlockError, Placed, parse, put_in, taken_out
 from engramdown.tokens import estimate_tokens

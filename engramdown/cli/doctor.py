@@ -52,11 +52,7 @@ from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.git import find_repository
 from engramdown.hippocampus import FileChange
-from engramdown.integrations import (
-    FOLDER,
-    TROUBLE,
-    troubles,
-)
+from engramdown.integrations.claude_code import FOLDER, TROUBLE, troubles
 from engramdown.settings import Settings, load
 
 _LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")

@@ -21,14 +21,8 @@ from engramdown.cli.process import Place
 from engramdown.cli.show import edit_page, is_page
 from engramdown.cli.user_input import edit_text, read_stdin
 from engramdown.cli.views import beside, entry_data
-from engramdown.gate import (
-    Erased,
-    Shared,
-)
-from engramdown.language import (
-    on_screen,
-    visible,
-)
+from engramdown.gate import Erased, Shared
+from engramdown.language import on_screen, visible
 from engramdown.transcripts import read_line
 
 

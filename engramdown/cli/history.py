@@ -35,13 +35,7 @@ from engramdown.cli.process import Place
 from engramdown.cli.views import beside, entry_data, step_data
 from engramdown.clock import local
 from engramdown.errors import EntryNotFoundError, UndoRefusedError
-from engramdown.git import (
-    VERBS,
-    Commit,
-    State,
-    compare,
-    words,
-)
+from engramdown.git import VERBS, Commit, State, compare, words
 from engramdown.git import Change as GitChange
 from engramdown.git import Place as GitPlace
 from engramdown.hippocampus import ERRANDS, Change, Step, by_prefix

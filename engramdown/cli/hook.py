@@ -18,12 +18,7 @@ from engramdown.cli.commands import given, pass_place
 from engramdown.cli.hook_process import SESSION, complain, happen, read_input
 from engramdown.cli.output import DONE
 from engramdown.cli.process import Place, is_terminal
-from engramdown.integrations import (
-    EVENTS,
-    Event,
-    event_named,
-    read_event,
-)
+from engramdown.integrations.claude_code import EVENTS, Event, event_named, read_event
 
 _WORDS: Final = ("session", "text", "tool", "input", "output", "error", "call", "transcript")
 

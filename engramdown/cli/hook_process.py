@@ -18,13 +18,7 @@ from typing import Final
 
 from engramdown.cli import process
 from engramdown.cli.process import Place
-from engramdown.integrations import (
-    Event,
-    answer,
-    event_named,
-    read_event,
-    reads_json,
-)
+from engramdown.integrations.claude_code import Event, answer, event_named, read_event, reads_json
 from engramdown.storage import one_call
 
 SESSION: Final = "ENGRAMDOWN_SESSION"
@@ -90,12 +84,12 @@ def _tell(
         seconds = _patience(_SECONDS.get(name, _USUAL_SECONDS))
         _allow(seconds)
         ends = monotonic() + seconds
-        from engramdown.integrations import find_place
+        from engramdown.integrations.claude_code import find_place
 
         where = find_place(_folder(place, event), place.home, place.mode)
         if where is None:
             return
-        from engramdown.integrations import handle_event
+        from engramdown.integrations.claude_code import handle_event
 
         handle_event(where, event, say, lambda: ends - monotonic())
         if where.trouble:

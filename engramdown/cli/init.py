@@ -26,24 +26,11 @@ from engramdown.cli.output import DONE, REFUSED, RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.engram import Scope
 from engramdown.errors import UnfitFileError
-from engramdown.git import (
-    DRIVER,
-    Markers,
-    Setup,
-    drive,
-    plan_setup,
-    set_up,
-)
+from engramdown.git import DRIVER, Markers, Setup, drive, plan_setup, set_up
 from engramdown.git import program as driver_program
 from engramdown.hippocampus import REFUSAL
-from engramdown.integrations import (
-    AGENTS,
-    Change,
-    plan,
-    program,
-    to_paste,
-    write,
-)
+from engramdown.integrations import Change, write
+from engramdown.integrations.claude_code import AGENTS, plan, program, to_paste
 from engramdown.settings import find_project, scope_folder
 
 _AGENTS: Final = ("claude", "codex", "gemini", "cursor")

@@ -21,22 +21,11 @@ from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_text, keep_text, read_stdin
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError
-from engramdown.journal import (
-    Journal,
-    Note,
-    WorkingNotes,
-    Written,
-    preview,
-)
+from engramdown.journal import Journal, Note, WorkingNotes, Written, preview
 from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
-    from engramdown.journal import (
-        Day,
-        Match,
-        NoteMatch,
-        Section,
-    )
+    from engramdown.journal import Day, Match, NoteMatch, Section
 
 
 @click.command(cls=commands.WordsCommand)

@@ -15,10 +15,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from engramdown.language import (
-    on_screen,
-    visible,
-)
+from engramdown.language import on_screen, visible
 
 _TAB: Final = "    "
 _LEAST_ROOM: Final = 12

@@ -19,19 +19,9 @@ from engramdown.cli.log_show import fact_lines
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_file, edit_text
-from engramdown.doctor import (
-    Sourced,
-    journalled,
-    learned_from,
-    remaining,
-)
+from engramdown.doctor import Sourced, journalled, learned_from, remaining
 from engramdown.engram import Scope
-from engramdown.episodes import (
-    Card,
-    CardFiles,
-    Forgotten,
-    as_page,
-)
+from engramdown.episodes import Card, CardFiles, Forgotten, as_page
 from engramdown.errors import EngramdownError
 
 if TYPE_CHECKING:

@@ -21,11 +21,7 @@ from engramdown.cli.log_show import fact_lines
 from engramdown.cli.messages import counted
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
-from engramdown.consolidation import (
-    Pressure,
-    Thresholds,
-    pressure,
-)
+from engramdown.consolidation import Pressure, Thresholds, pressure
 from engramdown.conversation import (
     EXPAND,
     GREP,
@@ -42,10 +38,7 @@ from engramdown.conversation import (
 )
 from engramdown.errors import EngramdownError, GistNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens
-from engramdown.transcripts import (
-    FOLDER,
-    Gist,
-)
+from engramdown.transcripts import FOLDER, Gist
 
 if TYPE_CHECKING:
     from engramdown.conversation import Described

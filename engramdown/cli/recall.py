@@ -20,11 +20,7 @@ from engramdown.cli.layout import Line, line
 from engramdown.cli.output import REFUSED
 from engramdown.cli.process import Place
 from engramdown.cli.views import hit_lines
-from engramdown.context import (
-    Asked,
-    Found,
-    search_all,
-)
+from engramdown.context import Asked, Found, search_all
 
 if TYPE_CHECKING:
     from engramdown import Cortex

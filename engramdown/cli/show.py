@@ -30,12 +30,7 @@ from engramdown.clock import local, today
 from engramdown.context import Page
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, GitError
-from engramdown.gate import (
-    Known,
-    Said,
-    Taught,
-    Why,
-)
+from engramdown.gate import Known, Said, Taught, Why
 from engramdown.git import Commit, State, raw
 from engramdown.git import Known as GitEntry
 from engramdown.git import find as find_in_state

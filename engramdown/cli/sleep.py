@@ -34,12 +34,7 @@ if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.consolidation import Name
     from engramdown.gate import CompactionReceipt, Receipt
-    from engramdown.sleep import (
-        Deed,
-        JobReport,
-        SleepSummary,
-        WorkSummary,
-    )
+    from engramdown.sleep import Deed, JobReport, SleepSummary, WorkSummary
 
 
 @click.command()

@@ -22,16 +22,9 @@ from engramdown.cli.layout import Line, line, table
 from engramdown.cli.process import Place
 from engramdown.cli.show import age_of
 from engramdown.clock import moment, today
-from engramdown.doctor import (
-    Tally,
-    count_transcripts,
-)
+from engramdown.doctor import Tally, count_transcripts
 from engramdown.gate import ledger_of
-from engramdown.models import (
-    OUTCOMES,
-    Sum,
-    sums,
-)
+from engramdown.models import OUTCOMES, Sum, sums
 from engramdown.sleep import slept_at
 from engramdown.tokens import estimate_tokens
 

@@ -24,11 +24,7 @@ from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
 from engramdown.engram import Scope
 from engramdown.language import on_screen
-from engramdown.storage import (
-    make_folder,
-    open_regular,
-    patiently,
-)
+from engramdown.storage import make_folder, open_regular, patiently
 
 if TYPE_CHECKING:
     from engramdown.episodes import EpisodicMemory
@@ -315,10 +311,7 @@ def _session_json(name: str, memory: EpisodicMemory) -> dict[str, Any]:
 
 def _whole(memory: EpisodicMemory) -> Callable[[Episode], str | None]:
     from engramdown.storage import Disk
-    from engramdown.transcripts import (
-        PAYLOADS,
-        Payloads,
-    )
+    from engramdown.transcripts import PAYLOADS, Payloads
 
     payloads = Payloads(memory.folder / PAYLOADS, Disk(), durable=False)
     return lambda episode: payloads.fetch(episode.payload)

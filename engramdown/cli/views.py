@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     # Only named here: what records a transcript loads nothing of memory.
     from engramdown import Entry, Proposal, Receipt
     from engramdown.episodes import Held
-    from engramdown.gate import (
-        Arrival,
-        Erased,
-        Shared,
-    )
+    from engramdown.gate import Arrival, Erased, Shared
     from engramdown.hippocampus import Archived, Step
     from engramdown.recall import Hit
     from engramdown.sleep import News

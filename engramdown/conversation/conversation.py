@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import moment
 from engramdown.consolidation.summaries import Item, Pressure, Thresholds, fresh_tail, pressure
-from engramdown.conversation.lookup import (
-    EXPAND,
-    GREP,
-    Described,
-    Expansion,
-    Found,
-    Lineage,
-    Scope,
-)
+from engramdown.conversation.lookup import EXPAND, GREP, Described, Expansion, Found, Lineage, Scope
 from engramdown.conversation.summarize import (
     MODES,
     Compacted,

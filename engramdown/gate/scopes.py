@@ -17,12 +17,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from engramdown.clock import today
 from engramdown.engram import SCOPES, Engram, Scope
-from engramdown.errors import (
-    EntryNotFoundError,
-    InvalidEngramError,
-    LockTimeoutError,
-    StoreError,
-)
+from engramdown.errors import EntryNotFoundError, InvalidEngramError, LockTimeoutError, StoreError
 from engramdown.forks import cached_property
 from engramdown.hippocampus.changeset import FileChange
 from engramdown.hippocampus.entry import Archived, Entry, by_prefix, retired_name

@@ -10,12 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.engram import SCOPES, Scope
-from engramdown.errors import (
-    EntryNotFoundError,
-    GitError,
-    SessionNotFoundError,
-    StoreError,
-)
+from engramdown.errors import EntryNotFoundError, GitError, SessionNotFoundError, StoreError
 from engramdown.gate.gate import REASONS
 from engramdown.gate.proposals import Proposal
 from engramdown.gate.review import Review

@@ -50,22 +50,10 @@ from engramdown.hippocampus.git_state import (
     standing,
 )
 from engramdown.hippocampus.history import CLONED, History, Part, Past, Step, digest
-from engramdown.hippocampus.placement import (
-    copies_of,
-    raw_entries,
-    split_task,
-    tombstones_of,
-)
+from engramdown.hippocampus.placement import copies_of, raw_entries, split_task, tombstones_of
 from engramdown.hippocampus.snapshot import Reader, decoded, encoded, states
 from engramdown.hippocampus.transaction import Staging
-from engramdown.kinds import (
-    ARCHIVE,
-    ASIDE,
-    LESSONS,
-    PENDING,
-    is_of_lessons,
-    kind_in,
-)
+from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, PENDING, is_of_lessons, kind_in
 from engramdown.markdown.blocks import marker
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import Changes, compare, merge

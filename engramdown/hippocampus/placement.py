@@ -24,14 +24,7 @@ from engramdown.engram import (
     slug,
 )
 from engramdown.hippocampus.entry import Entry, address
-from engramdown.kinds import (
-    ASIDE,
-    LESSONS,
-    RULES,
-    is_name,
-    kind_in,
-    topic_of,
-)
+from engramdown.kinds import ASIDE, LESSONS, RULES, is_name, kind_in, topic_of
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import Metadata

@@ -22,10 +22,7 @@ from engramdown.importers.records import (
     string,
     time_of,
 )
-from engramdown.transcripts import (
-    ROLES,
-    as_text,
-)
+from engramdown.transcripts import ROLES, as_text
 
 _NAMES: Final = ("tool", "name", "tool_name")
 

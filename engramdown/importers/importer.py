@@ -522,10 +522,7 @@ def purge_import(
         LockTimeoutError: If an import or a writer runs for too long.
         OSError: If something cannot be removed; the next run does the rest.
     """
-    from engramdown.episodes import (
-        Traces,
-        digests,
-    )
+    from engramdown.episodes import Traces, digests
     from engramdown.transcripts import Sessions
 
     disk = disk or Disk()

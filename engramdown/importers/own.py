@@ -9,19 +9,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from engramdown.importers.records import (
-    Conversation,
-    Item,
-    Kept,
-    Record,
-    Skipped,
-    Source,
-    mapping,
-)
-from engramdown.transcripts import (
-    is_session_id,
-    read_line,
-)
+from engramdown.importers.records import Conversation, Item, Kept, Record, Skipped, Source, mapping
+from engramdown.transcripts import is_session_id, read_line
 
 FORMAT: Final = "engramdown"
 """The key that tells an export of ours, with the version of the format."""

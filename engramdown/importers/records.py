@@ -13,11 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from engramdown.transcripts import (
-    Episode,
-    as_text,
-    join_surrogates,
-)
+from engramdown.transcripts import Episode, as_text, join_surrogates
 
 THOUGHTS: Final = ("thinking", "redacted_thinking")
 """The blocks of Anthropic's messages that a model wrote for itself."""

@@ -13,11 +13,7 @@ from engramdown.integrations.external_session import in_thread, lock_of
 from engramdown.integrations.memory_folder import MemoryFolder, Reach
 
 try:
-    from anthropic.lib.tools import (
-        BetaAbstractMemoryTool,
-        BetaAsyncAbstractMemoryTool,
-        ToolError,
-    )
+    from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 except ImportError as error:
     raise ImportError(
         "the memory tool needs Anthropic's SDK in a version that has one: "

@@ -15,14 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
 from engramdown import Cortex, EngramdownError
-from engramdown.context import (
-    degraded,
-    left_out,
-)
-from engramdown.cortex import (
-    TOOLS,
-    Answer,
-)
+from engramdown.context import degraded, left_out
+from engramdown.cortex import TOOLS, Answer
 from engramdown.episodes import Said
 from engramdown.forks import Lock, RLock
 from engramdown.integrations.history import History, Line, Summary

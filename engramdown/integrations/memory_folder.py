@@ -27,14 +27,7 @@ from engramdown.cortex import Answer
 from engramdown.engram import Engram, Kind, Scope
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
 from engramdown.forks import Lock
-from engramdown.gate import (
-    REASONS,
-    FileQueue,
-    Operation,
-    Pending,
-    harmless,
-    question,
-)
+from engramdown.gate import REASONS, FileQueue, Operation, Pending, harmless, question
 from engramdown.hippocampus import Act, Entry, Revision, entry_id, new_id, raw_entries, step_group
 from engramdown.integrations.memory_pages import (
     NOTES,
@@ -57,11 +50,7 @@ from engramdown.integrations.memory_pages import (
 )
 from engramdown.journal import normalized
 from engramdown.kinds import LESSONS, PENDING, PROFILE, RULES, SOUL, kind_in, topic_of
-from engramdown.language import (
-    bullet,
-    inert,
-    paragraphs,
-)
+from engramdown.language import bullet, inert, paragraphs
 from engramdown.markdown import Document, Placed
 from engramdown.storage import Disk, one_call
 from engramdown.transcripts import is_session_id

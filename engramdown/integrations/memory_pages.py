@@ -25,11 +25,7 @@ from engramdown.engram import RULE_KINDS, Scope, slug
 from engramdown.errors import InvalidEngramError, MemoryCommandError
 from engramdown.hippocampus import meant
 from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, SOUL, is_name
-from engramdown.language import (
-    heading,
-    inert,
-    similarity_of,
-)
+from engramdown.language import heading, inert, similarity_of
 from engramdown.markdown import Document, Placed, parse, written
 from engramdown.transcripts import is_session_id
 

@@ -24,11 +24,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from engramdown.errors import SettingsError, StoreError
-from engramdown.storage import (
-    Disk,
-    closing,
-    open_regular,
-)
+from engramdown.storage import Disk, closing, open_regular
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

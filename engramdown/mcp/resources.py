@@ -17,12 +17,7 @@ from engramdown.clock import today
 from engramdown.engram import slug
 from engramdown.errors import EngramdownError, InvalidEngramError, StoreError
 from engramdown.kinds import LESSONS, PROFILE, RULES
-from engramdown.language import (
-    bullet,
-    heading,
-    inert,
-    one_line,
-)
+from engramdown.language import bullet, heading, inert, one_line
 
 if TYPE_CHECKING:
     from engramdown import Cortex

@@ -16,12 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from engramdown.engram import Scope
-from engramdown.errors import (
-    SkillChangedError,
-    SkillNotFoundError,
-    SkillRefusedError,
-    StoreError,
-)
+from engramdown.errors import SkillChangedError, SkillNotFoundError, SkillRefusedError, StoreError
 from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import Settings

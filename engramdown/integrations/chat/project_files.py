@@ -15,12 +15,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from engramdown.cortex import (
-    Answer,
-    Arguments,
-    read_arguments,
-    schema_of,
-)
+from engramdown.cortex import Answer, Arguments, read_arguments, schema_of
 from engramdown.errors import StoreError
 from engramdown.language import inert
 from engramdown.secrets import redact

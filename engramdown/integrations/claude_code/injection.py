@@ -252,10 +252,7 @@ def _earlier(place: HookPlace, event: Event, state: HookState) -> str:
     """Return what was said earlier about the same, in other conversations."""
     if shared(event.text, event.text) < _ENOUGH_EARLIER:
         return ""
-    from engramdown.context import (
-        past_experience,
-        sought,
-    )
+    from engramdown.context import past_experience, sought
     from engramdown.integrations.claude_code.capture import imported_session
 
     query = sought(event.text, ())
