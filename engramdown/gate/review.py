@@ -31,11 +31,7 @@ class Review:
     def pending(self, *, for_model: bool = False) -> list[Proposal]:
         """Return what waits for a person, global proposals first, each with what it touches.
 
-        Behind them stands what git brought and waits to be approved.
-
-        Args:
-            for_model: Whether a model is told: then without anything that git brought and nobody
-                approved.
+        See :meth:`engramdown.Cortex.pending`.
         """
         from engramdown.gate.proposals import describe
 
@@ -65,16 +61,7 @@ class Review:
     ) -> Receipt:
         """Carry out what a person decided about a proposal.
 
-        Args:
-            proposal_id: Its id or a unique prefix.
-            decision: ``accept``, ``decline`` or ``skip``.
-            text: The words that the person wants instead of the proposed ones, or ``None``.
-
-        Raises:
-            InvalidEngramError: If the decision is none of the three, or the text is empty.
-            EntryNotFoundError: If no proposal has this id, any more.
-            AmbiguousIdError: If several have.
-            StoreError: If it could not be written; the proposal still waits.
+        See :meth:`engramdown.Cortex.resolve`.
         """
         self._scopes.notice()
         receipt = self._resolved_load(proposal_id, decision, text) if self._scopes.reviews else None

@@ -64,18 +64,7 @@ class Scopes:
         *,
         settings: Settings | None = None,
     ) -> None:
-        """Join two stores.
-
-        Args:
-            global_hc: Any store that satisfies :class:`engramdown.HippocampusProtocol`.
-            project_hc: Another one.
-            mode: ``autopilot``, ``copilot`` or ``off``.
-            model: For jobs that ask a language model; nothing here needs one.
-            settings: Budgets; the defaults unless given.
-
-        Raises:
-            InvalidEngramError: If the mode is none of the three.
-        """
+        """Join two stores; see :class:`engramdown.Cortex`."""
         self.global_hc = global_hc
         self.project_hc = project_hc
         self.mode = mode
@@ -103,18 +92,7 @@ class Scopes:
     ) -> Scopes:
         """Open the scopes that are found from the working directory.
 
-        Args:
-            project: A project's folder, or its ``.engramdown``; by default the nearest one above
-                the working directory. Where there is none, one begins there at the first write,
-                except in the home folder, where the global scope is: it cannot be a project.
-            home: The folder of the global scope; by default ``ENGRAMDOWN_HOME`` or
-                ``~/.engramdown``.
-            mode: ``autopilot``, ``copilot`` or ``off``; by default what is configured.
-            model: See :class:`Scopes`.
-            settings: What holds; by default what the ``config.toml`` of both scopes says.
-
-        Raises:
-            SettingsError: If a setting is wrong, or a folder cannot be that of a project.
+        See :meth:`engramdown.Cortex.open`.
         """
         places = find_places(project, home)
         if settings is None:
@@ -171,7 +149,7 @@ class Scopes:
     def entries(self) -> list[Entry]:
         """Return every memory, global ones first, in file order; also what waits for approval.
 
-        What cannot be read hides nothing else: :meth:`unread` names it.
+        See :meth:`engramdown.Cortex.entries`.
         """
         return [*self._read(self.global_hc), *self._read(self.project_hc)]
 
@@ -220,20 +198,13 @@ class Scopes:
         return self.pulled.page(store, name, text) if self.reviews else text
 
     def find(self, prefix: str) -> Entry:
-        """Return the memory whose id begins with ``prefix``.
-
-        Raises:
-            EntryNotFoundError: If there is none.
-            AmbiguousIdError: If there are several.
-        """
+        """Return the memory whose id begins with ``prefix``; see :meth:`engramdown.Cortex.find`."""
         return self.locate(prefix)[1]
 
     def recall(self, query: str, limit: int = 20) -> list[Entry]:
         """Return the memories that fit ``query`` best, the best first; any text is a query.
 
-        Args:
-            query: Words to look for.
-            limit: How many to return at most.
+        See :meth:`engramdown.Cortex.recall`.
         """
         from engramdown.recall.memories import MemoryIndex
 
@@ -280,12 +251,7 @@ class Scopes:
     ) -> list[Receipt]:
         """Gate engrams, then encode or queue each; a receipt for each says what happened.
 
-        A store that cannot be read or written gives receipts with ``failed``, not an exception.
-
-        Args:
-            engrams: What is to be remembered.
-            by_person: The user typed it here and now: a fact (``Name: Ada``) of theirs with the
-                same key gives way to it. Otherwise it is held, whatever source the engram claims.
+        See :meth:`engramdown.Cortex.propose`.
         """
         self.notice()
         batch = _batch(engrams)
@@ -370,9 +336,7 @@ class Scopes:
     def restore(self, entry_id: str) -> Entry:
         """Bring back the retired memory with this id or unique prefix, in whichever scope it is.
 
-        Raises:
-            EntryNotFoundError: If no archive has one.
-            AmbiguousIdError: If the archives of both scopes have several.
+        See :meth:`engramdown.Cortex.restore`.
         """
         # Of a text that was retired more than once, the last time counts.
         retired = [item.entry for store in self.stores for item in reversed(store.archived())]
@@ -428,7 +392,7 @@ class Scopes:
     def reopened(self) -> Scopes:
         """Return another one over the same scopes, whose stores are its own, for another thread.
 
-        A store without files is shared: only whoever wrote it knows how to open it again.
+        See :meth:`engramdown.Cortex.reopened`.
         """
         opened: list[HippocampusProtocol] = []
         refused = REFUSED if self.refuses_global else ""
@@ -494,7 +458,7 @@ class Scopes:
     def episodes(self) -> EpisodicMemory | None:
         """The transcripts: of the project, or of the global scope where no project can be.
 
-        ``None`` if a store has no files, or only a rehearsal is on.
+        See :meth:`engramdown.Cortex.episodes`.
         """
         from engramdown.episodes.memory import EpisodicMemory
 
