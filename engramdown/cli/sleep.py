@@ -394,7 +394,8 @@ class _Working:
             output.screen().show([line((messages.DRY_RUN, "warn"))])
         self._stop.at_work = True
         summary = work_once(
-            self._cortex.scopes,
+            self._cortex,
+            conversations=self._cortex.conversations,
             dry_run=self._dry_run,
             should_stop=self._stop.is_asked,
             tell=self._tell,

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 def work_once(
     scopes: Scopes | HasScopes,
     *,
+    conversations: Conversations | None = None,
     dry_run: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
     tell: Callable[[Deed], object] = lambda _: None,
@@ -67,6 +68,8 @@ def work_once(
 
     Args:
         scopes: Whose transcripts; a Cortex will do.
+        conversations: The running conversations that earlier rounds looked at: pass the same again,
+            so that only what is new in them is read.
         dry_run: Write nothing and ask no model; tell what would be done.
         should_stop: Asked before each step whether to stop.
         tell: Told of each thing that was done, when it is; an error of a file that it raises counts
@@ -79,7 +82,8 @@ def work_once(
     Raises:
         SettingsError: If the model of the cortex is none.
     """
-    return Round(scopes_of(scopes), Calls(should_stop, tell, rest), dry_run=dry_run).run()
+    calls = Calls(should_stop, tell, rest)
+    return Round(scopes_of(scopes), calls, conversations, dry_run=dry_run).run()
 
 
 class Worker(Background):
@@ -112,9 +116,11 @@ class Worker(Background):
         self.rounds = 0
 
     def _work(self, scopes: Scopes, stopping: Event) -> None:
+        conversations = Conversations(ContextBuilder(scopes))
+        calls = Calls(stopping.is_set, lambda _: None, stopping.wait)
         while not stopping.is_set():
             try:
-                self.last = work_once(scopes, should_stop=stopping.is_set, rest=stopping.wait)
+                self.last = Round(scopes, calls, conversations).run()
                 self.trouble = self.last.trouble
             except (EngramdownError, OSError) as error:
                 self.trouble = str(error)
@@ -159,12 +165,20 @@ class Round:
         summary: What was done so far, also after it was interrupted.
     """
 
-    def __init__(self, scopes: Scopes, calls: Calls, *, dry_run: bool = False) -> None:
+    def __init__(
+        self,
+        scopes: Scopes,
+        calls: Calls,
+        conversations: Conversations | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> None:
         """Prepare a round.
 
         Args:
             scopes: Whose transcripts.
             calls: What it asks and tells.
+            conversations: Those that earlier rounds looked at.
             dry_run: Write nothing and ask no model; tell what would be done.
 
         Raises:
@@ -173,6 +187,7 @@ class Round:
         self.summary = WorkSummary(dry_run=dry_run)
         self._scopes = scopes
         self._calls = calls
+        self._conversations = conversations or Conversations(ContextBuilder(scopes))
         self._dry = dry_run
         self._settings = scopes.settings.worker
         self._left: set[str] = set()
@@ -236,7 +251,7 @@ class Round:
             if not self._dry:
                 facts.forget_done()
         if Idle.is_wanted(self._scopes):
-            yield Idle(self._scopes, state, questions)
+            yield Idle(self._conversations, state, questions)
 
     # ---- what nobody ended ----
 
@@ -746,12 +761,14 @@ class Idle:
     what: Final[Kind] = "summary"
     busy = ""
 
-    def __init__(self, scopes: Scopes, state: SleepState, questions: Questions) -> None:
-        """Summarise conversations of ``scopes``, at the cost of the round."""
-        self._conversations = Conversations(ContextBuilder(scopes))
+    def __init__(
+        self, conversations: Conversations, state: SleepState, questions: Questions
+    ) -> None:
+        """Summarise conversations at the cost of the round."""
+        self._conversations = conversations
         self._questions = questions
         self._state = state
-        self._settings = scopes.settings.worker
+        self._settings = conversations.scopes.settings.worker
 
     @classmethod
     def is_wanted(cls, scopes: Scopes) -> bool:
