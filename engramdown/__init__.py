@@ -1,6 +1,6 @@
 """Engramdown: memory for assistants that a person can open, read, correct and commit.
 
-Promises: these are the public names; importing them costs nothing until one is used.
+These are the public names; importing them costs nothing until one is used.
 """
 
 from __future__ import annotations

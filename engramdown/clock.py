@@ -1,6 +1,6 @@
 """The one place that reads the clock.
 
-Promises: dates are the person's, moments are UTC; pure modules are given either as an argument.
+Dates are the person's, moments are UTC; pure modules are given either as an argument.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One memory, its vocabulary, and what makes two memories the same.
 
-Promises: an :class:`Engram` that exists is valid; two texts are the same exactly when
+An :class:`Engram` that exists is valid; two texts are the same exactly when
 :func:`fold` gives the same string; a :func:`slug` is a file name on every system and cannot
 leave its folder. No I/O, no clock.
 """

@@ -1,6 +1,6 @@
 """The one estimate of how many tokens a text costs a model.
 
-Promises: no I/O, no model, never negative, and never more for a joined text than for its parts one
+No I/O, no model, never negative, and never more for a joined text than for its parts one
 by one, so that a budget that holds for the parts holds for the whole; linear time, without a step
 of Python for each character.
 """

@@ -749,8 +749,6 @@ def _safe(text: str) -> str:
 
 
 # The words that reach a model in a conversation, from templates that a person may replace.
-#
-# Those of :mod:`engramdown.models.templates`.
 
 TEMPLATES: Final = (
     "context.j2",

@@ -1,6 +1,6 @@
 """Notices text from a tool result or a web page that gives orders or hides something.
 
-Promises: says why, in a few plain words and without quoting; reads what a model would read, so
+Says why, in a few plain words and without quoting; reads what a model would read, so
 that full-width letters, look-alike letters and invisible characters between them change nothing;
 the cost grows linearly with the text. No I/O.
 

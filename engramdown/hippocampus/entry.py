@@ -1,6 +1,6 @@
 """One memory as it stands in a store.
 
-Promises: an :class:`Entry` is a snapshot; it holds everything that can be said about a line of
+An :class:`Entry` is a snapshot; it holds everything that can be said about a line of
 memory without opening a file.
 """
 

@@ -1,6 +1,6 @@
 """Memory without what a person erased for good: its files, and the journal of changes.
 
-Promises: the journal reads as if the words had never been there: each state of a file is what it
+The journal reads as if the words had never been there: each state of a file is what it
 was without them, so that merge bases, digests and undos of everything else go on as before; a step
 stays, with its time and the ids, without the words; done twice it does no harm. For whoever holds
 the lock of the scope.

@@ -1,6 +1,6 @@
 """The memory files of one scope: the only place that writes one.
 
-Promises: every change is made to what stands on the disk at that moment, under the scope's lock,
+Every change is made to what stands on the disk at that moment, under the scope's lock,
 in the journal before it is in the file; a file is exchanged, never overwritten, so that a save of
 a person that lands in between is in our hands and is merged; several files change as one step; a
 step that was cut short by a crash is carried out by whoever comes next; an error leaves memory as

@@ -1,6 +1,6 @@
 r"""The journal of a scope: one line of JSON per change to its memory.
 
-Promises: append-only; a step stands here before it is carried out, with what every file held
+Append-only; a step stands here before it is carried out, with what every file held
 before and after, so that it can be carried out again after a crash, undone, and explained. Every
 state of a file can be made from it, and what cannot be made from it whole is not made at all. A
 line that cannot be read is skipped, never an error.

@@ -1,6 +1,6 @@
 """One scope's memory: :class:`Hippocampus` in markdown files, :class:`Store` in any other place.
 
-Promises: what a method acknowledged is on the disk and is found by the next read, from any
+What a method acknowledged is on the disk and is found by the next read, from any
 process; reading takes no lock; a store writes what it is told and never judges.
 """
 

@@ -1,6 +1,6 @@
 """Reversing a step of the journal.
 
-Promises: pure over a draft; if nothing happened since, the bytes are those of before the step;
+Pure over a draft; if nothing happened since, the bytes are those of before the step;
 if something did, each memory of the step is reversed by itself, and nothing that a person
 changed since is overwritten: then the undo is refused with the reason. A step of which nothing is
 left, because somebody took out what it wrote, does not stand in the way of the one before; of one

@@ -1,6 +1,6 @@
 """Characters that a person does not see, and how to show them.
 
-Promises: a character is judged where it stands: an emoji keeps its joiners, Persian and Hindi
+A character is judged where it stands: an emoji keeps its joiners, Persian and Hindi
 keep theirs, the flag of England its tags. What :func:`visible` returns has nothing left that
 :func:`hidden_characters` names, and showing it twice changes nothing. What a person reads on any
 screen passes :func:`on_screen`. No I/O.

@@ -1,6 +1,6 @@
 """What a short text claims, read without a model: its words, numbers, names, and what they govern.
 
-Promises: any string may be read, in linear time; the same text always gives the same claim.
+Any string may be read, in linear time; the same text always gives the same claim.
 
 English comes first; of other languages only the commonest words for *not*, *without* and *only*
 are known, because to miss one of those would equate a rule with its opposite.

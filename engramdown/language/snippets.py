@@ -1,6 +1,6 @@
 """The piece of a text that shows why it was found.
 
-Promises: the match is in the piece, wherever it stands; no character that a person sees as one is
+The match is in the piece, wherever it stands; no character that a person sees as one is
 cut in two: not an emoji of several people, not a letter and its accent, not a flag. Linear time,
 no I/O.
 """

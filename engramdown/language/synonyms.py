@@ -1,6 +1,6 @@
 """Other words for the same, in two small tables: what is certain, and what is likely.
 
-Promises: pure, linear time, any string may be passed; what stands in code quotes or is part of a
+Pure, linear time, any string may be passed; what stands in code quotes or is part of a
 path, an option or an identifier is not touched, because there a word is a name.
 
 Without these, duplicates that differ by an abbreviation or a common verb are not seen; a thesaurus

@@ -1,6 +1,6 @@
 r"""How a memory stands in a prompt: as data that can forge nothing.
 
-Promises: what these functions return holds no control character but ``\n`` and tab, nothing that
+What these functions return holds no control character but ``\n`` and tab, nothing that
 some program takes for a line break, no terminal escape and nothing that is hidden, and can be
 written as UTF-8; of a :func:`bullet`, only the first line stands at column 0, so that no text can
 begin a heading, an item or a section of its own; what is :func:`quoted` stands on one line and

@@ -1,6 +1,6 @@
 """The words that every search of ours leaves out or takes apart.
 
-Promises: any string may be passed; linear time.
+Any string may be passed; linear time.
 """
 
 from __future__ import annotations

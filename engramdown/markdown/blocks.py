@@ -1,6 +1,6 @@
 r"""The blocks of a markdown memory file: where an entry begins and where it ends.
 
-Promises: the blocks of a text, joined, are the text, for every text; cost grows with the length
+The blocks of a text, joined, are the text, for every text; cost grows with the length
 of the text; nothing that is left open (a fence, a comment, front matter) hides what follows it.
 
 Only column 0 has structure, and only ``\n`` ends a line. ``docs/file-format.md`` has the grammar.

@@ -1,6 +1,6 @@
 r"""Memory as a marked block in a file that somebody else owns, such as ``AGENTS.md``. No I/O.
 
-Promises: no byte outside the block changes, whatever it is: CRLF, a byte order mark, what is no
+No byte outside the block changes, whatever it is: CRLF, a byte order mark, what is no
 UTF-8, a last line without an end; putting the same in again changes nothing, and taking the block
 out gives the file back as it was. A file in which the block cannot be found for sure is refused: a
 mark without its other half, two blocks, a code fence that is never closed. So is one in which

@@ -1,6 +1,6 @@
 """How well an episode answers a question: the formula of recall.
 
-Promises: the same evidence gives the same order; equal scores stand newest first, then by key; an
+The same evidence gives the same order; equal scores stand newest first, then by key; an
 episode for which nothing speaks never comes; no text is kept, no clock is read, no file.
 
 Ranking has two steps, because an index knows quickly *which* episodes hold a word, and reading

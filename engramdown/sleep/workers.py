@@ -104,11 +104,9 @@ class Workers:
         self._scopes.on_card(callback)
 
 
-# A background worker that sleeps from time to time, for programs that run for long.
-#
-# Those of :class:`engramdown.sleep.background.Background`; it ends between two steps, and
-# what goes wrong is kept and told, and the next sleep is tried all the same. A program that ends
-# without telling it so loses nothing: a sleep may be cut short anywhere.
+# A background worker that sleeps from time to time. It stops between two steps, keeps what went
+# wrong, and tries the next sleep all the same. A program that exits without stopping it loses
+# nothing: a sleep may be cut short anywhere.
 
 
 class Sleeper(Background):
