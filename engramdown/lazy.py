@@ -32,7 +32,6 @@ MOVED: Final = {
     "consolidation.cells": "consolidation.actions",
     "consolidation.extraction": "consolidation.statement_reader",
     "consolidation.identity": "consolidation.facts",
-    "consolidation.mended": "consolidation.error_lessons",
     "consolidation.model": "models.port",
     "consolidation.worth": "consolidation.facts",
     "cortex.card_state": "sleep.session_cards",
@@ -47,7 +46,9 @@ MOVED: Final = {
     "cortex.receipts": "gate.receipts",
     "cortex.turns": "cortex.session",
     "cortex.worker": "sleep.worker",
+    "episodes.calls": "transcripts.tool_calls",
     "episodes.episode": "transcripts.episode",
+    "episodes.sessions": "transcripts.sessions",
     "hippocampus.document": "markdown.document",
 }
 """Old and new names of modules within the package."""

@@ -370,17 +370,13 @@ class Scopes:
         """
         from engramdown.gate.queue import Waiting
 
-        stores: dict[Scope, HippocampusProtocol] = {
-            "global": self.global_hc,
-            "project": self.project_hc,
-        }
         came = self.pulled.brought_proposals
 
         def gates(engrams: Iterable[Engram]) -> Callable[[Engram], Decision]:
             return self.intake.gate(self.mode, engrams)
 
         return Waiting(
-            stores,
+            self._by_scope(),
             came,
             gates,
             reviews=lambda: self.reviews,
@@ -412,16 +408,7 @@ class Scopes:
         self._hear = hear
 
     def on_card(self, callback: Callable[[Card], object]) -> None:
-        """Call ``callback`` with each card that a model fills in, as soon as it is on the disk.
-
-        It is called in the thread that made the card, also by :meth:`worker` and :meth:`sleeper`.
-        An exception of it stops nothing: it becomes a ``RuntimeWarning``, and the card stays.
-
-        Example:
-            >>> import tempfile
-            >>> scopes = Scopes.open(tempfile.mkdtemp(), tempfile.mkdtemp())
-            >>> scopes.on_card(lambda card: print(card.title, card.tags))
-        """
+        """Call ``callback`` with each card; ``cortex.worker.on_card`` says when."""
         self._card_callbacks.append(callback)
 
     def tell_of_card(self, card: Card) -> None:
@@ -472,12 +459,8 @@ class Scopes:
         """What is proposed, on its way in."""
         from engramdown.gate.intake import Intake
 
-        stores: dict[Scope, HippocampusProtocol] = {
-            "global": self.global_hc,
-            "project": self.project_hc,
-        }
         queues = self.queues(self.home_root)
-        return Intake(stores, self.usable, queues, self.was_erased)
+        return Intake(self._by_scope(), self.usable, queues, self.was_erased)
 
     @cached_property
     def pulled(self) -> Pulled:
@@ -525,7 +508,10 @@ class Scopes:
 
     def store(self, scope: Scope) -> HippocampusProtocol:
         """Return the store of a scope."""
-        return self.global_hc if scope == "global" else self.project_hc
+        return self._by_scope()[scope]
+
+    def _by_scope(self) -> dict[Scope, HippocampusProtocol]:
+        return {"global": self.global_hc, "project": self.project_hc}
 
     def _tell_erased(self, store: Hippocampus) -> None:
         """Tell of lines that say again what was erased: an editor may have had them."""
