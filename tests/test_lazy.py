@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,3 +36,19 @@ def test_an_old_name_of_a_cortex_is_the_new_one(old: str, tmp_path: Path) -> Non
         found = getattr(found, part)
     with pytest.warns(DeprecationWarning, match=rf"Cortex\.{old} is deprecated"):
         assert getattr(cortex, old) == found
+
+
+def test_an_old_name_of_a_cortex_can_still_be_set(tmp_path: Path) -> None:
+    cortex = Cortex.open(tmp_path, tmp_path / "home")
+    with pytest.warns(DeprecationWarning, match=r"use Cortex\.scopes\.model"):
+        setattr(cortex, "model", "openai/gpt-4.1-mini")  # noqa: B010 - mypy knows no such name
+    assert cortex.scopes.model == "openai/gpt-4.1-mini"
+
+
+def test_who_derives_from_a_cortex_is_begun_by_opening_it(tmp_path: Path) -> None:
+    class Mine(Cortex):
+        def __init__(self, *args: Any, **named: Any) -> None:  # noqa: ANN401 - a Cortex's own
+            super().__init__(*args, **named)
+            self.is_mine = True
+
+    assert Mine.open(tmp_path, tmp_path / "home").is_mine

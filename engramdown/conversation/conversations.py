@@ -57,7 +57,7 @@ class Conversations:
             fresh_tail: How many of the newest messages are shown whatever they cost, and all from
                 the user's newest one on; by default 20, or as it is set.
             message: What the turn is about; by default what the user said last.
-            subjects: The same, if the program knows better: see :meth:`past_experience`.
+            subjects: The same, if the program knows better: see ``past_experience`` of the context.
 
         Raises:
             ValueError: If ``budget`` or ``fresh_tail`` is negative.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from engramdown.context.builder import ContextBuilder
 from engramdown.engram import Engram, Scope
@@ -72,8 +72,9 @@ class Cortex:
         self.context = ContextBuilder(self.scopes)
 
     @classmethod
-    def _over(cls, scopes: Scopes) -> Cortex:
-        cortex = cls.__new__(cls)
+    def _over(cls, scopes: Scopes) -> Self:
+        stores = scopes.global_hc, scopes.project_hc
+        cortex = cls(*stores, scopes.mode, scopes.model, settings=scopes.settings)
         cortex.scopes, cortex.context = scopes, ContextBuilder(scopes)
         return cortex
 
@@ -86,7 +87,7 @@ class Cortex:
         model: object = None,
         *,
         settings: Settings | None = None,
-    ) -> Cortex:
+    ) -> Self:
         """Open the scopes that are found from the working directory.
 
         Args:
@@ -116,7 +117,7 @@ class Cortex:
     def entries(self) -> list[Entry]:
         """Return every memory, global ones first, in file order; also what waits for approval.
 
-        What cannot be read hides nothing else: :meth:`unread` names it.
+        What cannot be read hides nothing else: ``scopes.unread()`` names it.
         """
         return self.scopes.entries()
 
@@ -406,7 +407,7 @@ class Cortex:
 
         A store without files is shared: only whoever wrote it knows how to open it again.
         """
-        return self._over(self.scopes.reopened())
+        return Cortex._over(self.scopes.reopened())
 
     @property
     def episodes(self) -> EpisodicMemory | None:
@@ -458,13 +459,24 @@ class Cortex:
             if name not in OLD_NAMES:
                 msg = f"{type(self).__name__!r} object has no attribute {name!r}"
                 raise AttributeError(msg)
-            path = OLD_NAMES[name]
-            msg = f"Cortex.{name} is deprecated and goes with 0.3; use Cortex.{path}"
-            warnings.warn(msg, DeprecationWarning, stacklevel=2)
-            found: object = self
-            for part in path.split("."):
-                found = getattr(found, part)
-            return found
+            return getattr(*self._renamed(name))
+
+        def __setattr__(self, name: str, value: object) -> None:
+            """Set what an older name meant, such as ``model``; it works until 0.3."""
+            if name in OLD_NAMES:
+                setattr(*self._renamed(name), value)
+            else:
+                super().__setattr__(name, value)
+
+        def _renamed(self, name: str) -> tuple[object, str]:
+            """Return what has the attribute that an older name meant, and what it is called."""
+            *path, last = OLD_NAMES[name].split(".")
+            msg = f"Cortex.{name} is deprecated and goes with 0.3; use Cortex.{OLD_NAMES[name]}"
+            warnings.warn(msg, DeprecationWarning, stacklevel=3)
+            holder: object = self
+            for part in path:
+                holder = getattr(holder, part)
+            return holder, last
 
 
 # Names of 0.1 that were attributes of a Cortex, and where they are.
