@@ -47,9 +47,7 @@ def _size(pid: int) -> tuple[int, ...]:
 
 
 def test_calls_leave_nothing_behind(project: Path, child_env: dict[str, str]) -> None:
-    (memory, files, threads), later = grown(child_env, project, 500)
-    assert later[1:] == (files, threads)
-    assert later[0] - memory < 8_000
+    _stays(grown(child_env, project, 500))
 
 
 @pytest.mark.soak
@@ -57,6 +55,12 @@ def test_thousands_of_calls_leave_nothing_behind(
     project: Path, child_env: dict[str, str], soak_seconds: float
 ) -> None:
     calls = int(min(10_000, 1_000 * max(1, soak_seconds)))
-    (memory, files, threads), later = grown(child_env, project, calls)
-    assert later[1:] == (files, threads)
-    assert later[0] - memory < 8_000, f"from {memory} KB to {later[0]} KB"
+    _stays(grown(child_env, project, calls))
+
+
+def _stays(sizes: tuple[tuple[int, ...], ...]) -> None:
+    """A pool of threads may have one more where two calls overlapped; a leak has one a call."""
+    (memory, files, threads), (memory_later, files_later, threads_later) = sizes
+    assert files_later == files
+    assert threads_later <= threads + 2
+    assert memory_later - memory < 8_000, f"from {memory} KB to {memory_later} KB"
