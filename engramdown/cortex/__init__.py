@@ -14,8 +14,5 @@ __all__ = ["TOOLS", "Answer", "Arguments", "read_arguments", "schema_of"]
 
 __getattr__, __dir__ = door(
     __name__,
-    {
-        "tool_arguments": ["Arguments", "read_arguments", "schema_of"],
-        "tools": ["Answer", "TOOLS"],
-    },
+    {"tool_arguments": ["Arguments", "read_arguments", "schema_of"], "tools": ["Answer", "TOOLS"]},
 )

@@ -168,11 +168,7 @@ class Session:
 
     @one_call()
     def begin_turn(
-        self,
-        message: str = "",
-        meta: Mapping[str, Any] | None = None,
-        *,
-        scratchpad: bool = False,
+        self, message: str = "", meta: Mapping[str, Any] | None = None, *, scratchpad: bool = False
     ) -> MemoryContext:
         """Begin a turn with the user's message and return what the model is to see.
 

@@ -57,19 +57,11 @@ def _responses(tool: Definition) -> dict[str, Any]:
 
 
 def _anthropic(tool: Definition) -> dict[str, Any]:
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": tool.parameters,
-    }
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
 
 
 def _mcp(tool: Definition) -> dict[str, Any]:
-    hints = {
-        "readOnlyHint": tool.reads,
-        "destructiveHint": tool.takes_away,
-        "openWorldHint": False,
-    }
+    hints = {"readOnlyHint": tool.reads, "destructiveHint": tool.takes_away, "openWorldHint": False}
     return {
         "name": tool.name,
         "description": tool.description,
