@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.errors import EngramdownError
     from engramdown.gate.gate import Decision
-    from engramdown.gate.proposals import Proposal
+    from engramdown.gate.pending import Proposal
     from engramdown.gate.receipts import Receipt
     from engramdown.hippocampus.entry import Entry
     from engramdown.hippocampus.protocol import HippocampusProtocol
@@ -54,7 +54,7 @@ _HOMES = {
     "Hippocampus": "engramdown.hippocampus.store",
     "HippocampusProtocol": "engramdown.hippocampus.protocol",
     "MemoryContext": "engramdown.context.sections",
-    "Proposal": "engramdown.gate.proposals",
+    "Proposal": "engramdown.gate.pending",
     "Receipt": "engramdown.gate.receipts",
     "Session": "engramdown.cortex.session",
     "WorkingContext": "engramdown.conversation.rendering",

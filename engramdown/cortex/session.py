@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from engramdown.conversation.rendering import WorkingContext
     from engramdown.conversation.summarize import Compacted
     from engramdown.gate.arrivals import Arrival
-    from engramdown.gate.proposals import Proposal
+    from engramdown.gate.pending import Proposal
     from engramdown.gate.review import Review
     from engramdown.gate.scopes import Scopes
 

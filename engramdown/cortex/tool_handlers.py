@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         TopicArguments,
     )
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.gate.proposals import Proposal
+    from engramdown.gate.pending import Proposal
     from engramdown.gate.receipts import Receipt
     from engramdown.hippocampus.entry import Entry
     from engramdown.journal.journal import Match

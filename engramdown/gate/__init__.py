@@ -33,9 +33,8 @@ if TYPE_CHECKING:
         written,
     )
     from engramdown.gate.model_runs import ledger_of
-    from engramdown.gate.pending import Operation, Pending
+    from engramdown.gate.pending import Operation, Pending, Proposal
     from engramdown.gate.pending_file import FileQueue, question
-    from engramdown.gate.proposals import Proposal
     from engramdown.gate.queue import Answer
     from engramdown.gate.receipts import Receipt
     from engramdown.gate.scopes import Scopes

@@ -34,7 +34,7 @@ from engramdown.settings import CONFIG, named
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
-    from engramdown.gate.proposals import Proposal
+    from engramdown.gate.pending import Proposal
     from engramdown.gate.queue import Answer
     from engramdown.gate.receipts import Receipt
     from engramdown.skills.files import SkillFiles
@@ -370,7 +370,7 @@ _PAGE: Final = "it shapes what a model is told, and came with git"
 
 def proposal(found: Found) -> Proposal:
     """Return what waits for approval, as a person decides on it."""
-    from engramdown.gate.proposals import Proposal
+    from engramdown.gate.pending import Proposal
 
     is_page = found.item.placed is None
     return Proposal(

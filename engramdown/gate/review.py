@@ -16,7 +16,7 @@ from engramdown.storage.locks import one_call
 if TYPE_CHECKING:
     from engramdown.gate.arrivals import Arrival
     from engramdown.gate.erase import Erased
-    from engramdown.gate.proposals import Proposal
+    from engramdown.gate.pending import Proposal
     from engramdown.gate.queue import Answer
     from engramdown.gate.receipts import Receipt
 
@@ -33,7 +33,7 @@ class Review:
 
         See :meth:`engramdown.Cortex.pending`.
         """
-        from engramdown.gate.proposals import describe
+        from engramdown.gate.pending import describe
 
         waits = self._scopes.intake.waiting
         items = (waits.ours if for_model else waits.items)(self._scopes.pass_over)

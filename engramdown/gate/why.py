@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from engramdown.engram import SCOPES, Scope
 from engramdown.errors import EntryNotFoundError, GitError, SessionNotFoundError, StoreError
 from engramdown.gate.gate import REASONS
-from engramdown.gate.proposals import Proposal
+from engramdown.gate.pending import Proposal
 from engramdown.gate.review import Review
 from engramdown.git.repository import Commit, find_repository
 from engramdown.hippocampus.entry import Archived, Entry, by_prefix, entry_id, retired_name

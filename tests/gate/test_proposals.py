@@ -9,8 +9,7 @@ import pytest
 
 from engramdown.engram import Engram, Kind
 from engramdown.gate.gate import REASONS
-from engramdown.gate.pending import Operation, Pending, Queue
-from engramdown.gate.proposals import Proposal, describe
+from engramdown.gate.pending import Operation, Pending, Proposal, Queue, describe
 from engramdown.gate.queue import PlainQueue
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus

@@ -12,7 +12,7 @@ from langgraph.store.base import PutOp
 
 from engramdown import Cortex
 from engramdown.errors import EntryNotFoundError, PutRefusedError
-from engramdown.gate.proposals import Proposal
+from engramdown.gate.pending import Proposal
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.integrations.langgraph import MemoryStore
 from tests.cortex.person import Person
