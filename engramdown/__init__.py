@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.errors import EngramdownError
     from engramdown.gate.gate import Decision
+    from engramdown.gate.intake import Receipt
     from engramdown.gate.pending import Proposal
-    from engramdown.gate.receipts import Receipt
     from engramdown.hippocampus.entry import Entry
     from engramdown.hippocampus.protocol import HippocampusProtocol
     from engramdown.hippocampus.store import Hippocampus
@@ -55,7 +55,7 @@ _HOMES = {
     "HippocampusProtocol": "engramdown.hippocampus.protocol",
     "MemoryContext": "engramdown.context.sections",
     "Proposal": "engramdown.gate.pending",
-    "Receipt": "engramdown.gate.receipts",
+    "Receipt": "engramdown.gate.intake",
     "Session": "engramdown.cortex.session",
     "WorkingContext": "engramdown.conversation.rendering",
 }

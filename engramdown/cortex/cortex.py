@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.compaction import CompactionReceipt
     from engramdown.gate.gate import Decision
+    from engramdown.gate.intake import Receipt
     from engramdown.gate.pending import Proposal
-    from engramdown.gate.receipts import Receipt
     from engramdown.gate.review import Review
     from engramdown.gate.why import Why
     from engramdown.journal.journal import Journal

@@ -22,7 +22,7 @@ from engramdown.engram import Engram
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
-from engramdown.gate.receipts import Receipt
+from engramdown.gate.intake import Receipt
 from engramdown.storage.locks import one_call
 from engramdown.transcripts.episode import Pointer, as_text
 

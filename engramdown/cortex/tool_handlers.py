@@ -60,8 +60,8 @@ if TYPE_CHECKING:
         TopicArguments,
     )
     from engramdown.episodes.memory import EpisodicMemory
+    from engramdown.gate.intake import Receipt
     from engramdown.gate.pending import Proposal
-    from engramdown.gate.receipts import Receipt
     from engramdown.hippocampus.entry import Entry
     from engramdown.journal.journal import Match
     from engramdown.journal.page_search import NoteMatch

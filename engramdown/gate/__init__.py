@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from engramdown.gate.compaction import Compaction, CompactionReceipt, Prepared
     from engramdown.gate.erase import Erased, Shared
     from engramdown.gate.gate import REASONS, harmless, kind_of
+    from engramdown.gate.intake import Answer, Receipt
     from engramdown.gate.keyed_values import (
         DUPLICATE,
         FIELD,
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from engramdown.gate.model_runs import ledger_of
     from engramdown.gate.pending import Operation, Pending, Proposal
     from engramdown.gate.pending_file import FileQueue, question
-    from engramdown.gate.queue import Answer
-    from engramdown.gate.receipts import Receipt
     from engramdown.gate.scopes import Scopes
     from engramdown.gate.why import Brought, Known, Said, Taught, Why
 

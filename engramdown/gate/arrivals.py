@@ -34,9 +34,8 @@ from engramdown.settings import CONFIG, named
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
+    from engramdown.gate.intake import Answer, Receipt
     from engramdown.gate.pending import Proposal
-    from engramdown.gate.queue import Answer
-    from engramdown.gate.receipts import Receipt
     from engramdown.skills.files import SkillFiles
 
 _AS_IT_IS: Final = ("accept", None)
@@ -399,7 +398,7 @@ def resolve(found: Found, decision: str, text: str | None, add: Callable[[Did], 
         EntryNotFoundError: If the entry is not there any more.
         StoreError: If it could not be written.
     """
-    from engramdown.gate.receipts import Receipt
+    from engramdown.gate.intake import Receipt
 
     engram = _engram(found)
     if decision == "skip":
@@ -425,7 +424,7 @@ def resolve_each(
     found: Found, decision: str, text: str | None, add: Callable[[Did], object]
 ) -> Receipt:
     """Carry out what a person decided about one of many; an error becomes a receipt."""
-    from engramdown.gate.receipts import Receipt
+    from engramdown.gate.intake import Receipt
 
     try:
         return resolve(found, decision, text, add)

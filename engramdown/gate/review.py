@@ -16,9 +16,8 @@ from engramdown.storage.locks import one_call
 if TYPE_CHECKING:
     from engramdown.gate.arrivals import Arrival
     from engramdown.gate.erase import Erased
+    from engramdown.gate.intake import Answer, Receipt
     from engramdown.gate.pending import Proposal
-    from engramdown.gate.queue import Answer
-    from engramdown.gate.receipts import Receipt
 
 
 class Review:

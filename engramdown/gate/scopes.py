@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from engramdown.gate.arrivals import Pulled
     from engramdown.gate.erasure_marks import Marks
     from engramdown.gate.gate import Decision
-    from engramdown.gate.intake import Intake
-    from engramdown.gate.queue import Waiting
-    from engramdown.gate.receipts import Receipt
+    from engramdown.gate.intake import Intake, Receipt, Waiting
     from engramdown.recall.memories import MemoryIndex
 
 T = TypeVar("T")
@@ -313,7 +311,7 @@ class Scopes:
             StoreError: If it could not be written.
         """
         from engramdown.gate.gate import REASONS
-        from engramdown.gate.receipts import Receipt
+        from engramdown.gate.intake import Receipt
         from engramdown.secrets.redaction import redact
 
         if self.mode == "off":
@@ -368,7 +366,7 @@ class Scopes:
         Args:
             home: The folder of the global scope, to keep there which ticks were refused.
         """
-        from engramdown.gate.queue import Waiting
+        from engramdown.gate.intake import Waiting
 
         came = self.pulled.brought_proposals
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from engramdown.engram import Scope
 from engramdown.gate.compaction import CompactionReceipt
-from engramdown.gate.receipts import Receipt
+from engramdown.gate.intake import Receipt
 from engramdown.models.ledger import Spent
 
 

@@ -39,10 +39,10 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.gate.compaction import Compaction
+from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.gate.pending import Pending
 from engramdown.gate.pending_file import FileQueue, SkillDraft, skill_question
-from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.files import step_group

@@ -15,8 +15,8 @@ from engramdown.consolidation.replay import Learned
 from engramdown.engram import Engram, Scope
 from engramdown.errors import ModelError, SessionNotFoundError, SpendError, StoreError
 from engramdown.gate.gate import harmless, holds_secret
+from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
-from engramdown.gate.receipts import Receipt
 from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import step_group
 from engramdown.sleep.jobs import Told

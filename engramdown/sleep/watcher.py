@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.errors import StoreError
 from engramdown.forks import Event
-from engramdown.gate.queue import Waiting
+from engramdown.gate.intake import Waiting
 from engramdown.hippocampus import placement
 from engramdown.hippocampus.entry import entry_id, find_lines
 from engramdown.hippocampus.git_state import held_by

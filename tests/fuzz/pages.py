@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.engram import RULE_KINDS, Scope
-from engramdown.gate.queue import Waiting
+from engramdown.gate.intake import Waiting
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import PENDING
 from engramdown.markdown.blocks import scan

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from engramdown.engram import CONFIDENCES, KINDS, SOURCES, Engram, Kind
 from engramdown.errors import EntryNotFoundError, StoreError
+from engramdown.gate.intake import Waiting
 from engramdown.gate.pending import Order, Pending, TickRefusedError, identity
 from engramdown.gate.pending_file import FileQueue
-from engramdown.gate.queue import Waiting
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import Document, Placed

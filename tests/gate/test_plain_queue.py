@@ -9,8 +9,8 @@ import pytest
 
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EntryNotFoundError
+from engramdown.gate.intake import PlainQueue
 from engramdown.gate.pending import Pending
-from engramdown.gate.queue import PlainQueue
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk

@@ -9,8 +9,8 @@ import pytest
 
 from engramdown.engram import Engram, Kind
 from engramdown.gate.gate import REASONS
+from engramdown.gate.intake import PlainQueue
 from engramdown.gate.pending import Operation, Pending, Proposal, Queue, describe
-from engramdown.gate.queue import PlainQueue
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus
 from tests.cortex.entries import entry

@@ -12,11 +12,9 @@ from freezegun import freeze_time
 from engramdown.engram import Engram
 from engramdown.errors import StoreError
 from engramdown.gate.gate import Decision
-from engramdown.gate.pending import Pending
-from engramdown.gate.pending_file import FileQueue
-from engramdown.gate.queue import PlainQueue
-from engramdown.gate.receipts import (
+from engramdown.gate.intake import (
     Decided,
+    PlainQueue,
     Receipt,
     discard,
     encode_into,
@@ -25,6 +23,8 @@ from engramdown.gate.receipts import (
     waiting_receipt,
     written_receipt,
 )
+from engramdown.gate.pending import Pending
+from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus.entry import Written
 from engramdown.hippocampus.store import Hippocampus
 from tests.cortex.entries import entry

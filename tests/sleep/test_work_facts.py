@@ -12,8 +12,8 @@ from engramdown import Cortex, Engram
 from engramdown.consolidation.facts import JOB
 from engramdown.episodes.forget import WORK
 from engramdown.errors import ModelError
+from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import ledger_of
-from engramdown.gate.receipts import Receipt
 from engramdown.sleep.progress import Part, SleepState, Work
 from engramdown.sleep.reports import WorkSummary
 from engramdown.sleep.worker import work_once
