@@ -65,7 +65,7 @@ changes.MANY = 0
 changes.is_due = lambda looked, cost: True
 """
 MODEL: Final = """
-from engramdown.models.instructor_model import InstructorModel
+from engramdown.models.provider import InstructorModel
 assert InstructorModel("openai/small").name
 """
 WATCHING: Final = """

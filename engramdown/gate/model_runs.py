@@ -124,7 +124,7 @@ def _model(model: object, settings: ConsolidationSettings) -> LanguageModel | No
     if not isinstance(chosen, str):
         reason = f"{type(chosen).__name__} has no name and no ask(schema, system, user)"
         raise SettingsError("argument", "model", reason)
-    from engramdown.models.instructor_model import InstructorModel
+    from engramdown.models.provider import InstructorModel
 
     return InstructorModel(
         chosen,

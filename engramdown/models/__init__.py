@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.models.instructor_model import InstructorModel
     from engramdown.models.ledger import OUTCOMES, Ledger, Sum, sums
     from engramdown.models.port import LanguageModel
+    from engramdown.models.provider import InstructorModel
 
 __all__ = ["OUTCOMES", "InstructorModel", "LanguageModel", "Ledger", "Sum", "sums"]
 

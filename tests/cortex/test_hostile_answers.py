@@ -13,7 +13,7 @@ from engramdown.errors import ModelError
 from engramdown.gate.model_runs import ledger_of
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.characters import visible
-from engramdown.models.instructor_model import InstructorModel
+from engramdown.models.provider import InstructorModel
 from tests.consolidation.wire import Sends, Wire, call, completion, http, says, tools, wired
 from tests.corpora import instructions_answered
 from tests.cortex.asked_jobs import JOBS, good, memory, ready, run, with_text

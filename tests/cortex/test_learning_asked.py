@@ -12,7 +12,7 @@ from engramdown.consolidation.actions import cells_of
 from engramdown.consolidation.facts import facts_of_model, messages_of
 from engramdown.consolidation.replay import Learned, lessons_of_turn, replay_and_extract
 from engramdown.errors import ModelError, UnusableAnswerError
-from engramdown.models.instructor_model import InstructorModel
+from engramdown.models.provider import InstructorModel
 from tests.consolidation.lines import SESSION, call, failing, result, said, talk
 from tests.consolidation.provider import Provider, Reply, answering, serving
 from tests.consolidation.provider import failing as broken

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from engramdown import Cortex
 from engramdown.errors import ModelError, SettingsError, SpendError
 from engramdown.gate.model_runs import Asking, ledger_of, prompts_of
-from engramdown.models.instructor_model import InstructorModel
 from engramdown.models.port import T
+from engramdown.models.provider import InstructorModel
 from engramdown.settings import ConsolidationSettings
 from tests.consolidation.provider import Provider, answering, failing, serving
 

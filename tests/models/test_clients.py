@@ -15,8 +15,7 @@ import openai
 import pytest
 
 from engramdown.errors import ModelError
-from engramdown.models.instructor_model import InstructorModel
-from engramdown.models.provider import LONGEST, client_of, is_openai, missing
+from engramdown.models.provider import LONGEST, InstructorModel, client_of, is_openai, missing
 from tests.consolidation.wire import Sends, http, says, wired
 from tests.models.test_outcomes import FACT, Fact
 
@@ -158,7 +157,7 @@ class Uninstalled(MetaPathFinder):
 sys.meta_path.insert(0, Uninstalled())
 
 from pydantic import BaseModel
-from engramdown.models.instructor_model import InstructorModel
+from engramdown.models.provider import InstructorModel
 from engramdown.errors import ModelError
 
 class Said(BaseModel):

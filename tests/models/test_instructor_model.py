@@ -14,10 +14,9 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from engramdown.errors import ModelError, SpendError
-from engramdown.models.instructor_model import InstructorModel
 from engramdown.models.ledger import Ledger, Limits
 from engramdown.models.port import Asker, Run
-from engramdown.models.provider import KEY
+from engramdown.models.provider import KEY, InstructorModel
 from tests.consolidation.provider import Provider, Reply, answering, failing, serving
 
 PLENTY = Limits(99, 1_000_000, 24, 99, 1_000_000)
@@ -176,7 +175,7 @@ HANGING: Final = """
 import signal, sys
 from pathlib import Path
 from pydantic import BaseModel
-from engramdown.models.instructor_model import InstructorModel
+from engramdown.models.provider import InstructorModel
 from engramdown.models.ledger import Ledger
 from engramdown.models.port import Asker, Run
 from engramdown.models.ledger import Limits

@@ -12,9 +12,9 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from engramdown.errors import ModelError
-from engramdown.models.instructor_model import InstructorModel
 from engramdown.models.ledger import Ledger, Limits
 from engramdown.models.port import Asker, Run
+from engramdown.models.provider import InstructorModel
 from tests.consolidation.wire import Sends, call, completion, http, says, tools, wired
 
 PLENTY: Final = Limits(99, 10**9, 24, 99, 10**9)

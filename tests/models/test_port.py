@@ -13,9 +13,9 @@ import pytest
 from pydantic import BaseModel
 
 from engramdown.errors import ModelError, SpendError
-from engramdown.models.instructor_model import InstructorModel
 from engramdown.models.ledger import NAME, Ledger, Limits, Spent
 from engramdown.models.port import Asker, LanguageModel, MeteredModel, Run, T
+from engramdown.models.provider import InstructorModel
 
 LIMITS = Limits(3, 1000, 24, 9, 9000)
 

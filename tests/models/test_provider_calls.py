@@ -19,8 +19,7 @@ from typing import Final
 import pytest
 
 from engramdown.errors import ModelError
-from engramdown.models.instructor_model import InstructorModel
-from engramdown.models.provider import Provider
+from engramdown.models.provider import InstructorModel, Provider
 from tests.consolidation.provider import Provider as Server
 from tests.consolidation.provider import Reply, answering, failing, serving
 from tests.consolidation.wire import says, wired

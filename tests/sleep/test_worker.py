@@ -180,7 +180,7 @@ def test_what_is_no_model_is_said_before_anything_is_done(cortex: Cortex) -> Non
 def test_a_call_takes_no_longer_than_a_session_may(
     cortex: Cortex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from engramdown.models.instructor_model import InstructorModel
+    from engramdown.models.provider import InstructorModel
 
     found: list[float] = []
     begin = InstructorModel.__init__
