@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.cortex.tool_arguments import Arguments, read_arguments, schema_of
-    from engramdown.cortex.tools import TOOLS, Answer
+    from engramdown.cortex.tools import TOOLS, Answer, Arguments, read_arguments, schema_of
 
 __all__ = ["TOOLS", "Answer", "Arguments", "read_arguments", "schema_of"]
 

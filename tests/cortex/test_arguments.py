@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from engramdown.cortex.tool_arguments import LONGEST, Arguments, read_arguments, schema_of
+from engramdown.cortex.tools import LONGEST, Arguments, read_arguments, schema_of
 
 
 class Given(Arguments):

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, Hippocampus
-from engramdown.cortex.tool_handlers import MOST
-from engramdown.cortex.tools import MEMORY_TOOLS, TOOLS, Answer
+from engramdown.cortex.tools import MEMORY_TOOLS, MOST, TOOLS, Answer
 from engramdown.errors import StoreError
 from tests.cortex.person import Person
 
