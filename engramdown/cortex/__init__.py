@@ -13,5 +13,5 @@ __all__ = ["TOOLS", "Answer", "Arguments", "read_arguments", "schema_of"]
 
 __getattr__, __dir__ = door(
     __name__,
-    {"tool_arguments": ["Arguments", "read_arguments", "schema_of"], "tools": ["Answer", "TOOLS"]},
+    {"tools": ["TOOLS", "Answer", "Arguments", "read_arguments", "schema_of"]},
 )

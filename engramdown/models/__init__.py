@@ -16,8 +16,8 @@ __all__ = ["OUTCOMES", "InstructorModel", "LanguageModel", "Ledger", "Sum", "sum
 __getattr__, __dir__ = door(
     __name__,
     {
-        "instructor_model": ["InstructorModel"],
         "ledger": ["Ledger", "OUTCOMES", "Sum", "sums"],
         "port": ["LanguageModel"],
+        "provider": ["InstructorModel"],
     },
 )
