@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +20,8 @@ from engramdown.cli.process import Place
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from engramdown.cli.layout import Line
 
 
 # What other programs call them; hidden, and they work where the command is there.
@@ -218,6 +220,14 @@ def complete_labels(
 def given() -> dict[str, Any]:
     """Return the values of the options of the command that runs."""
     return click.get_current_context().params
+
+
+def show(lines: Iterable[Line], data: object) -> None:
+    """Print lines for a person, or ``data`` if the command that runs was given ``--json``."""
+    if given()["as_json"]:
+        output.print_json(data)
+    else:
+        output.screen().show(lines)
 
 
 label_argument = click.argument("label", metavar="LABEL", shell_complete=complete_labels)

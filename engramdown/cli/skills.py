@@ -6,9 +6,9 @@ Without a command it lists them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final
 
 import click
 from click.exceptions import Exit
@@ -16,6 +16,7 @@ from click.exceptions import Exit
 from engramdown.cli import commands, messages, output
 from engramdown.cli.access import meant, opened, start_of
 from engramdown.cli.layout import Line, diff, diff_rows, line, whole
+from engramdown.cli.messages import counted
 from engramdown.cli.output import REFUSED, STORE_FAILED, RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_whole, keep_text, read_stdin
@@ -24,11 +25,8 @@ from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundEr
 from engramdown.markdown import FrontMatter
 from engramdown.skills import (
     PLACES,
-    Change,
     Fate,
     Finding,
-    Incoming,
-    Known,
     Skill,
     Skills,
     Used,
@@ -42,11 +40,51 @@ from engramdown.skills import (
 )
 from engramdown.storage import Disk
 
-if TYPE_CHECKING:
-    from engramdown.skills import Action
+NO_SKILLS: Final = "none of yours yet; begin with `engramdown skills new LABEL --description TEXT`"
+FOUND: Final = "bring them in with `engramdown skills import PATH`; --dry-run shows what comes"
+NOTHING_FOUND: Final = "no assistant keeps skills here or at home; give the path of some"
+EDIT_INSTEAD: Final = "give --description or --body-file"
+EMPTY_EDIT: Final = "the text is empty; `engramdown skills delete LABEL` removes the skill"
+_STYLES: Final = {"error": "bad", "warning": "warn"}
+_SCOPES: Final = {
+    "project": "this project's",
+    "global": "the one of all projects",
+    "builtin": "the built-in one",
+}
+_ACTION_STYLES: Final = {
+    "added": "good",
+    "replaced": "warn",
+    "unchanged": "dim",
+    "refused": "bad",
+    "failed": "bad",
+}
+_KILOBYTE: Final = 1024
+
+COMMANDS: Final[commands.Table] = {
+    "Look": {
+        "list": ("skills:list_skills", "List skills, each with what it is for."),
+        "show": ("skills:show_skill", "Show one skill as it stands."),
+        "validate": ("skills:validate", "Check skills against the standard."),
+    },
+    "Change": {
+        "new": ("skills:new", "Write a new skill."),
+        "edit": ("skills:edit_skill", "Change a skill."),
+        "delete": ("skills:delete_skill", "Put a skill aside."),
+        "restore": ("skills:restore_skill", "Bring back a skill that was put aside."),
+        "import": (
+            "skills:import_skills",
+            "Bring in skills of other assistants, folders or a .zip.",
+        ),
+    },
+}
 
 
-_STYLES = {"error": "bad", "warning": "warn"}
+@click.group(cls=commands.ListingCommands, table=COMMANDS, subcommand_metavar="[COMMAND] [ARGS]...")
+def skills() -> None:
+    """Keep procedures that an assistant follows, each a folder with a SKILL.md.
+
+    Without a command it lists them, as `engramdown skills list` does.
+    """
 
 
 @click.command("list")
@@ -57,13 +95,28 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
     """List skills, each with what it is for."""
     skills = opened(place, scope)
     found = skills.known(scope)
-    if as_json:
-        uses = skills.uses()
-        output.print_json([_known_data(each, uses) for each in found])
-    else:
-        output.screen().show(_listed(found))
-    if skills.troubles:
-        _end_with(skills.troubles)
+    uses = skills.uses() if as_json else {}
+    data, lines, group = [], [], ""
+    for known in found:
+        skill, other = known.skill, known.other or None
+        used = uses.get(f"{skill.scope}/{skill.label}", Used())
+        shadows = {"shadows": other if known.counts else None}
+        shadows["shadowed_by"] = None if known.counts else other
+        data.append({**skill_data(skill), **_used_data(used), **shadows})
+        if skill.scope != group:
+            lines += [line()] if group else []
+            lines.append(_heading("skills", skill))
+        group = skill.scope
+        relation = ""
+        if known.other:
+            name = _SCOPES[known.other]
+            relation = f"instead of {name}" if known.counts else f"not used: {name} counts"
+        notes = [(f"  ({relation})", "dim")] if relation else []
+        text = " ".join(skill.description.split())
+        lines.append(line((skill.label, "id"), "  ", text, *notes, indent=2, hang=6))
+        lines += [_finding_line(each, indent=6) for each in skill.findings]
+    commands.show(lines, data)
+    _refuse_unread(skills)
     if all(each.skill.scope == "builtin" for each in found):
         output.note(NO_SKILLS)
     if not found:
@@ -75,21 +128,22 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
 @commands.scope_options("The one for all projects.", "The one of this project.")
 @commands.json_option
 @commands.pass_place
-def show_skill(place: Place, /, *, label: str, scope: Scope | None, as_json: bool) -> None:
+def show_skill(place: Place, /, *, label: str, scope: Scope | None, **_: object) -> None:
     """Show one skill as it stands: this project's, if there are two of that label."""
     skills = opened(place, scope)
     skill = skills.read(label, scope)
     used = skills.uses().get(f"{skill.scope}/{skill.label}", Used())
-    disk = Disk(durable=False)
-    files = files_beside(disk, skill.path.parent)
-    if as_json:
-        more = {"files": [each._asdict() for each in files], "text": skill.page.render()}
-        output.print_json({**skill_data(skill), **_used_data(used), **more})
-        return
-    screen = output.screen()
-    screen.show(_facts(skill, used))
-    screen.show(line((f"{each.name}  {each.size} bytes", "dim"), indent=2) for each in files)
-    screen.show([line(), whole(skill.page.render().rstrip("\n"))])
+    files = files_beside(Disk(durable=False), skill.path.parent)
+    lines = [_heading(skill.label, skill), whole((str(skill.path), "where"))]
+    if used.times:
+        last = used.last[:10]
+        often = f"read by assistants {used.times} time{'s' if used.times != 1 else ''}"
+        lines.append(line((f"{often}, last on {last}", "dim")))
+    lines += finding_lines(skill)
+    lines += [line((f"{each.name}  {each.size} bytes", "dim"), indent=2) for each in files]
+    lines += [line(), whole(skill.page.render().rstrip("\n"))]
+    more = {"files": [each._asdict() for each in files], "text": skill.page.render()}
+    commands.show(lines, {**skill_data(skill), **_used_data(used), **more})
 
 
 @click.command()
@@ -97,9 +151,7 @@ def show_skill(place: Place, /, *, label: str, scope: Scope | None, as_json: boo
 @commands.scope_options("Only skills for all projects.", "Only skills of this project.")
 @commands.json_option
 @commands.pass_place
-def validate(
-    place: Place, /, *, labels: tuple[str, ...], scope: Scope | None, as_json: bool
-) -> None:
+def validate(place: Place, /, *, labels: tuple[str, ...], scope: Scope | None, **_: object) -> None:
     """Check skills, or all of them, against the Agent Skills standard.
 
     Ends with 1 if there is anything to mend, and with 3 if a skill cannot be read.
@@ -113,27 +165,23 @@ def validate(
                 skills.read(label, scope)  # says that there is none, and which one is near
         found = [skill for skill in found if skill.label in labels]
     wrong = [finding for skill in found for finding in skill.findings]
-    if as_json:
-        output.print_json(
-            {
-                "valid": not wrong and not skills.troubles,
-                "skills": [skill_data(skill) for skill in found],
-            }
-        )
-    else:
-        lines = [each for skill in found for each in finding_lines(skill)]
-        ending = (findings(len(wrong)), "strong") if wrong else (healthy(len(found)), "good")
-        output.screen().show([*lines, line(ending)])
-    if skills.troubles:
-        _end_with(skills.troubles)
+    healthy = f"{len(found)} skill{'s are' if len(found) != 1 else ' is'} fine."
+    ending = (f"{counted(len(wrong), 'finding')}.", "strong") if wrong else (healthy, "good")
+    commands.show(
+        [*(each for skill in found for each in finding_lines(skill)), line(ending)],
+        {"valid": not (wrong or skills.troubles), "skills": [skill_data(each) for each in found]},
+    )
+    _refuse_unread(skills)
     if wrong:
         raise Exit(STORE_FAILED if "unreadable" in {each.code for each in wrong} else REFUSED)
 
 
-def _end_with(troubles: Iterable[str]) -> NoReturn:
-    for trouble in troubles:
+def _refuse_unread(skills: Skills) -> None:
+    """End with a failure if a skill could not be read, and say which."""
+    for trouble in skills.troubles:
         output.note(trouble)
-    raise Exit(STORE_FAILED)
+    if skills.troubles:
+        raise Exit(STORE_FAILED)
 
 
 def skill_data(skill: Skill) -> dict[str, Any]:
@@ -144,69 +192,33 @@ def skill_data(skill: Skill) -> dict[str, Any]:
         "path": str(skill.path),
         "name": skill.page.text("name"),
         "description": skill.description,
-        "findings": [_finding_data(finding) for finding in skill.findings],
+        "findings": [
+            {**each._asdict(), "level": each.level, "advice": each.advice}
+            for each in skill.findings
+        ],
     }
 
 
 def finding_lines(skill: Skill) -> Iterator[Line]:
     """Yield what is wrong with a skill, and what to do about it."""
     for finding in skill.findings:
-        where = f"{skill.label}/{finding.file}" + (f":{finding.line}" if finding.line else "")
-        code = (finding.code, _STYLES[finding.level])
-        yield line((where, "where"), ": ", code, f": {finding.message}", hang=4)
+        yield _finding_line(finding, f"{skill.label}/", hang=4)
         yield line((finding.advice, "dim"), indent=4)
+
+
+def _finding_line(finding: Finding, folder: str = "", **layout: int) -> Line:
+    at = f":{finding.line}" if finding.line else ""
+    code = (finding.code, _STYLES[finding.level])
+    where = (f"{folder}{finding.file}{at}", "where")
+    return line(where, ": ", code, f": {finding.message}", **layout)
+
+
+def _heading(title: str, skill: Skill) -> Line:
+    return line((title, "strong"), (f"  {messages.SCOPE_NAMES[skill.scope]}", "dim"))
 
 
 def _used_data(used: Used) -> dict[str, Any]:
     return {"uses": used.times, "last_used": used.last or None}
-
-
-def _known_data(known: Known, uses: Mapping[str, Used]) -> dict[str, Any]:
-    other = known.other or None
-    skill = known.skill
-    return {
-        **skill_data(skill),
-        **_used_data(uses.get(f"{skill.scope}/{skill.label}", Used())),
-        "shadows": other if known.counts else None,
-        "shadowed_by": None if known.counts else other,
-    }
-
-
-def _finding_data(finding: Finding) -> dict[str, Any]:
-    return {**finding._asdict(), "level": finding.level, "advice": finding.advice}
-
-
-def _listed(found: Iterable[Known]) -> Iterator[Line]:
-    scope = ""
-    for known in found:
-        skill = known.skill
-        if skill.scope != scope:
-            if scope:
-                yield line()
-            yield line(("skills", "strong"), (f"  {messages.SCOPE_NAMES[skill.scope]}", "dim"))
-        scope = skill.scope
-        notes = [f"  ({_relation(known)})"] if known.other else []
-        text = " ".join(skill.description.split())
-        parts = [(note, "dim") for note in notes]
-        yield line((skill.label, "id"), "  ", text, *parts, indent=2, hang=6)
-        for finding in skill.findings:
-            code = (finding.code, _STYLES[finding.level])
-            at = f":{finding.line}" if finding.line else ""
-            yield line(
-                (f"{finding.file}{at}", "where"), ": ", code, f": {finding.message}", indent=6
-            )
-
-
-def _relation(known: Known) -> str:
-    return shadows(known.other) if known.counts else shadowed(known.other)
-
-
-def _facts(skill: Skill, used: Used) -> Iterator[Line]:
-    yield line((skill.label, "strong"), (f"  {messages.SCOPE_NAMES[skill.scope]}", "dim"))
-    yield whole((str(skill.path), "where"))
-    if used.times:
-        yield line((times_used(used.times, used.last[:10]), "dim"))
-    yield from finding_lines(skill)
 
 
 _body_option = click.option(
@@ -235,8 +247,8 @@ def new(
     body_file: Path | None,
     terms: str,
     scope: Scope | None,
-    as_json: bool,
     dry_run: bool,
+    **_: object,
 ) -> None:
     """Write a new skill: LABEL is small letters, digits and hyphens, and names its folder."""
     where, root = meant(place, scope or "project")
@@ -246,13 +258,14 @@ def new(
         path = root / "skills" / label / "SKILL.md"
         if path.exists():
             raise SkillExistsError(str(path), label)
-        _show_rehearsed(Skill(label, where, path, page), "", as_json=as_json)
+        _show_dry_run(Skill(label, where, path, page), "")
         return
     skill = skills.create(where, label, page)
-    lines = [whole((added(skill), "good")), *finding_lines(skill)]
+    lines = [whole((f"Wrote {skill.path}", "good")), *finding_lines(skill)]
     if body_file is None:
-        lines.append(line((now_edit(label), "dim")))
-    _show(lines, {"changed": True, **skill_data(skill)}, as_json=as_json)
+        opens = f"`engramdown skills edit {label}` opens it, to write how it is done."
+        lines.append(line((opens, "dim")))
+    commands.show(lines, {"changed": True, **skill_data(skill)})
 
 
 @click.command("edit")
@@ -271,35 +284,46 @@ def edit_skill(
     description: str | None,
     body_file: Path | None,
     scope: Scope | None,
-    as_json: bool,
     dry_run: bool,
+    **_: object,
 ) -> None:
     """Change a skill: its description, what stands below it, or all of it in your editor.
 
     Of a built-in one a copy is changed, which is yours: in this project, or with --global.
     """
     skills = opened(place, scope)
-    skill = _meant(skills, label, scope)
+    skill = _find(skills, label, scope)
     changes = [] if description is None else [with_description(skill, description)]
     changes += [] if body_file is None else [with_body(skill, _body(body_file))]
-    typed = None if changes else _typed(skill)
+    typed = None if changes else _edit_text(skill)
     changes = changes or [with_text(skill, typed or "")]
+
+    def change(page: FrontMatter) -> FrontMatter:
+        for each in changes:
+            page = each(page)
+        return page
+
+    old, written = skill.page.render(), skill
     try:
         if dry_run:
-            after = changed(skill.page, _in_turn(changes))
-            _show_rehearsed(skill._replace(page=after), skill.page.render(), as_json=as_json)
+            _show_dry_run(skill._replace(page=changed(skill.page, change)), old)
             return
-        if skill.scope == "builtin":
-            copy = changed(skill.page, _in_turn(changes))
-            is_same = copy.render() == skill.page.render()
-            written = skill if is_same else skills.create(meant(place, scope)[0], label, copy)
+        if skill.scope != "builtin":
+            written = skills.edit(skill, change)
         else:
-            written = skills.edit(skill, _in_turn(changes))
+            copy = changed(skill.page, change)
+            if copy.render() != old:
+                written = skills.create(meant(place, scope)[0], label, copy)
     except EngramdownError as error:
         if typed is None:
             raise
-        raise RefusalError(draft_kept(str(keep_text(typed)), str(error))) from error
-    _show_written(skill, written, as_json=as_json)
+        raise RefusalError(f"{error} Your text is kept in {keep_text(typed)}") from error
+    text = written.page.render()
+    lines = [whole(f"Nothing changed in {written.path}")]
+    if text != old:
+        lines = [whole((f"Changed {written.path}", "good"))]
+        lines += [*diff(old, text, written.path.name), *finding_lines(written)]
+    commands.show(lines, {"changed": text != old, **skill_data(written)})
 
 
 @click.command("delete")
@@ -309,20 +333,24 @@ def edit_skill(
 @commands.dry_run_option
 @commands.pass_place
 def delete_skill(
-    place: Place, /, *, label: str, scope: Scope | None, as_json: bool, dry_run: bool
+    place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_: object
 ) -> None:
     """Put a skill aside, with all its files: it moves to skills-replaced/.
 
     `engramdown skills restore LABEL` brings it back. A built-in one stays.
     """
     skills = opened(place, scope)
-    skill = _meant(skills, label, scope)
-    home = skill.path.parent
+    skill = _find(skills, label, scope)
+    data = {**skill_data(skill), "changed": True}
     if skill.scope == "builtin":
-        raise RefusalError(is_built_in(skill.label))
+        stays = "comes with the program and stays; a skill of yours with this label replaces it"
+        raise RefusalError(f"{skill.label} {stays}")
     if dry_run:
-        lines = [line((messages.DRY_RUN, "warn")), whole(f"{home} would be put aside.")]
-        _show(lines, {**skill_data(skill), "changed": True, "dry_run": True}, as_json=as_json)
+        lines = [
+            line((messages.DRY_RUN, "warn")),
+            whole(f"{skill.path.parent} would be put aside."),
+        ]
+        commands.show(lines, {**data, "dry_run": True})
         return
     kept = skills.delete(skill)
     where = " --global" if skill.scope == "global" else ""
@@ -330,7 +358,7 @@ def delete_skill(
         whole((f"Deleted {label}; it is kept in {kept}.", "good")),
         line((f"To bring it back: engramdown skills restore {label}{where}", "dim")),
     ]
-    _show(lines, {**skill_data(skill), "changed": True, "kept": str(kept)}, as_json=as_json)
+    commands.show(lines, {**data, "kept": str(kept)})
 
 
 @click.command("restore")
@@ -340,27 +368,21 @@ def delete_skill(
 @commands.dry_run_option
 @commands.pass_place
 def restore_skill(
-    place: Place, /, *, label: str, scope: Scope | None, as_json: bool, dry_run: bool
+    place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_: object
 ) -> None:
     """Bring back the skill called LABEL that was deleted or replaced last."""
     where, root = meant(place, scope or "project")
     skills = opened(place, where)
     if dry_run:
-        lines = [
-            line((messages.DRY_RUN, "warn")),
-            whole(f"{root / 'skills' / label} would be back."),
-        ]
-        _show(lines, {"label": label, "scope": where, "dry_run": True}, as_json=as_json)
+        back = whole(f"{root / 'skills' / label} would be back.")
+        lines = [line((messages.DRY_RUN, "warn")), back]
+        commands.show(lines, {"label": label, "scope": where, "dry_run": True})
         return
     skill = skills.restore(where, label)
-    _show(
-        [whole((added(skill), "good"))],
-        {"changed": True, **skill_data(skill)},
-        as_json=as_json,
-    )
+    commands.show([whole((f"Wrote {skill.path}", "good"))], {"changed": True, **skill_data(skill)})
 
 
-def _meant(skills: Skills, label: str, scope: Scope | None) -> Skill:
+def _find(skills: Skills, label: str, scope: Scope | None) -> Skill:
     """Return the skill that is to be changed: a built-in one, if the scope has none of its own."""
     try:
         return skills.read(label, scope)
@@ -380,7 +402,7 @@ def _body(file: Path | None) -> str:
     return file.read_bytes().decode("utf-8", "surrogateescape")
 
 
-def _typed(skill: Skill) -> str:
+def _edit_text(skill: Skill) -> str:
     """Return the text as a person left it in their editor."""
     before = skill.page.render()
     text = edit_whole(before, EDIT_INSTEAD)
@@ -390,52 +412,13 @@ def _typed(skill: Skill) -> str:
     return before if text == f"{before}\n" else text
 
 
-def _in_turn(changes: list[Change]) -> Change:
-    def change(page: FrontMatter) -> FrontMatter:
-        for each in changes:
-            page = each(page)
-        return page
-
-    return change
-
-
-def _show_written(before: Skill, after: Skill, *, as_json: bool) -> None:
-    old, text = before.page.render(), after.page.render()
-    if old == text:
-        _show([whole(unchanged(after))], {"changed": False, **skill_data(after)}, as_json=as_json)
-        return
-    lines = [
-        whole((skill_changed(after), "good")),
-        *diff(old, text, after.path.name),
-        *finding_lines(after),
-    ]
-    _show(lines, {"changed": True, **skill_data(after)}, as_json=as_json)
-
-
-def _show_rehearsed(skill: Skill, before: str, *, as_json: bool) -> None:
-    after = skill.page.render()
-    name = str(skill.path)
+def _show_dry_run(skill: Skill, before: str) -> None:
+    after, name = skill.page.render(), str(skill.path)
     rows = diff_rows(before, after, skill.path.name)
-    found = {"changed": before != after, **skill_data(skill), "dry_run": True}
-    found["changes"] = [{"path": name, "diff": "\n".join(rows)}] if rows else []
-    lines = [line((messages.DRY_RUN, "warn")), *file_diff(skill.path, before, after, name)]
-    _show(lines, found, as_json=as_json)
-
-
-def _show(lines: list[Line], data: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(data)
-    else:
-        output.screen().show(lines)
-
-
-_FATE_STYLES: Final = {
-    "added": "good",
-    "replaced": "warn",
-    "unchanged": "dim",
-    "refused": "bad",
-    "failed": "bad",
-}
+    data = {"changed": before != after, **skill_data(skill), "dry_run": True}
+    data["changes"] = [{"path": name, "diff": "\n".join(rows)}] if rows else []
+    changes = file_diff(skill.path, before, after, name)
+    commands.show([line((messages.DRY_RUN, "warn")), *changes], data)
 
 
 @click.command("import")
@@ -456,8 +439,8 @@ def import_skills(
     only: tuple[str, ...],
     replace: bool,
     scope: Scope | None,
-    as_json: bool,
     dry_run: bool,
+    **_: object,
 ) -> None:
     """Bring in skills: PATH is the folder of one, a folder of several, or a .zip.
 
@@ -465,76 +448,74 @@ def import_skills(
     scripts, or not at all: one with errors or a secret is refused.
     """
     if path is None:
-        _tell_places(start_of(place), as_json=as_json)
+        _show_places(start_of(place))
         return
-    found = _chosen(found_at(path.expanduser()), only)
+    found = found_at(path.expanduser())
+    known = {each.label for each in found}
+    if missing := ", ".join(label for label in only if label not in known):
+        there = ", ".join(sorted(known)) or "none"
+        raise RefusalError(f"there is no skill {missing} among them; there are: {there}")
     if not found:
-        raise RefusalError(NO_SKILL_THERE.format(path=path))
-    where, _ = meant(place, scope or "project")
+        raise RefusalError(f"{path}: holds no skill; one is a folder with a SKILL.md")
+    where, _root = meant(place, scope or "project")
     skills = opened(place, where)
-    fates = [
-        skills.fate_of(where, each, replace=replace)
-        if dry_run
-        else skills.bring_in(where, each, replace=replace)
-        for each in found
-    ]
+    bring = skills.fate_of if dry_run else skills.bring_in
+    wanted = [each for each in found if not only or each.label in only]
+    fates = [bring(where, each, replace=replace) for each in wanted]
     counts = Counter(fate.action for fate in fates)
-    if as_json:
-        output.print_json({"dry_run": dry_run, "skills": [_data(fate) for fate in fates]})
-    else:
-        heading = [line((messages.DRY_RUN, "warn"))] if dry_run else []
-        rows = [row for fate in fates for row in _rows(fate)]
-        ending = line((imported(counts, dry_run=dry_run), "strong"))
-        output.screen().show([*heading, *rows, ending])
+    came = "would come in" if dry_run else "came in"
+    told = [f"{counted(counts['added'] + counts['replaced'], 'skill')} {came}"]
+    rest = ("unchanged", "refused", "failed")
+    told += [f"{counts[action]} {action}" for action in rest if counts[action]]
+    lines = [line((messages.DRY_RUN, "warn"))] if dry_run else []
+    lines += [row for fate in fates for row in _import_lines(fate)]
+    lines.append(line((f"{', '.join(told)}.", "strong")))
+    data = {"dry_run": dry_run, "skills": [_import_data(fate) for fate in fates]}
+    commands.show(lines, data)
     if counts["failed"]:
         raise Exit(STORE_FAILED)
     if counts["refused"]:
         raise Exit(REFUSED)
 
 
-def _chosen(found: list[Incoming], only: tuple[str, ...]) -> list[Incoming]:
-    known = {each.label for each in found}
-    missing = [label for label in only if label not in known]
-    if missing:
-        values = {"labels": ", ".join(missing), "known": ", ".join(sorted(known)) or "none"}
-        raise RefusalError(NO_SUCH_LABEL.format(**values))
-    return [each for each in found if not only or each.label in only]
-
-
-def _tell_places(start: Path, *, as_json: bool) -> None:
-    """Tell where assistants keep skills: in this project, and at home."""
+def _show_places(start: Path) -> None:
+    """Show where assistants keep skills: in this project, and at home."""
     found: dict[Path, int] = {}
     for folder in dict.fromkeys((start, Path.home())):
-        for name in PLACES:
+        for place in (folder / name for name in PLACES):
             try:
-                count = len(found_at(folder / name)) if (folder / name).is_dir() else 0
+                count = len(found_at(place)) if place.is_dir() else 0
             except (StoreError, OSError) as error:
                 output.note(str(error))
                 continue
             if count:
-                found[folder / name] = count
-    if as_json:
-        output.print_json([{"path": str(path), "skills": found[path]} for path in found])
-    elif found:
-        rows = [whole(found_in(found[path], str(path))) for path in found]
-        output.screen().show([*rows, line((FOUND, "dim"))])
+                found[place] = count
+    rows = [whole(f"{path}  {counted(found[path], 'skill')}") for path in found]
+    commands.show(
+        [*rows, line((FOUND, "dim"))] if found else [],
+        [{"path": str(path), "skills": found[path]} for path in found],
+    )
     if not found:
         raise RefusalError(NOTHING_FOUND)
 
 
-def _rows(fate: Fate) -> Iterator[Line]:
+def _import_lines(fate: Fate) -> Iterator[Line]:
     each = fate.incoming
-    action = (fate.action, _FATE_STYLES[fate.action])
-    yield line((each.label, "id"), "  ", action, f"  {comes(fate)}", hang=4)
+    size = sum(len(content.data) for content in each.files.values())
+    shown = f"{size // _KILOBYTE} KB" if size >= _KILOBYTE else f"{size} bytes"
+    without = f", without {each.hidden} hidden" if each.hidden else ""
+    about = f"{counted(len(each.files), 'file')}, {shown}{without}, from {each.source}"
+    action = (fate.action, _ACTION_STYLES[fate.action])
+    yield line((each.label, "id"), "  ", action, f"  {fate.reason or about}", hang=4)
     if fate.action in ("added", "replaced"):
         yield line((" ".join(each.page.text("description").split()), "dim"), indent=4)
     for finding in each.findings if fate.action != "refused" else ():
         yield line((f"{finding.file}:{finding.line}: {finding.message}", "warn"), indent=4)
     if fate.kept is not None:
-        yield whole((f"    {kept_at(str(fate.kept))}", "where"))
+        yield whole((f"    the one before is kept in {fate.kept}", "where"))
 
 
-def _data(fate: Fate) -> dict[str, Any]:
+def _import_data(fate: Fate) -> dict[str, Any]:
     each = fate.incoming
     return {
         "label": each.label,
@@ -551,134 +532,3 @@ def _data(fate: Fate) -> dict[str, Any]:
         "hidden": each.hidden,
         "findings": [{**one._asdict(), "level": one.level} for one in each.findings],
     }
-
-
-NO_SKILLS: Final = "none of yours yet; begin with `engramdown skills new LABEL --description TEXT`"
-FOUND: Final = "bring them in with `engramdown skills import PATH`; --dry-run shows what comes"
-NOTHING_FOUND: Final = "no assistant keeps skills here or at home; give the path of some"
-NO_SKILL_THERE: Final = "{path}: holds no skill; one is a folder with a SKILL.md"
-NO_SUCH_LABEL: Final = "there is no skill {labels} among them; there are: {known}"
-EDIT_INSTEAD: Final = "give --description or --body-file"
-EMPTY_EDIT: Final = "the text is empty; `engramdown skills delete LABEL` removes the skill"
-NO_BODY_TWICE: Final = "stdin can be read once; give --body-file - alone"
-_SCOPES: Final = {
-    "project": "this project's",
-    "global": "the one of all projects",
-    "builtin": "the built-in one",
-}
-
-
-def added(skill: Skill) -> str:
-    """Say that a skill was written."""
-    return f"Wrote {skill.path}"
-
-
-def is_built_in(label: str) -> str:
-    """Say that a built-in skill cannot be deleted."""
-    return f"{label} comes with the program and stays; a skill of yours with this label replaces it"
-
-
-def skill_changed(skill: Skill) -> str:
-    """Say that a skill was changed."""
-    return f"Changed {skill.path}"
-
-
-def unchanged(skill: Skill) -> str:
-    """Say that a skill is as it was."""
-    return f"Nothing changed in {skill.path}"
-
-
-def now_edit(label: str) -> str:
-    """Say how to write what a new skill lacks."""
-    return f"`engramdown skills edit {label}` opens it, to write how it is done."
-
-
-def shadows(scope: str) -> str:
-    """Say that a skill hides one with the same label in ``scope``."""
-    return f"instead of {_SCOPES[scope]}"
-
-
-def shadowed(scope: str) -> str:
-    """Say that a skill is hidden by one with the same label in ``scope``."""
-    return f"not used: {_SCOPES[scope]} counts"
-
-
-def draft_kept(path: str, reason: str) -> str:
-    """Say where a text is that could not be written."""
-    return f"{reason} Your text is kept in {path}"
-
-
-def found_in(count: int, place: str) -> str:
-    """Say how many skills an assistant keeps in a place."""
-    return f"{place}  {count} skill{'s' if count != 1 else ''}"
-
-
-def comes(fate: Fate) -> str:
-    """Say what became of a skill that was to be brought in, or will."""
-    size = sum(len(content.data) for content in fate.incoming.files.values())
-    kilobyte = 1024
-    shown = f"{size // kilobyte} KB" if size >= kilobyte else f"{size} bytes"
-    files = len(fate.incoming.files)
-    about = f"{files} file{'s' if files != 1 else ''}, {shown}"
-    hidden = fate.incoming.hidden
-    without = f", without {hidden} hidden" if hidden else ""
-    return fate.reason or f"{about}{without}, from {fate.incoming.source}"
-
-
-def imported(counts: Counter[Action], *, dry_run: bool) -> str:
-    """Say how many skills were brought in."""
-    new = counts["added"] + counts["replaced"]
-    words = [f"{new} skill{'s' if new != 1 else ''} {'would come in' if dry_run else 'came in'}"]
-    rest: tuple[Action, ...] = ("unchanged", "refused", "failed")
-    return ", ".join([*words, *(f"{counts[key]} {key}" for key in rest if counts[key])]) + "."
-
-
-def kept_at(path: str) -> str:
-    """Say where a skill is kept whose place another one took."""
-    return f"the one before is kept in {path}"
-
-
-def times_used(times: int, last: str) -> str:
-    """Say how often assistants read a skill."""
-    return f"read by assistants {times} time{'s' if times != 1 else ''}, last on {last}"
-
-
-def healthy(count: int) -> str:
-    """Say that nothing is wrong."""
-    return f"{count} skill{'s are' if count != 1 else ' is'} fine."
-
-
-def findings(count: int) -> str:
-    """Say how much is wrong."""
-    return f"{count} finding{'s' if count != 1 else ''}."
-
-
-COMMANDS: Final[commands.Table] = {
-    "Look": {
-        "list": ("skills:list_skills", "List skills, each with what it is for."),
-        "show": ("skills:show_skill", "Show one skill as it stands."),
-        "validate": ("skills:validate", "Check skills against the standard."),
-    },
-    "Change": {
-        "new": ("skills:new", "Write a new skill."),
-        "edit": ("skills:edit_skill", "Change a skill."),
-        "delete": ("skills:delete_skill", "Put a skill aside."),
-        "restore": ("skills:restore_skill", "Bring back a skill that was put aside."),
-        "import": (
-            "skills:import_skills",
-            "Bring in skills of other assistants, folders or a .zip.",
-        ),
-    },
-}
-
-
-@click.group(
-    cls=commands.ListingCommands,
-    table=COMMANDS,
-    subcommand_metavar="[COMMAND] [ARGS]...",
-)
-def skills() -> None:
-    """Keep procedures that an assistant follows, each a folder with a SKILL.md.
-
-    Without a command it lists them, as `engramdown skills list` does.
-    """
