@@ -21,11 +21,43 @@ from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_text, keep_text, read_stdin
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError
-from engramdown.journal import Journal, Note, WorkingNotes, Written, preview
+from engramdown.journal import Note, WorkingNotes, preview
 from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
     from engramdown.journal import Day, Match, NoteMatch, Section
+
+JOURNAL_HEAD: Final = "In the journal:"
+NOTES_HEAD: Final = "In the notes on sessions:"
+NO_DAYS: Final = "the journal is empty; begin with `engramdown journal write TEXT`"
+NO_TEXT: Final = "the text is empty; nothing was written"
+EDIT_INSTEAD: Final = "give TEXT, or - to read it from stdin"
+OFF: Final = "memory is switched off (mode off), and an assistant writes nothing then"
+NO_NOTES: Final = "no notes are kept on this session"
+ONE_DEED: Final = "give one of --write, --append, --edit, --restore, --delete and --history"
+_DEEDS: Final = ("write", "append", "edit", "restore", "delete", "history")
+_AUTHORS: Final = {"person": "you", "agent": "assistant"}
+
+COMMANDS: Final[commands.Table] = {
+    "Look": {
+        "list": ("journal:list_days", "List the days, newest first."),
+        "show": ("journal:show_day", "Show the page of a day."),
+        "search": ("journal:search_journal", "Search the pages of all days."),
+    },
+    "Change": {
+        "write": ("journal:write", "Add an entry to the page of today."),
+    },
+}
+
+_scopes = commands.scope_options("The global scope.", "This project (default where there is one).")
+
+
+@click.group(cls=commands.ListingCommands, table=COMMANDS, subcommand_metavar="[COMMAND] [ARGS]...")
+def journal() -> None:
+    """Keep a journal: a page for each day, which you and assistants add to.
+
+    Without a command it lists the days, as `engramdown journal list` does.
+    """
 
 
 @click.command(cls=commands.WordsCommand)
@@ -52,7 +84,9 @@ if TYPE_CHECKING:
 @commands.json_option
 @commands.dry_run_option
 @commands.pass_place
-def write(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
+def write(
+    place: Place, /, *, words: tuple[str, ...], edit: bool, dry_run: bool, **_: object
+) -> None:
     """Add TEXT to the page of today, or of DATE; "-", or a pipe, reads it from stdin.
 
     Without TEXT your editor opens. What stands on the page is never changed.
@@ -61,57 +95,47 @@ def write(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None
     scope, root = access.meant(place, chosen["scope"])
     if chosen["by"] == "agent" and access.settings_of(place, scope, root).mode == "off":
         raise RefusalError(OFF)
-    text, is_typed = _text(chosen)
+    is_typed = False
+    if not edit and (words == ("-",) or (not words and not process.is_terminal(sys.stdin))):
+        text = read_stdin()
+    elif not edit and words:
+        text = " ".join(words)
+    else:
+        text, is_typed = edit_text(" ".join(words), EDIT_INSTEAD), True
     if not text.strip():
         raise click.UsageError(NO_TEXT)
+    day = chosen["day"].date() if chosen["day"] else None
+    by, themes = chosen["by"], chosen["themes"]
     try:
         journal = access.one_journal(place, chosen["scope"])
-        day = chosen["day"].date() if chosen["day"] else None
-        where = journal.write(
-            text, by=chosen["by"], themes=chosen["themes"], day=day, dry_run=dry_run
-        )
+        done = journal.write(text, by=by, themes=themes, day=day, dry_run=dry_run)
     except EngramdownError as error:
         if not is_typed:
             raise
-        raise RefusalError(draft_kept(keep_text(text), str(error))) from error
-    _show(where, as_json=as_json, dry_run=dry_run)
-
-
-def _text(chosen: dict[str, Any]) -> tuple[str, bool]:
-    """Return what is to be written, and whether a person has just typed it in an editor."""
-    words = chosen["words"]
-    piped = words == ("-",) or (not words and not process.is_terminal(sys.stdin))
-    if piped and not chosen["edit"]:
-        return read_stdin(), False
-    if words and not chosen["edit"]:
-        return " ".join(words), False
-    return edit_text(" ".join(words), EDIT_INSTEAD), True
-
-
-def _show(where: Written, *, as_json: bool, dry_run: bool) -> None:
-    data: dict[str, Any] = {
-        "changed": True,
-        **section_data(where.day, where.path, where.section),
-        "hidden": list(where.hidden),
+        raise _draft_kept(text, error) from error
+    data = {
+        "changed": not dry_run,
+        **_section_data(done.day, done.path, done.section),
+        "hidden": list(done.hidden),
     }
-    if as_json:
-        if dry_run:
-            rows = diff_rows(where.before, where.after, where.path.name)
-            changes = [{"path": str(where.path), "diff": "\n".join(rows)}]
-            data |= {"changed": False, "dry_run": True, "changes": changes}
-        output.print_json(data)
-        return
-    screen = output.screen()
+    lines = [whole((f"Wrote {done.path}:{done.section.line}", "good"))]
     if dry_run:
-        shown = file_diff(where.path, where.before, where.after)
-        screen.show([line((messages.DRY_RUN, "warn")), *shown])
-    else:
-        screen.show([whole((written(where), "good"))])
-    if where.hidden:
-        screen.show([line((hidden(where.hidden), "warn"))])
+        rows = diff_rows(done.before, done.after, done.path.name)
+        data |= {"dry_run": True, "changes": [{"path": str(done.path), "diff": "\n".join(rows)}]}
+        shown = file_diff(done.path, done.before, done.after)
+        lines = [line((messages.DRY_RUN, "warn")), *shown]
+    commands.show([*lines, *_hidden_lines(done.hidden)], data)
 
 
-_scopes = commands.scope_options("The global scope.", "This project (default where there is one).")
+def _draft_kept(text: str, error: EngramdownError) -> RefusalError:
+    """Return the error for a text that could not be written, and say where it is kept."""
+    return RefusalError(f"{error} Your text is kept in {keep_text(text)}")
+
+
+def _hidden_lines(kinds: Iterable[str]) -> list[Line]:
+    hidden = ", ".join(kinds)
+    text = f"A secret was hidden, and is kept nowhere: {hidden}."
+    return [line((text, "warn"))] if hidden else []
 
 
 @click.command("list")
@@ -119,18 +143,24 @@ _scopes = commands.scope_options("The global scope.", "This project (default whe
 @_scopes
 @commands.json_option
 @commands.pass_place
-def list_days(place: Place, /, *, limit: int, scope: Scope | None, as_json: bool) -> None:
+def list_days(place: Place, /, *, limit: int, scope: Scope | None, **_: object) -> None:
     """List the days that have a page, newest first."""
     found = access.one_journal(place, scope).days(limit)
-    if as_json:
-        output.print_json([day_data(day, sections=False) for day in found])
-    else:
-        output.screen().show(listed_lines(found))
+    lines, data = [], []
+    for day in found:
+        beginning = " ".join(" ".join(section.text for section in day.sections).split())
+        beginning = preview(beginning)
+        data.append({**_day_data(day), "preview": beginning, "problem": day.problem})
+        themes = f"  {', '.join(day.page.themes)}" if day.page.themes else ""
+        lines.append(line((day.date.isoformat(), "id"), _words(day), themes, hang=4))
+        if day.problem or beginning:
+            style = "bad" if day.problem else ""
+            lines.append(line((day.problem or beginning, style), indent=4))
+    commands.show(lines, data)
     if any(day.problem for day in found):
         raise Exit(STORE_FAILED)
     if not found:
-        process.complain(NO_DAYS)
-        raise Exit(REFUSED)
+        _refuse(NO_DAYS)
 
 
 @click.command("show")
@@ -138,17 +168,21 @@ def list_days(place: Place, /, *, limit: int, scope: Scope | None, as_json: bool
 @_scopes
 @commands.json_option
 @commands.pass_place
-def show_day(place: Place, /, *, day: str, scope: Scope | None, as_json: bool) -> None:
+def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> None:
     """Show what was written on DAY: 2026-02-27, today (default) or yesterday."""
     journal = access.one_journal(place, scope)
-    found = journal.day(_day(day, journal))
+    ago = {"today": 0, "yesterday": 1}.get(day.lower())
+    try:
+        wanted = date.fromisoformat(day) if ago is None else journal.today() - timedelta(days=ago)
+    except ValueError:
+        said = f"{day!r} is no day; give 2026-02-27, today or yesterday"
+        raise click.UsageError(said) from None
+    found = journal.day(wanted)
     if found is None:
-        process.complain(no_day(day))
-        raise Exit(REFUSED)
-    if as_json:
-        output.print_json(day_data(found, sections=True))
-    else:
-        output.screen().show(page_lines(found))
+        _refuse(f"nothing was written on {day}; `engramdown journal list` shows the days")
+        return
+    sections = [_section_data(found.date, found.path, section) for section in found.sections]
+    commands.show(_page_lines(found), {**_day_data(found), "sections": sections})
 
 
 @click.command("search", cls=commands.WordsCommand)
@@ -166,105 +200,79 @@ def search_journal(
     limit: int,
     exact: bool,
     scope: Scope | None,
-    as_json: bool,
+    **_: object,
 ) -> None:
     """Search the journal for WORDS, best hits first; `engramdown recall` searches it, too."""
     query = " ".join(words)
-    found = [
-        match
-        for journal in access.all_journals(place, scope)
-        for match in journal.search(query, limit, exact=exact)
-    ]
+    journals = access.all_journals(place, scope)
+    found = [match for each in journals for match in each.search(query, limit, exact=exact)]
     if exact:
         found.sort(key=lambda match: match.date, reverse=True)
     else:
         found.sort(key=lambda match: -match.score)
-    if as_json:
-        output.print_json([match_data(match) for match in found[:limit]])
-    else:
-        output.screen().show(match_lines(found[:limit]))
+    commands.show(match_lines(found[:limit]), [match_data(match) for match in found[:limit]])
     if not found:
-        process.complain(nothing_found(query))
-        raise Exit(REFUSED)
+        _refuse(f"nothing in the journal fits {query!r}; try other words")
 
 
-def _day(text: str, journal: Journal) -> date:
-    ago = {"today": 0, "yesterday": 1}.get(text.lower())
-    if ago is not None:
-        return journal.today() - timedelta(days=ago)
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise click.UsageError(no_such_day(text)) from None
+def _refuse(message: str) -> None:
+    """Say that there is nothing, and end with the code for it."""
+    process.complain(message)
+    raise Exit(REFUSED)
 
 
 def match_lines(found: Iterable[Match]) -> Iterator[Line]:
     """Yield one line for each section of the journal that was found."""
     for match in found:
         section = match.section
-        yield line(
-            (f"{match.path.name}:{section.line}", "where"),
-            (f"  {section.heading}  " if section.heading else "  ", "dim"),
-            (WHO[section.by], "strong"),
-            "  ",
-            " ".join(match.piece.split()),
-            hang=4,
-        )
+        where = (f"{match.path.name}:{section.line}", "where")
+        heading = (f"  {section.heading}  " if section.heading else "  ", "dim")
+        text = " ".join(match.piece.split())
+        yield line(where, heading, (_AUTHORS[section.by], "strong"), "  ", text, hang=4)
 
 
 def note_lines(found: Iterable[NoteMatch]) -> Iterator[Line]:
     """Yield one line for the notes on each session that were found."""
     for match in found:
-        yield line(
-            (f"{match.path.parent.name}/{match.path.name}", "where"),
-            (f"  {match.updated[:16].replace('T', ' ')}  ", "dim"),
-            " ".join(match.piece.split()),
-            hang=4,
-        )
+        where = (f"{match.path.parent.name}/{match.path.name}", "where")
+        text = " ".join(match.piece.split())
+        yield line(where, (f"  {_minute(match.updated)}  ", "dim"), text, hang=4)
 
 
-def page_lines(day: Day) -> Iterator[Line]:
+def _minute(when: str) -> str:
+    return when[:16].replace("T", " ")
+
+
+def _page_lines(day: Day) -> Iterator[Line]:
     """Yield all that was written on a day."""
-    yield line((day.date.isoformat(), "strong"), (f"  {word_count(day.page.words)}", "dim"))
+    yield line((day.date.isoformat(), "strong"), _words(day))
     yield whole((str(day.path), "where"))
     if day.page.themes:
         yield line((f"themes: {', '.join(day.page.themes)}", "dim"))
     for section in day.sections:
         yield line()
-        who = (f"  {WHO[section.by]}", "dim") if section.heading else ""
-        themes = f"  ({', '.join(section.themes)})" if section.themes else ""
         if section.heading:
-            yield line((section.heading, "strong"), who, (themes, "dim"))
+            themes = f"  ({', '.join(section.themes)})" if section.themes else ""
+            who = f"  {_AUTHORS[section.by]}"
+            yield line((section.heading, "strong"), (who, "dim"), (themes, "dim"))
         yield line(section.text, indent=2)
 
 
-def listed_lines(days: Iterable[Day]) -> Iterator[Line]:
-    """Yield a line for each day, and one with the beginning of it."""
-    for day in days:
-        themes = f"  {', '.join(day.page.themes)}" if day.page.themes else ""
-        words = (f"  {word_count(day.page.words)}", "dim")
-        yield line((day.date.isoformat(), "id"), words, themes, hang=4)
-        shown = day.problem or _beginning(day)
-        if shown:
-            yield line((shown, "bad" if day.problem else ""), indent=4)
+def _words(day: Day) -> tuple[str, str]:
+    return f"  {messages.counted(day.page.words, 'word')}", "dim"
 
 
-def day_data(day: Day, *, sections: bool) -> dict[str, Any]:
-    """Return a day, with all that was written or with its beginning."""
-    data: dict[str, Any] = {
+def _day_data(day: Day) -> dict[str, Any]:
+    return {
         "date": day.date.isoformat(),
         "path": str(day.path),
         "words": day.page.words,
         "themes": list(day.page.themes),
         "locked": day.page.is_locked,
     }
-    if sections:
-        told = [section_data(day.date, day.path, section) for section in day.sections]
-        return {**data, "sections": told}
-    return {**data, "preview": _beginning(day), "problem": day.problem}
 
 
-def section_data(day: date, path: Path, section: Section) -> dict[str, Any]:
+def _section_data(day: date, path: Path, section: Section) -> dict[str, Any]:
     """Return a section and where it stands."""
     return {
         "date": day.isoformat(),
@@ -277,7 +285,7 @@ def section_data(day: date, path: Path, section: Section) -> dict[str, Any]:
 
 def match_data(match: Match) -> dict[str, Any]:
     """Return a section that was found."""
-    found = section_data(match.date, match.path, match.section)
+    found = _section_data(match.date, match.path, match.section)
     return {**found, "preview": match.piece, "score": match.score}
 
 
@@ -292,108 +300,7 @@ def note_data(match: NoteMatch) -> dict[str, Any]:
     }
 
 
-def _beginning(day: Day) -> str:
-    return preview(" ".join(" ".join(section.text for section in day.sections).split()))
-
-
-JOURNAL_HEAD: Final = "In the journal:"
-NOTES_HEAD: Final = "In the notes on sessions:"
-WHO: Final = {"person": "you", "agent": "assistant"}
-"""Who wrote a section."""
-NO_DAYS: Final = "the journal is empty; begin with `engramdown journal write TEXT`"
-NO_TEXT: Final = "the text is empty; nothing was written"
-EDIT_INSTEAD: Final = "give TEXT, or - to read it from stdin"
-OFF: Final = "memory is switched off (mode off), and an assistant writes nothing then"
-NO_NOTES: Final = "no notes are kept on this session"
-ONE_DEED: Final = "give one of --write, --append, --edit, --restore, --delete and --history"
-
-
-def written(where: Written) -> str:
-    """Say where an entry stands."""
-    return f"Wrote {where.path}:{where.section.line}"
-
-
-def hidden(kinds: Iterable[str]) -> str:
-    """Say that a secret was not written."""
-    return f"A secret was hidden, and is kept nowhere: {', '.join(kinds)}."
-
-
-def draft_kept(path: Path, reason: str) -> str:
-    """Say where a text is that could not be written."""
-    return f"{reason} Your text is kept in {path}"
-
-
-def no_such_day(text: str) -> str:
-    """Say that something is no day."""
-    return f"{text!r} is no day; give 2026-02-27, today or yesterday"
-
-
-def no_day(day: str) -> str:
-    """Say that a day has no page."""
-    return f"nothing was written on {day}; `engramdown journal list` shows the days"
-
-
-def nothing_found(query: str) -> str:
-    """Say that no entry fits."""
-    return f"nothing in the journal fits {query!r}; try other words"
-
-
-def word_count(count: int) -> str:
-    """Say how many words a day has."""
-    return f"{count:,} word{'s' if count != 1 else ''}"
-
-
-def notes_written(path: Path) -> str:
-    """Say that notes were written."""
-    return f"Wrote {path}"
-
-
-def notes_removed(path: Path, session: str) -> str:
-    """Say that notes were removed, and how to have them back."""
-    return f"Removed {path}; `engramdown log notes {session} --restore 1` brings it back"
-
-
-def no_history(session: str) -> str:
-    """Say that no notes were replaced."""
-    return f"no notes on {session} were replaced so far"
-
-
-def replaced(number: int, when: str, by: str) -> str:
-    """Say when notes were replaced, and by whom."""
-    who = WHO.get(by, by)
-    return f"{number}  replaced {when[:16].replace('T', ' ')} by {who}"
-
-
-def updated(when: str) -> str:
-    """Say when notes were written last."""
-    return f"updated {when[:16].replace('T', ' ')} UTC" if when else ""
-
-
-COMMANDS: Final[commands.Table] = {
-    "Look": {
-        "list": ("journal:list_days", "List the days, newest first."),
-        "show": ("journal:show_day", "Show the page of a day."),
-        "search": ("journal:search_journal", "Search the pages of all days."),
-    },
-    "Change": {
-        "write": ("journal:write", "Add an entry to the page of today."),
-    },
-}
-
-
-@click.group(
-    cls=commands.ListingCommands,
-    table=COMMANDS,
-    subcommand_metavar="[COMMAND] [ARGS]...",
-)
-def journal() -> None:
-    """Keep a journal: a page for each day, which you and assistants add to.
-
-    Without a command it lists the days, as `engramdown journal list` does.
-    """
-
-
-_DEEDS = ("write", "append", "edit", "restore", "delete", "history")
+# ---- notes on a session ----
 
 
 @click.command()
@@ -404,11 +311,11 @@ _DEEDS = ("write", "append", "edit", "restore", "delete", "history")
 @click.option("--history", is_flag=True, help="Show the texts that were replaced.")
 @click.option("--restore", type=click.IntRange(1), metavar="N", help="Bring back text N of these.")
 @click.option("--delete", is_flag=True, help="Remove them; --restore 1 brings them back.")
-@commands.scope_options("The global scope.", "This project (default where there is one).")
+@_scopes
 @commands.json_option
 @commands.dry_run_option
 @commands.pass_place
-def notes(place: Place, /, *, session: str, as_json: bool, dry_run: bool, **_: object) -> None:
+def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
     """Show the notes that an assistant keeps on a session, or change them.
 
     SESSION is an id or the beginning of one; without it, the session that began last.
@@ -416,23 +323,34 @@ def notes(place: Place, /, *, session: str, as_json: bool, dry_run: bool, **_: o
     chosen = commands.given()
     if sum(chosen[deed] not in (None, False) for deed in _DEEDS) > 1:
         raise click.UsageError(ONE_DEED)
-    kept = _opened(place, session, chosen["scope"])
+    kept = _open_notes(place, session, chosen["scope"])
     if chosen["history"]:
-        _show_history(kept, as_json=as_json)
+        _show_history(kept)
         return
     changed = _change(kept, chosen)
     if changed is None:
-        _show_working_notes(kept, as_json=as_json)
+        note = kept.read()
+        at = f"  updated {_minute(note.updated)} UTC" if note.updated else ""
+        title = line((kept.session, "strong"), (at, "dim"))
+        lines = [title, whole((str(kept.path), "where")), line(), line(note.text)]
+        commands.show(lines if note.digest else [], _notes_data(kept, note))
+        if not note.digest:
+            _refuse(NO_NOTES)
         return
     text, act = changed
-    if dry_run:
-        _show_rehearsed(kept, text, as_json=as_json)
+    seen = kept.read()
+    if not dry_run:
+        _show_changed(kept, seen.text, act())
         return
-    before = kept.read().text
-    _show_changed(kept, before, act(), as_json=as_json)
+    before, after = (f"{each}\n" if each else "" for each in (seen.text, text))
+    rows = diff_rows(before, after, kept.path.name)
+    changes = [{"path": str(kept.path), "diff": "\n".join(rows)}] if rows else []
+    shown = file_diff(kept.path, before, after, kept.path.name)
+    data = {**_notes_data(kept, seen), "dry_run": True, "changes": changes}
+    commands.show([line((messages.DRY_RUN, "warn")), *shown], data)
 
 
-def _opened(place: Place, session: str, chosen: str | None) -> WorkingNotes:
+def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:
     scope, root = access.meant(place, chosen)
     disk = access.disk_of(access.settings_of(place, scope, root))
     if is_session_id(session):
@@ -448,14 +366,16 @@ def _change(
 ) -> tuple[str, Callable[[], Note | None]] | None:
     """Return what the notes would say, and what makes them say so; ``None`` to look only."""
     if chosen["delete"]:
-        return "", lambda: _removed(kept)
+        return "", lambda: _delete(kept)
     if chosen["restore"] is not None:
         number: int = chosen["restore"]
         versions = kept.history()
         text = versions[number - 1].text if number <= len(versions) else ""
         return text, lambda: kept.restore(number)
     if chosen["edit"]:
-        return _edited(kept)
+        seen = kept.read()
+        typed = edit_text(seen.text, EDIT_INSTEAD)
+        return typed, lambda: _write_typed(kept, typed, seen)
     given_text = chosen["append"] if chosen["write"] is None else chosen["write"]
     if given_text is None:
         return None
@@ -468,94 +388,45 @@ def _change(
     return f"{before}\n{text}".strip("\n"), lambda: kept.append(text, by="person")
 
 
-def _edited(kept: WorkingNotes) -> tuple[str, Callable[[], Note | None]]:
-    seen = kept.read()
-    text = edit_text(seen.text, EDIT_INSTEAD)
-
-    def write() -> Note:
-        try:
-            return kept.write(text, by="person", expected=seen.digest)
-        except EngramdownError as error:
-            raise RefusalError(draft_kept(keep_text(text), str(error))) from error
-
-    return text, write
+def _write_typed(kept: WorkingNotes, text: str, seen: Note) -> Note:
+    try:
+        return kept.write(text, by="person", expected=seen.digest)
+    except EngramdownError as error:
+        raise _draft_kept(text, error) from error
 
 
-def _removed(kept: WorkingNotes) -> None:
+def _delete(kept: WorkingNotes) -> None:
     if not kept.delete(by="person"):
         raise RefusalError(NO_NOTES)
 
 
-# ---- telling ----
-
-
-def _show_working_notes(kept: WorkingNotes, *, as_json: bool) -> None:
-    note = kept.read()
-    if as_json:
-        output.print_json(_data(kept, note))
-    elif note.digest:
-        screen = output.screen()
-        at = updated(note.updated)
-        screen.show([line((kept.session, "strong"), (f"  {at}" if at else "", "dim"))])
-        screen.show([whole((str(kept.path), "where")), line(), line(note.text)])
-    if not note.digest:
-        process.complain(NO_NOTES)
-        raise Exit(REFUSED)
-
-
-def _show_history(kept: WorkingNotes, *, as_json: bool) -> None:
-    versions = kept.history()
-    if as_json:
-        output.print_json(
-            [{"number": at, **version._asdict()} for at, version in enumerate(versions, 1)]
-        )
-    else:
-        output.screen().show(_versions(kept))
+def _show_history(kept: WorkingNotes) -> None:
+    versions, lines = kept.history(), []
+    for at, version in enumerate(versions, 1):
+        by = _AUTHORS.get(version.by, version.by)
+        lines.append(line((f"{at}  replaced {_minute(version.ts)} by {by}", "strong")))
+        lines.append(line(version.text, indent=4))
+    data = [{"number": at, **version._asdict()} for at, version in enumerate(versions, 1)]
+    commands.show(lines, data)
     if not versions:
-        process.complain(no_history(kept.session))
-        raise Exit(REFUSED)
+        _refuse(f"no notes on {kept.session} were replaced so far")
 
 
-def _versions(kept: WorkingNotes) -> Iterator[Line]:
-    for at, version in enumerate(kept.history(), 1):
-        yield line((replaced(at, version.ts, version.by), "strong"))
-        yield line(version.text, indent=4)
-
-
-def _show_rehearsed(kept: WorkingNotes, text: str, *, as_json: bool) -> None:
-    before, after = (f"{each}\n" if each else "" for each in (kept.read().text, text))
-    if as_json:
-        rows = diff_rows(before, after, kept.path.name)
-        changes = [{"path": str(kept.path), "diff": "\n".join(rows)}] if rows else []
-        output.print_json({**_data(kept, kept.read()), "dry_run": True, "changes": changes})
-        return
-    head = line((messages.DRY_RUN, "warn"))
-    output.screen().show([head, *file_diff(kept.path, before, after, kept.path.name)])
-
-
-def _show_changed(kept: WorkingNotes, before: str, note: Note | None, *, as_json: bool) -> None:
+def _show_changed(kept: WorkingNotes, before: str, note: Note | None) -> None:
     after = Note() if note is None else note
-    if as_json:
-        data = {"changed": after.text != before, **_data(kept, after)}
-        output.print_json({**data, "hidden": list(after.hidden)})
-        return
-    if note is None:
-        lines = [whole((notes_removed(kept.path, kept.session), "good"))]
-    elif note.text == before:
+    data = {"changed": after.text != before, **_notes_data(kept, after)}
+    if note is not None and note.text == before and not commands.given()["as_json"]:
         output.note(views.UNCHANGED)
         return
-    else:
-        lines = [whole((notes_written(kept.path), "good"))]
-    if after.hidden:
-        lines.append(line((hidden(after.hidden), "warn")))
-    output.screen().show(lines)
+    again = f"`engramdown log notes {kept.session} --restore 1` brings it back"
+    done = f"Removed {kept.path}; {again}" if note is None else f"Wrote {kept.path}"
+    lines = [whole((done, "good")), *_hidden_lines(after.hidden)]
+    commands.show(lines, {**data, "hidden": list(after.hidden)})
 
 
-def _data(kept: WorkingNotes, note: Note) -> dict[str, Any]:
+def _notes_data(kept: WorkingNotes, note: Note) -> dict[str, Any]:
     return {
         "session": kept.session,
         "path": str(kept.path),
-        "text": note.text,
-        "updated": note.updated,
-        "digest": note.digest,
+        **pick(note, "text updated digest"),
     }
