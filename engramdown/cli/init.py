@@ -8,9 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,7 +18,7 @@ from click.exceptions import Exit
 from engramdown import Hippocampus
 from engramdown.cli import messages, output, process, user_input
 from engramdown.cli.access import home_of, start_of
-from engramdown.cli.commands import dry_run_option, given, json_option, pass_place
+from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, show
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.output import DONE, REFUSED, RefusalError, file_diff
 from engramdown.cli.process import Place
@@ -33,20 +31,32 @@ from engramdown.integrations import Change, write
 from engramdown.integrations.claude_code import AGENTS, plan, program, to_paste
 from engramdown.settings import find_project, scope_folder
 
-_AGENTS: Final = ("claude", "codex", "gemini", "cursor")
+HOOK_NEEDS_GIT: Final = "--hook belongs to --git; give both"
+NEEDS_AGENT: Final = "--remove belongs to --claude, --codex, --gemini or --cursor; give one of them"
+NEEDS_YES: Final = "nothing is written without a yes; give --yes, or --dry-run to look only"
+NOBODY_WANTS: Final = """\
+Nobody here wants a memory for all projects: what would go there is kept in this one.
+`engramdown init --global` sets one up.
+"""
+_ELSEWHERE: Final = (
+    "`engramdown` is not on the PATH here, so the program is named by where it stands; in settings "
+    "that others share, that is not where theirs is."
+)
+_NO_SERVER: Final = (
+    "The tools (MCP) are left out, as their extra is not installed: `pip install "
+    "'engramdown[mcp]'` (from a clone `'.[mcp]'`), and the same command again."
+)
 _NOTES: Final = ("CLAUDE.md", "AGENTS.md", "MEMORY.md", ".cursorrules", ".cursor/rules", ".anton")
+_MARKER_SIZE: Final = 7
+_LABELS: Final = ("base", "ours", "theirs")
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
+class _NewScope(NamedTuple):
     """A scope that is set up now: its folder, and the files that are new in it."""
 
     scope: Scope
     root: Path
-    new: list[Path]
-
-    def data(self) -> dict[str, Any]:
-        return {"root": str(self.root), "created": [str(path) for path in self.new]}
+    files: Sequence[Path]
 
 
 @click.command()
@@ -78,125 +88,110 @@ def init(
     --codex, --gemini and --cursor show what they add to the files of that assistant in the
     project (with --global, in your home folder), and ask once.
     """
-    _check_usage()
-    target = folder.expanduser().absolute() if folder else start_of(place)
-    project = scope_folder(target)
+    options = given()
+    names = [name for name in AGENTS if options[f"for_{name}"]]
+    if options["hook"] and not options["for_git"]:
+        raise click.UsageError(HOOK_NEEDS_GIT)
+    if options["remove"] and not names:
+        raise click.UsageError(NEEDS_AGENT)
+    project = scope_folder(folder.expanduser().absolute() if folder else start_of(place))
     home = home_of(place)
     outer = find_project(project.parent.parent)
-    setup = _planned(project)
-    agents = _asked(project)
-    if given()["remove"]:
-        made, setup = list[_Made](), None
+    # All is planned, and agreed to, before anything is written.
+    setup = plan_setup(project, hook=options["hook"]) if options["for_git"] else None
+    has_server = find_spec("mcp") is not None
+    changes = _plan_agents(project.parent, names, server=has_server) if names else []
+    scopes: list[_NewScope] = []
+    if options["remove"]:
+        setup = None
     else:
-        made = _made(project, home, as_json=as_json, dry_run=dry_run)
+        scopes = _start_scopes(project, home, may_ask=not as_json, dry_run=dry_run)
     if not dry_run:
-        for each in (setup, agents):
-            if each:
-                each.write()
-    if as_json:
-        data: dict[str, Any] = {"project": None, "global": None, "dry_run": dry_run}
-        data |= {"git": setup.data()} if setup else {}
-        data |= {"agents": agents.data()} if agents else {}
-        output.print_json(data | {item.scope: item.data() for item in made})
-        return
-    lines = [] if given()["remove"] else _lines(made, outer, home, dry_run=dry_run)
-    more = [each.lines() for each in (setup, agents) if each]
-    output.screen().show(chain(lines, *more))
+        if setup is not None:
+            set_up(setup)
+        for change in changes:
+            write(change)
+    data: dict[str, Any] = {"project": None, "global": None, "dry_run": dry_run}
+    lines = [] if options["remove"] else [*_scope_lines(scopes, outer, home, dry_run=dry_run)]
+    if setup is not None:
+        data["git"] = _git_data(setup)
+        lines += _git_lines(setup)
+    if names:
+        data["agents"] = _agents_data(names, changes, server=has_server)
+        lines += _agents_lines(names, changes, server=has_server)
+    for each in scopes:
+        data[each.scope] = {"root": str(each.root), "created": [str(path) for path in each.files]}
+    show(lines, data)
 
 
-def _check_usage() -> None:
-    """Refuse options that belong to others."""
-    options = given()
-    if options["hook"] and not options["for_git"]:
-        raise click.UsageError(messages.HOOK_NEEDS_GIT)
-    if options["remove"] and not any(options[f"for_{name}"] for name in _AGENTS):
-        raise click.UsageError(NEEDS_AGENT)
-
-
-def _asked(root: Path) -> ForAgents | None:
-    """Show what agents need and ask, before anything is written; ``None`` if none is meant."""
-    if not any(given()[f"for_{name}"] for name in _AGENTS):
-        return None
-    # Imported here: only who asks for it needs what edits settings.
-
-    found = ForAgents.plan(root.parent, chosen())
-    found.ask()
+def _start_scopes(project: Path, home: Path, *, may_ask: bool, dry_run: bool) -> list[_NewScope]:
+    """Set up the scopes that are wanted."""
+    # Not Path.resolve, which raises where a link leads to itself.
+    is_home = os.path.realpath(project) == os.path.realpath(home)
+    everywhere: bool | None = given()["everywhere"]
+    if is_home and not everywhere:
+        raise RefusalError(
+            f"{home} is where memory for all projects is kept, so it cannot be a project too; run "
+            "`engramdown init` in a project's folder, or `engramdown init --global` here"
+        )
+    roots: list[tuple[Scope, Path]] = [] if is_home else [("project", project)]
+    found = [_start_scope(*each, dry_run=dry_run) for each in roots]
+    # Whether memory for all projects is wanted stays open if nobody said so.
+    wants = True if everywhere is None and given()["yes"] else everywhere
+    if wants is None and not home.is_dir() and may_ask and output.is_person():
+        question = f"Also keep memory for all your projects, in {home}?"
+        wants = click.confirm(question, default=True)
+    if wants:
+        found.append(_start_scope("global", home, dry_run=dry_run))
+    if wants is not None and not dry_run and not is_home:
+        if wants:
+            (project / REFUSAL).unlink(missing_ok=True)
+        else:
+            (project / REFUSAL).write_text(NOBODY_WANTS, encoding="utf-8")
     return found
 
 
-def _made(project: Path, home: Path, *, as_json: bool, dry_run: bool) -> list[_Made]:
-    """Set up the scopes that are wanted."""
-    made = []
-    if not _is_same(project, home):
-        made.append(_make("project", project, dry_run=dry_run))
-    elif not given()["everywhere"]:
-        raise RefusalError(messages.init_in_home(home))
-    wants = _wants_global(home, may_ask=not as_json)
-    if wants:
-        made.append(_make("global", home, dry_run=dry_run))
-    if wants is not None and not dry_run and not _is_same(project, home):
-        _note_refusal(project / REFUSAL, refused=not wants)
-    return made
-
-
-def _note_refusal(path: Path, *, refused: bool) -> None:
-    """Write down that somebody wants no memory for all projects, or that they do."""
-    if refused:
-        path.write_text(messages.REFUSAL, encoding="utf-8")
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _planned(root: Path) -> ForGit | None:
-    """Look at what git needs, before anything is written; ``None`` if nobody asked for it."""
-    if not given()["for_git"]:
-        return None
-    # Imported here: only who asks for it needs what asks git.
-
-    return ForGit.plan(root, hook=given()["hook"])
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    # Not Path.resolve, which raises where a link leads to itself.
-    return os.path.realpath(one) == os.path.realpath(other)
-
-
-def _make(scope: Scope, root: Path, *, dry_run: bool) -> _Made:
+def _start_scope(scope: Scope, root: Path, *, dry_run: bool) -> _NewScope:
     store = Hippocampus(root, scope)
     if dry_run:
         store.rehearse()
-    return _Made(scope, root, store.start())
+    return _NewScope(scope, root, store.start())
 
 
-def _wants_global(home: Path, *, may_ask: bool) -> bool | None:
-    """Return whether memory for all projects is wanted; ``None`` if nobody said so."""
-    said: bool | None = given()["everywhere"]
-    if said is not None or given()["yes"]:
-        return said is not False
-    if home.is_dir() or not (may_ask and output.is_person()):
-        return None
-    return click.confirm(messages.ask_global(home), default=True)
-
-
-def _lines(made: list[_Made], outer: Path | None, home: Path, *, dry_run: bool) -> Iterator[Line]:
+def _scope_lines(
+    scopes: Sequence[_NewScope], outer: Path | None, home: Path, *, dry_run: bool
+) -> Iterator[Line]:
     if dry_run:
         yield line((messages.DRY_RUN, "warn"))
-    for item in made:
-        yield line((messages.made(item.scope, new=bool(item.new)), "good"), hang=2)
-        yield whole(str(item.root), indent=2)
-        for path in item.new:
-            yield whole((str(path.relative_to(item.root)), "where"), indent=4)
-    if outer is not None and any(item.scope == "project" and item.new for item in made):
-        yield line((messages.outer_project(outer), "warn"), hang=2)
+    for each in scopes:
+        kind = "all projects" if each.scope == "global" else "this project"
+        state = "ready" if each.files else "there already"
+        yield line((f"Memory for {kind} is {state}:", "good"), hang=2)
+        yield whole(str(each.root), indent=2)
+        for path in each.files:
+            yield whole((str(path.relative_to(each.root)), "where"), indent=4)
+    projects = [each for each in scopes if each.scope == "project"]
+    if outer is not None and any(each.files for each in projects):
+        used = "is above this folder; from here on, this project is used instead."
+        yield line((f"Note: {outer} {used}", "warn"), hang=2)
     yield line()
-    yield line((messages.NEXT, "strong"))
-    notes = [name for item in made if item.scope == "project" for name in _notes(item.root)]
-    for command, sense in messages.next_steps(has_global=home.is_dir(), notes=notes):
-        yield line((f"{command}", "id"), indent=2)
-        yield line((sense, "dim"), indent=6)
+    yield line(("What to do next", "strong"))
+    steps = [
+        ('engramdown remember "Always run the linter before pushing"', "writes it to rules.md"),
+        ("engramdown context", "prints what a model sees"),
+        ("engramdown tour", "shows the rest in a minute"),
+    ]
+    if notes := [name for each in projects for name in _notes_beside(each.root)]:
+        brings = f"shows what {', '.join(notes)} would bring, and asks"
+        steps.insert(0, ("engramdown migrate", brings))
+    if not home.is_dir():
+        steps.append(("engramdown init --global", "also keeps memory for all your projects"))
+    for command, does in steps:
+        yield line((command, "id"), indent=2)
+        yield line((does, "dim"), indent=6)
 
 
-def _notes(root: Path) -> list[str]:
+def _notes_beside(root: Path) -> list[str]:
     """Return what other assistants left beside the folder of a project, if it did not come yet."""
     found = [name for name in _NOTES if (root.parent / name).exists()]
     if not found:
@@ -207,239 +202,132 @@ def _notes(root: Path) -> list[str]:
     return [] if (root / MIGRATED).exists() else found
 
 
-NEEDS_AGENT: Final = "--remove belongs to --claude, --codex, --gemini or --cursor; give one of them"
-_NEEDS_YES: Final = "nothing is written without a yes; give --yes, or --dry-run to look only"
-_ASK: Final = "Write this?"
-_ASK_REMOVE: Final = "Take this out?"
-_PASTE: Final = "To set it up by hand, put this into these files:"
-_ELSEWHERE: Final = (
-    "`engramdown` is not on the PATH here, so the program is named by where it stands; in settings "
-    "that others share, that is not where theirs is."
-)
-_NO_SERVER: Final = (
-    "The tools (MCP) are left out, as their extra is not installed: `pip install "
-    "'engramdown[mcp]'` (from a clone `'.[mcp]'`), and the same command again."
-)
+# ---- agents ----
 
 
-def chosen() -> list[str]:
-    """Return the agents that were asked for."""
-    return [name for name in AGENTS if given()[f"for_{name}"]]
+def _plan_agents(project: Path, names: Sequence[str], *, server: bool) -> list[Change]:
+    """Return what is to become of the files of agents, after a person saw it and said yes.
 
-
-class ForAgents(NamedTuple):
-    """What is written into the files of coding agents.
-
-    Attributes:
-        names: The agents.
-        changes: What is to become of their files.
-        remove: Whether ours is to go.
-        has_server: Whether the tools are there to be served.
+    Raises:
+        UnfitFileError: If they cannot be edited; what to paste is shown.
+        RefusalError: If nobody is there to say yes, and no option did.
+        Exit: If the person says no.
     """
-
-    names: Sequence[str]
-    changes: Sequence[Change]
-    remove: bool
-    has_server: bool
-
-    @classmethod
-    def plan(cls, project: Path, names: Sequence[str]) -> ForAgents:
-        """Look at the files; writes nothing.
-
-        Args:
-            project: The folder of the project.
-            names: The agents.
-
-        Raises:
-            UnfitFileError: If they cannot be edited; what to paste is shown.
-            StoreError: If something else than a file stands there.
-        """
-        options = given()
-        remove, everywhere = options["remove"], bool(options["everywhere"])
-        server = find_spec("mcp") is not None
-        try:
-            changes = plan(project, names, everywhere=everywhere, server=server, remove=remove)
-        except UnfitFileError:
-            if not (remove or options["as_json"]):
-                output.screen().show(_to_paste(names, server=server))
-                process.flush()
-            raise
-        return cls(names, changes, remove, server)
-
-    @property
-    def is_new(self) -> bool:
-        """Whether anything is to be written."""
-        return any(change.is_new for change in self.changes)
-
-    def ask(self) -> None:
-        """Show what would be written, and let a person say yes.
-
-        Raises:
-            RefusalError: If nobody is there to say it, and no option did.
-            Exit: If the person says no.
-        """
-        options = given()
-        if not self.is_new:
-            return
-        if not options["as_json"]:
-            output.screen().show(self._diff())
+    options = given()
+    remove, everywhere = options["remove"], bool(options["everywhere"])
+    screen = None if options["as_json"] else output.screen()
+    try:
+        changes = [*plan(project, names, everywhere=everywhere, server=server, remove=remove)]
+    except UnfitFileError:
+        if screen and not remove:
+            rows = [row for name in names for row in to_paste(name, server=server).split("\n")]
+            title = line("To set it up by hand, put this into these files:", hang=2)
+            screen.show([title, *(whole((row, "dim"), indent=2) for row in rows)])
             process.flush()
-        user_input.check(_NEEDS_YES)
-        if not options["dry_run"]:
-            user_input.ask(_ASK_REMOVE if self.remove else _ASK)
-
-    def write(self) -> None:
-        """Write it.
-
-        Raises:
-            UnfitFileError: If somebody changed a file meanwhile.
-            OSError: If one cannot be written.
-        """
-        for change in self.changes:
-            write(change)
-
-    def data(self) -> dict[str, Any]:
-        """Return it for programs."""
-        return {
-            "names": [*self.names],
-            "removed": self.remove,
-            "tools": self.has_server,
-            "files": [
-                {
-                    "path": str(change.path),
-                    "changed": change.is_new,
-                    "before": None if change.before is None else change.before.decode(),
-                    "after": None if change.is_gone else change.after.decode(),
-                }
-                for change in self.changes
-            ],
-        }
-
-    def lines(self) -> Iterator[Line]:
-        """Yield it for people."""
-        options = given()
-        if self.is_new or not self.remove:
-            yield line()
-        for change in self.changes:
-            yield line(
-                (_became(change, remove=self.remove, dry=options["dry_run"]), "good"), hang=2
-            )
-        if self.remove:
-            return
-        if not self.has_server:
-            yield line((_NO_SERVER, "warn"), hang=2)
-        if not self.is_new:
-            return
-        for note in filter(None, (AGENTS[name].note for name in self.names)):
-            yield line((note, "warn"), hang=2)
-        words = " ".join(f"--{name}" for name in self.names)
-        where = " --global" if options["everywhere"] else ""
-        undo = f"To take it out again: engramdown init {words} --remove{where}"
-        yield line((undo, "dim"), hang=2)
-        if program() != ["engramdown"]:
-            yield line((_ELSEWHERE, "warn"), hang=2)
-
-    def _diff(self) -> Iterator[Line]:
-        for change in self.changes:
+        raise
+    if not any(change.is_new for change in changes):
+        return changes
+    if screen:
+        for change in changes:
             if change.is_new:
-                before = None if change.before is None else change.before.decode()
-                after = None if change.is_gone else change.after.decode()
-                yield from file_diff(change.path, before, after, str(change.path))
+                screen.show(file_diff(change.path, *_texts(change), str(change.path)))
+        process.flush()
+    user_input.check(NEEDS_YES)
+    if not options["dry_run"]:
+        user_input.ask("Take this out?" if remove else "Write this?")
+    return changes
 
 
-def _became(change: Change, *, remove: bool, dry: bool) -> str:
-    """Say what became of a file, or would."""
-    if not change.is_new:
-        return (
-            f"{change.path} has nothing of ours." if remove else f"{change.path} is set up already."
-        )
-    if remove:
-        return f"Ours {'would be' if dry else 'is'} gone from {change.path}."
-    return f"Memory {'would be' if dry else 'is'} set up in {change.path}."
+def _texts(change: Change) -> tuple[str | None, str | None]:
+    """Return the text of a file before and after."""
+    before = None if change.before is None else change.before.decode()
+    return before, None if change.is_gone else change.after.decode()
 
 
-def _to_paste(names: Sequence[str], *, server: bool) -> Iterator[Line]:
-    yield line(_PASTE, hang=2)
-    for name in names:
-        for each in to_paste(name, server=server).split("\n"):
-            yield whole((each, "dim"), indent=2)
+def _agents_data(
+    names: Sequence[str], changes: Sequence[Change], *, server: bool
+) -> dict[str, Any]:
+    files = []
+    for change in changes:
+        before, after = _texts(change)
+        file = {"path": str(change.path), "changed": change.is_new}
+        files.append({**file, "before": before, "after": after})
+    return {"names": [*names], "removed": given()["remove"], "tools": server, "files": files}
 
 
-class ForGit(NamedTuple):
-    """What ``init --git`` sets up beside the folder of memory."""
-
-    setup: Setup
-
-    @classmethod
-    def plan(cls, root: Path, *, hook: bool) -> ForGit:
-        """Look at what there is to set up for the memory in ``root``; writes nothing.
-
-        Raises:
-            GitError: If it is in no repository.
-            StoreError: If ``.gitattributes`` is no file.
-        """
-        return cls(plan_setup(root, hook=hook))
-
-    def write(self) -> None:
-        """Set it up."""
-        set_up(self.setup)
-
-    def data(self) -> dict[str, Any]:
-        """Return it for programs."""
-        setup = self.setup
-        return {
-            "repository": str(setup.repository.top),
-            "attributes": str(setup.attributes),
-            "attributes_changed": setup.before != setup.after,
-            "settings": dict(setup.settings),
-            "hook": str(setup.hook) if setup.hook else None,
-            "hook_in_the_way": str(setup.hook_kept) if setup.hook_kept else None,
-        }
-
-    def lines(self) -> Iterator[Line]:
-        """Yield it for people, with how to take it back."""
-        setup = self.setup
+def _agents_lines(
+    names: Sequence[str], changes: Sequence[Change], *, server: bool
+) -> Iterator[Line]:
+    options = given()
+    remove, is_new = options["remove"], any(change.is_new for change in changes)
+    verb = "would be" if options["dry_run"] else "is"
+    if is_new or not remove:
         yield line()
-        if setup.hook_kept is not None:
-            yield from _kept(setup.hook_kept)
-        if setup.is_done:
-            yield line((KNOWN, "good"), hang=2)
-            return
-        yield line((SET_UP, "good"), hang=2)
-        if setup.before != setup.after:
-            yield whole((str(setup.attributes), "where"), indent=2)
-            added = setup.after[len(setup.before or b"") :].decode("utf-8", "surrogateescape")
-            for each in added.split("\n"):
-                yield whole((each.rstrip("\r"), "dim"), indent=4)
-        if setup.settings:
-            yield whole((SETTINGS, "where"), indent=2)
-            for key, value in setup.settings.items():
-                yield whole((f"{key} = {value}", "dim"), indent=4)
-        if setup.hook is not None:
-            yield whole((str(setup.hook), "where"), indent=2)
-        if setup.before != setup.after:
-            yield line(EVERY_CLONE)
-        yield line(UNDO)
-        yield whole((UNDO_COMMAND, "id"), indent=2)
+    for change in changes:
+        known = "has nothing of ours" if remove else "is set up already"
+        said = f"{change.path} {known}."
+        if change.is_new:
+            said = f"Memory {verb} set up in {change.path}."
+            said = f"Ours {verb} gone from {change.path}." if remove else said
+        yield line((said, "good"), hang=2)
+    if not (remove or server):
+        yield line((_NO_SERVER, "warn"), hang=2)
+    if remove or not is_new:
+        return
+    for name in names:
+        if note := AGENTS[name].note:
+            yield line((note, "warn"), hang=2)
+    words = " ".join(f"--{name}" for name in names)
+    where = " --global" if options["everywhere"] else ""
+    undo = f"To take it out again: engramdown init {words} --remove{where}"
+    yield line((undo, "dim"), hang=2)
+    if program() != ["engramdown"]:
+        yield line((_ELSEWHERE, "warn"), hang=2)
 
 
-def _kept(hook: Path) -> Iterator[Line]:
-    yield line((HOOK_STAYS, "warn"))
-    yield whole((str(hook), "where"), indent=2)
-    yield whole((f"{shlex.join(driver_program())} doctor --staged", "id"), indent=2)
+# ---- git ----
 
 
-KNOWN: Final = "git knows how to merge memory in this clone."
-SET_UP: Final = "git merges memory entry by entry, by:"
-SETTINGS: Final = "the configuration of this clone"
-EVERY_CLONE: Final = "Commit .gitattributes; in every other clone run `engramdown init --git` once."
-HOOK_STAYS: Final = "This hook is not ours and stays as it is; to look at memory, let it call:"
-UNDO: Final = "To take it back, delete the line of .gitattributes and run:"
-UNDO_COMMAND: Final = f"git config --local --remove-section merge.{DRIVER}"
+def _git_data(setup: Setup) -> dict[str, Any]:
+    return {
+        "repository": str(setup.repository.top),
+        "attributes": str(setup.attributes),
+        "attributes_changed": setup.before != setup.after,
+        "settings": dict(setup.settings),
+        "hook": str(setup.hook) if setup.hook else None,
+        "hook_in_the_way": str(setup.hook_kept) if setup.hook_kept else None,
+    }
 
 
-_SIZE: Final = 7
-_LABELS: Final = ("base", "ours", "theirs")
+def _git_lines(setup: Setup) -> Iterator[Line]:
+    """Yield what is set up, and how to take it back."""
+    yield line()
+    if setup.hook_kept is not None:
+        stays = "This hook is not ours and stays as it is; to look at memory, let it call:"
+        yield line((stays, "warn"))
+        yield whole((str(setup.hook_kept), "where"), indent=2)
+        yield whole((f"{shlex.join(driver_program())} doctor --staged", "id"), indent=2)
+    if setup.is_done:
+        yield line(("git knows how to merge memory in this clone.", "good"), hang=2)
+        return
+    yield line(("git merges memory entry by entry, by:", "good"), hang=2)
+    is_new = setup.before != setup.after
+    if is_new:
+        yield whole((str(setup.attributes), "where"), indent=2)
+        added = setup.after[len(setup.before or b"") :].decode("utf-8", "surrogateescape")
+        for each in added.split("\n"):
+            yield whole((each.rstrip("\r"), "dim"), indent=4)
+    if setup.settings:
+        yield whole(("the configuration of this clone", "where"), indent=2)
+        for key, value in setup.settings.items():
+            yield whole((f"{key} = {value}", "dim"), indent=4)
+    if setup.hook is not None:
+        yield whole((str(setup.hook), "where"), indent=2)
+    if is_new:
+        yield line("Commit .gitattributes; in every other clone run `engramdown init --git` once.")
+    yield line("To take it back, delete the line of .gitattributes and run:")
+    undo = f"git config --local --remove-section merge.{DRIVER}"
+    yield whole((undo, "id"), indent=2)
 
 
 # The name of a branch or a folder may look like an option.
@@ -459,7 +347,7 @@ def merge_driver(files: tuple[Path, Path, Path], path: str, more: tuple[str, ...
         name if name and not name.startswith("%") else default
         for name, default in zip(labels[: len(_LABELS)], _LABELS, strict=True)
     )
-    markers = Markers(int(size) if size.isdecimal() else _SIZE, ours, base, theirs)
+    markers = Markers(int(size) if size.isdecimal() else _MARKER_SIZE, ours, base, theirs)
     done = drive(*files, path, markers)
     if done.word:
         process.complain(done.word)

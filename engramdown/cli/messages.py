@@ -98,9 +98,7 @@ SOURCE_NAMES: Final = {"user": "you", "llm": "the assistant", "consolidation": "
 
 SCOPE_NAMES: Final = {"project": "this project", "global": "all projects", "builtin": "built in"}
 NO_FOLDER: Final = "the working directory is gone; cd to another one, or use -C DIR"
-NEXT: Final = "What to do next"
 NOT_DONE: Final = "nothing was done"
-HOOK_NEEDS_GIT: Final = "--hook belongs to --git; give both"
 
 
 def no_project(start: Path) -> str:
@@ -113,59 +111,11 @@ def no_memory(start: Path, home: Path) -> str:
     return f"no memory in {start} or above, nor in {home}; run `engramdown init`"
 
 
-def init_in_home(home: Path) -> str:
-    """Say why a project cannot be where the global scope is."""
-    return (
-        f"{home} is where memory for all projects is kept, so it cannot be a project too; "
-        "run `engramdown init` in a project's folder, or `engramdown init --global` here"
-    )
-
-
-def ask_global(home: Path) -> str:
-    """Ask whether to set up the global scope."""
-    return f"Also keep memory for all your projects, in {home}?"
-
-
-def made(scope: str, *, new: bool) -> str:
-    """Say that a scope is set up; its folder stands below."""
-    kind = "Memory for all projects" if scope == "global" else "Memory for this project"
-    return f"{kind} is {'ready' if new else 'there already'}:"
-
-
-def outer_project(outer: Path) -> str:
-    """Say that another project is above this one."""
-    return f"Note: {outer} is above this folder; from here on, this project is used instead."
-
-
-def next_steps(*, has_global: bool, notes: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Return the first commands to try, each with what it does.
-
-    Args:
-        has_global: Whether there is memory for all projects.
-        notes: What other assistants left in the project.
-    """
-    steps = [
-        ('engramdown remember "Always run the linter before pushing"', "writes it to rules.md"),
-        ("engramdown context", "prints what a model sees"),
-        ("engramdown tour", "shows the rest in a minute"),
-    ]
-    if notes:
-        told = f"shows what {', '.join(notes)} would bring, and asks"
-        steps.insert(0, ("engramdown migrate", told))
-    if not has_global:
-        steps.append(("engramdown init --global", "also keeps memory for all your projects"))
-    return steps
-
-
 # ---- remembering ----
 
 DECLINED: Final = "Declined; it is not proposed again."
 _DECLINED: Final = "declined"
 _NOT_YOURS: Final = "(ticked by somebody else: it came with git)"
-REFUSAL: Final = """\
-Nobody here wants a memory for all projects: what would go there is kept in this one.
-`engramdown init --global` sets one up.
-"""
 PROFILE_IS_GLOBAL: Final = (
     "a fact about you is kept for all projects; leave out --project, or say --lesson"
 )
