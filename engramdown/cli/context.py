@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -177,7 +177,7 @@ def _memory_data(made: MemoryContext, where: Folders) -> dict[str, Any]:
 def _explain_memory(made: MemoryContext) -> Iterator[Line]:
     # A title without what all headings begin with.
     sections = [(each, each.heading.rpartition("— ")[2] or each.name) for each in made.sections]
-    rows = [views.EXPLAIN_HEAD]
+    rows: list[Sequence[str]] = [views.EXPLAIN_HEAD]
     for section, title in sections:
         numbers = section.tokens, section.budget, len(section.shown), len(section.left_out)
         rows.append((*map(str, numbers), title))

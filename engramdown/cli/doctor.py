@@ -332,7 +332,7 @@ def _check_staged(place: Place) -> None:
     report = inspect_staged(repository, home_of(place), settings.max_file_bytes)
     found = [finding for _, finding in report.findings]
     is_stopped = any(map(stops, found))
-    counts = Counter(finding.level for finding in found if finding.level != "note")
+    counts = Counter[Level](finding.level for finding in found if finding.level != "note")
     lines = []
     for path, finding in report.findings:
         where = f"{path}:{finding.line}" if finding.line else path

@@ -1,7 +1,7 @@
 """``engramdown mcp``: serves memory to any assistant that speaks the Model Context Protocol.
 
-Standard output carries only the protocol, or only the settings for a client. What is wrong is said
-on stderr before a client is served.
+Standard output carries only the protocol, or only the settings for a client: the whole file that
+it reads if it has no other server. What is wrong is said on stderr before a client is served.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -20,57 +21,58 @@ from engramdown.cli.access import home_of, open_quietly, project_of, start_of
 from engramdown.cli.commands import given, pass_place
 from engramdown.cli.output import USAGE, RefusalError
 from engramdown.cli.process import Place
-from engramdown.mcp import CLIENTS
 
 if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.mcp import Offer
-
-
-CLIENT_HELP: Final = "Print what CLIENT needs to find the server: {known}."
-
-KEEP: Final = "it holds your token: keep the file out of git"
 
 NO_PIPES: Final = "a client talks through standard input and output, and one of them is closed"
 WAITS: Final = (
     "waiting for a client on standard input; `engramdown mcp --print-config claude-code` prints "
     "what one needs. Ctrl-C stops."
 )
-
-
-def missing(error: ImportError) -> str:
-    """Say that the extra is not installed, or an older one is."""
-    return (
-        f"the MCP server needs the extra `mcp` ({error}); "
-        'install it with: pip install "engramdown[mcp]"'
-    )
-
-
-def serving(url: str, token: Path) -> str:
-    """Say where a server over HTTP is found, and with what."""
-    return (
-        f"serving memory at {url}; clients show the token in {token}: "
-        "`engramdown mcp --http --print-config CLIENT` prints their settings. Ctrl-C stops."
-    )
-
-
-def no_project(start: Path) -> str:
-    """Say that there is no project yet."""
-    return f"no project at {start} yet; one begins there with the first memory of the project"
-
-
-def config(title: str, file: str) -> str:
-    """Say where what was printed belongs."""
-    return f"for {title}: put this into {file}"
-
-
-def no_tool(reason: str) -> str:
-    """Say that there is no such tool."""
-    return f"--tools: {reason}"
-
-
 _PORT: Final = 8377
 _NAMES: Final = ("engramdown", "egd")
+
+
+class Client(NamedTuple):
+    """A program that speaks MCP.
+
+    Attributes:
+        title: What it is called.
+        file: Where its settings are.
+        key: Below which the servers stand there.
+        names_type: Whether it wants to be told how a server is reached.
+        folder: What it puts the folder of the project in place of, or ``""`` if it starts
+            servers in that folder.
+    """
+
+    title: str
+    file: str
+    key: str = "mcpServers"
+    names_type: bool = False
+    folder: str = ""
+
+    def settings(self, kind: str, server: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what its file says about the server."""
+        named = {"type": kind} if self.names_type else {}
+        return {self.key: {"engramdown": {**named, **server}}}
+
+
+_FOLDER: Final = "${workspaceFolder}"
+CLIENTS: Final[Mapping[str, Client]] = {
+    "claude-code": Client("Claude Code", ".mcp.json in the project", names_type=True),
+    "cursor": Client("Cursor", ".cursor/mcp.json in the project", folder=_FOLDER),
+    "vscode": Client(
+        "VS Code",
+        ".vscode/mcp.json in the project",
+        key="servers",
+        names_type=True,
+        folder=_FOLDER,
+    ),
+    "json": Client("any client", "the settings of your client"),
+}
+"""The clients that we know, by the names that the command takes."""
 
 
 class _MissingError(RefusalError):
@@ -100,7 +102,7 @@ class _MissingError(RefusalError):
     "client",
     type=click.Choice([*CLIENTS]),
     metavar="CLIENT",
-    help=CLIENT_HELP.format(known=", ".join(CLIENTS)),
+    help=f"Print what CLIENT needs to find the server: {', '.join(CLIENTS)}.",
 )
 @pass_place
 def mcp(place: Place, /, **_: object) -> None:
@@ -112,23 +114,30 @@ def mcp(place: Place, /, **_: object) -> None:
     `engramdown mcp --print-config claude-code` prints what a client needs.
     """
     options = given()
+    tools = [name for each in (options["tools"] or "").split(",") if (name := each.strip())]
     if options["client"]:
-        _print_config(place, options)
+        _print_config(place, tools, options)
         return
-    _check_extra()
+    try:
+        import engramdown.mcp.server  # noqa: F401 - it needs the SDK
+    except ImportError as error:
+        if (error.name or "").startswith("engramdown"):
+            raise
+        how = 'install it with: pip install "engramdown[mcp]"'
+        raise _MissingError(f"the MCP server needs the extra `mcp` ({error}); {how}") from error
     from engramdown.mcp import Offer, serve_stdio
 
     cortex = open_quietly(place, "nothing")
-    names = _names(options)
     try:
-        definitions = cortex.tool_definitions("mcp", names or None)
+        definitions = cortex.tool_definitions("mcp", tools or None)
     except ValueError as error:
-        raise click.UsageError(no_tool(str(error))) from error
+        raise click.UsageError(f"--tools: {error}") from error
     offer = Offer(definitions, asks=not options["no_ask"])
     for notice in cortex.scopes.notices():
         output.note(notice)
     if project_of(place) is None:
-        output.note(no_project(start_of(place)))
+        begins = "one begins there with the first memory of the project"
+        output.note(f"no project at {start_of(place)} yet; {begins}")
     if options["over_http"]:
         _serve_http(place, cortex, offer, options)
         return
@@ -141,65 +150,44 @@ def mcp(place: Place, /, **_: object) -> None:
     serve_stdio(cortex, offer)
 
 
-def _check_extra() -> None:
-    """Refuse to go on without what a server needs.
-
-    Raises:
-        click.ClickException: The extra is not installed.
-    """
-    try:
-        import engramdown.mcp.server  # noqa: F401 - it needs the SDK
-    except ImportError as error:
-        if (error.name or "").startswith("engramdown"):
-            raise
-        raise _MissingError(missing(error)) from error
-
-
 def _serve_http(place: Place, cortex: Cortex, offer: Offer, options: dict[str, Any]) -> None:
     from engramdown.mcp import TOKEN_FILE, bind, serve_http, token_of, url_of
 
     home = home_of(place)
     token = token_of(home)
     address = bind(options["host"], options["port"])
-    begins = serving(url_of(address.host, address.port), home / TOKEN_FILE)
+    begins = (
+        f"serving memory at {url_of(address.host, address.port)}; clients show the token in "
+        f"{home / TOKEN_FILE}: `engramdown mcp --http --print-config CLIENT` prints their "
+        "settings. Ctrl-C stops."
+    )
     serve_http(cortex, offer, address, token, lambda: output.note(begins))
 
 
-def _print_config(place: Place, options: dict[str, Any]) -> None:
+def _print_config(place: Place, tools: list[str], options: dict[str, Any]) -> None:
     client = CLIENTS[options["client"]]
     if options["over_http"]:
-        from engramdown.mcp import http_settings, in_url, token_of, url_of
+        from engramdown.mcp import in_url, token_of, url_of
 
         url = url_of(in_url(options["host"]), options["port"])
-        found = http_settings(client, url, token_of(home_of(place)))
+        headers = {"Authorization": f"Bearer {token_of(home_of(place))}"}
+        found = client.settings("http", {"url": url, "headers": headers})
     else:
-        from engramdown.mcp import stdio_settings
-
-        found = stdio_settings(client, _program(), _where(place), _more(options))
+        # The options lead the program to the same memory, from wherever it is started.
+        project = str(place.project.absolute()) if place.project else client.folder
+        words = ["--project", project] if project else []
+        # A client gives a server hardly any of the variables that it has itself.
+        if place.home or os.environ.get("ENGRAMDOWN_HOME"):
+            words += ["--home", str(home_of(place))]
+        words += ["--mode", place.mode] if place.mode else []
+        words += ["mcp", *(["--tools", ",".join(tools)] if tools else [])]
+        words += ["--no-ask"] if options["no_ask"] else []
+        found = client.settings("stdio", {"command": _program(), "args": words})
     # Standard output holds the settings and nothing else: it may go into a file.
     click.echo(json.dumps(found, indent=2))
-    output.note(config(client.title, client.file))
+    output.note(f"for {client.title}: put this into {client.file}")
     if options["over_http"]:
-        output.note(KEEP)
-
-
-def _where(place: Place) -> list[str]:
-    """Return the options that lead the program to the same memory, from wherever it is started."""
-    found = ["--project", str(place.project.absolute())] if place.project else []
-    # A client gives a server hardly any of the variables that it has itself.
-    if place.home or os.environ.get("ENGRAMDOWN_HOME"):
-        found += ["--home", str(home_of(place))]
-    return [*found, "--mode", place.mode] if place.mode else found
-
-
-def _more(options: dict[str, Any]) -> list[str]:
-    names = _names(options)
-    found = ["--tools", ",".join(names)] if names else []
-    return [*found, "--no-ask"] if options["no_ask"] else found
-
-
-def _names(options: dict[str, Any]) -> list[str]:
-    return [name for each in (options["tools"] or "").split(",") if (name := each.strip())]
+        output.note("it holds your token: keep the file out of git")
 
 
 def _program() -> str:

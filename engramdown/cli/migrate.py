@@ -24,11 +24,25 @@ from engramdown.cli.process import Place
 from engramdown.engram import Scope
 
 if TYPE_CHECKING:
-    from engramdown import Receipt
-    from engramdown.importers import Came, Migration, Surveyed
+    from engramdown.importers import Came, Surveyed
 
-
+AGAIN: Final = "`engramdown migrate --again` brings what is gone here since once more"
+ASK: Final = "Bring this in?"
+NEEDS_YES: Final = (
+    "migrating needs a person's yes; --dry-run shows what would come, --yes brings it in"
+)
+NO_PATH: Final = "name the files or folders whose memories are for all projects"
 _STYLES: Final = {"queued": "warn", "discarded": "warn", "failed": "bad", "merged": "dim"}
+_MOST_LINES: Final = 8
+_DONE: Final = {
+    "encoded": "remembered",
+    "merged": "known already",
+    "queued": "waiting in pending.md",
+    "discarded": "not written",
+    "failed": "failed",
+}
+# Files that an assistant reads by itself.
+_READ_BY_AGENTS: Final = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "MEMORY.md")
 
 
 @click.command()
@@ -61,24 +75,44 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     paths, base = _where(place, scope)
     surveyed = migration.survey(paths, base)
     if not surveyed:
-        raise output.RefusalError(nothing_found(paths))
+        places = ", ".join(map(str, paths))
+        nothing = f"nothing to migrate in {places}; name the files, such as docs/notes.md"
+        raise output.RefusalError(nothing)
     if dry_run or not yes:
         cortex.scopes.rehearse()
         came = migration.bring(surveyed, dry_run=True)
-        is_patch = dry_run and not process.is_terminal(sys.stdout)
-        changes = output.rehearsed_lines(cortex.scopes.rehearsed()) if is_patch else []
         if not as_json:
-            output.screen().show([*_shown(surveyed, came, would=True), *changes])
+            _preview(cortex, surveyed, came)
         if not dry_run:
-            migration = _asked(place, scope, came)
+            if not came:
+                raise Exit(0)
+            user_input.ask(ASK)
+            migration = Migration(_open(place, scope).scopes, scope)
     if not dry_run:
         came = migration.bring(surveyed)
         if not as_json:
-            output.screen().show(_shown(surveyed, came, would=False) if yes else _told(came))
-            _say_what_stays(came)
+            lines = _survey_lines(surveyed, came, would=False) if yes else _result_lines(came)
+            output.screen().show(lines)
+            _note_repeated(came)
     if as_json:
         output.print_json(_data(cortex, surveyed, came, dry_run=dry_run))
     raise Exit(_exit_code(surveyed, came))
+
+
+def _exit_code(surveyed: Iterable[Surveyed], came: Iterable[Came]) -> int:
+    if any(each.receipt.action == "failed" for each in came):
+        return output.STORE_FAILED
+    return output.REFUSED if any(each.problem for each in surveyed) else 0
+
+
+def _where(place: Place, scope: Scope) -> tuple[tuple[Path, ...], Path]:
+    """Return where to look, and the folder from which files are named."""
+    paths: tuple[Path, ...] = given()["paths"]
+    project = project_of(place)
+    base = project.parent if project is not None else start_of(place)
+    if not paths and scope == "global":
+        raise click.UsageError(NO_PATH)
+    return paths or (base,), base
 
 
 def _open(place: Place, scope: Scope) -> Cortex:
@@ -88,92 +122,91 @@ def _open(place: Place, scope: Scope) -> Cortex:
     return cortex
 
 
-def _where(place: Place, scope: Scope) -> tuple[tuple[Path, ...], Path]:
-    """Return where to look, and the folder from which files are named."""
-    paths: tuple[Path, ...] = given()["paths"]
-    found = project_of(place)
-    base = found.parent if found is not None else start_of(place)
-    if not paths and scope == "global":
-        raise click.UsageError(NO_PATH)
-    return paths or (base,), base
+def _preview(cortex: Cortex, surveyed: Sequence[Surveyed], came: Sequence[Came]) -> None:
+    is_patch = given()["dry_run"] and not process.is_terminal(sys.stdout)
+    changes = output.rehearsed_lines(cortex.scopes.rehearsed()) if is_patch else []
+    output.screen().show([*_survey_lines(surveyed, came, would=True), *changes])
 
 
-def _asked(place: Place, scope: Scope, came: Sequence[Came]) -> Migration:
-    """Ask, and return what writes after a yes."""
-    from engramdown.importers import Migration
-
-    if not came:
-        raise Exit(0)
-    user_input.ask(ASK)
-    return Migration(_open(place, scope).scopes, scope)
-
-
-def _exit_code(surveyed: Iterable[Surveyed], came: Iterable[Came]) -> int:
-    if any(each.receipt.action == "failed" for each in came):
-        return output.STORE_FAILED
-    return output.REFUSED if any(each.problem for each in surveyed) else 0
-
-
-# ---- for a person ----
-
-
-def _shown(surveyed: Sequence[Surveyed], came: Sequence[Came], *, would: bool) -> Iterator[Line]:
+def _survey_lines(
+    surveyed: Sequence[Surveyed], came: Sequence[Came], *, would: bool
+) -> Iterator[Line]:
     if given()["dry_run"]:
         yield line((messages.DRY_RUN, "warn"))
-    by_file: dict[str, list[Came]] = {}
-    for each in came:
-        by_file.setdefault(each.path, []).append(each)
     for found in surveyed:
-        yield line((found.path, "where"))
-        if found.problem:
-            yield line((found.problem, "bad"), indent=2, hang=4)
-        for each in by_file.get(found.path, ()):
-            yield from _memory(each)
-        if found.known:
-            yield line((duplicates(found.known), "dim"), indent=2)
-        if found.waiting:
-            yield line((waiting(found.waiting), "warn"), indent=2, hang=4)
-        for reason, lines in _reasons(found).items():
-            yield line((passed(reason, lines), "dim"), indent=2, hang=4)
+        yield from _file_lines(found, [each for each in came if each.path == found.path])
     yield line()
     known = sum(found.known for found in surveyed)
-    yield line((summary((each.receipt for each in came), known, would=would), "good"), hang=2)
+    yield line((_summary(came, known, would=would), "good"), hang=2)
     if known and not came:
         yield line((AGAIN, "dim"), hang=2)
 
 
-def _say_what_stays(came: Sequence[Came]) -> None:
-    """Say that files which assistants read by themselves say the same as memory now."""
-    there = (each.path for each in came if each.receipt.action in ("encoded", "merged"))
-    for path in dict.fromkeys(there):
-        if Path(path).name in READ_BY_AGENTS:
-            output.note(still_says(path))
+def _file_lines(found: Surveyed, came: Iterable[Came]) -> Iterator[Line]:
+    yield line((found.path, "where"))
+    if found.problem:
+        yield line((found.problem, "bad"), indent=2, hang=4)
+    for each in came:
+        yield from _memory_lines(each)
+    if found.known:
+        yield line((f"{found.known:,} came before", "dim"), indent=2)
+    if found.waiting:
+        text = f"{found.waiting:,} more wait for the next run"
+        yield line((text, "warn"), indent=2, hang=4)
+    reasons: dict[str, list[int]] = {}
+    for passed in found.passed:
+        reasons.setdefault(passed.reason, []).append(passed.line)
+    for reason, lines in reasons.items():
+        yield line((left_out(reason, lines), "dim"), indent=2, hang=4)
 
 
-def _memory(each: Came) -> Iterator[Line]:
-    engram = each.receipt.engram
+def _memory_lines(each: Came) -> Iterator[Line]:
+    engram, action, reason = each.receipt.engram, each.receipt.action, each.receipt.reason
     kind = f"{engram.kind} · {engram.topic}" if engram.topic else engram.kind
     yield line(("+ ", "good"), engram.text, (f"  {kind}", "dim"), indent=2, hang=4)
-    why = become(each.receipt)
-    if why:
-        yield line((why, _STYLES[each.receipt.action]), indent=6, hang=6)
+    if action != "encoded":
+        said = _DONE[action] if action == "merged" else f"{_DONE[action]}: {reason}"
+        yield line((said, _STYLES[action]), indent=6, hang=6)
 
 
-def _reasons(found: Surveyed) -> dict[str, list[int]]:
-    reasons: dict[str, list[int]] = {}
-    for each in found.passed:
-        reasons.setdefault(each.reason, []).append(each.line)
-    return reasons
+def left_out(reason: str, lines: list[int]) -> str:
+    """Say what is not taken, and where it stands.
+
+    >>> left_out("code", [3, 9])
+    'left out: code (lines 3, 9)'
+    """
+    noun = "line" if len(lines) == 1 else "lines"
+    more = ", …" if len(lines) > _MOST_LINES else ""
+    return f"left out: {reason} ({noun} {', '.join(map(str, lines[:_MOST_LINES]))}{more})"
 
 
-def _told(came: Sequence[Came]) -> Iterator[Line]:
+def _result_lines(came: Sequence[Came]) -> Iterator[Line]:
     failed = (each.receipt for each in came if each.receipt.action == "failed")
     for reason in dict.fromkeys(receipt.reason for receipt in failed):
         yield line((reason, "bad"), hang=2)
-    yield line((summary((each.receipt for each in came), 0, would=False), "good"), hang=2)
+    yield line((_summary(came, 0, would=False), "good"), hang=2)
 
 
-# ---- for a program ----
+def _summary(came: Iterable[Came], known: int, *, would: bool) -> str:
+    """Say how many memories came to what end; ``would`` if it is a preview."""
+    counts = Counter[str](each.receipt.action for each in came)
+    said = ", ".join(f"{counts[key]:,} {words}" for key, words in _DONE.items() if counts[key])
+    before = f"; {known:,} came before" if known else ""
+    if not said:
+        return f"Nothing new{before}."
+    return f"{'Would be: ' if would else ''}{said}{before}."
+
+
+def _note_repeated(came: Sequence[Came]) -> None:
+    """Say that files which assistants read by themselves say the same as memory now."""
+    there = (each.path for each in came if each.receipt.action in ("encoded", "merged"))
+    for path in dict.fromkeys(there):
+        if Path(path).name in _READ_BY_AGENTS:
+            output.note(
+                f"{path} still says this, so an assistant that reads it and has memory gets it "
+                f"twice; `engramdown context --write {path} --replace` puts a block of memory in "
+                "the place of these lines."
+            )
 
 
 def _data(
@@ -187,9 +220,8 @@ def _data(
                 "layout": found.layout or "",
                 "problem": found.problem,
                 "new": len(found.new),
-                "known": found.known,
-                "waiting": found.waiting,
-                "passed": [{"line": each.line, "reason": each.reason} for each in found.passed],
+                **pick(found, "known waiting"),
+                "passed": [pick(each, "line reason") for each in found.passed],
             }
             for found in surveyed
         ],
@@ -205,78 +237,3 @@ def _data(
         ],
         "changes": output.rehearsed_data(cortex.scopes.rehearsed()) if dry_run else [],
     }
-
-
-AGAIN: Final = "`engramdown migrate --again` brings what is gone here since once more"
-
-ASK: Final = "Bring this in?"
-NEEDS_YES: Final = (
-    "migrating needs a person's yes; --dry-run shows what would come, --yes brings it in"
-)
-NO_PATH: Final = "name the files or folders whose memories are for all projects"
-_SHOWN: Final = 8
-_DONE: Final = {
-    "encoded": "remembered",
-    "merged": "known already",
-    "queued": "waiting in pending.md",
-    "discarded": "not written",
-    "failed": "failed",
-}
-
-
-READ_BY_AGENTS: Final = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "MEMORY.md")
-"""Files that an assistant reads by itself."""
-
-
-def still_says(path: str) -> str:
-    """Say that an assistant gets the same twice, and what to do about it."""
-    return (
-        f"{path} still says this, so an assistant that reads it and has memory gets it twice; "
-        f"`engramdown context --write {path} --replace` puts a block of memory in the place of "
-        "these lines."
-    )
-
-
-def nothing_found(paths: Iterable[Path]) -> str:
-    """Say that no file of an older layout is there."""
-    places = ", ".join(str(path) for path in paths)
-    return f"nothing to migrate in {places}; name the files, such as docs/notes.md"
-
-
-def become(receipt: Receipt) -> str:
-    """Say what becomes of a memory that is not simply remembered, or ``""``."""
-    if receipt.action == "encoded":
-        return ""
-    said = _DONE[receipt.action]
-    return said if receipt.action == "merged" else f"{said}: {receipt.reason}"
-
-
-def duplicates(known: int) -> str:
-    """Say how many memories of a file came before."""
-    return f"{known:,} came before"
-
-
-def waiting(count: int) -> str:
-    """Say how many memories of a file the next run brings."""
-    return f"{count:,} more wait for the next run"
-
-
-def passed(reason: str, lines: list[int]) -> str:
-    """Say what is not taken, and where it stands.
-
-    >>> passed("code", [3, 9])
-    'left out: code (lines 3, 9)'
-    """
-    noun = "line" if len(lines) == 1 else "lines"
-    more = ", …" if len(lines) > _SHOWN else ""
-    return f"left out: {reason} ({noun} {', '.join(map(str, lines[:_SHOWN]))}{more})"
-
-
-def summary(receipts: Iterable[Receipt], known: int, *, would: bool) -> str:
-    """Say how many memories came to what end; ``would`` if it is a preview."""
-    counts = Counter[str](receipt.action for receipt in receipts)
-    said = ", ".join(f"{counts[key]:,} {words}" for key, words in _DONE.items() if counts[key])
-    before = f"{known:,} came before" if known else ""
-    if not said:
-        return f"Nothing new; {before}." if before else "Nothing new."
-    return f"{'Would be: ' if would else ''}{'; '.join(filter(None, (said, before)))}."

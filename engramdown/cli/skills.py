@@ -462,7 +462,7 @@ def import_skills(
     bring = skills.fate_of if dry_run else skills.bring_in
     wanted = [each for each in found if not only or each.label in only]
     fates = [bring(where, each, replace=replace) for each in wanted]
-    counts = Counter(fate.action for fate in fates)
+    counts = Counter[str](fate.action for fate in fates)
     came = "would come in" if dry_run else "came in"
     told = [f"{counted(counts['added'] + counts['replaced'], 'skill')} {came}"]
     rest = ("unchanged", "refused", "failed")

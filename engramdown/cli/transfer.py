@@ -17,7 +17,7 @@ import click
 
 from engramdown.cli import output, process
 from engramdown.cli.access import open_all, open_transcripts
-from engramdown.cli.commands import json_option, pass_place, scope_options
+from engramdown.cli.commands import given, json_option, pass_place, scope_options, show
 from engramdown.cli.layout import Line, line, pick, table
 from engramdown.cli.messages import DRY_RUN, counted
 from engramdown.cli.output import RefusalError, bar
@@ -28,21 +28,16 @@ from engramdown.storage import make_folder, open_regular, patiently
 
 if TYPE_CHECKING:
     from engramdown.episodes import EpisodicMemory
-    from engramdown.importers import FileReport, Report
+    from engramdown.importers import Report
     from engramdown.transcripts import Episode
 
-
 # Here by name, so that the help loads no importer; a test compares the two.
-SOURCES: Final = (
-    "claude-code",
-    "chatgpt",
-    "claude",
-    "openai",
-    "openclaw",
-    "anton",
-    "engramdown",
-)
-_SHOWN: Final = 20
+SOURCES: Final = ("claude-code", "chatgpt", "claude", "openai", "openclaw", "anton", "engramdown")
+IMPORT_WHAT: Final = "say what to import: files, folders or a .zip; or --purge-import SOURCE"
+EXPORT_WHAT: Final = "say which session to export, or --all"
+NEEDS_FOLDER: Final = "--all writes a file for each session: say where, with -o FOLDER"
+_MOST_SESSIONS: Final = 20
+_MOST_SIMILAR: Final = 8
 
 
 @click.command("import")
@@ -66,8 +61,8 @@ def import_command(
     source: str | None,
     purge: str | None,
     scope: Scope | None,
-    as_json: bool,
     dry_run: bool,
+    **_: object,
 ) -> None:
     """Import transcripts from PATH: files, folders, or the .zip of an export.
 
@@ -77,113 +72,117 @@ def import_command(
         raise click.UsageError(IMPORT_WHAT)
     memory = open_transcripts(place, scope, write=not (purge or dry_run)).memory
     if purge:
-        _purge(memory, purge, as_json=as_json, dry=dry_run)
+        _purge(memory, purge, dry=dry_run)
         return
-    report = _run(memory, paths, source, dry=dry_run)
-    if as_json:
-        output.print_json(_data(report, dry=dry_run))
-    else:
-        output.screen().show(_lines(report, dry=dry_run))
-        _complain(report)
-    states = report.states()
-    if states["failed"]:
-        raise RefusalError(next(file.error for file in report.files if file.error))
-    if not states["read"] and not states["unchanged"]:
-        raise RefusalError(nothing_recognised(list(SOURCES)))
-
-
-def _run(memory: EpisodicMemory, paths: Sequence[Path], source: str | None, *, dry: bool) -> Report:
     from engramdown.importers import Importer, find_inputs, sources
 
     inputs = find_inputs(paths)
     chosen = sources()[source] if source else None
-    with bar(READING, sum(found.size for found in inputs)) as advance:
-        importer = Importer(memory.folder, memory.settings, dry=dry)
-        return importer.run(inputs, chosen, advance)
+    with bar("Reading", sum(found.size for found in inputs)) as advance:
+        importer = Importer(memory.folder, memory.settings, dry=dry_run)
+        report = importer.run(inputs, chosen, advance)
+    show(_report_lines(report, dry=dry_run), _report_data(report, dry=dry_run))
+    if not given()["as_json"]:
+        _note_damage(report)
+    states = report.states()
+    if states["failed"]:
+        raise RefusalError(next(file.error for file in report.files if file.error))
+    if not states["read"] and not states["unchanged"]:
+        names = ", ".join(SOURCES)
+        raise RefusalError(f"no transcript found there; --from says what it is: {names}")
 
 
-def _purge(memory: EpisodicMemory, source: str, *, as_json: bool, dry: bool) -> None:
+def _purge(memory: EpisodicMemory, source: str, *, dry: bool) -> None:
     from engramdown.importers import purge_import
 
     gone = purge_import(memory.folder, source, dry=dry)
-    if as_json:
-        output.print_json(
-            {
-                "source": source,
-                "sessions": list(gone.sessions),
-                "payloads": len(gone.texts),
-                "dry_run": dry,
-            }
-        )
-    elif gone.sessions:
-        said = purged(source, len(gone.sessions), len(gone.texts), dry=dry)
-        output.screen().show([line((said, "good"))])
+    sessions = counted(len(gone.sessions), "session")
+    verb = "Would remove" if dry else "Removed"
+    texts = f", with {counted(len(gone.texts), 'whole text')}" if gone.texts else ""
+    said = line((f"{verb} {sessions} imported from {source}{texts}.", "good"))
+    data = {"source": source, "sessions": list(gone.sessions), "payloads": len(gone.texts)}
+    show([said] if gone.sessions else [], {**data, "dry_run": dry})
     if not gone.sessions:
-        raise RefusalError(nothing_purged(source))
+        raise RefusalError(f"nothing here was imported from {source}")
 
 
-# ---- for a person ----
-
-
-def _lines(report: Report, *, dry: bool) -> Iterator[Line]:
+def _report_lines(report: Report, *, dry: bool) -> Iterator[Line]:
     came = [brought for brought in report.sessions if brought.new]
     said = imported(len(came), report.new, report.known, dry=dry)
     yield line((said, "good" if report.new else "dim"))
-    rows = [
-        (each.session, session_counts(each.new, each.known), " ".join(each.title.split()))
-        for each in came[:_SHOWN]
-    ]
+    rows = []
+    for each in came[:_MOST_SESSIONS]:
+        counts = f"{each.new:,} new" + (f", {each.known:,} known" if each.known else "")
+        rows.append((each.session, counts, " ".join(each.title.split())))
     yield from table(rows, ("id", "strong"), indent=2)
-    if len(came) > _SHOWN:
-        yield line((more_sessions(len(came) - _SHOWN), "dim"), indent=2)
-    reasons = report.skipped(damaged=False)
-    if reasons:
-        yield line((left_out(reasons), "dim"), hang=2)
+    if len(came) > _MOST_SESSIONS:
+        more = counted(len(came) - _MOST_SESSIONS, "session")
+        yield line((f"… and {more} more; --json lists all.", "dim"), indent=2)
+    if reasons := report.skipped(damaged=False):
+        left_out = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+        yield line((f"Left out: {left_out}", "dim"), hang=2)
     states = report.states()
     if states["unchanged"] or states["unknown"]:
-        yield line((other_files(states["unchanged"], states["unknown"]), "dim"), hang=2)
+        yield line((other_files(states), "dim"), hang=2)
     if dry:
         yield line((DRY_RUN, "dim"))
 
 
-def _complain(report: Report) -> None:
+def _note_damage(report: Report) -> None:
+    """Say on stderr what was damaged, and where."""
     for file in report.files:
         for reason, found in file.skipped.items():
             if found.damaged:
-                output.note(skipped_lines(file.path, reason, found.count, found.lines))
+                lines = ", ".join(map(str, found.lines))
+                more = ", …" if found.count > len(found.lines) else ""
+                output.note(f"{file.path}: skipped {found.count:,}: {reason} ({lines}{more})")
         if file.unfinished:
-            output.note(unfinished(file.path))
+            output.note(f"{file.path}: the last line is unfinished; the next import reads it")
 
 
-# ---- for a program ----
+def imported(sessions: int, new: int, known: int, *, dry: bool) -> str:
+    """Say what came.
+
+    >>> imported(1, 12, 0, dry=True)
+    'Would import 12 episodes of 1 session.'
+    """
+    verb = "Would import" if dry else "Imported"
+    if not new:
+        return "Nothing new" + (f": {counted(known, 'episode')} known already." if known else ".")
+    said = f"{verb} {counted(new, 'episode')} of {counted(sessions, 'session')}"
+    return f"{said}; {known:,} known already." if known else f"{said}."
 
 
-def _data(report: Report, *, dry: bool) -> dict[str, Any]:
-    return {
-        "dry_run": dry,
-        "new": report.new,
-        "known": report.known,
-        "files": [_file_data(file) for file in report.files],
-    }
+def other_files(states: Mapping[str, int]) -> str:
+    """Say what was with the files that were not read.
+
+    >>> other_files({"unchanged": 2, "unknown": 1})
+    '2 files have not changed since; 1 file was not recognised.'
+    """
+    parts = []
+    if count := states["unchanged"]:
+        parts.append(
+            f"{counted(count, 'file')} {'has' if count == 1 else 'have'} not changed since"
+        )
+    if count := states["unknown"]:
+        parts.append(f"{counted(count, 'file')} {'was' if count == 1 else 'were'} not recognised")
+    return "; ".join(parts) + "."
 
 
-def _file_data(file: FileReport) -> dict[str, Any]:
-    return {
-        **pick(file, "path source state error unfinished"),
-        "sessions": [pick(each, "session title started fresh new known") for each in file.sessions],
-        "skipped": [
-            {
-                "reason": reason,
-                "count": found.count,
-                "damaged": found.damaged,
-                "lines": found.lines,
-            }
-            for reason, found in file.skipped.items()
-        ],
-    }
-
-
-_MOST_SIMILAR: Final = 8
+def _report_data(report: Report, *, dry: bool) -> dict[str, Any]:
+    each_session = "session title started fresh new known"
+    files = [
+        {
+            **pick(file, "path source state error unfinished"),
+            "sessions": [pick(each, each_session) for each in file.sessions],
+            "skipped": [
+                {"reason": reason, **pick(found, "count damaged lines")}
+                for reason, found in file.skipped.items()
+            ],
+        }
+        for file in report.files
+    ]
+    return {"dry_run": dry, **pick(report, "new known"), "files": files}
 
 
 @click.command()
@@ -223,61 +222,53 @@ def export(
     if everything and target is None:
         raise click.UsageError(NEEDS_FOLDER)
     form = "json" if as_json else form
-    memories = open_all(place)
-    found = _sessions(memories)
-    if session:
-        found = {name: found[name] for name in [_one(session, list(found))]}
-    if target is None:
-        for name, memory in found.items():
-            _show(name, memory, form)
-        return
-    files = _write(found, target, form, apart=everything)
-    if as_json:
-        output.print_json({"files": [str(file) for file in files]})
-    else:
-        output.screen().show([line((exported(len(files), target), "good"))])
-
-
-def _sessions(memories: Sequence[EpisodicMemory]) -> dict[str, EpisodicMemory]:
-    """Return every session and where it is; the first of two with one id."""
     found: dict[str, EpisodicMemory] = {}
-    for memory in memories:
+    for memory in open_all(place):
         for info in memory.sessions():
+            # The first of two with one id.
             found.setdefault(info.id, memory)
-    return found
+    if session:
+        name = _find_session(session, list(found))
+        found = {name: found[name]}
+    if target is not None:
+        files = _write(found, target, form, is_folder=everything)
+        done = f"Exported {counted(len(files), 'session')} to {target}."
+        show([line((done, "good"))], {"files": [str(file) for file in files]})
+        return
+    for name, memory in found.items():
+        if form == "json":
+            output.print_json(_session_json(name, memory))
+        else:
+            page = _session_page(name, memory)
+            shown = on_screen(page) if process.is_terminal(sys.stdout) else page
+            # Or click would take escapes out of what is not for a terminal.
+            click.echo(shown, nl=False, color=True)
 
 
-def _one(session: str, names: Sequence[str]) -> str:
+def _find_session(session: str, names: Sequence[str]) -> str:
     similar = [session] if session in names else [n for n in names if n.startswith(session)]
     if not similar:
-        raise RefusalError(no_session(session))
+        raise RefusalError(f"no session {session!r}; `engramdown log` lists them")
     if len(similar) > 1:
-        raise RefusalError(not_one_session(session), similar[:_MOST_SIMILAR])
+        several = f"{session!r} is not unique; give more characters"
+        raise RefusalError(several, similar[:_MOST_SIMILAR])
     return similar[0]
 
 
-def _show(name: str, memory: EpisodicMemory, form: str) -> None:
-    if form == "json":
-        output.print_json(_session_json(name, memory))
-        return
-    page = _page(name, memory)
-    shown = on_screen(page) if process.is_terminal(sys.stdout) else page
-    # Or click would take escapes out of what is not for a terminal.
-    click.echo(shown, nl=False, color=True)
-
-
-def _write(found: dict[str, EpisodicMemory], target: Path, form: str, *, apart: bool) -> list[Path]:
-    if apart:
+def _write(
+    found: Mapping[str, EpisodicMemory], target: Path, form: str, *, is_folder: bool
+) -> list[Path]:
+    if is_folder:
         make_folder(target)
     files = []
-    with bar(writing(), len(found)) as advance:
+    with bar("Writing", len(found)) as advance:
         for name, memory in found.items():
-            path = target / f"{name}.{form}" if apart else target
+            path = target / f"{name}.{form}" if is_folder else target
             if form == "json":
                 # ASCII only: half a surrogate pair has no bytes in UTF-8.
                 text = json.dumps(_session_json(name, memory), indent=2) + "\n"
             else:
-                text = _page(name, memory)
+                text = _session_page(name, memory)
             _replace(path, text.encode("utf-8", "backslashreplace"))
             files.append(path)
             advance(1)
@@ -288,136 +279,32 @@ def _replace(path: Path, data: bytes) -> None:
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         # For the user alone, as the transcripts are.
-        with os.fdopen(
-            open_regular(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb"
-        ) as file:
+        descriptor = open_regular(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        with os.fdopen(descriptor, "wb") as file:
             file.write(data)
         patiently(unfinished.replace, path)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
-def _page(name: str, memory: EpisodicMemory) -> str:
+def _session_page(name: str, memory: EpisodicMemory) -> str:
     from engramdown.episodes import as_markdown
 
-    return as_markdown(name, memory.session(name).episodes, _whole(memory))
+    return as_markdown(*_session(name, memory))
 
 
 def _session_json(name: str, memory: EpisodicMemory) -> dict[str, Any]:
     from engramdown.episodes import as_json
 
-    return as_json(name, memory.session(name).episodes, _whole(memory))
+    return as_json(*_session(name, memory))
 
 
-def _whole(memory: EpisodicMemory) -> Callable[[Episode], str | None]:
+def _session(
+    name: str, memory: EpisodicMemory
+) -> tuple[str, Sequence[Episode], Callable[[Episode], str | None]]:
+    """Return a session, what was said in it, and what fetches its long texts whole."""
     from engramdown.storage import Disk
     from engramdown.transcripts import PAYLOADS, Payloads
 
     payloads = Payloads(memory.folder / PAYLOADS, Disk(), durable=False)
-    return lambda episode: payloads.fetch(episode.payload)
-
-
-IMPORT_WHAT: Final = "say what to import: files, folders or a .zip; or --purge-import SOURCE"
-EXPORT_WHAT: Final = "say which session to export, or --all"
-NEEDS_FOLDER: Final = "--all writes a file for each session: say where, with -o FOLDER"
-READING: Final = "Reading"
-
-
-def imported(sessions: int, new: int, known: int, *, dry: bool) -> str:
-    """Say what came.
-
-    >>> imported(1, 12, 0, dry=True)
-    'Would import 12 episodes of 1 session.'
-    """
-    verb = "Would import" if dry else "Imported"
-    if not new:
-        return "Nothing new" + (f": {counted(known, 'episode')} known already." if known else ".")
-    said = f"{verb} {counted(new, 'episode')} of {counted(sessions, 'session')}"
-    return f"{said}; {known:,} known already." if known else f"{said}."
-
-
-def session_counts(new: int, known: int) -> str:
-    """Say what one session got."""
-    return f"{new:,} new" + (f", {known:,} known" if known else "")
-
-
-def more_sessions(count: int) -> str:
-    """Say how many sessions are not listed."""
-    return f"… and {counted(count, 'session')} more; --json lists all."
-
-
-def skipped_lines(path: str, reason: str, count: int, lines: list[int]) -> str:
-    """Say what was damaged, and where.
-
-    >>> skipped_lines("a.jsonl", "is not JSON", 9, [3, 4])
-    'a.jsonl: skipped 9: is not JSON (3, 4, …)'
-    """
-    places = ", ".join(map(str, lines)) + (", …" if count > len(lines) else "")
-    return f"{path}: skipped {count:,}: {reason} ({places})"
-
-
-def left_out(reasons: Mapping[str, int]) -> str:
-    """Say what belongs to no conversation."""
-    return "Left out: " + ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
-
-
-def other_files(unchanged: int, unknown: int) -> str:
-    """Say what was with the files that were not read.
-
-    >>> other_files(2, 1)
-    '2 files have not changed since; 1 file was not recognised.'
-    """
-    parts = []
-    if unchanged:
-        parts.append(f"{counted(unchanged, 'file')} {_has(unchanged)} not changed since")
-    if unknown:
-        parts.append(
-            f"{counted(unknown, 'file')} {'was' if unknown == 1 else 'were'} not recognised"
-        )
-    return "; ".join(parts) + "."
-
-
-def unfinished(path: str) -> str:
-    """Say that the last line of a file is still being written."""
-    return f"{path}: the last line is unfinished; the next import reads it"
-
-
-def nothing_recognised(names: list[str]) -> str:
-    """Say that no file is one that can be imported."""
-    return f"no transcript found there; --from says what it is: {', '.join(names)}"
-
-
-def purged(source: str, sessions: int, payloads: int, *, dry: bool) -> str:
-    """Say what was taken back."""
-    verb = "Would remove" if dry else "Removed"
-    said = f"{verb} {counted(sessions, 'session')} imported from {source}"
-    return f"{said}, with {counted(payloads, 'whole text')}." if payloads else f"{said}."
-
-
-def nothing_purged(source: str) -> str:
-    """Say that nothing was imported from a source."""
-    return f"nothing here was imported from {source}"
-
-
-def exported(count: int, place: Path) -> str:
-    """Say where sessions were written."""
-    return f"Exported {counted(count, 'session')} to {place}."
-
-
-def writing() -> str:
-    """Say what a progress bar is about."""
-    return "Writing"
-
-
-def no_session(session: str) -> str:
-    """Say that there is no such session."""
-    return f"no session {session!r}; `engramdown log` lists them"
-
-
-def not_one_session(session: str) -> str:
-    """Say that several sessions begin so."""
-    return f"{session!r} is not unique; give more characters"
-
-
-def _has(count: int) -> str:
-    return "has" if count == 1 else "have"
+    return name, memory.session(name).episodes, lambda episode: payloads.fetch(episode.payload)

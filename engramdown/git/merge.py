@@ -212,9 +212,10 @@ def _merge_by_entry(name: str, texts: Sequence[str], markers: Markers) -> Merge 
     eol = ours.eol if ours.blocks else theirs.eol
     pieces = _pieces(items, becomes, eol)
     text = _byte_order_mark(texts) + render(pieces, markers, eol)
-    if _reads_as_meant(name, becomes, text, markers) and keeps_all(name, *texts, text):
-        return _result(text, pieces)
-    return None
+    before, mine, other = texts
+    if not _reads_as_meant(name, becomes, text, markers):
+        return None
+    return _result(text, pieces) if keeps_all(name, before, mine, other, text) else None
 
 
 def _drop_conflicts(document: Document) -> Document:
@@ -253,12 +254,14 @@ def _pieces(items: Iterable[Item], becomes: Outcomes, eol: str) -> list[str | Cl
     pieces: list[str | Clash] = []
     after_paragraph = False
     for item in items:
-        piece, is_paragraph = item, False
+        is_paragraph = False
         if isinstance(item, EntryVersions):
             # What is taken out is not among the items.
             piece = becomes[item] or ""
             shape = item.versions[0].block.shape
             is_paragraph = isinstance(piece, str) and shape == "paragraph"
+        else:
+            piece = item
         last = pieces[-1] if pieces else "\n"
         if isinstance(last, str) and not last.endswith("\n"):
             pieces[-1] = last + eol
@@ -279,7 +282,7 @@ def _reads_as_meant(name: str, becomes: Outcomes, text: str, markers: Markers) -
     wanted: Counter[str] = Counter()
     kinds: dict[str, set[str]] = {}
     for memory, piece in becomes.items():
-        raws: Iterable[str] = () if piece is None else (piece,)
+        raws: Iterable[str] = (piece,) if isinstance(piece, str) else ()
         if isinstance(piece, Clash):
             shown_base = piece.base if markers.style != "merge" else ()
             raws = (*piece.ours, *shown_base, *piece.theirs)
@@ -337,7 +340,7 @@ def _merge_changed(
         return _clash(memory) if meta is None else _with_metadata(winner, meta)
     # A paragraph merges as git would; what is one line, or an item, is one change.
     if all(block.shape == "paragraph" for block in (old, mine, other)):
-        pieces = merge(*(lines_of(block.raw) for block in (old, mine, other)))
+        pieces = merge(lines_of(old.raw), lines_of(mine.raw), lines_of(other.raw))
         lines = [piece for piece in pieces if isinstance(piece, str)]
         if len(lines) == len(pieces):
             return "".join(lines)
@@ -560,8 +563,8 @@ def _arrange(
         _split(theirs, gone | mine | both_new, anchors),
     ]
     items: list[Item] = []
-    for at, sides in enumerate(zip(*gaps, strict=True)):
-        items += _merge_gap(*sides, style)
+    for at, (old, left, right) in enumerate(zip(*gaps, strict=True)):
+        items += _merge_gap(old, left, right, style)
         items += anchors[at : at + 1]
     return items
 

@@ -12,20 +12,16 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.mcp.client_config import CLIENTS, http_settings, stdio_settings
     from engramdown.mcp.http import TOKEN_FILE, bind, in_url, token_of, url_of
     from engramdown.mcp.server import Offer, serve_http, serve_stdio
 
 __all__ = [
-    "CLIENTS",
     "TOKEN_FILE",
     "Offer",
     "bind",
-    "http_settings",
     "in_url",
     "serve_http",
     "serve_stdio",
-    "stdio_settings",
     "token_of",
     "url_of",
 ]
@@ -33,7 +29,6 @@ __all__ = [
 __getattr__, __dir__ = door(
     __name__,
     {
-        "client_config": ["CLIENTS", "http_settings", "stdio_settings"],
         "http": ["TOKEN_FILE", "bind", "in_url", "token_of", "url_of"],
         "server": ["Offer", "serve_http", "serve_stdio"],
     },

@@ -191,7 +191,7 @@ def test_a_bar_is_shown_to_a_person_only(
 
 
 def test_files_that_were_not_read_are_counted() -> None:
-    assert transfer_messages.other_files(1, 2) == (
+    assert transfer_messages.other_files({"unchanged": 1, "unknown": 2}) == (
         "1 file has not changed since; 2 files were not recognised."
     )
 

@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 
 from engramdown.cli import mcp as command
+from engramdown.cli.mcp import CLIENTS
 from engramdown.mcp import http
-from engramdown.mcp.client_config import CLIENTS
 from tests.cli.conftest import Runner
 
 HIDDEN: Final = """
@@ -64,6 +64,26 @@ def test_the_settings_alone_are_printed(run: Runner, memory: Path, client: str) 
     assert arguments[-5:] == ["--mode", "copilot", "mcp", "--tools", "recall,review"]
     assert "--home" in arguments
     assert done.err == f"note: for {CLIENTS[client].title}: put this into {CLIENTS[client].file}\n"
+
+
+@pytest.mark.parametrize("client", ["cursor", "vscode"])
+def test_a_client_that_starts_servers_anywhere_names_the_folder(
+    run: Runner, memory: Path, client: str
+) -> None:
+    def arguments(*before: str) -> list[str]:
+        (servers,) = run.ok(*before, "mcp", "--print-config", client).json.values()
+        found: list[str] = servers["engramdown"]["args"]
+        return found
+
+    assert arguments()[:2] == ["--project", "${workspaceFolder}"]
+    assert arguments("--project", str(memory.parent))[:2] == ["--project", str(memory.parent)]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_over_http_every_client_shows_the_token(run: Runner, client: str) -> None:
+    (servers,) = run.ok("mcp", "--http", "--print-config", client).json.values()
+    assert servers["engramdown"]["headers"]["Authorization"].startswith("Bearer ")
+    assert servers["engramdown"].get("type", "http") == "http"
 
 
 def test_the_settings_for_http_hold_the_token_and_say_so(run: Runner, isolated_home: Path) -> None:
