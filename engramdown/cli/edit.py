@@ -7,15 +7,13 @@ erased with ``forget --forever``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
 import click
 
 from engramdown import Cortex
 from engramdown.cli import commands, messages, output, user_input, views
 from engramdown.cli.access import find_archived, find_entry, folders, open_cortex
-from engramdown.cli.layout import Line, diff, line
+from engramdown.cli.layout import Line, diff, line, pick
 from engramdown.cli.output import Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.show import edit_page, is_page
@@ -79,7 +77,7 @@ def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
     """
     options = commands.given()
     if options["forever"]:
-        erase(place, entry_ids)
+        _erase(place, entry_ids)
         return
     if options["pieces"] or options["yes"]:
         raise click.UsageError(views.ONLY_FOREVER)
@@ -109,43 +107,47 @@ def restore(place: Place, /, *, entry_id: str, as_json: bool, dry_run: bool) -> 
     outcome.show(lines, entry_data(entry, folders(cortex)))
 
 
-_STDIN = "-"
-
-
-def erase(place: Place, names: Sequence[str]) -> None:
+def _erase(place: Place, names: Sequence[str]) -> None:
     """Erase memories, or what standard input says if one of ``names`` is ``-``."""
     options = commands.given()
     cortex = open_cortex(place)
-    words = [read_stdin().rstrip("\n")] if _STDIN in names else []
-    ids = [name for name in names if name != _STDIN]
-    told = cortex.review.erase(ids, words=words, pieces=options["pieces"], dry_run=True)
+    words = [read_stdin().rstrip("\n")] if "-" in names else []
+    ids = [name for name in names if name != "-"]
+    done = cortex.review.erase(ids, words=words, pieces=options["pieces"], dry_run=True)
     user_input.check(views.NEEDS_YES)
     if not options["dry_run"]:
         if not options["yes"]:
-            output.screen().show([*_texts(cortex, told), *_lines(told)])
+            output.screen().show([*_text_lines(cortex, done), *_erased_lines(done)])
         user_input.ask(views.ASK_ERASE)
-        told = cortex.review.erase(ids, words=words, pieces=options["pieces"])
-    if options["as_json"]:
-        output.print_json(_data(told, dry_run=options["dry_run"]))
-        return
-    screen = output.screen()
-    if options["dry_run"]:
-        screen.show([line((messages.DRY_RUN, "warn"))])
-    screen.show(_lines(told))
+        done = cortex.review.erase(ids, words=words, pieces=options["pieces"])
+    head = [line((messages.DRY_RUN, "warn"))] if options["dry_run"] else []
+    data = {
+        "dry_run": options["dry_run"],
+        "erased": done.changed,
+        "memories": [gone._asdict() for gone in done.memories],
+        **pick(done, "versions steps"),
+        "lines": [{"scope": scope, **held._asdict()} for scope, held in done.lines],
+        "files": [str(path) for path in done.files],
+        "stays": list(done.stays),
+        "shared": [{**each._asdict(), "path": str(each.path)} for each in done.shared],
+        "unreached": list(done.unreached),
+        "left": list(done.left),
+    }
+    commands.show([*head, *_erased_lines(done)], data)
 
 
-def _texts(cortex: Cortex, told: Erased) -> Iterator[Line]:
+def _text_lines(cortex: Cortex, erased: Erased) -> Iterator[Line]:
     """Yield what the memories say, for the person who is asked."""
-    ids = {gone.id for gone in told.memories}
+    ids = {gone.id for gone in erased.memories}
     for entry in cortex.entries():
         if entry.id in ids:
             yield line((visible(entry.text), "strong"), *beside(entry.comments), hang=2)
-    for each in told.shared:
-        for number, text in _left(each):
+    for each in erased.shared:
+        for number, text in _shared_lines(each):
             yield line((views.erased_left(number, on_screen(text)), "warn"), hang=2)
 
 
-def _left(shared: Shared) -> Iterator[tuple[int, str]]:
+def _shared_lines(shared: Shared) -> Iterator[tuple[int, str]]:
     """Yield the lines that share some words and stay, each with its number."""
     rows = shared.path.read_text(encoding="utf-8", errors="replace").split("\n")
     if not shared.session:
@@ -156,37 +158,17 @@ def _left(shared: Shared) -> Iterator[tuple[int, str]]:
             yield episode.seq, episode.text
 
 
-def _lines(told: Erased) -> Iterator[Line]:
-    yield line((views.erased(told), "good" if told.changed else ""), hang=2)
-    if told.steps:
-        yield line((views.erased_steps(told.steps), "dim"), indent=2)
-    for scope, held in told.lines:
-        yield line((views.erased_lines(scope, held), "dim"), indent=2)
-    for path in told.files:
-        yield line((str(path), "dim"), indent=2)
-    if told.stays:
-        yield line((views.erased_stays(told.stays), "warn"), indent=2)
-    if told.shared:
-        yield line((views.erased_shares(told.shared), "warn"), indent=2)
-    for each in told.shared:
+def _erased_lines(erased: Erased) -> Iterator[Line]:
+    yield line((views.erased(erased), "good" if erased.changed else ""), hang=2)
+    rows = [(views.erased_steps(erased.steps), "dim")] if erased.steps else []
+    rows += [(views.erased_lines(scope, held), "dim") for scope, held in erased.lines]
+    rows += [(str(path), "dim") for path in erased.files]
+    rows += [(views.erased_stays(erased.stays), "warn")] if erased.stays else []
+    rows += [(views.erased_shares(erased.shared), "warn")] if erased.shared else []
+    yield from (line(row, indent=2) for row in rows)
+    for each in erased.shared:
         yield line((views.erased_shared(each), "dim"), indent=4)
-    for what in told.unreached:
+    for what in erased.unreached:
         yield line((views.not_reached(what), "warn"), indent=2)
-    for reason in told.left:
+    for reason in erased.left:
         yield line((views.erased_later(reason), "bad"), indent=2)
-
-
-def _data(told: Erased, *, dry_run: bool) -> dict[str, Any]:
-    return {
-        "dry_run": dry_run,
-        "erased": told.changed,
-        "memories": [gone._asdict() for gone in told.memories],
-        "versions": told.versions,
-        "steps": told.steps,
-        "lines": [{"scope": scope, **held._asdict()} for scope, held in told.lines],
-        "files": [str(Path(path)) for path in told.files],
-        "stays": list(told.stays),
-        "shared": [{**each._asdict(), "path": str(each.path)} for each in told.shared],
-        "unreached": list(told.unreached),
-        "left": list(told.left),
-    }

@@ -116,19 +116,6 @@ def no_memory(start: Path, home: Path) -> str:
 DECLINED: Final = "Declined; it is not proposed again."
 _DECLINED: Final = "declined"
 _NOT_YOURS: Final = "(ticked by somebody else: it came with git)"
-PROFILE_IS_GLOBAL: Final = (
-    "a fact about you is kept for all projects; leave out --project, or say --lesson"
-)
-
-
-def is_past(day: str) -> str:
-    """Say that a memory would not hold for a day."""
-    return f"--expires: {day} is over; name today or a later day, YYYY-MM-DD"
-
-
-def several_kinds(kinds: Iterable[str]) -> str:
-    """Say that only one kind is possible."""
-    return f"a memory has one kind, not {' and '.join(kinds)}; give one of these options"
 
 
 def kept_here(receipts: Iterable[Receipt]) -> str:

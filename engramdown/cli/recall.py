@@ -7,7 +7,6 @@ are none. Outside a terminal one hit is one line.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +31,6 @@ _ROLES: Final = (
     *("user", "assistant", "system", "tool_call", "tool_result"),
     *("scratchpad", "memory_read", "memory_write"),
 )
-_RANGE: Final = ("since", "until")
 
 
 @click.command(cls=commands.WordsCommand)
@@ -69,18 +67,35 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     one. `engramdown log show SESSION#NUMBER` shows a line whole.
     """
     query = " ".join(words)
-    if (
-        not query.strip()
-        and not any(commands.given()[name] for name in _RANGE)
-        and commands.given()["days"] is None
-    ):
+    options = commands.given()
+    in_time = options["since"] or options["until"] or options["days"] is not None
+    if not (query.strip() or in_time):
         raise click.UsageError(views.NO_WORDS)
     cortex = open_cortex(place)
     finder = _finder(place, cortex)
-    found = search_all(cortex.context.notebooks, _asked(query, place, finder), finder)
+    session, since, until = options["session"], options["since"], options["until"]
+    if finder and session:
+        # Imported here: it loads what records, too.
+        from engramdown.cli.access import open_transcripts
+
+        session = open_transcripts(place, None).find(session)
+    asked = Asked(
+        query=query,
+        limit=options["limit"],
+        mode="exact" if options["exact"] else "best",
+        days_back=options["days"],
+        session=session,
+        role=options["role"],
+        since=datetime.fromisoformat(since) if since else None,
+        until=datetime.fromisoformat(until) if until else None,
+    )
+    found = search_all(cortex.context.notebooks, asked, finder)
     for note in found.notes:
         output.note(note)
-    _show(cortex, found, as_json=as_json)
+    if as_json:
+        output.print_json(_data(found, folders(cortex)))
+    else:
+        output.fast_screen().show(_lines(found))
     if not found:
         process.complain(views.nothing_found(query))
         raise Exit(REFUSED)
@@ -99,68 +114,33 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
     return Finder(root, cortex.scopes.settings.episodes)
 
 
-def _asked(query: str, place: Place, finder: Finder | None) -> Asked:
-    """Return what the options ask for."""
-    wanted = commands.given()
-    session, since, until = wanted["session"], wanted["since"], wanted["until"]
-    if finder and session:
-        # Imported here: it loads what records, too.
-        from engramdown.cli.access import open_transcripts
-
-        session = open_transcripts(place, None).find(session)
-    return Asked(
-        query=query,
-        limit=wanted["limit"],
-        mode="exact" if wanted["exact"] else "best",
-        days_back=wanted["days"],
-        session=session,
-        role=wanted["role"],
-        since=datetime.fromisoformat(since) if since else None,
-        until=datetime.fromisoformat(until) if until else None,
-    )
-
-
-def _show(cortex: Cortex, found: Found, *, as_json: bool) -> None:
-    if as_json:
-        from engramdown.cli import views
-
-        where = folders(cortex)
-        output.print_json(
-            {
-                "memories": [views.entry_data(entry, where) for entry in found.memories],
-                "episodes": [views.hit_data(hit) for hit in found.episodes],
-                **_jotted_data(found),
-            }
-        )
-        return
-    folded = not process.is_terminal(sys.stdout)
-    lines = hit_lines(found.memories, folded=folded)
+def _lines(found: Found) -> list[Line]:
+    lines = hit_lines(found.memories, folded=not process.is_terminal(sys.stdout))
     if found.episodes:
         from engramdown.cli.log_show import found_lines
 
         lines += found_lines(found.episodes)
-    output.fast_screen().show([*lines, *_jotted_lines(found)])
-
-
-def _jotted_lines(found: Found) -> Iterator[Line]:
     if found.journal or found.working:
-        # Imported here, as what follows: there is seldom any.
+        # Imported here: there is seldom any.
         from engramdown.cli import journal
 
         if found.journal:
-            yield line((journal.JOURNAL_HEAD, "dim"))
-            yield from journal.match_lines(found.journal)
+            lines += [line((journal.JOURNAL_HEAD, "dim")), *journal.match_lines(found.journal)]
         if found.working:
-            yield line((journal.NOTES_HEAD, "dim"))
-            yield from journal.note_lines(found.working)
+            lines += [line((journal.NOTES_HEAD, "dim")), *journal.note_lines(found.working)]
+    return lines
 
 
-def _jotted_data(found: Found) -> dict[str, Any]:
-    """Return what was found in the journal and the notes, if anything was."""
-    if not found.journal and not found.working:
-        return {}
-    from engramdown.cli import journal as day_lines
+def _data(found: Found, where: views.Folders) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "memories": [views.entry_data(entry, where) for entry in found.memories],
+        "episodes": [views.hit_data(hit) for hit in found.episodes],
+    }
+    if found.journal or found.working:
+        from engramdown.cli import journal
 
-    journal = [day_lines.match_data(match) for match in found.journal]
-    notes = [day_lines.note_data(match) for match in found.working]
-    return {name: told for name, told in (("journal", journal), ("notes", notes)) if told}
+        if found.journal:
+            data["journal"] = [journal.match_data(match) for match in found.journal]
+        if found.working:
+            data["notes"] = [journal.note_data(match) for match in found.working]
+    return data

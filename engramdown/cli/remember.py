@@ -24,6 +24,9 @@ from engramdown.kinds import KIND_TABLE, scope_for
 _STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}
 _WRITTEN: Final = ("encoded", "merged", "queued")
 _BULLETS: Final = ("-", "*", "+")
+PROFILE_IS_GLOBAL: Final = (
+    "a fact about you is kept for all projects; leave out --project, or say --lesson"
+)
 
 
 def _kind_flags(command: commands.Command) -> commands.Command:
@@ -62,7 +65,8 @@ def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> N
     """
     engram = _engram(commands.given())
     if engram.expires and engram.expires < today().isoformat():
-        raise click.UsageError(messages.is_past(engram.expires))
+        over = f"{engram.expires} is over; name today or a later day, YYYY-MM-DD"
+        raise click.UsageError(f"--expires: {over}")
     cortex = open_cortex(place, "project" if engram.scope == "project" else "nothing")
     if commands.given()["scope"] == "global":
         cortex.scopes.allow_global()
@@ -78,10 +82,19 @@ def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> N
 
 
 def _engram(options: dict[str, Any]) -> Engram:
-    text = _text(options["words"])
-    kind: Kind = _kind(options) or kind_of(text)
+    words: tuple[str, ...] = options["words"]
+    text = read_stdin() if words == ("-",) else " ".join(words)
+    # Who types a line of a list means what stands in it; several lines of one are a text.
+    mark, space, rest = text.lstrip().partition(" ")
+    if mark in _BULLETS and space and "\n" not in rest.strip():
+        text = rest
+    chosen = {kind for kind in KINDS if options[kind] or options["kind"] == kind}
+    if len(chosen) > 1:
+        several = " and ".join(sorted(chosen))
+        raise click.UsageError(f"a memory has one kind, not {several}; give one of these options")
+    kind: Kind = chosen.pop() if chosen else kind_of(text)
     if options["scope"] and options["scope"] not in KIND_TABLE[kind].scopes:
-        raise click.UsageError(messages.PROFILE_IS_GLOBAL)
+        raise click.UsageError(PROFILE_IS_GLOBAL)
     source: Source = options["source"]
     sure: Confidence = "high" if source == "user" else "medium"
     return Engram(
@@ -96,17 +109,3 @@ def _engram(options: dict[str, Any]) -> Engram:
         via=options["via"] or "",
         expires=options["expires"],
     )
-
-
-def _text(words: tuple[str, ...]) -> str:
-    text = read_stdin() if words == ("-",) else " ".join(words)
-    # Who types a line of a list means what stands in it; several lines of one are a text.
-    mark, space, rest = text.lstrip().partition(" ")
-    return rest if mark in _BULLETS and space and "\n" not in rest.strip() else text
-
-
-def _kind(options: dict[str, Any]) -> Kind | None:
-    chosen = {kind for kind in KINDS if options[kind] or options["kind"] == kind}
-    if len(chosen) > 1:
-        raise click.UsageError(messages.several_kinds(sorted(chosen)))
-    return chosen.pop() if chosen else None

@@ -42,6 +42,9 @@ Verb = Literal[
     "layout",
 ]
 
+Notes = tuple[tuple[str, str, str], ...]
+"""What else changed about a memory, each with how it was and is."""
+
 VERBS: Final[tuple[Verb, ...]] = get_args(Verb)
 SOUL: Final = "soul.md"
 # A line without an id is taken for the one that went if this much of it is the same.
@@ -78,7 +81,7 @@ class Change(NamedTuple):
     file: str
     before: Entry | None = None
     after: Entry | None = None
-    notes: tuple[tuple[str, str, str], ...] = ()
+    notes: Notes = ()
     record: Archived | None = None
 
     @property
@@ -168,7 +171,13 @@ def compare(before: State, after: State) -> list[Change]:
     found = _Comparison(before, after).run()
     found += _prose(before, after, found)
     places = {name: at for at, name in enumerate(_in_order({change.file for change in found}))}
-    return sorted(found, key=lambda change: (places[change.file], _line(change)))
+
+    def order(change: Change) -> tuple[int, int, str]:
+        entry = change.entry
+        line, name = (entry.line, entry.id) if entry else (_LAST, "")
+        return places[change.file], line, name
+
+    return sorted(found, key=order)
 
 
 def words(before: str, after: str) -> list[Word]:
@@ -183,12 +192,9 @@ def words(before: str, after: str) -> list[Word]:
         return [Word(before, "-"), Word(after, "+")]
     found = []
     for op, start, end, new_start, new_end in matcher.get_opcodes():
-        if op == "equal":
-            found.append(Word("".join(one[start:end])))
-            continue
         if end > start:
-            found.append(Word("".join(one[start:end]), "-"))
-        if new_end > new_start:
+            found.append(Word("".join(one[start:end]), "" if op == "equal" else "-"))
+        if op != "equal" and new_end > new_start:
             found.append(Word("".join(other[new_start:new_end]), "+"))
     return found
 
@@ -203,110 +209,102 @@ class _Comparison:
         self.came = {key: one for key, one in after.kept.items() if key not in before.kept}
         waiting = before.waiting.items()
         self.decided = {key: one for key, one in waiting if key not in after.waiting}
-        decided = [*reversed(self.decided.values())]
-        self.decided_folds = {one.fold: one for one in decided}
-        self.decided_origins = {(one.kind, one.origin): one for one in decided if one.origin}
         archived = after.archived.items()
-        self.retired = {key: one for key, one in archived if key not in before.archived}
-        self.retired_folds = {one.entry.fold: one for one in reversed(self.retired.values())}
+        retired = [one for key, one in archived if key not in before.archived]
+        self.retired_folds = {one.entry.fold: one for one in reversed(retired)}
         gone = before.archived.items()
         self.lifted = [one for key, one in gone if key not in after.archived]
         self.lifted_folds = {one.entry.fold: one for one in reversed(self.lifted)}
 
     def run(self) -> list[Change]:
-        found = [*self._both(self.before.kept, self.after.kept)]
-        found += [*self._both(self.before.waiting, self.after.waiting)]
-        copies = self._both(self.before.copies, self.after.copies)
-        found += [each for each in copies if self._is_alone(each)]
-        found += [_told(old, new, self._ticks(old.id, new.id)) for old, new in self._renamed()]
-        found += map(self._arrival, self.came.values())
-        found += [self._departure(entry) for entry in self.left.values()]
-        found += map(self._decision, self.decided.values())
-        found += [
-            Change("proposed", PENDING, after=entry)
-            for key, entry in self.after.waiting.items()
-            if key not in self.before.waiting
+        before, after = self.before, self.after
+        found = [*self._both(before.kept, after.kept), *self._both(before.waiting, after.waiting)]
+        for change in self._both(before.copies, after.copies):
+            # A copy counts only where it says now what the memory itself does not.
+            entry = change.after
+            if entry is not None and entry.text != after.kept[entry.id].text:
+                found.append(change)
+        found += self._renamed()
+        found += self._arrivals()
+        for entry in self.left.values():
+            record = after.archived.get(entry.id) or self.retired_folds.get(entry.fold)
+            found.append(Change("forgot", entry.file, before=entry, record=record))
+        for entry in self.decided.values():
+            record = after.archived.get(entry.id) if entry.id not in before.archived else None
+            record = record or self.retired_folds.get(entry.fold)
+            if record is not None and record.reason == "declined":
+                found.append(Change("declined", PENDING, before=entry, record=record))
+            else:
+                found.append(Change("withdrawn", PENDING, before=entry))
+        new = [entry for key, entry in after.waiting.items() if key not in before.waiting]
+        found += [Change("proposed", PENDING, after=entry) for entry in new]
+        # Remembered again, it is kept out no longer.
+        folds = {entry.fold for entry in after.kept.values()}
+        erased = (item for item in self.lifted if item.entry.id not in after.kept)
+        return found + [
+            Change("erased", ARCHIVE, before=item.entry, record=item)
+            for item in erased
+            if item.entry.fold not in folds
         ]
-        return [*found, *self._erased()]
 
     def _both(self, old: Mapping[str, Entry], new: Mapping[str, Entry]) -> Iterator[Change]:
         for key, entry in new.items():
             was = old.get(key)
-            if was is not None and _said(was) != _said(entry):
-                yield _told(was, entry, self._ticks(key, key))
-            elif was is not None and self._ticks(key, key):
-                yield Change("noted", PENDING, was, entry, self._ticks(key, key))
+            if was is None:
+                continue
+            ticks = self._ticks(key, key)
+            # All of it but on which line it stands.
+            if was._replace(line=0) != entry._replace(line=0):
+                yield _change(was, entry, ticks)
+            elif ticks:
+                yield Change("noted", PENDING, was, entry, ticks)
 
-    def _is_alone(self, change: Change) -> bool:
-        """Whether a copy of a memory says now what the memory itself does not."""
-        told = change.after
-        return told is not None and told.text != self.after.kept[told.id].text
-
-    def _ticks(self, old: str, new: str) -> tuple[tuple[str, str, str], ...]:
+    def _ticks(self, old: str, new: str) -> Notes:
         one, other = self.before.ticks.get(old, ""), self.after.ticks.get(new, "")
         return (("tick", one, other),) if one != other else ()
 
-    def _renamed(self) -> Iterator[tuple[Entry, Entry]]:
+    def _renamed(self) -> Iterator[Change]:
         """Yield the lines that go by another name now: their text was it, or an id came or went."""
         same = {(entry.kind, entry.fold): key for key, entry in self.left.items()}
         for key, entry in [*self.came.items()]:
             old = same.pop((entry.kind, entry.fold), None)
             if old is not None:
-                del self.came[key]
-                yield self.left.pop(old), entry
+                yield self._rename(old, key)
         for old, key in _alike(self.left, self.came):
-            yield self.left.pop(old), self.came.pop(key)
+            yield self._rename(old, key)
 
-    def _arrival(self, entry: Entry) -> Change:
-        proposal = self._proposal(entry)
-        if proposal is not None:
-            return Change("approved", entry.file, self.decided.pop(proposal.id), entry)
-        record = self.before.archived.get(entry.id)
-        verb: Verb = "restored" if record is not None else "learned"
-        record = record or self.lifted_folds.get(entry.fold)
-        return Change(verb, entry.file, after=entry, record=record)
+    def _rename(self, old: str, new: str) -> Change:
+        before, after = self.left.pop(old), self.came.pop(new)
+        return _change(before, after, self._ticks(before.id, after.id))
 
-    def _proposal(self, entry: Entry) -> Entry | None:
-        """Return the proposal that became ``entry``; its text may have been edited first."""
-        origin = entry.kind, entry.origin
-        for known in (self.decided_folds.get(entry.fold), self.decided_origins.get(origin)):
-            if known is not None and known.id in self.decided:
-                return known
-        return None
-
-    def _departure(self, entry: Entry) -> Change:
-        record = self.after.archived.get(entry.id) or self.retired_folds.get(entry.fold)
-        return Change("forgot", entry.file, before=entry, record=record)
-
-    def _decision(self, entry: Entry) -> Change:
-        record = self.retired.get(entry.id) or self.retired_folds.get(entry.fold)
-        declined = record is not None and record.reason == "declined"
-        verb: Verb = "declined" if declined else "withdrawn"
-        return Change(verb, PENDING, before=entry, record=record if declined else None)
-
-    def _erased(self) -> Iterator[Change]:
-        # Remembered again, it is kept out no longer.
-        folds = {entry.fold for entry in self.after.kept.values()}
-        for item in self.lifted:
-            if item.entry.id not in self.after.kept and item.entry.fold not in folds:
-                yield Change("erased", ARCHIVE, before=item.entry, record=item)
+    def _arrivals(self) -> Iterator[Change]:
+        """Yield the memories that are new: approved, restored or learned."""
+        decided = [*reversed(self.decided.values())]
+        folds = {one.fold: one for one in decided}
+        origins = {(one.kind, one.origin): one for one in decided if one.origin}
+        for entry in self.came.values():
+            # The text of a proposal may have been edited before it became memory.
+            known = folds.get(entry.fold), origins.get((entry.kind, entry.origin))
+            waiting = [one.id for one in known if one is not None and one.id in self.decided]
+            if waiting:
+                proposal = self.decided.pop(waiting[0])
+                yield Change("approved", entry.file, proposal, entry)
+                continue
+            record = self.before.archived.get(entry.id)
+            verb: Verb = "restored" if record is not None else "learned"
+            record = record or self.lifted_folds.get(entry.fold)
+            yield Change(verb, entry.file, after=entry, record=record)
 
 
-def _told(before: Entry, after: Entry, notes: tuple[tuple[str, str, str], ...] = ()) -> Change:
+def _change(before: Entry, after: Entry, notes: Notes) -> Change:
     """Return what became of a memory that stands in both states."""
     values = ((name, str(getattr(before, name)), str(getattr(after, name))) for name in _NOTED)
     notes += tuple(note for note in values if note[1] != note[2])
     if before.id != after.id and not (is_address(before.id) and is_address(after.id)):
         notes += (("id", before.id, after.id),)
-    if before.text != after.text:
-        return Change("changed", after.file, before, after, notes)
-    moved = _place(before) != _place(after)
-    return Change("moved" if moved else "noted", after.file, before, after, notes)
-
-
-def _said(entry: Entry) -> Entry:
-    """Return all of an entry but on which line it stands."""
-    return entry._replace(line=0)
+    verb: Verb = "noted" if _place(before) == _place(after) else "moved"
+    verb = verb if before.text == after.text else "changed"
+    return Change(verb, after.file, before, after, notes)
 
 
 def _place(entry: Entry) -> tuple[str, str, str]:
@@ -344,20 +342,21 @@ def _prose(before: State, after: State, found: Iterable[Change]) -> Iterator[Cha
         if old == new:
             continue
         one, other = parse(old), parse(new)
-        if _bare(name, one) != _bare(name, other):
+        if _prose_lines(name, one) != _prose_lines(name, other):
             yield Change("prose", name)
         elif name not in files and not ids & {*_ids(one), *_ids(other)}:
             yield Change("layout", name)
 
 
-def _bare(name: str, document: Document) -> list[str]:
+def _prose_lines(name: str, document: Document) -> list[str]:
     """Return the lines of a file that are no memory, but for empty ones and headings of ours."""
     if name == SOUL:
         return [block.raw for block in document.blocks]
     memories = {placed.at for placed in raw_entries(name, document)}
+    headings = {*RULE_KINDS, title_of(name).casefold()}
     lines = []
     for at, block in enumerate(document.blocks):
-        ours = block.shape == "heading" and block.text.casefold() in {*RULE_KINDS, _title(name)}
+        ours = block.shape == "heading" and block.text.casefold() in headings
         if at not in memories and not ours:
             lines += [line for line in block.raw.split("\n") if line.strip()]
     return lines
@@ -367,20 +366,11 @@ def _ids(document: Document) -> list[str]:
     return [entry_id(placed) for placed in document.placed()]
 
 
-def _title(name: str) -> str:
-    return title_of(name).casefold()
-
-
 def _in_order(names: Iterable[str]) -> list[str]:
     """Return names of memory files in the order in which they are best read."""
     ranks = {name: rank for rank, name in enumerate((PROFILE, SOUL, RULES, LESSONS))}
     ranks |= {PENDING: _LAST, ARCHIVE: _LAST + 1}
     return sorted(names, key=lambda name: (ranks.get(name, len(ranks)), name))
-
-
-def _line(change: Change) -> tuple[int, str]:
-    entry = change.entry
-    return (entry.line, entry.id) if entry else (_LAST, "")
 
 
 # Memory as it was at a commit, and as it stands on the disk.

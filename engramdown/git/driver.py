@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from engramdown.errors import GitError, StoreError
 from engramdown.git.lines import Markers, Style
-from engramdown.git.merge import Merge, merge_files
+from engramdown.git.merge import merge_files
 from engramdown.git.repository import Repository, find_repository
 from engramdown.storage.git_program import ask, environment
 from engramdown.storage.safe_open import open_regular
@@ -50,42 +50,30 @@ def drive(base: Path, ours: Path, theirs: Path, path: str, markers: Markers) -> 
     """
     try:
         sides = base.read_bytes(), ours.read_bytes(), theirs.read_bytes()
-        merged = _merged(path, *sides, markers)
+        merged = merge_files(path, *sides, markers)
+        if merged.conflict and (style := _conflict_style()) != markers.style:
+            merged = merge_files(path, *sides, markers._replace(style=style))
         ours.write_bytes(merged.data)
     except Exception as error:  # noqa: BLE001 - what breaks here must lose nobody's lines
-        _as_git_would(base, ours, theirs, markers)
+        # As text; if even that fails, ours stays. What git answers says whether it is a conflict,
+        # which it is anyway.
+        names = (markers.ours, markers.base, markers.theirs)
+        labels = [part for name in names for part in ("-L", name)]
+        args = ("merge-file", f"--marker-size={markers.size}", *labels, "--")
+        with contextlib.suppress(GitError):
+            ask(Path.cwd(), environment(), (*args, *map(str, (ours, base, theirs))), None)
         return Driven(conflict=True, word=f"{path}: merged as text, look at all of it: {error!r}")
     word = f"{path}: merged line by line: {merged.by_lines}" if merged.by_lines else ""
     return Driven(merged.conflict, word)
 
 
-def _merged(path: str, base: bytes, ours: bytes, theirs: bytes, markers: Markers) -> Merge:
-    merged = merge_files(path, base, ours, theirs, markers)
-    style = _style() if merged.conflict else markers.style
-    if style == markers.style:
-        return merged
-    return merge_files(path, base, ours, theirs, markers._replace(style=style))
-
-
-def _style() -> Style:
+def _conflict_style() -> Style:
     """Return how this clone shows conflicts, as ``merge.conflictStyle`` says."""
     try:
         said = find_repository(Path.cwd()).run("config", "--get", "merge.conflictStyle")
     except GitError:
         return "merge"
     return _STYLES.get(said.decode("utf-8", "replace").strip(), "merge")
-
-
-def _as_git_would(base: Path, ours: Path, theirs: Path, markers: Markers) -> None:
-    """Merge the three files as text; if even that fails, ours stays and git calls it a conflict."""
-    labels = [
-        part for name in (markers.ours, markers.base, markers.theirs) for part in ("-L", name)
-    ]
-    size = f"--marker-size={markers.size}"
-    files = map(str, (ours, base, theirs))
-    # What it answers says whether it is a conflict, which it is anyway.
-    with contextlib.suppress(GitError):
-        ask(Path.cwd(), environment(), ("merge-file", size, *labels, "--", *files), None)
 
 
 # The line of ``.gitattributes`` that names the merge driver, and the setting that says what it is.
@@ -311,16 +299,12 @@ def _hook(repository: Repository) -> tuple[Path | None, Path | None]:
     """Return where the hook may be written, or which one is in the way."""
     common = os.fsdecode(repository.run("rev-parse", "--git-common-dir").removesuffix(b"\n"))
     folder = Path(os.path.realpath(repository.top / common))
-    said = _hooks_path(repository)
+    paths = repository.run("config", "--type=path", "--null", "--get-all", "core.hooksPath")
+    # The last one is what our own call says instead.
+    said = os.fsdecode(paths.split(b"\0")[-3]) if paths.count(b"\0") > 1 else ""
     place = (repository.top / said if said else folder / "hooks") / HOOK
     ours = place.parent.is_relative_to(folder) or place.parent.is_relative_to(repository.top)
     if os.path.lexists(place) or not ours:
         is_ours = place.is_file() and place.read_bytes() == hook_text(program()).encode()
         return None, None if is_ours else place
     return place, None
-
-
-def _hooks_path(repository: Repository) -> str:
-    """Return ``core.hooksPath``; the last one is what our own call says instead."""
-    said = repository.run("config", "--type=path", "--null", "--get-all", "core.hooksPath")
-    return os.fsdecode(said.split(b"\0")[-3]) if said.count(b"\0") > 1 else ""

@@ -50,6 +50,9 @@ class Markers(NamedTuple):
     style: Style = "merge"
 
 
+Taken = Literal["same", "ours", "theirs", "both", "clash"]
+
+
 class Region(NamedTuple):
     """A stretch of three sequences, as slices.
 
@@ -64,7 +67,7 @@ class Region(NamedTuple):
     base: slice
     ours: slice
     theirs: slice
-    taken: Literal["same", "ours", "theirs", "both", "clash"]
+    taken: Taken
 
 
 Piece = str | Clash
@@ -146,21 +149,20 @@ def render(pieces: Sequence[Piece], markers: Markers, eol: str = "\n") -> str:
     >>> render(["a\n", Clash(("b\n",), (), ("c",))], Markers())
     'a\n<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n'
     """
-    return "".join(
-        _shown(piece, markers, eol) if isinstance(piece, Clash) else piece for piece in pieces
-    )
-
-
-def _shown(clash: Clash, markers: Markers, eol: str) -> str:
-    def marker(char: str, label: str = "") -> str:
-        return f"{char * markers.size} {label}".rstrip(" ") + eol
-
-    ours, base, theirs = (
-        [line if line.endswith("\n") else line + eol for line in side] for side in clash
-    )
-    shown_base = [marker("|", markers.base), *base] if markers.style != "merge" else []
-    parts = [marker("<", markers.ours), *ours, *shown_base, marker("="), *theirs]
-    return "".join([*parts, marker(">", markers.theirs)])
+    parts: list[str] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            parts.append(piece)
+            continue
+        ours, base, theirs = (
+            [line if line.endswith("\n") else line + eol for line in side] for side in piece
+        )
+        shown = [("<", markers.ours, ours), ("|", markers.base, base), ("=", "", theirs)]
+        for char, label, lines in shown:
+            if char != "|" or markers.style != "merge":
+                parts += [f"{char * markers.size} {label}".rstrip(" ") + eol, *lines]
+        parts.append(f"{'>' * markers.size} {markers.theirs}".rstrip(" ") + eol)
+    return "".join(parts)
 
 
 def regions(
@@ -176,23 +178,19 @@ def regions(
     for start, mine, other, size in _agreed(base, ours, theirs):
         old, left, right = map(slice, at, (start, mine, other))
         if at != (start, mine, other):
-            sides = base[old], ours[left], theirs[right]
-            found.append(Region(old, left, right, _taken(*sides)))
+            taken: Taken = "clash"
+            if ours[left] == theirs[right]:
+                taken = "both"
+            elif ours[left] == base[old]:
+                taken = "theirs"
+            elif theirs[right] == base[old]:
+                taken = "ours"
+            found.append(Region(old, left, right, taken))
         at = (start + size, mine + size, other + size)
         if size:
             old, left, right = map(slice, (start, mine, other), at)
             found.append(Region(old, left, right, "same"))
     return found
-
-
-def _taken(
-    base: Sequence[object], ours: Sequence[object], theirs: Sequence[object]
-) -> Literal["ours", "theirs", "both", "clash"]:
-    if ours == theirs:
-        return "both"
-    if ours == base:
-        return "theirs"
-    return "ours" if theirs == base else "clash"
 
 
 def _agreed(

@@ -10,7 +10,7 @@ environment (``GIT_DIR``, ``GIT_INDEX_FILE`` …) counts only if it speaks of th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -61,10 +61,6 @@ class Staged(NamedTuple):
     is_link: bool = False
 
 
-Tree = Mapping[str, bytes]
-"""The content of files by their names."""
-
-
 class Repository(NamedTuple):
     """A git repository with a work tree.
 
@@ -104,8 +100,7 @@ class Repository(NamedTuple):
         Raises:
             GitError: If there is none, or no such commit.
         """
-        names = self._named(one), self._named(other)
-        found = self._try("merge-base", *names)
+        found = self._try("merge-base", self._named(one), self._named(other))
         if not found:
             raise GitError(f"{one!a} and {other!a} have no commit in common; compare with `..`")
         return found.decode().strip()
@@ -120,7 +115,7 @@ class Repository(NamedTuple):
 
     def files(
         self, commit: str, folder: str, wanted: Callable[[str], bool], limit: int = _LIMIT
-    ) -> Tree:
+    ) -> dict[str, bytes]:
         """Return the files below ``folder`` as a commit has them, by their names in it.
 
         Links and submodules are none.
@@ -134,18 +129,25 @@ class Repository(NamedTuple):
         Raises:
             GitError: If one of them is larger, or missing.
         """
-        place = f"{folder}/" if folder else ""
-        args = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--")
-        listed = self.run(*args, *_below(folder))
+        args = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *_below(folder))
         blobs: dict[str, str] = {}
-        for record in filter(None, listed.split(b"\0")):
-            head, _, path = record.partition(b"\t")
-            mode, _, blob, size = head.decode().split()
-            name = os.fsdecode(path).removeprefix(place)
-            if mode.startswith(_FILE) and wanted(name):
-                _check_size(f"{commit[:_SHORT]}:{place}{name}", size, limit)
-                blobs[name] = blob
+        for name, (mode, _, blob, size) in self._listed(folder, *args):
+            if not (mode.startswith(_FILE) and wanted(name)):
+                continue
+            if size.isdigit() and int(size) > limit:
+                has, most = megabytes(int(size), limit)
+                raise GitError(
+                    f"{commit[:_SHORT]}:{''.join(_below(folder))}{name}: has {has} MB, more than "
+                    f"the limit of {most} MB; raise max_file_mb in config.toml"
+                )
+            blobs[name] = blob
         return dict(zip(blobs, self.contents(blobs.values()), strict=True))
+
+    def _listed(self, folder: str, *args: str) -> Iterator[tuple[str, list[str]]]:
+        """Yield the names of files below ``folder``, and what git tells of each before it."""
+        for record in filter(None, self.run(*args).split(b"\0")):
+            head, _, path = record.partition(b"\t")
+            yield os.fsdecode(path).removeprefix("".join(_below(folder))), head.decode().split()
 
     def contents(self, blobs: Iterable[str]) -> list[bytes]:
         """Return what stands in blobs, in their order."""
@@ -189,24 +191,17 @@ class Repository(NamedTuple):
 
     def indexed(self, folder: str) -> dict[str, str]:
         """Return the blobs of the files below ``folder`` in the index, by their names in it."""
-        place = f"{folder}/" if folder else ""
-        listed = self.run("ls-files", "--cached", "--stage", "-z", "--", *_below(folder))
-        found = {}
-        for record in filter(None, listed.split(b"\0")):
-            head, _, path = record.partition(b"\t")
-            mode, blob, _ = head.decode().split()
-            if mode.startswith(_FILE):
-                found[os.fsdecode(path).removeprefix(place)] = blob
-        return found
+        args = ("ls-files", "--cached", "--stage", "-z", "--", *_below(folder))
+        found = self._listed(folder, *args)
+        return {name: blob for name, (mode, blob, _) in found if mode.startswith(_FILE)}
 
     def sizes(self, blobs: Iterable[str]) -> list[int]:
         """Return the sizes of blobs in bytes, in their order."""
-        names = list(blobs)
-        if not names:
+        asked = "".join(f"{name}\n" for name in blobs)
+        if not asked:
             return []
-        asked = "".join(f"{name}\n" for name in names)
-        said = self.run("cat-file", "--batch-check=%(objectsize)", given=asked).split(b"\n")
-        return [int(size) if size.isdigit() else 0 for size in said[: len(names)]]
+        said = self.run("cat-file", "--batch-check=%(objectsize)", given=asked).splitlines()
+        return [int(size) if size.isdigit() else 0 for size in said]
 
     def first_with(self, text: str, folder: str) -> Commit | None:
         """Return the oldest commit that brought ``text`` into a file below ``folder``, if any.
@@ -239,8 +234,7 @@ class Repository(NamedTuple):
         if not rev or rev.startswith("-") or "\0" in rev or "\n" in rev:
             raise GitError(f"{rev!a} names no commit; `git log --oneline` shows them")
         args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
-        found = self._try(*args)
-        if found:
+        if found := self._try(*args):
             return found.decode().strip()
         if not self.has_commits():
             raise GitError(f"{self.top}: nothing was committed yet; `git commit` makes a beginning")
@@ -260,26 +254,23 @@ def find_repository(start: Path) -> Repository:
     Raises:
         GitError: If there is none, if it has no work tree, or if git refuses to look into it.
     """
-    theirs = _hooked(start)
+    told = {name: os.environ[name] for name in _PLACES if os.environ.get(name)}
+    hooked = _of_hook(start, told) if told else None
     try:
         own = _found(start, environment())
     except GitError:
         # All of it is told by the environment, as by those who keep their dotfiles so.
-        if theirs is None:
+        if hooked is None:
             raise
-        return theirs
-    return theirs if theirs is not None and theirs.folder == own.folder else own
+        return hooked
+    return hooked if hooked is not None and hooked.folder == own.folder else own
 
 
-def _hooked(start: Path) -> Repository | None:
+def _of_hook(start: Path, told: Mapping[str, str]) -> Repository | None:
     """Return the repository that the environment of a hook tells of, if ``start`` is in it."""
-    told = {name: os.environ[name] for name in _PLACES if os.environ.get(name)}
-    if not told:
-        return None
-    here = Path.cwd()
     places = {name: os.path.abspath(value) for name, value in told.items()}  # noqa: PTH100 - as git
     try:
-        found = _found(here, environment() | places)
+        found = _found(Path.cwd(), environment() | places)
     except GitError:
         return None
     inside = Path(os.path.realpath(start)).is_relative_to(found.top)
@@ -302,15 +293,6 @@ def _found(start: Path, env: Mapping[str, str]) -> Repository:
     _, out, _ = ask(start, env, ("rev-parse", "--show-toplevel"), None)
     top = Path(os.path.realpath(os.fsdecode(out.removesuffix(b"\n"))))
     return Repository(top, Path(os.path.realpath(os.fsdecode(folder))), env)
-
-
-def _check_size(name: str, size: str, limit: int) -> None:
-    if size.isdigit() and int(size) > limit:
-        has, most = megabytes(int(size), limit)
-        raise GitError(
-            f"{name}: has {has} MB, more than the limit of {most} MB; "
-            "raise max_file_mb in config.toml"
-        )
 
 
 def _below(folder: str) -> tuple[str, ...]:

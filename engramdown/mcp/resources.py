@@ -1,22 +1,44 @@
-"""What of memory can be read as a page: rules, lessons, the profile, a topic, what is pending.
+"""What of memory can be read as a page, and how clients hear that one changed.
 
-A page shows what a prompt would show and no more: no metadata, no private note, nothing
-that has expired or that a person has not approved yet; its text is inert. A page that is not there
-is refused with those that are.
+There are pages of rules, lessons, the profile, a topic, a skill, and what is pending. A page shows
+what a prompt would show and no more: no metadata, no private note, nothing that has expired or that
+a person has not approved yet; its text is inert. A page that is not there is refused with those
+that are.
+
+A page is told of once somebody, with whatever program, has changed a file of memory. As long as
+nobody listens nothing is looked at, and a look costs a stat of a few files. A client of the
+handshake era hears of what it subscribed to, as often as it can read; when it has left, nothing of
+it stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote, unquote
+
+import mcp_types as types
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    SubscriptionBus,
+)
+from mcp.shared.exceptions import MCPError
 
 from engramdown.clock import today
 from engramdown.engram import slug
 from engramdown.errors import EngramdownError, InvalidEngramError, StoreError
-from engramdown.kinds import LESSONS, PROFILE, RULES
+from engramdown.kinds import FILES, LESSONS, PENDING, PROFILE, RULES, SOUL
 from engramdown.language import bullet, heading, inert, one_line
 
 if TYPE_CHECKING:
@@ -27,13 +49,29 @@ TOPIC: Final = "memory://topics/"
 """What the address of a topic begins with."""
 SKILL: Final = "memory://skills/"
 """What the address of a skill begins with."""
-_MOST: Final = 1_000
-_MANY: Final = 200
+_CONTEXT: Final = "memory://context"
+_PENDING: Final = "memory://pending"
+# The pages that the files of memory are shown in.
+_PAGES_OF_FILES: Final = {
+    RULES: "memory://rules",
+    LESSONS: "memory://lessons",
+    **dict.fromkeys((PROFILE, *FILES[PROFILE].aliases), "memory://profile"),
+    PENDING: _PENDING,
+    SOUL: _CONTEXT,
+}
+_MOST_ENTRIES: Final = 1_000
+_MOST_LISTED: Final = 200
 _TITLES: Final = {"global": "In all projects", "project": "In this project"}
 _NOTHING: Final = "Nothing yet."
 _LONGEST_URI: Final = 1_000
-_LONGEST: Final = 200
-"""How much of an address that is none is told back, in characters."""
+# How much of an address that is none is told back, in characters.
+_LONGEST_ECHO: Final = 200
+# Seconds between two looks.
+_PAUSE: Final = 1.0
+_MOST_SUBSCRIBED: Final = 256
+
+_ServerContext = ServerRequestContext[Any, Any]
+_States = Mapping[str, frozenset[tuple[str, int, int, int]]]
 
 
 class Page(NamedTuple):
@@ -80,11 +118,11 @@ def page(cortex: Cortex, uri: str) -> str:
     known = path.casefold()
     if known in PAGES:
         return with_unreadable(cortex, PAGES[known].text(cortex))
-    for begins, read in ((TOPIC, _topic), (SKILL, _skill)):
+    for begins, read in ((TOPIC, _topic_page), (SKILL, _skill_page)):
         if f"{known}/".startswith(begins):
             return read(cortex, unquote(path[len(begins) :]))
     there = ", ".join((*PAGES, f"{TOPIC}<topic>", f"{SKILL}<label>"))
-    raise UnknownPageError(f"there is no page {_told(uri)}; there are {there}")
+    raise UnknownPageError(f"there is no page {_echo(uri)}; there are {there}")
 
 
 def with_unreadable(cortex: Cortex, text: str) -> str:
@@ -120,7 +158,7 @@ def listed(cortex: Cortex) -> list[Listed]:
     for topic, count in _topics(cortex):
         about = "1 lesson" if count == 1 else f"{count} lessons"
         found.append(Listed(address(TOPIC, topic), f"Topic {inert(topic)}", about))
-    for skill in cortex.skills.usable()[:_MANY]:
+    for skill in cortex.skills.usable()[:_MOST_LISTED]:
         about = one_line(skill.description)
         found.append(Listed(address(SKILL, skill.label), f"Skill {skill.label}", about))
     return found
@@ -138,47 +176,40 @@ def address(begins: str, name: str) -> str:
 def _topics(cortex: Cortex) -> list[tuple[str, int]]:
     """Return the topics, and how many lessons each has; those with the most first."""
     found = cortex.scopes.topics()
-    return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:_MANY]
+    return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:_MOST_LISTED]
 
 
-def _rules(cortex: Cortex) -> str:
-    return _document("Rules", _of(cortex, RULES), _headed)
-
-
-def _lessons(cortex: Cortex) -> str:
-    return _document("Lessons", _of(cortex, LESSONS), _listed)
-
-
-def _profile(cortex: Cortex) -> str:
-    return _document("Who the user is", _of(cortex, PROFILE), _listed)
-
-
-def _context(cortex: Cortex) -> str:
+def _context_page(cortex: Cortex) -> str:
     return str(cortex.build_memory_context(scratchpad=True)) or _NOTHING
 
 
-def _pending(cortex: Cortex) -> str:
+def _pending_page(cortex: Cortex) -> str:
     return cortex.use_tool("review", {}).text
 
 
-def _topic(cortex: Cortex, name: str) -> str:
+def _file_page(title: str, file: str, *, headed: bool = False) -> Callable[[Cortex], str]:
+    """Return what makes the page of a file of memory."""
+
+    def make(cortex: Cortex) -> str:
+        stores = (cortex.scopes.global_hc, cortex.scopes.project_hc)
+        both = (entry for store in stores for entry in cortex.scopes.readable(store))
+        return _document(title, _live(each for each in both if each.file == file), headed=headed)
+
+    return make
+
+
+def _topic_page(cortex: Cortex, name: str) -> str:
     try:
-        found = cortex.scopes.recall_topic(name)
+        entries = _live(cortex.scopes.recall_topic(name))
     except InvalidEngramError:
-        found = []  # no name of a topic, so there is none
-    live = _live(found)
-    if not live:
+        entries = []  # no name of a topic, so there is none
+    if not entries:
         there = ", ".join(topic for topic, _ in _topics(cortex)) or "none yet"
-        raise UnknownPageError(f"there is no topic {_told(name)}; there are {there}")
-    return _document(f"Topic {slug(name)}", live, _listed)
+        raise UnknownPageError(f"there is no topic {_echo(name)}; there are {there}")
+    return _document(f"Topic {slug(name)}", entries)
 
 
-def _told(name: str) -> str:
-    shown = inert(name)
-    return repr(shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…")
-
-
-def _skill(cortex: Cortex, label: str) -> str:
+def _skill_page(cortex: Cortex, label: str) -> str:
     # As a tool, so that a model that remembers its words is not taken to have them from the user.
     found = cortex.use_tool("recall_skill", {"label": label})
     if found.is_error:
@@ -186,11 +217,9 @@ def _skill(cortex: Cortex, label: str) -> str:
     return found.text
 
 
-def _of(cortex: Cortex, file: str) -> list[Entry]:
-    both = (cortex.scopes.global_hc, cortex.scopes.project_hc)
-    return _live(
-        entry for store in both for entry in cortex.scopes.readable(store) if entry.file == file
-    )
+def _echo(name: str) -> str:
+    shown = inert(name)
+    return repr(shown if len(shown) <= _LONGEST_ECHO else f"{shown[:_LONGEST_ECHO]}…")
 
 
 def _live(entries: Iterable[Entry]) -> list[Entry]:
@@ -198,31 +227,21 @@ def _live(entries: Iterable[Entry]) -> list[Entry]:
     return [entry for entry in entries if not entry.expires or entry.expires >= day]
 
 
-def _document(
-    title: str, entries: list[Entry], rows: Callable[[Iterable[Entry]], Iterator[str]]
-) -> str:
+def _document(title: str, entries: list[Entry], *, headed: bool = False) -> str:
+    """Return entries by their scopes; ``headed`` puts them below the headings of their file."""
     if not entries:
         return f"# {title}\n\n{_NOTHING}\n"
     lines = [f"# {title}"]
     for scope, found in groupby(entries, lambda entry: entry.scope):
         here = list(found)
         lines += ["", f"## {_TITLES[scope]}", ""]
-        if here[:-_MOST]:
-            lines += [f"({len(here) - _MOST} older ones are left out; `recall` finds them)", ""]
-        lines += rows(here[-_MOST:])
+        if left_out := here[:-_MOST_ENTRIES]:
+            lines += [f"({len(left_out)} older ones are left out; `recall` finds them)", ""]
+        for at, (name, group) in enumerate(groupby(here[-_MOST_ENTRIES:], _heading)):
+            if headed:
+                lines += [*([""] if at else []), f"### {name}", ""]
+            lines += [bullet(entry.text) for entry in group]
     return "\n".join(lines) + "\n"
-
-
-def _listed(entries: Iterable[Entry]) -> Iterator[str]:
-    yield from (bullet(entry.text) for entry in entries)
-
-
-def _headed(entries: Iterable[Entry]) -> Iterator[str]:
-    """Yield entries below the headings that they stand under."""
-    for at, (title, found) in enumerate(groupby(entries, _heading)):
-        yield from ([""] if at else [])
-        yield from (f"### {title}", "")
-        yield from _listed(found)
 
 
 def _heading(entry: Entry) -> str:
@@ -231,13 +250,179 @@ def _heading(entry: Entry) -> str:
 
 PAGES: Final = MappingProxyType(
     {
-        "memory://context": Page(
-            "Memory", "What a prompt is given of memory: identity, rules, lessons.", _context
+        _CONTEXT: Page(
+            "Memory", "What a prompt is given of memory: identity, rules, lessons.", _context_page
         ),
-        "memory://rules": Page("Rules", "What always, never and sometimes holds.", _rules),
-        "memory://lessons": Page("Lessons", "What was learned, the newest last.", _lessons),
-        "memory://profile": Page("Profile", "Who the user is.", _profile),
-        "memory://pending": Page("Pending", "What waits for the user's decision.", _pending),
+        "memory://rules": Page(
+            "Rules",
+            "What always, never and sometimes holds.",
+            _file_page("Rules", RULES, headed=True),
+        ),
+        "memory://lessons": Page(
+            "Lessons", "What was learned, the newest last.", _file_page("Lessons", LESSONS)
+        ),
+        "memory://profile": Page(
+            "Profile", "Who the user is.", _file_page("Who the user is", PROFILE)
+        ),
+        _PENDING: Page("Pending", "What waits for the user's decision.", _pending_page),
     }
 )
 """The pages that are always there, by their addresses."""
+
+
+# ---- what changed ----
+
+
+class ChangeBus(InMemorySubscriptionBus):
+    """Publishes changes of memory files to who subscribed, and looks for them only then."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        """Look at memory folders."""
+        super().__init__()
+        self._folders = tuple(folders)
+        self._listening = 0
+        self._wanted = asyncio.Event()
+        self._states: _States = {}
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """Tell ``listener`` what changes from now on, until what is returned is called."""
+        leave = super().subscribe(listener)
+        if not self._listening:
+            # Now, not a moment later: what changes from here on is told.
+            self._states = self._look()
+        self._listening += 1
+        self._wanted.set()
+        has_left = False
+
+        def unsubscribe() -> None:
+            nonlocal has_left
+            leave()
+            self._listening -= not has_left
+            has_left = True
+
+        return unsubscribe
+
+    async def watch(self) -> None:
+        """Look again and again while anybody listens; never returns."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            while self._listening:
+                await asyncio.sleep(_PAUSE)
+                before, self._states = self._states, await asyncio.to_thread(self._look)
+                for event in _events(before, self._states):
+                    await self.publish(event)
+
+    def _look(self) -> _States:
+        """Return what tells one state of each resource from another."""
+        states: dict[str, set[tuple[str, int, int, int]]] = {}
+        for folder in self._folders:
+            for uri, each in _files(folder):
+                try:
+                    found = each.stat(follow_symlinks=False)
+                except OSError:
+                    continue
+                state = (each.path, found.st_mtime_ns, found.st_size, found.st_ino)
+                states.setdefault(uri, set()).add(state)
+        return {uri: frozenset(each) for uri, each in states.items()}
+
+
+def _files(folder: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield the files of a memory folder, each with the page that shows it."""
+    for place in (folder, folder / "topics"):
+        try:
+            with os.scandir(place) as found:
+                files = [each for each in found if each.is_file(follow_symlinks=False)]
+        except OSError:
+            continue
+        for each in files:
+            name, _, ending = each.name.rpartition(".")
+            if place == folder and each.name.casefold() in _PAGES_OF_FILES:
+                yield _PAGES_OF_FILES[each.name.casefold()], each
+            elif place != folder and ending == "md":
+                yield address(TOPIC, name), each
+
+
+def _events(before: _States, now: _States) -> list[ServerEvent]:
+    changed = {uri for uri in (*before, *now) if before.get(uri) != now.get(uri)}
+    if changed - {_PENDING}:
+        changed.add(_CONTEXT)
+    events: list[ServerEvent] = [ResourceUpdated(uri=uri) for uri in sorted(changed)]
+    if any(uri.startswith(TOPIC) for uri in before.keys() ^ now.keys()):
+        events.append(ResourcesListChanged())
+    return events
+
+
+class Subscriptions:
+    """Clients of the handshake era, and what they subscribed to."""
+
+    def __init__(self, changes: SubscriptionBus) -> None:
+        """Listen to ``changes`` for them."""
+        self._changes = changes
+        self._clients: dict[Connection, _Client] = {}
+
+    async def subscribe(
+        self, ctx: _ServerContext, params: types.SubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Let a client hear of a resource from now on, until it leaves."""
+        uri = str(params.uri)
+        if not is_one(uri):
+            reason = "only pages of memory can be subscribed to; resources/list has them"
+            raise MCPError(types.INVALID_PARAMS, reason)
+        connection = _connection(ctx)
+        client = self._clients.get(connection)
+        if client is None:
+            client = self._clients[connection] = _Client(ctx.session)
+            connection.exit_stack.callback(self._clients.pop, connection)
+            connection.exit_stack.callback(client.close)
+            connection.exit_stack.callback(self._changes.subscribe(client.hear))
+        if len(client.uris | {uri}) > _MOST_SUBSCRIBED:
+            most = f"a client may subscribe to {_MOST_SUBSCRIBED} pages at once"
+            raise MCPError(types.INVALID_PARAMS, f"{most}; unsubscribe from some")
+        client.uris.add(uri)
+        return types.EmptyResult()
+
+    async def unsubscribe(
+        self, ctx: _ServerContext, params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Let a client hear no more of a resource."""
+        client = self._clients.get(_connection(ctx))
+        if client is not None:
+            client.uris.discard(str(params.uri))
+        return types.EmptyResult()
+
+
+class _Client:
+    """A client, what it subscribed to, and what it is still to hear."""
+
+    def __init__(self, session: ServerSession) -> None:
+        self.uris: set[str] = set()
+        self._session = session
+        self._due: dict[str, None] = {}
+        self._sending: asyncio.Task[None] | None = None
+
+    def hear(self, event: ServerEvent) -> None:
+        """Tell the client of what changed, once it has read what it was told before."""
+        if isinstance(event, ResourceUpdated) and event.uri in self.uris:
+            self._due[event.uri] = None
+            if self._sending is None or self._sending.done():
+                self._sending = asyncio.ensure_future(self._send())
+
+    def close(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
+
+    async def _send(self) -> None:
+        while self._due:
+            uri = next(iter(self._due))
+            del self._due[uri]
+            await self._session.send_resource_updated(uri)
+
+
+def _connection(ctx: _ServerContext) -> Connection:
+    # Nothing else of the SDK tells when a client has left.
+    connection: Connection | None = getattr(ctx.session, "_connection", None)
+    if connection is None:
+        reason = "this version of the MCP SDK does not tell when a client has left"
+        raise MCPError(types.INTERNAL_ERROR, reason)
+    return connection

@@ -38,7 +38,7 @@ from engramdown import __version__
 from engramdown.errors import EngramdownError
 from engramdown.language import inert
 from engramdown.mcp import elicitation, resources
-from engramdown.mcp.subscriptions import ChangeBus, Subscriptions
+from engramdown.mcp.resources import ChangeBus, Subscriptions
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from engramdown import Cortex
     from engramdown.cortex import Answer
-    from engramdown.gate import Receipt
+    from engramdown.gate import Proposal, Receipt
     from engramdown.mcp.http import Address
 
 T = TypeVar("T")
@@ -62,13 +62,11 @@ _INSTRUCTIONS: Final = (
 )
 _PROMPT: Final = "memory"
 _PROMPT_DESCRIPTION: Final = "What memory has to say, the most relevant to a message first."
-_MESSAGE_DESCRIPTION: Final = "What the conversation is about; may be empty."
-_EMPTY: Final = "Nothing is remembered yet."
 _MARKDOWN: Final = "text/markdown"
-_TEMPLATES: Final = (
-    ("topic", f"{resources.TOPIC}{{slug}}", "The lessons of one topic."),
-    ("skill", f"{resources.SKILL}{{label}}", "A procedure to follow."),
-)
+_TEMPLATES: Final = {
+    f"{resources.TOPIC}{{slug}}": ("topic", "The lessons of one topic."),
+    f"{resources.SKILL}{{label}}": ("skill", "A procedure to follow."),
+}
 _FIRST_REPORT: Final = 0.25
 _REPORT_EVERY: Final = 0.5
 """Seconds before a client hears that a call is running, and until it hears so again."""
@@ -172,11 +170,11 @@ class MemoryServer:
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
-            on_list_resource_templates=_list_templates,
+            on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
             on_subscribe_resource=subscriptions.subscribe,
             on_unsubscribe_resource=subscriptions.unsubscribe,
-            on_list_prompts=_list_prompts,
+            on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
             on_completion=self._complete,
             on_subscriptions_listen=ListenHandler(changes, max_subscriptions=_MOST_LISTENERS),
@@ -213,9 +211,15 @@ class MemoryServer:
             known = ", ".join(names)
             return _result(f"there is no tool {inert(name)!r}; there are {known}", is_error=True)
         try:
-            if params.request_state is not None:
-                return await self._continue(ctx, params)
-            return await self._use_tool(ctx, name, params.arguments or {})
+            if params.request_state is None:
+                return await self._use_tool(ctx, name, params.arguments or {})
+            # A call that comes again, with what a person decided meanwhile.
+            replies = params.input_responses or {}
+            told = [
+                await self._settle(ctx, each, replies.get(each), mark)
+                for each, mark in json.loads(params.request_state or "{}").items()
+            ]
+            return _result(" ".join(told))
         except Exception as error:  # Nothing stands above this but the client.
             logging.getLogger(__name__).exception("%s failed", name)
             why = f"{name} failed: {type(error).__name__}; the log of the server says more"
@@ -224,9 +228,16 @@ class MemoryServer:
     async def _use_tool(
         self, ctx: _Context, name: str, arguments: dict[str, Any]
     ) -> types.CallToolResult | types.InputRequiredResult:
-        answer, waiting = await self._run(
-            ctx, name, lambda worker: _use_tool(worker, name, arguments)
-        )
+        def use(worker: Worker) -> tuple[Answer, list[Proposal]]:
+            answer = worker.cortex.use_tool(name, arguments)
+            waiting: list[Proposal] = []
+            # What cannot be read waits, and can be looked at later.
+            with contextlib.suppress(EngramdownError, OSError):
+                if not answer.is_error:
+                    waiting = elicitation.to_ask(worker.cortex, worker.receipts, name, arguments)
+            return answer, waiting
+
+        answer, waiting = await self._run(ctx, name, use)
         may_ask = self._offer.asks and elicitation.can_be_asked(ctx.session.client_capabilities)
         if not waiting or not may_ask:
             return _result(answer.text, is_error=answer.is_error)
@@ -236,42 +247,25 @@ class MemoryServer:
             return types.InputRequiredResult(
                 input_requests={**questions}, request_state=json.dumps(marks)
             )
-        told = [
-            await self._settle(ctx, each, await self._ask(ctx, asked), elicitation.mark(asked))
-            for each, asked in questions.items()
-        ]
-        return _result(" ".join(told))
-
-    async def _ask(self, ctx: _Context, question: types.ElicitRequest) -> types.ElicitResult | None:
-        """Return what a person answers in their client, or ``None`` if nothing comes."""
-        asked = ctx.session.send_request(
-            question,
-            types.ElicitResult,
-            request_read_timeout_seconds=self._offer.patience,
-            metadata=ServerMessageMetadata(related_request_id=ctx.request_id),
-        )
-        try:
-            return await _with_progress(ctx, "waiting for the user", asked)
-        except (MCPError, ValidationError):
-            return None
-
-    async def _continue(
-        self, ctx: _Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        """Answer a call that comes again, with what a person decided meanwhile."""
-        replies = params.input_responses or {}
         told = []
-        for each, mark in json.loads(params.request_state or "{}").items():
-            reply = replies.get(each)
-            reply = reply if isinstance(reply, types.ElicitResult) else None
-            told.append(await self._settle(ctx, each, reply, mark))
+        for each, question in questions.items():
+            asked = ctx.session.send_request(
+                question,
+                types.ElicitResult,
+                request_read_timeout_seconds=self._offer.patience,
+                metadata=ServerMessageMetadata(related_request_id=ctx.request_id),
+            )
+            reply = None
+            with contextlib.suppress(MCPError, ValidationError):
+                reply = await _with_progress(ctx, "waiting for the user", asked)
+            told.append(await self._settle(ctx, each, reply, elicitation.mark(question)))
         return _result(" ".join(told))
 
-    async def _settle(
-        self, ctx: _Context, each: str, reply: types.ElicitResult | None, mark: str
-    ) -> str:
+    async def _settle(self, ctx: _Context, each: str, reply: object, mark: str) -> str:
+        """Carry out what a person answered, if anything came."""
+        answer = reply if isinstance(reply, types.ElicitResult) else None
         return await self._run(
-            ctx, "review", lambda worker: elicitation.settle(worker.cortex, each, reply, mark)
+            ctx, "review", lambda worker: elicitation.settle(worker.cortex, each, answer, mark)
         )
 
     # ---- resources ----
@@ -279,19 +273,32 @@ class MemoryServer:
     async def _list_resources(
         self, ctx: _Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        found = await self._read(ctx, "resources", resources.listed)
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    uri=each.uri,
-                    name=each.uri.removeprefix("memory://"),
-                    title=each.title,
-                    description=_clean(each.about),
-                    mime_type=_MARKDOWN,
-                )
-                for each in found
-            ]
-        )
+        found = [
+            types.Resource(
+                uri=each.uri,
+                name=each.uri.removeprefix("memory://"),
+                title=each.title,
+                description=_clean(each.about),
+                mime_type=_MARKDOWN,
+            )
+            for each in await self._read(ctx, "resources", resources.listed)
+        ]
+        return types.ListResourcesResult(resources=found)
+
+    async def _list_templates(
+        self, _ctx: _Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        templates = [
+            types.ResourceTemplate(
+                name=name,
+                title=name.capitalize(),
+                uri_template=uri,
+                description=about,
+                mime_type=_MARKDOWN,
+            )
+            for uri, (name, about) in _TEMPLATES.items()
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def _read_resource(
         self, ctx: _Context, params: types.ReadResourceRequestParams
@@ -306,7 +313,7 @@ class MemoryServer:
     ) -> types.CompleteResult:
         values: list[str] = []
         uri = params.ref.uri if isinstance(params.ref, types.ResourceTemplateReference) else ""
-        if any(uri == template for _, template, _ in _TEMPLATES):
+        if uri in _TEMPLATES:
             prefix = uri.partition("{")[0]
             found = await self._read(ctx, "completion", resources.listed)
             known = [unquote(each.uri[len(prefix) :]) for each in found if prefix in each.uri]
@@ -316,6 +323,16 @@ class MemoryServer:
         return types.CompleteResult(completion=shown)
 
     # ---- prompts ----
+
+    async def _list_prompts(
+        self, _ctx: _Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        about = "What the conversation is about; may be empty."
+        message = types.PromptArgument(name="message", description=about, required=False)
+        prompt = types.Prompt(
+            name=_PROMPT, title="Memory", description=_PROMPT_DESCRIPTION, arguments=[message]
+        )
+        return types.ListPromptsResult(prompts=[prompt])
 
     async def _get_prompt(
         self, ctx: _Context, params: types.GetPromptRequestParams
@@ -331,7 +348,8 @@ class MemoryServer:
             context = cortex.build_memory_context(message, scratchpad=True)
             return resources.with_unreadable(cortex, str(context))
 
-        content = types.TextContent(text=_clean(await self._read(ctx, _PROMPT, build) or _EMPTY))
+        text = await self._read(ctx, _PROMPT, build) or "Nothing is remembered yet."
+        content = types.TextContent(text=_clean(text))
         prompt = types.PromptMessage(role="user", content=content)
         return types.GetPromptResult(description=_PROMPT_DESCRIPTION, messages=[prompt])
 
@@ -341,58 +359,18 @@ class MemoryServer:
         """Return what ``read`` returns; an error becomes one of the protocol."""
         try:
             return await self._run(ctx, name, lambda worker: read(worker.cortex))
-        except resources.UnknownPageError as error:
-            raise MCPError(types.INVALID_PARAMS, _clean(str(error))) from None
         except (EngramdownError, OSError) as error:
-            raise MCPError(types.INTERNAL_ERROR, _clean(str(error))) from None
+            is_unknown = isinstance(error, resources.UnknownPageError)
+            code = types.INVALID_PARAMS if is_unknown else types.INTERNAL_ERROR
+            raise MCPError(code, _clean(str(error))) from None
 
     async def _run(self, ctx: _Context, name: str, work: Callable[[Worker], T]) -> T:
         return await _with_progress(ctx, name, self._pool.run(work))
 
 
-async def _list_templates(
-    _ctx: _Context, _params: types.PaginatedRequestParams | None
-) -> types.ListResourceTemplatesResult:
-    templates = [
-        types.ResourceTemplate(
-            name=name,
-            title=name.capitalize(),
-            uri_template=uri,
-            description=about,
-            mime_type=_MARKDOWN,
-        )
-        for name, uri, about in _TEMPLATES
-    ]
-    return types.ListResourceTemplatesResult(resource_templates=templates)
-
-
-async def _list_prompts(
-    _ctx: _Context, _params: types.PaginatedRequestParams | None
-) -> types.ListPromptsResult:
-    message = types.PromptArgument(name="message", description=_MESSAGE_DESCRIPTION, required=False)
-    prompt = types.Prompt(
-        name=_PROMPT, title="Memory", description=_PROMPT_DESCRIPTION, arguments=[message]
-    )
-    return types.ListPromptsResult(prompts=[prompt])
-
-
 def _apply_ticks(worker: Worker) -> None:
     with contextlib.suppress(EngramdownError, OSError):  # They wait, and are told of elsewhere.
         worker.cortex.review.apply_ticks()
-
-
-def _use_tool(worker: Worker, name: str, arguments: object) -> tuple[Answer, list[Any]]:
-    """Return the answer of a tool, and what a person may be asked about."""
-    answer = worker.cortex.use_tool(name, arguments)
-    try:
-        waiting = (
-            []
-            if answer.is_error
-            else elicitation.to_ask(worker.cortex, worker.receipts, name, arguments)
-        )
-    except (EngramdownError, OSError):
-        waiting = []  # It waits, and can be looked at later.
-    return answer, waiting
 
 
 async def _with_progress(ctx: _Context, name: str, work: Coroutine[Any, Any, T]) -> T:

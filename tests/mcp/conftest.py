@@ -20,8 +20,8 @@ from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.streamable_http import streamable_http_client
 
 from engramdown import Cortex
+from engramdown.mcp.resources import ChangeBus
 from engramdown.mcp.server import MemoryServer, Offer, WorkerPool
-from engramdown.mcp.subscriptions import ChangeBus
 from tests.conftest import ROOT
 
 T = TypeVar("T")

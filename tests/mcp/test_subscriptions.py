@@ -14,8 +14,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from engramdown import Cortex
+from engramdown.mcp.resources import ChangeBus, Subscriptions
 from engramdown.mcp.server import MemoryServer, Offer, WorkerPool
-from engramdown.mcp.subscriptions import ChangeBus, Subscriptions
 from tests.mcp.conftest import ERAS, beside, run
 
 
