@@ -272,6 +272,23 @@ def scope_options(help_global: str, help_project: str) -> Callable[[Command], Co
     return add
 
 
+def scoped(
+    help_global: str, help_project: str, *, dry_run: bool = False
+) -> Callable[[Command], Command]:
+    """Return a decorator for a command about one scope: where memory is, and how it is shown.
+
+    It adds what :func:`scope_options` adds, ``--json``, and ``--dry-run`` if that is asked for, and
+    passes the :class:`Place` first.
+    """
+
+    def add(command: Command) -> Command:
+        shown = pass_place(command)
+        shown = dry_run_option(shown) if dry_run else shown
+        return scope_options(help_global, help_project)(json_option(shown))
+
+    return add
+
+
 def _completed(ctx: click.Context, incomplete: str, *, pending: bool) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 

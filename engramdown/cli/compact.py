@@ -17,14 +17,7 @@ from click.exceptions import Exit
 from engramdown import Cortex
 from engramdown.cli import messages, output, process, user_input
 from engramdown.cli.access import open_cortex
-from engramdown.cli.commands import (
-    dry_run_option,
-    given,
-    json_option,
-    pass_place,
-    scope_options,
-    show,
-)
+from engramdown.cli.commands import given, scoped, show
 from engramdown.cli.layout import Line, line, pick
 from engramdown.cli.process import Place
 from engramdown.engram import Scope
@@ -57,10 +50,7 @@ _DONE: Final = {
 @click.command()
 @click.option("--yes", is_flag=True, help="Apply without asking.")
 @click.option("--no-model", is_flag=True, help="Ask no model: only duplicates and what expired.")
-@scope_options("Only memory for all projects.", "Only this project.")
-@json_option
-@dry_run_option
-@pass_place
+@scoped("Only memory for all projects.", "Only this project.", dry_run=True)
 def compact(
     place: Place, /, *, scope: Scope | None, as_json: bool, dry_run: bool, **_: object
 ) -> None:

@@ -103,16 +103,7 @@ _PARTS: Final = {
 @click.option("--dry-run", is_flag=True, help="With --write: show the diff, and write nothing.")
 @commands.json_option
 @commands.pass_place
-def context(
-    place: Place,
-    /,
-    *,
-    message: tuple[str, ...],
-    explain: bool,
-    scratchpad: bool,
-    as_json: bool,
-    **_: object,
-) -> None:
+def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: object) -> None:
     """Print what a model sees of memory, ranked for MESSAGE; "-" reads it from stdin.
 
     SESSION is the id of a conversation, or the beginning of one. --write keeps memory in a file
@@ -133,7 +124,8 @@ def context(
     # A person who looks is told what came with git; what is printed stays what a model sees.
     if process.is_terminal(sys.stderr) and (count := len(cortex.review.arrivals())):
         output.note(review.came_briefly(count))
-    if not scratchpad or session is not None:
+    scratchpad = chosen["scratchpad"] and session is None
+    if not scratchpad:
         asked = read_stdin() if message == ("-",) else " ".join(message)
     if session is not None:
         _show_prompt(cortex, asked, chosen)
@@ -142,7 +134,7 @@ def context(
         _print({"text": text, "tokens": estimate_tokens(text)}, text, as_json=as_json)
     else:
         made = cortex.build_memory_context(asked, scratchpad=True)
-        if explain and not as_json:
+        if chosen["explain"] and not as_json:
             output.screen().show(_explain_memory(made))
         else:
             _print(_memory_data(made, folders(cortex)), str(made), as_json=as_json)
@@ -327,11 +319,7 @@ def _show_prompt(cortex: Cortex, message: str, chosen: Mapping[str, Any]) -> Non
         **pick(made, " ".join(_PARTS)),
         "sections": [pick(each, "name heading tokens text") for each in made.sections],
         "messages": [
-            {
-                **pick(each, "source role tokens"),
-                "whole": each.is_whole,
-                "text": each.text,
-            }
+            {**pick(each, "source role tokens"), "whole": each.is_whole, "text": each.text}
             for each in made.messages
         ],
         "tail": made.tail,

@@ -19,6 +19,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
+from engramdown import doctor as health
 from engramdown.cli import messages, output, user_input
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, show
@@ -26,25 +27,6 @@ from engramdown.cli.layout import Line, Part, cells, line, pick
 from engramdown.cli.messages import counted
 from engramdown.cli.process import Place
 from engramdown.clock import today
-from engramdown.doctor import (
-    CODES,
-    UNREADABLE,
-    Finding,
-    Ids,
-    Level,
-    Tidying,
-    check,
-    find,
-    inspect,
-    inspect_origins,
-    inspect_settings,
-    inspect_staged,
-    plan_tidying,
-    repair,
-    stops,
-    telling_findings,
-    tidy,
-)
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.git import find_repository
@@ -63,7 +45,7 @@ NOTHING_STAGED: Final = "No memory is staged."
 STAGED_ONLY_LOOKS: Final = (
     "--staged only looks; mend with `engramdown doctor --fix`, then `git add` the files again"
 )
-_LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
+_LEVELS: Final[tuple[health.Level, ...]] = ("error", "warning", "note")
 _STYLES: Final = {"error": "bad", "warning": "warn", "note": "dim"}
 _WEEK: Final = 7
 # A longer name of a file takes what it needs, and its row is out of line.
@@ -79,14 +61,14 @@ class _Report(NamedTuple):
     scope: Scope
     folder: Path
     files: int
-    findings: Sequence[Finding]
+    findings: Sequence[health.Finding]
 
 
 class _Fixes(NamedTuple):
     """What was mended, or would be: memory files, and transcripts."""
 
     changes: Sequence[FileChange] = ()
-    tidied: Sequence[Tidying] = ()
+    tidied: Sequence[health.Tidying] = ()
 
     def sentences(self) -> Iterator[str]:
         """Yield what is tidied in the transcripts, one sentence each."""
@@ -136,7 +118,7 @@ def doctor(place: Place, /, *, staged: bool, mend: bool, dry_run: bool, **_: obj
         lines = [line((f"Mended {mended}; `engramdown undo` takes a step back.", "good"))]
     show([*lines, *_report_lines(reports)], _data(reports, fixes))
     found = [finding for report in reports for finding in report.findings]
-    if any(finding.code in UNREADABLE | {"settings"} for finding in found):
+    if any(finding.code in health.UNREADABLE | {"settings"} for finding in found):
         raise Exit(output.STORE_FAILED)
     is_wrong = any(finding.level != "note" for finding in found)
     raise Exit(output.REFUSED if is_wrong else output.DONE)
@@ -153,30 +135,32 @@ def _inspect_scopes(place: Place) -> list[_Report]:
         scopes.append(("project", project))
     if not scopes:
         raise click.ClickException(messages.no_memory(start_of(place), home))
-    chosen, configured = inspect_settings(home, project, place.mode)
+    chosen, configured = health.inspect_settings(home, project, place.mode)
     reports = []
     for scope, root in scopes:
         settings = chosen.of(scope)
-        seen = inspect(root, settings.max_file_bytes)
+        seen = health.inspect(root, settings.max_file_bytes)
         findings = [*configured.get(root, []), *seen.findings]
         if root.is_dir():
-            findings += check(seen.files, today(), scope)
-            findings += inspect_origins(root, scope)
-            findings += telling_findings(root, settings.episodes)
+            findings += health.check(seen.files, today(), scope)
+            findings += health.inspect_origins(root, scope)
+            findings += health.telling_findings(root, settings.episodes)
             findings += _hook_findings(root)
         files = len(seen.files) if root.is_dir() else 0
         reports.append(_Report(scope, root / "memory", files, findings))
     return reports
 
 
-def _hook_findings(root: Path) -> list[Finding]:
+def _hook_findings(root: Path) -> list[health.Finding]:
     """Return what went wrong in hooks of agents within a week."""
     since = (today() - timedelta(days=_WEEK)).isoformat()
     lately = [line for line in troubles(root) if line > since]
     if not lately:
         return []
     place = f"../{FOLDER}/{TROUBLE}", 0
-    return [find(place, "hook-trouble", count=len(lately), reason=lately[-1].partition(" ")[2])]
+    return [
+        health.find(place, "hook-trouble", count=len(lately), reason=lately[-1].partition(" ")[2])
+    ]
 
 
 # ---- mending ----
@@ -184,12 +168,12 @@ def _hook_findings(root: Path) -> list[Finding]:
 
 def _mend(place: Place) -> _Fixes:
     """Show what would be mended, ask, and mend it; return what changed."""
-    ids = Ids()
+    ids = health.Ids()
     cortex = open_cortex(place)
     changes = _plan_repair(cortex, ids)
     settings = cortex.scopes.settings
     chosen = {store.root: settings.of(store.scope).episodes for store in cortex.scopes.stores}
-    plans = [plan_tidying(root, episodes) for root, episodes in chosen.items()]
+    plans = [health.plan_tidying(root, episodes) for root, episodes in chosen.items()]
     fixes = _Fixes(changes, [plan for plan in plans if plan])
     dry_run, found = given()["dry_run"], any(fixes)
     if not given()["as_json"]:
@@ -205,7 +189,7 @@ def _mend(place: Place) -> _Fixes:
         raise output.RefusalError(CHANGED_MEANWHILE)
     _repair(_open_again(place), ids)
     for each in fixes.tidied:
-        tidy([each], chosen[each.root])
+        health.tidy([each], chosen[each.root])
     return fixes
 
 
@@ -215,16 +199,16 @@ def _open_again(place: Place) -> Cortex:
     return Cortex.open(project=project, home=place.home, mode=place.mode)
 
 
-def _plan_repair(cortex: Cortex, ids: Ids) -> list[FileChange]:
+def _plan_repair(cortex: Cortex, ids: health.Ids) -> list[FileChange]:
     cortex.scopes.rehearse()
     _repair(cortex, ids)
     return [change for change in cortex.scopes.rehearsed() if change.before != change.after]
 
 
-def _repair(cortex: Cortex, ids: Ids) -> None:
+def _repair(cortex: Cortex, ids: health.Ids) -> None:
     next_id = ids.again()
     for store in cortex.scopes.stores:
-        repair(store, today(), next_id)
+        health.repair(store, today(), next_id)
 
 
 # ---- reporting ----
@@ -268,13 +252,13 @@ def _scope_lines(report: _Report) -> Iterator[Line]:
     yield line()
 
 
-def _advice_lines(found: Iterable[Finding]) -> Iterator[Line]:
+def _advice_lines(found: Iterable[health.Finding]) -> Iterator[Line]:
     """Yield what to do about each kind of finding."""
     yield line((ADVICE, "strong"))
     codes = list(dict.fromkeys(finding.code for finding in found))
     width = _column(codes)
     for code in codes:
-        yield line(Part(_padded(code, width), "dim"), CODES[code].advice, hang=width + 2)
+        yield line(Part(_padded(code, width), "dim"), health.CODES[code].advice, hang=width + 2)
     yield line()
 
 
@@ -286,7 +270,7 @@ def _padded(text: str, width: int) -> str:
     return f"{text}{' ' * max(width - cells(text), 0)}  "
 
 
-def _counted_levels(counts: Mapping[Level, int]) -> str:
+def _counted_levels(counts: Mapping[health.Level, int]) -> str:
     return ", ".join(counted(counts[level], level) for level in _LEVELS if counts[level])
 
 
@@ -314,7 +298,7 @@ def _data(reports: Sequence[_Report], fixes: _Fixes) -> dict[str, Any]:
     }
 
 
-def _finding_data(finding: Finding, path: Path) -> dict[str, Any]:
+def _finding_data(finding: health.Finding, path: Path) -> dict[str, Any]:
     data = pick(finding, "file line code level message advice fixable")
     return {**data, "path": str(path)}
 
@@ -329,10 +313,10 @@ def _check_staged(place: Place) -> None:
     # What is wrong there `doctor` says; here it is what is staged that counts.
     with contextlib.suppress(SettingsError):
         settings = load(home_of(place), project_of(place))
-    report = inspect_staged(repository, home_of(place), settings.max_file_bytes)
+    report = health.inspect_staged(repository, home_of(place), settings.max_file_bytes)
     found = [finding for _, finding in report.findings]
-    is_stopped = any(map(stops, found))
-    counts = Counter[Level](finding.level for finding in found if finding.level != "note")
+    is_stopped = any(map(health.stops, found))
+    counts = Counter[health.Level](finding.level for finding in found if finding.level != "note")
     lines = []
     for path, finding in report.findings:
         where = f"{path}:{finding.line}" if finding.line else path
@@ -353,7 +337,11 @@ def _check_staged(place: Place) -> None:
         "errors": counts["error"],
         "warnings": counts["warning"],
         "findings": [
-            {**_finding_data(finding, repository.top / path), "file": path, "stops": stops(finding)}
+            {
+                **_finding_data(finding, repository.top / path),
+                "file": path,
+                "stops": health.stops(finding),
+            }
             for path, finding in report.findings
         ],
     }

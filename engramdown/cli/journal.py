@@ -44,12 +44,10 @@ COMMANDS: Final[commands.Table] = {
         "show": ("journal:show_day", "Show the page of a day."),
         "search": ("journal:search_journal", "Search the pages of all days."),
     },
-    "Change": {
-        "write": ("journal:write", "Add an entry to the page of today."),
-    },
+    "Change": {"write": ("journal:write", "Add an entry to the page of today.")},
 }
 
-_scopes = commands.scope_options("The global scope.", "This project (default where there is one).")
+_HELP: Final = ("The global scope.", "This project (default where there is one).")
 
 
 @click.group(cls=commands.ListingCommands, table=COMMANDS, subcommand_metavar="[COMMAND] [ARGS]...")
@@ -78,12 +76,11 @@ def journal() -> None:
     show_default=True,
     help="Who writes.",
 )
-@commands.scope_options(
-    "Write to the journal of all projects.", "Write to that of this project (default)."
+@commands.scoped(
+    "Write to the journal of all projects.",
+    "Write to that of this project (default).",
+    dry_run=True,
 )
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
 def write(
     place: Place, /, *, words: tuple[str, ...], edit: bool, dry_run: bool, **_: object
 ) -> None:
@@ -140,9 +137,7 @@ def _hidden_lines(kinds: Iterable[str]) -> list[Line]:
 
 @click.command("list")
 @commands.number_option("At most so many days.", 10, "--limit")
-@_scopes
-@commands.json_option
-@commands.pass_place
+@commands.scoped(*_HELP)
 def list_days(place: Place, /, *, limit: int, scope: Scope | None, **_: object) -> None:
     """List the days that have a page, newest first."""
     found = access.one_journal(place, scope).days(limit)
@@ -165,9 +160,7 @@ def list_days(place: Place, /, *, limit: int, scope: Scope | None, **_: object) 
 
 @click.command("show")
 @click.argument("day", metavar="[DAY]", default="today")
-@_scopes
-@commands.json_option
-@commands.pass_place
+@commands.scoped(*_HELP)
 def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> None:
     """Show what was written on DAY: 2026-02-27, today (default) or yesterday."""
     journal = access.one_journal(place, scope)
@@ -189,22 +182,13 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> 
 @click.argument("words", metavar="WORDS...", nargs=-1, required=True)
 @commands.number_option("At most so many entries.", 5, "--limit")
 @click.option("--exact", is_flag=True, help="What holds WORDS as they are, newest first.")
-@commands.scope_options("Only the global scope.", "Only this project.")
-@commands.json_option
-@commands.pass_place
+@commands.scoped("Only the global scope.", "Only this project.")
 def search_journal(
-    place: Place,
-    /,
-    *,
-    words: tuple[str, ...],
-    limit: int,
-    exact: bool,
-    scope: Scope | None,
-    **_: object,
+    place: Place, /, *, words: tuple[str, ...], limit: int, exact: bool, **_: object
 ) -> None:
     """Search the journal for WORDS, best hits first; `engramdown recall` searches it, too."""
     query = " ".join(words)
-    journals = access.all_journals(place, scope)
+    journals = access.all_journals(place, commands.given()["scope"])
     found = [match for each in journals for match in each.search(query, limit, exact=exact)]
     if exact:
         found.sort(key=lambda match: match.date, reverse=True)
@@ -311,10 +295,7 @@ def note_data(match: NoteMatch) -> dict[str, Any]:
 @click.option("--history", is_flag=True, help="Show the texts that were replaced.")
 @click.option("--restore", type=click.IntRange(1), metavar="N", help="Bring back text N of these.")
 @click.option("--delete", is_flag=True, help="Remove them; --restore 1 brings them back.")
-@_scopes
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
+@commands.scoped(*_HELP, dry_run=True)
 def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
     """Show the notes that an assistant keeps on a session, or change them.
 
@@ -425,8 +406,4 @@ def _show_changed(kept: WorkingNotes, before: str, note: Note | None) -> None:
 
 
 def _notes_data(kept: WorkingNotes, note: Note) -> dict[str, Any]:
-    return {
-        "session": kept.session,
-        "path": str(kept.path),
-        **pick(note, "text updated digest"),
-    }
+    return {"session": kept.session, "path": str(kept.path), **pick(note, "text updated digest")}

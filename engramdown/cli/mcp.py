@@ -64,11 +64,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
     "claude-code": Client("Claude Code", ".mcp.json in the project", names_type=True),
     "cursor": Client("Cursor", ".cursor/mcp.json in the project", folder=_FOLDER),
     "vscode": Client(
-        "VS Code",
-        ".vscode/mcp.json in the project",
-        key="servers",
-        names_type=True,
-        folder=_FOLDER,
+        "VS Code", ".vscode/mcp.json in the project", key="servers", names_type=True, folder=_FOLDER
     ),
     "json": Client("any client", "the settings of your client"),
 }

@@ -18,7 +18,7 @@ from click.exceptions import Exit
 from engramdown import Cortex
 from engramdown.cli import messages, output, process, user_input, views
 from engramdown.cli.access import open_cortex, project_of, start_of
-from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, scope_options
+from engramdown.cli.commands import given, scoped
 from engramdown.cli.layout import Line, line, pick
 from engramdown.cli.process import Place
 from engramdown.engram import Scope
@@ -51,10 +51,7 @@ _READ_BY_AGENTS: Final = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "MEMORY.md")
 )
 @click.option("--yes", is_flag=True, help="Bring it in without asking.")
 @click.option("--again", is_flag=True, help="Bring also what came before and is gone here.")
-@scope_options("Keep it for all projects.", "Keep it in this project (default).")
-@json_option
-@dry_run_option
-@pass_place
+@scoped("Keep it for all projects.", "Keep it in this project (default).", dry_run=True)
 def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
     """Bring in what other assistants and you wrote down: shows it, asks, remembers it.
 

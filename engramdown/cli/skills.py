@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 from click.exceptions import Exit
 
+from engramdown import skills as library
 from engramdown.cli import commands, messages, output
 from engramdown.cli.access import meant, opened, start_of
 from engramdown.cli.layout import Line, diff, diff_rows, line, whole
@@ -23,21 +24,6 @@ from engramdown.cli.user_input import edit_whole, keep_text, read_stdin
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError, StoreError
 from engramdown.markdown import FrontMatter
-from engramdown.skills import (
-    PLACES,
-    Fate,
-    Finding,
-    Skill,
-    Skills,
-    Used,
-    built_in,
-    changed,
-    files_beside,
-    found_at,
-    with_body,
-    with_description,
-    with_text,
-)
 from engramdown.storage import Disk
 
 NO_SKILLS: Final = "none of yours yet; begin with `engramdown skills new LABEL --description TEXT`"
@@ -88,9 +74,7 @@ def skills() -> None:
 
 
 @click.command("list")
-@commands.scope_options("Only skills for all projects.", "Only skills of this project.")
-@commands.json_option
-@commands.pass_place
+@commands.scoped("Only skills for all projects.", "Only skills of this project.")
 def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
     """List skills, each with what it is for."""
     skills = opened(place, scope)
@@ -99,7 +83,7 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
     data, lines, group = [], [], ""
     for known in found:
         skill, other = known.skill, known.other or None
-        used = uses.get(f"{skill.scope}/{skill.label}", Used())
+        used = uses.get(f"{skill.scope}/{skill.label}", library.Used())
         shadows = {"shadows": other if known.counts else None}
         shadows["shadowed_by"] = None if known.counts else other
         data.append({**skill_data(skill), **_used_data(used), **shadows})
@@ -125,15 +109,13 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
 
 @click.command("show")
 @commands.label_argument
-@commands.scope_options("The one for all projects.", "The one of this project.")
-@commands.json_option
-@commands.pass_place
+@commands.scoped("The one for all projects.", "The one of this project.")
 def show_skill(place: Place, /, *, label: str, scope: Scope | None, **_: object) -> None:
     """Show one skill as it stands: this project's, if there are two of that label."""
     skills = opened(place, scope)
     skill = skills.read(label, scope)
-    used = skills.uses().get(f"{skill.scope}/{skill.label}", Used())
-    files = files_beside(Disk(durable=False), skill.path.parent)
+    used = skills.uses().get(f"{skill.scope}/{skill.label}", library.Used())
+    files = library.files_beside(Disk(durable=False), skill.path.parent)
     lines = [_heading(skill.label, skill), whole((str(skill.path), "where"))]
     if used.times:
         last = used.last[:10]
@@ -148,9 +130,7 @@ def show_skill(place: Place, /, *, label: str, scope: Scope | None, **_: object)
 
 @click.command()
 @click.argument("labels", metavar="[LABEL]...", nargs=-1)
-@commands.scope_options("Only skills for all projects.", "Only skills of this project.")
-@commands.json_option
-@commands.pass_place
+@commands.scoped("Only skills for all projects.", "Only skills of this project.")
 def validate(place: Place, /, *, labels: tuple[str, ...], scope: Scope | None, **_: object) -> None:
     """Check skills, or all of them, against the Agent Skills standard.
 
@@ -176,7 +156,7 @@ def validate(place: Place, /, *, labels: tuple[str, ...], scope: Scope | None, *
         raise Exit(STORE_FAILED if "unreadable" in {each.code for each in wrong} else REFUSED)
 
 
-def _refuse_unread(skills: Skills) -> None:
+def _refuse_unread(skills: library.Skills) -> None:
     """End with a failure if a skill could not be read, and say which."""
     for trouble in skills.troubles:
         output.note(trouble)
@@ -184,7 +164,7 @@ def _refuse_unread(skills: Skills) -> None:
         raise Exit(STORE_FAILED)
 
 
-def skill_data(skill: Skill) -> dict[str, Any]:
+def skill_data(skill: library.Skill) -> dict[str, Any]:
     """Return a skill as JSON shows it."""
     return {
         "label": skill.label,
@@ -199,25 +179,25 @@ def skill_data(skill: Skill) -> dict[str, Any]:
     }
 
 
-def finding_lines(skill: Skill) -> Iterator[Line]:
+def finding_lines(skill: library.Skill) -> Iterator[Line]:
     """Yield what is wrong with a skill, and what to do about it."""
     for finding in skill.findings:
         yield _finding_line(finding, f"{skill.label}/", hang=4)
         yield line((finding.advice, "dim"), indent=4)
 
 
-def _finding_line(finding: Finding, folder: str = "", **layout: int) -> Line:
+def _finding_line(finding: library.Finding, folder: str = "", **layout: int) -> Line:
     at = f":{finding.line}" if finding.line else ""
     code = (finding.code, _STYLES[finding.level])
     where = (f"{folder}{finding.file}{at}", "where")
     return line(where, ": ", code, f": {finding.message}", **layout)
 
 
-def _heading(title: str, skill: Skill) -> Line:
+def _heading(title: str, skill: library.Skill) -> Line:
     return line((title, "strong"), (f"  {messages.SCOPE_NAMES[skill.scope]}", "dim"))
 
 
-def _used_data(used: Used) -> dict[str, Any]:
+def _used_data(used: library.Used) -> dict[str, Any]:
     return {"uses": used.times, "last_used": used.last or None}
 
 
@@ -234,35 +214,23 @@ _body_option = click.option(
 @click.option("--description", metavar="TEXT", required=True, help="What it does, and when.")
 @_body_option
 @click.option("--license", "terms", metavar="TEXT", default="", help="Under which license it is.")
-@commands.scope_options("Keep it for all projects.", "Keep it in this project (default).")
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
-def new(
-    place: Place,
-    /,
-    *,
-    label: str,
-    description: str,
-    body_file: Path | None,
-    terms: str,
-    scope: Scope | None,
-    dry_run: bool,
-    **_: object,
-) -> None:
+@commands.scoped("Keep it for all projects.", "Keep it in this project (default).", dry_run=True)
+def new(place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_: object) -> None:
     """Write a new skill: LABEL is small letters, digits and hyphens, and names its folder."""
     where, root = meant(place, scope or "project")
     skills = opened(place, where)
-    page = skills.drafted(label, description, _body(body_file), license=terms)
+    options = commands.given()
+    body = _body(options["body_file"])
+    page = skills.drafted(label, options["description"], body, license=options["terms"])
     if dry_run:
         path = root / "skills" / label / "SKILL.md"
         if path.exists():
             raise SkillExistsError(str(path), label)
-        _show_dry_run(Skill(label, where, path, page), "")
+        _show_dry_run(library.Skill(label, where, path, page), "")
         return
     skill = skills.create(where, label, page)
     lines = [whole((f"Wrote {skill.path}", "good")), *finding_lines(skill)]
-    if body_file is None:
+    if options["body_file"] is None:
         opens = f"`engramdown skills edit {label}` opens it, to write how it is done."
         lines.append(line((opens, "dim")))
     commands.show(lines, {"changed": True, **skill_data(skill)})
@@ -272,20 +240,9 @@ def new(
 @commands.label_argument
 @click.option("--description", metavar="TEXT", help="What it does, and when.")
 @_body_option
-@commands.scope_options("The one for all projects.", "The one of this project.")
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
+@commands.scoped("The one for all projects.", "The one of this project.", dry_run=True)
 def edit_skill(
-    place: Place,
-    /,
-    *,
-    label: str,
-    description: str | None,
-    body_file: Path | None,
-    scope: Scope | None,
-    dry_run: bool,
-    **_: object,
+    place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_: object
 ) -> None:
     """Change a skill: its description, what stands below it, or all of it in your editor.
 
@@ -293,10 +250,11 @@ def edit_skill(
     """
     skills = opened(place, scope)
     skill = _find(skills, label, scope)
-    changes = [] if description is None else [with_description(skill, description)]
-    changes += [] if body_file is None else [with_body(skill, _body(body_file))]
+    description, body_file = commands.given()["description"], commands.given()["body_file"]
+    changes = [] if description is None else [library.with_description(skill, description)]
+    changes += [] if body_file is None else [library.with_body(skill, _body(body_file))]
     typed = None if changes else _edit_text(skill)
-    changes = changes or [with_text(skill, typed or "")]
+    changes = changes or [library.with_text(skill, typed or "")]
 
     def change(page: FrontMatter) -> FrontMatter:
         for each in changes:
@@ -306,12 +264,12 @@ def edit_skill(
     old, written = skill.page.render(), skill
     try:
         if dry_run:
-            _show_dry_run(skill._replace(page=changed(skill.page, change)), old)
+            _show_dry_run(skill._replace(page=library.changed(skill.page, change)), old)
             return
         if skill.scope != "builtin":
             written = skills.edit(skill, change)
         else:
-            copy = changed(skill.page, change)
+            copy = library.changed(skill.page, change)
             if copy.render() != old:
                 written = skills.create(meant(place, scope)[0], label, copy)
     except EngramdownError as error:
@@ -328,10 +286,7 @@ def edit_skill(
 
 @click.command("delete")
 @commands.label_argument
-@commands.scope_options("The one for all projects.", "The one of this project.")
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
+@commands.scoped("The one for all projects.", "The one of this project.", dry_run=True)
 def delete_skill(
     place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_: object
 ) -> None:
@@ -363,10 +318,7 @@ def delete_skill(
 
 @click.command("restore")
 @click.argument("label", metavar="LABEL")
-@commands.scope_options("One of all projects.", "One of this project (default).")
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
+@commands.scoped("One of all projects.", "One of this project (default).", dry_run=True)
 def restore_skill(
     place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_: object
 ) -> None:
@@ -382,12 +334,12 @@ def restore_skill(
     commands.show([whole((f"Wrote {skill.path}", "good"))], {"changed": True, **skill_data(skill)})
 
 
-def _find(skills: Skills, label: str, scope: Scope | None) -> Skill:
+def _find(skills: library.Skills, label: str, scope: Scope | None) -> library.Skill:
     """Return the skill that is to be changed: a built-in one, if the scope has none of its own."""
     try:
         return skills.read(label, scope)
     except SkillNotFoundError:
-        if label not in built_in().files.labels():
+        if label not in library.built_in().files.labels():
             raise
         return skills.read(label, "builtin")
 
@@ -402,7 +354,7 @@ def _body(file: Path | None) -> str:
     return file.read_bytes().decode("utf-8", "surrogateescape")
 
 
-def _edit_text(skill: Skill) -> str:
+def _edit_text(skill: library.Skill) -> str:
     """Return the text as a person left it in their editor."""
     before = skill.page.render()
     text = edit_whole(before, EDIT_INSTEAD)
@@ -412,7 +364,7 @@ def _edit_text(skill: Skill) -> str:
     return before if text == f"{before}\n" else text
 
 
-def _show_dry_run(skill: Skill, before: str) -> None:
+def _show_dry_run(skill: library.Skill, before: str) -> None:
     after, name = skill.page.render(), str(skill.path)
     rows = diff_rows(before, after, skill.path.name)
     data = {"changed": before != after, **skill_data(skill), "dry_run": True}
@@ -427,20 +379,11 @@ def _show_dry_run(skill: Skill, before: str) -> None:
 @click.option(
     "--replace", is_flag=True, help="Also where there is one of that label, which is kept aside."
 )
-@commands.scope_options("Keep them for all projects.", "Keep them in this project (default).")
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
+@commands.scoped(
+    "Keep them for all projects.", "Keep them in this project (default).", dry_run=True
+)
 def import_skills(
-    place: Place,
-    /,
-    *,
-    path: Path | None,
-    only: tuple[str, ...],
-    replace: bool,
-    scope: Scope | None,
-    dry_run: bool,
-    **_: object,
+    place: Place, /, *, path: Path | None, only: tuple[str, ...], dry_run: bool, **_: object
 ) -> None:
     """Bring in skills: PATH is the folder of one, a folder of several, or a .zip.
 
@@ -450,18 +393,19 @@ def import_skills(
     if path is None:
         _show_places(start_of(place))
         return
-    found = found_at(path.expanduser())
+    found = library.found_at(path.expanduser())
     known = {each.label for each in found}
     if missing := ", ".join(label for label in only if label not in known):
         there = ", ".join(sorted(known)) or "none"
         raise RefusalError(f"there is no skill {missing} among them; there are: {there}")
     if not found:
         raise RefusalError(f"{path}: holds no skill; one is a folder with a SKILL.md")
-    where, _root = meant(place, scope or "project")
+    options = commands.given()
+    where, _root = meant(place, options["scope"] or "project")
     skills = opened(place, where)
     bring = skills.fate_of if dry_run else skills.bring_in
     wanted = [each for each in found if not only or each.label in only]
-    fates = [bring(where, each, replace=replace) for each in wanted]
+    fates = [bring(where, each, replace=options["replace"]) for each in wanted]
     counts = Counter[str](fate.action for fate in fates)
     came = "would come in" if dry_run else "came in"
     told = [f"{counted(counts['added'] + counts['replaced'], 'skill')} {came}"]
@@ -482,9 +426,9 @@ def _show_places(start: Path) -> None:
     """Show where assistants keep skills: in this project, and at home."""
     found: dict[Path, int] = {}
     for folder in dict.fromkeys((start, Path.home())):
-        for place in (folder / name for name in PLACES):
+        for place in (folder / name for name in library.PLACES):
             try:
-                count = len(found_at(place)) if place.is_dir() else 0
+                count = len(library.found_at(place)) if place.is_dir() else 0
             except (StoreError, OSError) as error:
                 output.note(str(error))
                 continue
@@ -499,7 +443,7 @@ def _show_places(start: Path) -> None:
         raise RefusalError(NOTHING_FOUND)
 
 
-def _import_lines(fate: Fate) -> Iterator[Line]:
+def _import_lines(fate: library.Fate) -> Iterator[Line]:
     each = fate.incoming
     size = sum(len(content.data) for content in each.files.values())
     shown = f"{size // _KILOBYTE} KB" if size >= _KILOBYTE else f"{size} bytes"
@@ -515,7 +459,7 @@ def _import_lines(fate: Fate) -> Iterator[Line]:
         yield whole((f"    the one before is kept in {fate.kept}", "where"))
 
 
-def _import_data(fate: Fate) -> dict[str, Any]:
+def _import_data(fate: library.Fate) -> dict[str, Any]:
     each = fate.incoming
     return {
         "label": each.label,

@@ -23,7 +23,7 @@ from click.exceptions import Exit
 
 from engramdown.cli import messages, output, process
 from engramdown.cli.access import open_cortex, open_quietly
-from engramdown.cli.commands import json_option, pass_place, scope_options, show
+from engramdown.cli.commands import pass_place, scoped, show
 from engramdown.cli.layout import Line, line, pick
 from engramdown.cli.messages import counted
 from engramdown.cli.output import DONE, REFUSED, STOPPED, STORE_FAILED, RefusalError, bar
@@ -89,9 +89,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 @click.command()
 @click.option("--no-model", is_flag=True, help="Ask no model: only what works without one.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, ask no model; say what is due.")
-@scope_options("Only memory for all projects.", "Only this project.")
-@json_option
-@pass_place
+@scoped("Only memory for all projects.", "Only this project.")
 def sleep(
     place: Place, /, *, no_model: bool, dry_run: bool, scope: Scope | None, **_: object
 ) -> None:

@@ -7,7 +7,6 @@ same and writes nothing.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,9 +21,8 @@ from engramdown.cli.layout import Line, line, pick, table
 from engramdown.cli.messages import DRY_RUN, counted
 from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
-from engramdown.engram import Scope
 from engramdown.language import on_screen
-from engramdown.storage import make_folder, open_regular, patiently
+from engramdown.storage import Disk, make_folder
 
 if TYPE_CHECKING:
     from engramdown.episodes import EpisodicMemory
@@ -54,15 +52,7 @@ _MOST_SIMILAR: Final = 8
 @click.option("--dry-run", is_flag=True, help="Write nothing; say what would come.")
 @pass_place
 def import_command(
-    place: Place,
-    /,
-    *,
-    paths: tuple[Path, ...],
-    source: str | None,
-    purge: str | None,
-    scope: Scope | None,
-    dry_run: bool,
-    **_: object,
+    place: Place, /, *, paths: tuple[Path, ...], purge: str | None, dry_run: bool, **_: object
 ) -> None:
     """Import transcripts from PATH: files, folders, or the .zip of an export.
 
@@ -70,6 +60,7 @@ def import_command(
     """
     if bool(paths) == bool(purge):
         raise click.UsageError(IMPORT_WHAT)
+    source, scope = given()["source"], given()["scope"]
     memory = open_transcripts(place, scope, write=not (purge or dry_run)).memory
     if purge:
         _purge(memory, purge, dry=dry_run)
@@ -207,21 +198,14 @@ def _report_data(report: Report, *, dry: bool) -> dict[str, Any]:
 @json_option
 @pass_place
 def export(
-    place: Place,
-    /,
-    *,
-    session: str | None,
-    everything: bool,
-    form: str,
-    target: Path | None,
-    as_json: bool,
+    place: Place, /, *, session: str | None, everything: bool, target: Path | None, **_: object
 ) -> None:
     """Export SESSION, given by its id or the beginning of it."""
     if bool(session) == everything:
         raise click.UsageError(EXPORT_WHAT)
     if everything and target is None:
         raise click.UsageError(NEEDS_FOLDER)
-    form = "json" if as_json else form
+    form: str = "json" if given()["as_json"] else given()["form"]
     found: dict[str, EpisodicMemory] = {}
     for memory in open_all(place):
         for info in memory.sessions():
@@ -269,22 +253,12 @@ def _write(
                 text = json.dumps(_session_json(name, memory), indent=2) + "\n"
             else:
                 text = _session_page(name, memory)
-            _replace(path, text.encode("utf-8", "backslashreplace"))
+            # For the user alone, as the transcripts are.
+            data = text.encode("utf-8", "backslashreplace")
+            Disk().save(path, data, durable=False, replace=True)
             files.append(path)
             advance(1)
     return files
-
-
-def _replace(path: Path, data: bytes) -> None:
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        # For the user alone, as the transcripts are.
-        descriptor = open_regular(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        patiently(unfinished.replace, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _session_page(name: str, memory: EpisodicMemory) -> str:
@@ -303,7 +277,6 @@ def _session(
     name: str, memory: EpisodicMemory
 ) -> tuple[str, Sequence[Episode], Callable[[Episode], str | None]]:
     """Return a session, what was said in it, and what fetches its long texts whole."""
-    from engramdown.storage import Disk
     from engramdown.transcripts import PAYLOADS, Payloads
 
     payloads = Payloads(memory.folder / PAYLOADS, Disk(), durable=False)

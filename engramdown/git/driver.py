@@ -203,10 +203,7 @@ def plan_setup(root: Path, *, hook: bool) -> Setup:
     attributes = (real.parent if beside else real) / _ATTRIBUTES
     before = _read(attributes)
     after = with_rule(before or b"", rule(real.name if beside else ""))
-    wanted = {
-        f"merge.{DRIVER}.name": _TITLE,
-        f"merge.{DRIVER}.driver": merge_command(program()),
-    }
+    wanted = {f"merge.{DRIVER}.name": _TITLE, f"merge.{DRIVER}.driver": merge_command(program())}
     settings = {key: value for key, value in wanted.items() if _setting(repository, key) != value}
     place, kept = _hook(repository) if hook else (None, None)
     return Setup(repository, attributes, before, after, settings, place, kept)
