@@ -13,14 +13,17 @@ from typing import Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import hook_process as messages
 from engramdown.cli.commands import given, pass_place
 from engramdown.cli.hook_process import SESSION, complain, happen, read_input
 from engramdown.cli.output import DONE
 from engramdown.cli.process import Place, is_terminal
 from engramdown.integrations.claude_code import EVENTS, Event, event_named, read_event
 
-_WORDS: Final = ("session", "text", "tool", "input", "output", "error", "call", "transcript")
+NO_EVENT: Final = (
+    "name an event, such as session-start; an agent writes it as JSON to the standard input"
+)
+_SESSION_HELP: Final = "What the agent calls the conversation; also in ENGRAMDOWN_SESSION."
+_WORDS: Final = ("text", "tool", "input", "output", "error", "call", "transcript")
 
 
 class _Hook(click.Command):
@@ -39,7 +42,7 @@ class _Hook(click.Command):
 
 @click.command(cls=_Hook)
 @click.argument("event", metavar="[EVENT]", default="")
-@click.option("--session", metavar="ID", default="", envvar=SESSION, help=messages.SESSION_HELP)
+@click.option("--session", metavar="ID", default="", envvar=SESSION, help=_SESSION_HELP)
 @click.option("--text", metavar="TEXT", help='What was written; "-" reads it from stdin.')
 @click.option("--tool", metavar="NAME", help="The tool that was called.")
 @click.option("--input", metavar="TEXT", help="What it was given.")
@@ -58,23 +61,25 @@ def hook(place: Place, /, *, event: str, **_: object) -> None:
     standard input; any other program can use the options. `engramdown init --claude` sets it up.
     """
     is_person = is_terminal(sys.stdin)
-    name = event_named(event)
-    if is_person and not name:
-        known = messages.no_such_event(event, EVENTS) if event else messages.NO_EVENT
-        raise click.UsageError(known)
+    if is_person and not event_named(event):
+        known = f"no event {event!r}; use one of {', '.join(EVENTS)}"
+        raise click.UsageError(known if event else NO_EVENT)
     happen(place, event, lambda: _event(event, is_person=is_person))
 
 
 def _event(name: str, *, is_person: bool) -> Event:
     """Return what happened, as the options say or else the standard input."""
     options = given()
-    by_words = any(options[key] is not None for key in _WORDS if key != "session")
-    by_words |= _is_on_line("session")
+    # Imported here: agents write what happened as JSON.
+    from click.core import ParameterSource
+
+    source = click.get_current_context().get_parameter_source("session")
+    by_words = source is ParameterSource.COMMANDLINE
+    by_words |= any(options[key] is not None for key in _WORDS)
     data = b"" if is_person or by_words else read_input()
     event = read_event(data, name)
-    more: dict[str, Any] = {
-        key: options[key] for key in ("call", "source", "reason", "tool") if options[key]
-    }
+    names = ("call", "source", "reason", "tool")
+    more: dict[str, Any] = {key: options[key] for key in names if options[key]}
     for key, field in (("input", "given"), ("output", "got"), ("text", "text")):
         if options[key] is not None:
             said = options[key]
@@ -85,10 +90,3 @@ def _event(name: str, *, is_person: bool) -> Event:
     if options["transcript"]:
         more["transcript"] = str(Path(options["transcript"]).absolute())
     return event._replace(**more, session=event.session or options["session"])
-
-
-def _is_on_line(option: str) -> bool:
-    from click.core import ParameterSource
-
-    found = click.get_current_context().get_parameter_source(option)
-    return found is ParameterSource.COMMANDLINE

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
@@ -47,18 +47,13 @@ def happen(place: Place, name: str, found: Callable[[], Event]) -> None:
         name: What happened, if that is known before it is read.
         found: Reads what happened; it is given a moment, and what it raises is told on stderr.
     """
-    said = _Said()
-
-    def find() -> Event:
-        said.event = found()
-        return said.event
-
+    printer = _Printer()
     try:
         with _limited(), one_call():
-            _tell(place, event_named(name) or name, find, said.say)
+            _handle(place, event_named(name) or name, found, printer)
     except KeyboardInterrupt:
-        complain(name, STOPPED)
-    said.end()
+        complain(name, "was stopped")
+    printer.end()
 
 
 def told_by_json(name: str) -> Event:
@@ -71,19 +66,18 @@ def told_by_json(name: str) -> Event:
     return event._replace(session=event.session or os.environ.get(SESSION, ""))
 
 
-def _tell(
-    place: Place, name: str, found: Callable[[], Event], say: Callable[[str], object]
-) -> None:
-    """Say what to print; trouble is told on stderr, and kept for ``doctor``."""
+def _handle(place: Place, name: str, found: Callable[[], Event], printer: _Printer) -> None:
+    """Handle what happened; trouble is told on stderr, and kept for ``doctor``."""
     where = None
     try:
-        event = found()
+        event = printer.event = found()
         name = event.name or name
         if not event.name:
             return
         seconds = _patience(_SECONDS.get(name, _USUAL_SECONDS))
         _allow(seconds)
         ends = monotonic() + seconds
+        # Imported here, as what follows: not every event, and every place, is one of ours.
         from engramdown.integrations.claude_code import find_place
 
         where = find_place(_folder(place, event), place.home, place.mode)
@@ -91,13 +85,17 @@ def _tell(
             return
         from engramdown.integrations.claude_code import handle_event
 
-        handle_event(where, event, say, lambda: ends - monotonic())
+        handle_event(where, event, printer.say, lambda: ends - monotonic())
         if where.trouble:
             complain(name, where.trouble)
     except _TooLongError:
-        reason = TOOK_TOO_LONG
+        reason = "took too long and was given up; the next one goes on"
+    except OSError as error:
+        from engramdown.cli.messages import system_error
+
+        reason = system_error(error)
     except Exception as error:  # noqa: BLE001 - no fault of ours is to be one of the agent's
-        reason = _reason(error)
+        reason = str(error) or type(error).__name__
     else:
         return
     _allow(0)
@@ -133,11 +131,12 @@ def read_input() -> bytes:
             if size <= _LARGEST:
                 parts.append(piece)
     if size > _LARGEST:
-        raise ValueError(too_large(_LARGEST))
+        most = _LARGEST // 1024 // 1024
+        raise ValueError(f"what the agent wrote is larger than {most} MB and was not read")
     return b"".join(parts)
 
 
-class _Said:
+class _Printer:
     """What is printed, part by part: who is given up, or killed, has said what came before.
 
     Attributes:
@@ -174,18 +173,10 @@ class _Said:
                 process.give_up_stdout()
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError):
-        from engramdown.cli.messages import system_error
-
-        return system_error(error)
-    return str(error) or type(error).__name__
-
-
 def complain(event: str, reason: str) -> None:
     """Say on stderr that a hook could not do what it is for."""
     try:
-        process.complain(in_trouble(event, reason))
+        process.complain(f"hook {event or 'without an event'}: {reason}")
     except OSError:
         return  # Nobody listens there, either.
 
@@ -238,26 +229,3 @@ def _allow(seconds: float) -> None:
 def _too_long(number: int, frame: FrameType | None) -> None:
     del number, frame
     raise _TooLongError
-
-
-NO_EVENT: Final = (
-    "name an event, such as session-start; an agent writes it as JSON to the standard input"
-)
-SESSION_HELP: Final = "What the agent calls the conversation; also in ENGRAMDOWN_SESSION."
-STOPPED: Final = "was stopped"
-TOOK_TOO_LONG: Final = "took too long and was given up; the next one goes on"
-
-
-def no_such_event(name: str, known: Sequence[str]) -> str:
-    """Say that an event is none of ours."""
-    return f"no event {name!r}; use one of {', '.join(known)}"
-
-
-def in_trouble(event: str, reason: str) -> str:
-    """Say that a hook could not do what it is for; its agent goes on."""
-    return f"hook {event or 'without an event'}: {reason}"
-
-
-def too_large(most: int) -> str:
-    """Say that an agent wrote more than a hook reads."""
-    return f"what the agent wrote is larger than {most // 1024 // 1024} MB and was not read"

@@ -24,24 +24,10 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 4_000
 _SCOPES: Final = {"global": "for all projects", "project": "for this project"}
-_REMEMBER: Final = "The assistant wants to remember this ({kind}, {scope}):"
-_FORGET: Final = "The assistant wants to forget this ({kind}, {scope}):"
-_INSTEAD: Final = "It takes the place of:"
-_WHY: Final = "Why you are asked:"
-_HOW: Final = "Decline, and it is not proposed again. Leave it, and it waits in pending.md."
-_LEFT: Final = "The user was asked and has not decided; it waits in pending.md as {id}."
-_MISFIT: Final = (
-    "What came back from the form of the user is not what it asked for (text: a string of at most "
-    "{most} characters), so nothing is decided; it waits in pending.md as {id}."
-)
-_CHANGED: Final = "What the user was asked about was changed meanwhile; it waits as {id}."
 _GONE: Final = (
     "The user was asked, but {id} waits no more, or what it is about is gone: somebody was "
     "quicker. recall shows what is remembered."
 )
-_DECLINED: Final = "The user was asked and declined; do not propose it again."
-_ACCEPTED: Final = "The user was asked and accepted."
-_FAILED: Final = "The user was asked, but what they decided could not be carried out: {why}"
 
 
 def can_be_asked(declared: types.ClientCapabilities | None) -> bool:
@@ -68,19 +54,15 @@ def to_ask(
     queued = {receipt.id for receipt in receipts if receipt.action == "queued"}
     given = arguments.get("id") if name == "forget" and isinstance(arguments, dict) else ""
     wanted = given.strip() if isinstance(given, str) else ""
+
+    def forgets(proposal: Proposal) -> bool:
+        ids = (each.id for each in (proposal.replaces, *proposal.takes) if each)
+        return proposal.op == "forget" and any(begins(each, wanted) for each in ids)
+
     if not queued and not wanted:
         return []
-    return [
-        each
-        for each in cortex.pending()
-        if not each.hold and (each.id in queued or (wanted and _forgets(each, wanted)))
-    ]
-
-
-def _forgets(proposal: Proposal, prefix: str) -> bool:
-    """Whether a proposal is to forget the memory whose id begins with ``prefix``."""
-    ids = (each.id for each in (proposal.replaces, *proposal.takes) if each)
-    return proposal.op == "forget" and any(begins(each, prefix) for each in ids)
+    waiting = [each for each in cortex.pending() if not each.hold]
+    return [each for each in waiting if each.id in queued or (wanted and forgets(each))]
 
 
 def question(proposal: Proposal) -> types.ElicitRequest:
@@ -89,16 +71,14 @@ def question(proposal: Proposal) -> types.ElicitRequest:
     forgets = proposal.op == "forget"
     gone = proposal.replaces if forgets else None
     text = on_screen(gone.text if gone is not None else engram.text)
-    rows = [
-        (_FORGET if forgets else _REMEMBER).format(
-            kind=KIND_TABLE[engram.kind].label, scope=_SCOPES[engram.scope]
-        ),
-        _apart(text),
-    ]
+    about = f"{KIND_TABLE[engram.kind].label}, {_SCOPES[engram.scope]}"
+    rows = [f"The assistant wants to {'forget' if forgets else 'remember'} this ({about}):"]
+    rows.append(_apart(text))
     if proposal.replaces is not None and not forgets:
-        rows += [_INSTEAD, _apart(on_screen(proposal.replaces.text))]
+        rows += ["It takes the place of:", _apart(on_screen(proposal.replaces.text))]
     if proposal.reason:
-        rows += [_WHY, _apart(on_screen(proposal.reason))]
+        rows += ["Why you are asked:", _apart(on_screen(proposal.reason))]
+    rows.append("Decline, and it is not proposed again. Leave it, and it waits in pending.md.")
     field = {
         "type": "string",
         "title": "In these words",
@@ -108,9 +88,8 @@ def question(proposal: Proposal) -> types.ElicitRequest:
     }
     properties = {} if forgets or len(engram.text) > _LONGEST else {"text": field}
     schema: dict[str, Any] = {"type": "object", "properties": properties}
-    message = "\n\n".join([*rows, _HOW])
     return types.ElicitRequest(
-        params=types.ElicitRequestFormParams(message=message, requested_schema=schema)
+        params=types.ElicitRequestFormParams(message="\n\n".join(rows), requested_schema=schema)
     )
 
 
@@ -134,41 +113,43 @@ def settle(cortex: Cortex, proposal_id: str, reply: types.ElicitResult | None, s
         shown: The mark of the question that they were shown.
     """
     if reply is None or reply.action == "cancel":
-        return _LEFT.format(id=proposal_id)
+        return f"The user was asked and has not decided; it waits in pending.md as {proposal_id}."
     try:
-        return _decided(cortex, proposal_id, reply, shown)
+        return _carry_out(cortex, proposal_id, reply, shown)
     except EntryNotFoundError:
         return _GONE.format(id=proposal_id)
     except EngramdownError as error:
-        return _FAILED.format(why=inert(str(error)))
+        why = inert(str(error))
+        return f"The user was asked, but what they decided could not be carried out: {why}"
 
 
-def _decided(cortex: Cortex, proposal_id: str, reply: types.ElicitResult, shown: str) -> str:
+def _carry_out(cortex: Cortex, proposal_id: str, reply: types.ElicitResult, shown: str) -> str:
     waiting = next((each for each in cortex.pending() if each.id == proposal_id), None)
     if waiting is None:
         return _GONE.format(id=proposal_id)
     if mark(question(waiting)) != shown:
         # They decided on what they saw, and on nothing that took its place.
-        return _CHANGED.format(id=proposal_id)
+        changed = "What the user was asked about was changed meanwhile"
+        return f"{changed}; it waits as {proposal_id}."
     if reply.action == "decline":
         cortex.resolve(proposal_id, "decline")
-        return _DECLINED
+        return "The user was asked and declined; do not propose it again."
     words = (reply.content or {}).get("text")
-    if words is not None and not (isinstance(words, str) and len(words) <= _LONGEST):
+    words = "" if words is None else words
+    if not (isinstance(words, str) and len(words) <= _LONGEST):
         # Whatever they wrote, it is not known that they want the words as they were.
-        return _MISFIT.format(most=_LONGEST, id=proposal_id)
-    return _accepted(cortex, proposal_id, waiting, words or "")
-
-
-def _accepted(cortex: Cortex, proposal_id: str, waiting: Proposal, words: str) -> str:
-    own: str | None = None
-    if words.strip():
-        # What the form showed is not what is meant, if a sign had to be made visible.
-        own = None if words == on_screen(waiting.engram.text) else words
-    receipt = cortex.resolve(proposal_id, "accept", own)
+        return (
+            "What came back from the form of the user is not what it asked for (text: a string of "
+            f"at most {_LONGEST} characters), so nothing is decided; it waits in pending.md as "
+            f"{proposal_id}."
+        )
+    # What the form showed is not what is meant, if a sign had to be made visible.
+    is_own = bool(words.strip()) and words != on_screen(waiting.engram.text)
+    receipt = cortex.resolve(proposal_id, "accept", words if is_own else None)
+    accepted = "The user was asked and accepted."
     if receipt.action == "forgotten":
-        return f"{_ACCEPTED} Forgotten."
+        return f"{accepted} Forgotten."
     where = f"{receipt.file}:{receipt.line}" if receipt.file else "memory"
-    changed = f" In their own words: {inert(receipt.engram.text)!r}." if own else ""
+    changed = f" In their own words: {inert(receipt.engram.text)!r}." if is_own else ""
     did = "Known already" if receipt.action == "merged" else "Remembered"
-    return f"{_ACCEPTED} {did}: {where}, id {receipt.id}.{changed}"
+    return f"{accepted} {did}: {where}, id {receipt.id}.{changed}"
