@@ -11,17 +11,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from engramdown.cli import messages, output
+from engramdown.cli import layout, messages, output
+from engramdown.cli.layout import Line
 from engramdown.cli.process import Place
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-    from engramdown.cli.layout import Line
 
 
 # What other programs call them; hidden, and they work where the command is there.
@@ -228,6 +228,32 @@ def show(lines: Iterable[Line], data: object) -> None:
         output.print_json(data)
     else:
         output.screen().show(lines)
+
+
+def show_dry_run(
+    path: Path,
+    before: str,
+    after: str,
+    data: dict[str, Any],
+    *,
+    name: str = "",
+    more: Iterable[Line] = (),
+) -> None:
+    """Print the diff of a file that would change, or ``data`` with it.
+
+    Args:
+        path: The file.
+        before: Its text as it is.
+        after: Its text as it would be.
+        data: What a program is told of it.
+        name: What a person calls it; by default its path from here.
+        more: What a person is told, too.
+    """
+    rows = layout.diff_rows(before, after, path.name)
+    changes = [{"path": str(path), "diff": "\n".join(rows)}] if rows else []
+    shown = output.file_diff(path, before, after, name)
+    lines = [layout.line((messages.DRY_RUN, "warn")), *shown, *more]
+    show(lines, {**data, "dry_run": True, "changes": changes})
 
 
 label_argument = click.argument("label", metavar="LABEL", shell_complete=complete_labels)

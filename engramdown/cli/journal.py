@@ -15,10 +15,10 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import access, commands, messages, output, process, views
-from engramdown.cli.layout import Line, diff_rows, line, pick, whole
-from engramdown.cli.output import REFUSED, STORE_FAILED, RefusalError, file_diff
+from engramdown.cli.layout import Line, line, pick, whole
+from engramdown.cli.output import STORE_FAILED, RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.user_input import edit_text, keep_text, read_stdin
+from engramdown.cli.user_input import draft_kept, edit_text, read_stdin
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError
 from engramdown.journal import Note, WorkingNotes, preview
@@ -109,24 +109,18 @@ def write(
     except EngramdownError as error:
         if not is_typed:
             raise
-        raise _draft_kept(text, error) from error
+        raise draft_kept(text, error) from error
     data = {
         "changed": not dry_run,
         **_section_data(done.day, done.path, done.section),
         "hidden": list(done.hidden),
     }
-    lines = [whole((f"Wrote {done.path}:{done.section.line}", "good"))]
+    hidden = _hidden_lines(done.hidden)
     if dry_run:
-        rows = diff_rows(done.before, done.after, done.path.name)
-        data |= {"dry_run": True, "changes": [{"path": str(done.path), "diff": "\n".join(rows)}]}
-        shown = file_diff(done.path, done.before, done.after)
-        lines = [line((messages.DRY_RUN, "warn")), *shown]
-    commands.show([*lines, *_hidden_lines(done.hidden)], data)
-
-
-def _draft_kept(text: str, error: EngramdownError) -> RefusalError:
-    """Return the error for a text that could not be written, and say where it is kept."""
-    return RefusalError(f"{error} Your text is kept in {keep_text(text)}")
+        commands.show_dry_run(done.path, done.before, done.after, data, more=hidden)
+        return
+    where = whole((f"Wrote {done.path}:{done.section.line}", "good"))
+    commands.show([where, *hidden], data)
 
 
 def _hidden_lines(kinds: Iterable[str]) -> list[Line]:
@@ -155,7 +149,7 @@ def list_days(place: Place, /, *, limit: int, scope: Scope | None, **_: object) 
     if any(day.problem for day in found):
         raise Exit(STORE_FAILED)
     if not found:
-        _refuse(NO_DAYS)
+        raise RefusalError(NO_DAYS)
 
 
 @click.command("show")
@@ -172,8 +166,8 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> 
         raise click.UsageError(said) from None
     found = journal.day(wanted)
     if found is None:
-        _refuse(f"nothing was written on {day}; `engramdown journal list` shows the days")
-        return
+        nothing = f"nothing was written on {day}; `engramdown journal list` shows the days"
+        raise RefusalError(nothing)
     sections = [_section_data(found.date, found.path, section) for section in found.sections]
     commands.show(_page_lines(found), {**_day_data(found), "sections": sections})
 
@@ -196,13 +190,7 @@ def search_journal(
         found.sort(key=lambda match: -match.score)
     commands.show(match_lines(found[:limit]), [match_data(match) for match in found[:limit]])
     if not found:
-        _refuse(f"nothing in the journal fits {query!r}; try other words")
-
-
-def _refuse(message: str) -> None:
-    """Say that there is nothing, and end with the code for it."""
-    process.complain(message)
-    raise Exit(REFUSED)
+        raise RefusalError(f"nothing in the journal fits {query!r}; try other words")
 
 
 def match_lines(found: Iterable[Match]) -> Iterator[Line]:
@@ -316,7 +304,7 @@ def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
         lines = [title, whole((str(kept.path), "where")), line(), line(note.text)]
         commands.show(lines if note.digest else [], _notes_data(kept, note))
         if not note.digest:
-            _refuse(NO_NOTES)
+            raise RefusalError(NO_NOTES)
         return
     text, act = changed
     seen = kept.read()
@@ -324,11 +312,8 @@ def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
         _show_changed(kept, seen.text, act())
         return
     before, after = (f"{each}\n" if each else "" for each in (seen.text, text))
-    rows = diff_rows(before, after, kept.path.name)
-    changes = [{"path": str(kept.path), "diff": "\n".join(rows)}] if rows else []
-    shown = file_diff(kept.path, before, after, kept.path.name)
-    data = {**_notes_data(kept, seen), "dry_run": True, "changes": changes}
-    commands.show([line((messages.DRY_RUN, "warn")), *shown], data)
+    data = _notes_data(kept, seen)
+    commands.show_dry_run(kept.path, before, after, data, name=kept.path.name)
 
 
 def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:
@@ -373,7 +358,7 @@ def _write_typed(kept: WorkingNotes, text: str, seen: Note) -> Note:
     try:
         return kept.write(text, by="person", expected=seen.digest)
     except EngramdownError as error:
-        raise _draft_kept(text, error) from error
+        raise draft_kept(text, error) from error
 
 
 def _delete(kept: WorkingNotes) -> None:
@@ -390,7 +375,7 @@ def _show_history(kept: WorkingNotes) -> None:
     data = [{"number": at, **version._asdict()} for at, version in enumerate(versions, 1)]
     commands.show(lines, data)
     if not versions:
-        _refuse(f"no notes on {kept.session} were replaced so far")
+        raise RefusalError(f"no notes on {kept.session} were replaced so far")
 
 
 def _show_changed(kept: WorkingNotes, before: str, note: Note | None) -> None:

@@ -16,11 +16,11 @@ from click.exceptions import Exit
 from engramdown import skills as library
 from engramdown.cli import commands, messages, output
 from engramdown.cli.access import meant, opened, start_of
-from engramdown.cli.layout import Line, diff, diff_rows, line, whole
+from engramdown.cli.layout import Line, diff, line, whole
 from engramdown.cli.messages import counted
-from engramdown.cli.output import REFUSED, STORE_FAILED, RefusalError, file_diff
+from engramdown.cli.output import REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.process import Place
-from engramdown.cli.user_input import edit_whole, keep_text, read_stdin
+from engramdown.cli.user_input import draft_kept, edit_whole, read_stdin
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError, StoreError
 from engramdown.markdown import FrontMatter
@@ -275,7 +275,7 @@ def edit_skill(
     except EngramdownError as error:
         if typed is None:
             raise
-        raise RefusalError(f"{error} Your text is kept in {keep_text(typed)}") from error
+        raise draft_kept(typed, error) from error
     text = written.page.render()
     lines = [whole(f"Nothing changed in {written.path}")]
     if text != old:
@@ -365,12 +365,9 @@ def _edit_text(skill: library.Skill) -> str:
 
 
 def _show_dry_run(skill: library.Skill, before: str) -> None:
-    after, name = skill.page.render(), str(skill.path)
-    rows = diff_rows(before, after, skill.path.name)
-    data = {"changed": before != after, **skill_data(skill), "dry_run": True}
-    data["changes"] = [{"path": name, "diff": "\n".join(rows)}] if rows else []
-    changes = file_diff(skill.path, before, after, name)
-    commands.show([line((messages.DRY_RUN, "warn")), *changes], data)
+    after = skill.page.render()
+    data = {"changed": before != after, **skill_data(skill)}
+    commands.show_dry_run(skill.path, before, after, data, name=str(skill.path))
 
 
 @click.command("import")

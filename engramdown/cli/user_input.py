@@ -17,6 +17,7 @@ from click.exceptions import Exit
 
 from engramdown.cli import messages, output, process, views
 from engramdown.cli.output import REFUSED, RefusalError
+from engramdown.errors import EngramdownError
 
 
 def read_stdin() -> str:
@@ -67,6 +68,11 @@ def keep_text(text: str) -> Path:
     with os.fdopen(descriptor, "wb") as file:
         file.write(text.encode("utf-8", "surrogateescape"))
     return Path(name)
+
+
+def draft_kept(text: str, error: EngramdownError) -> RefusalError:
+    """Return the error for a text that could not be written, which says where it is kept."""
+    return RefusalError(f"{error} Your text is kept in {keep_text(text)}")
 
 
 def _check_editor(instead: str) -> None:

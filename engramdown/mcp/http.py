@@ -20,8 +20,7 @@ import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown.errors import SettingsError, StoreError
 from engramdown.storage import Disk, closing, open_regular
@@ -39,11 +38,6 @@ _SHUTDOWN: Final = 1
 _HTTP_PORT: Final = 80
 """The port that a Host header need not name."""
 _COMMAND: Final = "mcp"
-_NOT_LOOPBACK: Final = (
-    "{host!r} is not a loopback address, and memory is served on this machine only: give "
-    "127.0.0.1, ::1 or localhost; from elsewhere, use an SSH tunnel"
-)
-_TAKEN: Final = "{port} cannot be used on {host} ({why}); give another, or 0 for a free one"
 _NO_TOKEN: Final = "show the token: `engramdown mcp --http --print-config json` prints it\n"  # noqa: S105 - a message
 _TOKEN_BYTES: Final = 32
 _LONGEST_FILE: Final = 1_000
@@ -85,7 +79,8 @@ def bind(host: str = HOST, port: int = PORT) -> Address:
         listening.listen()
     except OSError as error:
         listening.close()
-        reason = _TAKEN.format(port=port, host=host, why=error.strerror or str(error))
+        why = error.strerror or str(error)
+        reason = f"{port} cannot be used on {host} ({why}); give another, or 0 for a free one"
         raise SettingsError(_COMMAND, "--port", reason) from None
     return Address(listening, in_url(host), int(listening.getsockname()[1]))
 
@@ -108,7 +103,11 @@ def _loopback(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
         named = HOST if host.casefold() == "localhost" else host.strip("[]")
         if (address := ipaddress.ip_address(named)).is_loopback:
             return address
-    raise SettingsError(_COMMAND, "--host", _NOT_LOOPBACK.format(host=host))
+    reason = (
+        f"{host!r} is not a loopback address, and memory is served on this machine only: give "
+        "127.0.0.1, ::1 or localhost; from elsewhere, use an SSH tunnel"
+    )
+    raise SettingsError(_COMMAND, "--host", reason)
 
 
 def url_of(host: str, port: int) -> str:
@@ -127,7 +126,10 @@ async def serve(
     import uvicorn
     from mcp.server.transport_security import TransportSecuritySettings
 
-    hosts = _hosts(address)
+    # The Host headers that mean this server.
+    names = sorted({address.host, "127.0.0.1", "localhost", "[::1]"})
+    hosts = [f"{name}:{address.port}" for name in names]
+    hosts += names if address.port == _HTTP_PORT else []
     security = TransportSecuritySettings(
         allowed_hosts=hosts, allowed_origins=[f"http://{each}" for each in hosts]
     )
@@ -147,24 +149,13 @@ async def serve(
         timeout_graceful_shutdown=_SHUTDOWN,
     )
     # uvicorn ends by itself and raises the signal again, so that it ends us too.
-    before = signal.signal(signal.SIGTERM, _exit)
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         ready()
         await uvicorn.Server(config).serve(sockets=[address.socket])
     finally:
         signal.signal(signal.SIGTERM, before)
         address.socket.close()
-
-
-def _exit(_number: int, _frame: FrameType | None) -> NoReturn:
-    sys.exit(0)
-
-
-def _hosts(address: Address) -> list[str]:
-    """Return the Host headers that mean this server."""
-    names = sorted({address.host, "127.0.0.1", "localhost", "[::1]"})
-    hosts = [f"{name}:{address.port}" for name in names]
-    return hosts + names if address.port == _HTTP_PORT else hosts
 
 
 class TokenGuard:
@@ -201,15 +192,8 @@ def token_of(home: Path) -> str:
     """
     path = home / TOKEN_FILE
     token = _read_token(path)
-    if token is None:
-        _make_token(path)
-        token = _read_token(path)
-    if token is None:
-        raise StoreError(f"{path}: somebody removes it as soon as it is written; look who")
-    return token
-
-
-def _make_token(path: Path) -> None:
+    if token is not None:
+        return token
     disk = Disk()
     disk.make_folder(path.parent)
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -220,6 +204,10 @@ def _make_token(path: Path) -> None:
             disk.publish(new, path)
     finally:
         disk.unlink(new)
+    token = _read_token(path)
+    if token is None:
+        raise StoreError(f"{path}: somebody removes it as soon as it is written; look who")
+    return token
 
 
 def _read_token(path: Path) -> str | None:
