@@ -256,10 +256,7 @@ def entry_changes(file: str, before: Document, after: Document) -> Iterator[Chan
     # Blocks are equal only to themselves.
     start = common(old, new)
     end = common(old[start:][::-1], new[start:][::-1])
-    found = compare(
-        Document(old[start : len(old) - end]),
-        Document(new[start : len(new) - end]),
-    )
+    found = compare(Document(old[start : len(old) - end]), Document(new[start : len(new) - end]))
     for a, b in found.kept:
         if a.block.raw != b.block.raw:
             yield Change(entry_id(b), file, a.block.raw, b.block.raw)

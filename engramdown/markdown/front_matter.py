@@ -56,11 +56,7 @@ _QUOTED: Final = {
 }
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([\s\S]))")
 _ESCAPES: Final = dict(
-    zip(
-        '0abt\tnvfre "/\\N_LP',
-        '\0\a\b\t\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029',
-        strict=True,
-    )
+    zip('0abt\tnvfre "/\\N_LP', '\0\a\b\t\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029', strict=True)
 )
 # A letter first, so that it is no number and no date; no colon or hash that could mean something.
 _BARE: Final = re.compile(
@@ -69,13 +65,7 @@ _BARE: Final = re.compile(
 )
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _UNPRINTABLE: Final = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_OPAQUE: Final = {
-    "&": "an anchor",
-    "*": "an alias",
-    "!": "a tag",
-    "[": "a list",
-    "{": "a mapping",
-}
+_OPAQUE: Final = {"&": "an anchor", "*": "an alias", "!": "a tag", "[": "a list", "{": "a mapping"}
 _TABBED: Final = re.compile(r"\n\t++[^\s#]")
 _CLOSES: Final = {"[": "]", "{": "}"}
 _STRINGS: Final = re.compile(r"""'(?:[^']|'')*+'|"(?:[^"\\]|\\[\s\S])*+"|(?:^|\s)#[^\n]*+""")
