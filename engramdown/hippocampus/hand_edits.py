@@ -23,32 +23,9 @@ from typing import Final, NamedTuple
 
 from engramdown.clock import today
 from engramdown.engram import fold
-from engramdown.hippocampus import placement
-from engramdown.hippocampus.changeset import (
-    Act,
-    Draft,
-    OutOfStepError,
-    Slot,
-    entry_changes,
-    lift_tombstones,
-    new_id,
-    new_step,
-    retire,
-    verify,
-)
+from engramdown.hippocampus import changeset, git_state
+from engramdown.hippocampus.changeset import Act, Draft, OutOfStepError, Slot
 from engramdown.hippocampus.entry import address, entry_id
-from engramdown.hippocampus.git_state import (
-    committed_lately,
-    is_at_work,
-    is_kept,
-    is_merging,
-    is_restored,
-    known_to_git,
-    moved_since,
-    raced,
-    raced_since,
-    standing,
-)
 from engramdown.hippocampus.history import CLONED, History, Part, Past, Step, digest
 from engramdown.hippocampus.placement import copies_of, raw_entries, split_task, tombstones_of
 from engramdown.hippocampus.snapshot import Reader, decoded, encoded, states
@@ -56,7 +33,7 @@ from engramdown.hippocampus.transaction import Staging
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, PENDING, is_of_lessons, kind_in
 from engramdown.markdown.blocks import marker
 from engramdown.markdown.document import Document, Placed, parse
-from engramdown.markdown.merge import Changes, compare, merge
+from engramdown.markdown.merge import compare, merge
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
 from engramdown.storage.disk import Disk
 
@@ -119,44 +96,45 @@ def respond(
         today: ``YYYY-MM-DD``.
         marks: What was yet to be marked as verified in the file before.
     """
-    saved, stale = draft.get(edit.file), edit.base != edit.seen
-    head = parse(edit.head)
+    file, saved, head = edit.file, draft.get(edit.file), parse(edit.head)
     base = head if edit.base == edit.head else parse(edit.base)
-    merged = merge(base, head, saved)
-    changes = compare(base, saved)
-    draft.put(edit.file, merged.document)
+    merged, changes = merge(base, head, saved), compare(base, saved)
+    draft.put(file, merged.document)
     # What stood there last: copies are as we left them, whatever the editor knew.
-    now = {_id(placed): placed for placed in reversed(head.placed()) if _has_id(placed)}
-    verified = _follow(draft, edit.file, changes, now)
-    removed = []
-    if edit.file != ARCHIVE:
-        kinds = {id(placed) for placed in raw_entries(edit.file, base)}
-        for placed in changes.removed:
-            counts = id(placed) in kinds or edit.file == PENDING
-            last = now.get(_id(placed), placed)
-            known = last if last.block.text == placed.block.text else placed
-            if counts and not stands_elsewhere(known):
-                removed += _retire_removed(draft, edit.file, known, new_id(), today)
-                _remove_copies(draft, edit.file, last)
-        for lost in merged.lost:
-            record = _record(edit.file, lost, "conflict", "engramdown")
-            retire(draft, lost, record, new_id(), today)
-    if edit.file not in ASIDE:
-        for placed in changes.added:
-            _let_back(draft, edit, placed)
-        if stale:
-            said = {placed.block.text for placed in saved.placed()}
-            unknown = compare(base, parse(edit.seen)).added
-            left = [placed for placed in unknown if placed.block.text not in said]
-            _ask_about(draft, edit.file, left, new_id, today)
-    ids = tuple(_id(placed) for placed in verified)
-    if edit.file not in ASIDE:
-        new = (_id(placed) + address(placed.block.text) for placed in verified)
-        marks = (*(mark for mark in marks if not mark.startswith(ids)), *new)[-_MARKS:]
-        if draft.get(edit.file).render() != saved.render():
-            document, marks = verify(draft.get(edit.file), marks)
-            draft.put(edit.file, document)
-    return Response(stale, ids, tuple(removed), marks)
+    last = {placed.id: placed for placed in reversed(head.placed()) if placed.id}
+    for old, new in changes.kept if file == LESSONS else ():
+        _refile(draft, old, new)
+    reworded = [(old, new) for old, new in changes.reworded if new.id]
+    removed: list[str] = []
+    if file != ARCHIVE:
+        entries = {id(placed) for placed in raw_entries(file, base)}
+        gone = [each for each in changes.removed if file == PENDING or id(each) in entries]
+        for old, new in reworded if file not in ASIDE else ():
+            _reword_copies(draft, file, last.get(new.id, old), new)
+        for placed in gone:
+            before = last.get(placed.id, placed)
+            known = before if before.text == placed.text else placed
+            if not stands_elsewhere(known):
+                removed += _retire_removed(draft, file, known, new_id(), today)
+                _remove_copies(draft, file, before)
+        _retire_lost(draft, file, merged.lost, new_id, today)
+    if file in ASIDE:
+        verified = tuple(new.id for _, new in reworded)
+        return Response(edit.base != edit.seen, verified, (*removed,), marks)
+    for placed in changes.added:
+        _let_back(draft, edit, placed)
+    if edit.base != edit.seen:
+        said = {placed.text for placed in saved.placed()}
+        unknown = compare(base, parse(edit.seen)).added
+        left = [placed for placed in unknown if placed.text not in said]
+        _ask_about(draft, file, left, new_id, today)
+    verified = tuple(new.id for _, new in reworded)
+    marks = tuple(mark for mark in marks if not mark.startswith(verified))
+    marks = (*marks, *(new.id + address(new.text) for _, new in reworded))[-_MARKS:]
+    if draft.get(file).render() != saved.render():
+        document, marks = changeset.verify(draft.get(file), marks)
+        draft.put(file, document)
+    return Response(edit.base != edit.seen, verified, (*removed,), marks)
 
 
 def carry_over(draft: Draft, edit: HandEdit, new_id: Callable[[], str], today: str) -> None:
@@ -166,135 +144,109 @@ def carry_over(draft: Draft, edit: HandEdit, new_id: Callable[[], str], today: s
     """
     merged = merge(parse(edit.base), parse(edit.head), draft.get(edit.file))
     draft.put(edit.file, merged.document)
-    for lost in merged.lost:
-        retire(draft, lost, _record(edit.file, lost, "conflict", "engramdown"), new_id(), today)
+    _retire_lost(draft, edit.file, merged.lost, new_id, today)
 
 
-def _follow(draft: Draft, file: str, changes: Changes, now: Mapping[str, Placed]) -> list[Placed]:
-    """Let copies follow what was changed; return what was reworded."""
-    for old, new in changes.kept:
-        _refile(draft, file, old, new)
-    reworded = [(old, new) for old, new in changes.reworded if _has_id(new)]
-    for old, new in reworded:
-        _reword_copies(draft, file, now.get(_id(new), old), new)
-    return [new for _, new in reworded]
+def _retire_lost(
+    draft: Draft, file: str, lost: Iterable[Placed], new_id: Callable[[], str], today: str
+) -> None:
+    """Put words of ours that gave way to a person's into the archive."""
+    for placed in lost:
+        record = _record(file, placed, "conflict", "engramdown")
+        changeset.retire(draft, placed, record, new_id(), today)
+
+
+def _refile(draft: Draft, old: Placed, new: Placed) -> None:
+    """Let the copy under a topic follow a lesson that got another one."""
+    was, now = copies_of(LESSONS, old.metadata), copies_of(LESSONS, new.metadata)
+    for name in was if was != now else ():
+        copy = _find(draft.get(name), old.id, old.text)
+        if copy is not None:
+            draft.remove(name, copy.block)
+    for name in now if was != now else ():
+        if not draft.get(name).same(new.text):
+            # In the old words: a change of the words follows, as in every copy.
+            draft.add(name, old.text, new.metadata)
 
 
 def _reword_copies(draft: Draft, file: str, old: Placed, new: Placed) -> None:
     """Let the copies of a changed entry under a topic follow, marked as verified."""
-    if file in ASIDE:
-        return
-    meta = new.block.meta or Metadata()
-    block = _find(draft.get(file), meta.get("id"), new.block.text)
     # What an assistant noted of it meanwhile is in the merged line alone.
-    meta = (block.block.meta if block else None) or meta
+    meta = (_find(draft.get(file), new.id, new.text) or new).block.meta or new.metadata
     verified = meta.update({"basis": "verified"})
-    names = [*copies_of(file, old.block.meta or Metadata()), *copies_of(file, meta)]
-    for name in dict.fromkeys(names):
+    for name in dict.fromkeys([*copies_of(file, old.metadata), *copies_of(file, meta)]):
         copies = draft.get(name)
-        copy = _find(copies, meta.get("id"), old.block.text)
+        copy = _find(copies, meta.get("id"), old.text)
         if copy is not None:
-            draft.put(name, copies.replace(copy.block, new.block.text, verified))
+            draft.put(name, copies.replace(copy.block, new.text, verified))
 
 
 def _remove_copies(draft: Draft, file: str, placed: Placed) -> list[tuple[str, Placed]]:
     """Take out the copies of an entry that a person took out; return them, with their files."""
-    if draft.get(file).same(placed.block.text):
-        return []
-    names = copies_of(file, placed.block.meta or Metadata())
-    found = [(name, _find(draft.get(name), _id(placed), placed.block.text)) for name in names]
-    copies = [(name, copy) for name, copy in found if copy is not None]
-    for name, copy in copies:
-        draft.remove(name, copy.block)
+    copies = []
+    if not draft.get(file).same(placed.text):
+        for name in copies_of(file, placed.metadata):
+            copy = _find(draft.get(name), placed.id, placed.text)
+            if copy is not None:
+                draft.remove(name, copy.block)
+                copies.append((name, copy))
     return copies
-
-
-def _refile(draft: Draft, file: str, old: Placed, new: Placed) -> None:
-    """Let the copy under a topic follow a lesson that got another one."""
-    meta = new.block.meta or Metadata()
-    was, now = copies_of(file, old.block.meta or Metadata()), copies_of(file, meta)
-    if file != LESSONS or was == now:
-        return
-    for name in was:
-        copy = _find(draft.get(name), _id(old), old.block.text)
-        if copy is not None:
-            draft.remove(name, copy.block)
-    for name in now:
-        if not draft.get(name).same(new.block.text):
-            # In the old words: a change of the words follows, as in every copy.
-            draft.add(name, old.block.text, meta)
 
 
 def _retire_removed(
     draft: Draft, file: str, placed: Placed, entry_id: str, today: str
 ) -> list[str]:
     """Leave a tombstone for an entry that a person took out, and take out its copies."""
-    text = placed.block.text
-    if draft.get(file).same(text) or not _is_proposed(file, placed):
+    if draft.get(file).same(placed.text):
         return []
-    plain = split_task(text)[1] if file == PENDING else text
-    meta = placed.block.meta or Metadata()
-    # A question about memories that stand was answered; its words are nothing to be kept out.
-    asked = KEPT if meta.get("op") in OPERATIONS else "declined"
-    reason = asked if file == PENDING else "deleted"
+    plain, reason = placed.text, "deleted"
+    if file == PENDING:
+        operation = placed.metadata.get("op")
+        tick, plain = split_task(placed.text)
+        # A note, or our question, says no to nothing when it is taken out. A question about
+        # memories that stand was answered; its words are nothing to be kept out.
+        if not tick or operation == "forget":
+            return []
+        reason = KEPT if operation in OPERATIONS else "declined"
     for name, copy in _remove_copies(draft, file, placed):
         # From there it comes back to both places.
         placed, file = (copy, name) if name == LESSONS else (placed, file)
     if not tombstones_of(draft.get(ARCHIVE), plain):
-        retire(draft, placed, _record(file, placed, reason, "person"), entry_id, today)
+        changeset.retire(draft, placed, _record(file, placed, reason, "person"), entry_id, today)
     return [plain]
 
 
 def _let_back(draft: Draft, edit: HandEdit, placed: Placed) -> None:
     """What a person writes again is not kept out; with its topic's file a lesson is back whole."""
-    meta, text = placed.block.meta or Metadata(), placed.block.text
-    graves = [block.meta or Metadata() for block in tombstones_of(draft.get(ARCHIVE), text)]
-    went = {grave.get("was") for grave in graves if grave.get("id") == meta.get("id")}
-    lift_tombstones(draft, text, _kind(edit.file, placed))
+    meta, text = placed.metadata, placed.text
+    graves = tombstones_of(draft.get(ARCHIVE), text)
+    went = {grave.value("was") for grave in graves if grave.value("id") == placed.id}
+    changeset.lift_tombstones(draft, text, _kind(edit.file, placed))
     is_copy = not edit.head and edit.file in copies_of(LESSONS, meta)
     if is_copy and LESSONS in went and not draft.get(LESSONS).same(text):
         draft.add(LESSONS, text, meta)
-
-
-def _is_proposed(file: str, placed: Placed) -> bool:
-    """Whether taking the line out says no to its words: not for a note, nor for our question."""
-    if file != PENDING:
-        return True
-    meta = placed.block.meta or Metadata()
-    return bool(split_task(placed.block.text)[0]) and meta.get("op") != "forget"
 
 
 def _ask_about(
     draft: Draft, file: str, left: Iterable[Placed], new_id: Callable[[], str], today: str
 ) -> None:
     """Ask, once about each, whether lines that a stale editor did not know were to be deleted."""
-    stands, asked = draft.get(file), _asked(draft)
+    stands = draft.get(file)
+    waiting = [placed.metadata for placed in draft.get(PENDING).placed()]
+    asked = {meta.get("of") for meta in waiting if meta.get("op") == "forget"}
     for placed in left:
-        if stands.same(placed.block.text) and entry_id(placed) not in asked:
+        if stands.same(placed.text) and entry_id(placed) not in asked:
             asked.add(entry_id(placed))
-            _ask(draft, file, placed, new_id(), today)
-
-
-def _ask(draft: Draft, file: str, placed: Placed, question_id: str, today: str) -> None:
-    """Ask whether a line was meant to be deleted."""
-    question = Metadata().update(
-        {
-            "id": question_id,
-            "kind": _kind(file, placed),
-            "source": "consolidation",
-            "op": "forget",
-            "of": entry_id(placed),
-            "reason": "saved from an editor that was opened before this line was written",
-            "ts": today,
-        }
-    )
-    draft.add(PENDING, f"[ ] Delete: {placed.block.text}", question)
-
-
-def _asked(draft: Draft) -> set[str]:
-    """Return the ids of the lines that a question of :func:`_ask` waits about."""
-    metas = [placed.block.meta or Metadata() for placed in draft.get(PENDING).placed()]
-    return {meta.get("of") for meta in metas if meta.get("op") == "forget"}
+            values = {
+                "id": new_id(),
+                "kind": _kind(file, placed),
+                "source": "consolidation",
+                "op": "forget",
+                "of": entry_id(placed),
+                "reason": "saved from an editor that was opened before this line was written",
+                "ts": today,
+            }
+            draft.add(PENDING, f"[ ] Delete: {placed.text}", Metadata().update(values))
 
 
 def _record(file: str, placed: Placed, reason: str, by: str) -> dict[str, str]:
@@ -302,21 +254,13 @@ def _record(file: str, placed: Placed, reason: str, by: str) -> dict[str, str]:
 
 
 def _kind(file: str, placed: Placed) -> str:
-    return kind_in(file, placed.kind, (placed.block.meta or Metadata()).get("kind"))
+    return kind_in(file, placed.kind, placed.metadata.get("kind"))
 
 
 def _find(document: Document, entry_id: str, text: str) -> Placed | None:
-    same = [placed for placed in document.placed() if _id(placed) == entry_id]
-    exact = (placed for placed in same if fold(placed.block.text) == fold(text))
-    return next(exact, None)
-
-
-def _id(placed: Placed) -> str:
-    return placed.block.meta.get("id") if placed.block.meta else ""
-
-
-def _has_id(placed: Placed) -> bool:
-    return bool(_id(placed))
+    """Return the entry with this id that says the same."""
+    same = (placed for placed in document.placed() if placed.id == entry_id)
+    return next((placed for placed in same if fold(placed.text) == fold(text)), None)
 
 
 # One entry is one difference, however many lines it has.
@@ -349,21 +293,7 @@ class Base(NamedTuple):
     back: int
 
 
-class _State(NamedTuple):
-    """A state of the file.
-
-    Attributes:
-        text: The text.
-        how: How it came about, see :class:`engramdown.hippocampus.history.Past`.
-        way: The splices that lead to the state before it; none if that is not known.
-    """
-
-    text: str
-    how: str = ""
-    way: tuple[Part, ...] = ()
-
-
-class _Found(NamedTuple):
+class _Candidate(NamedTuple):
     """A state that may be the base.
 
     Attributes:
@@ -401,24 +331,69 @@ def find_base(seen: str, past: Iterable[Past], saved: str) -> Base:
         if nothing is left, it is a person who deleted that. How an editor lays out the lines does
         not count.
     """
-    search = _Search(seen, saved)
-    for at, state in enumerate(_states(seen, past)):
-        search.look(Base(state.text, at), state)
-        if search.in_vain > _IN_VAIN:
+    compared, lines = _Comparison(seen, saved), _lines(saved)
+    is_one_less = compared.is_one_less()
+    best: dict[int, _Candidate] = {}  # By age, the newest first.
+    age = in_vain = 0
+    is_followed, is_ours = False, True  # Ours: all that came since, and no save of a person's.
+    # The newest state that reads as what was saved; whether it is their own last save, and
+    # whether our lines went into the file behind that.
+    equal: tuple[int, bool, bool] | None = None
+    for back, (text, how, way) in enumerate(_states(seen, past)):
+        if compared.is_possible():
+            in_vain = 0
+            # What they saved last is what their editor holds, if no state since explains more.
+            is_last = how == "saved" and age < _BEFORE
+            found = _Candidate(Base(text, back), *compared.figures())
+            known = best.get(age)
+            rank = (found.edits, not is_last, found.cost)
+            if known is None or rank < (known.edits, True, known.cost):
+                best[age] = found
+            if equal is None and not found.cost and _lines(text) == lines:
+                equal = back, is_last, is_last and is_followed
+        elif (in_vain := in_vain + 1) > _IN_VAIN:
             break
-    return search.chosen()
+        age, is_followed = max(age, _AGES.get(how, 0)), how == "followed"
+        is_ours = is_ours and not how and len(way) == 1
+        for part in way:
+            compared.go_back(text, part, is_ours=is_ours)
+            text = part.backward(text)  # noqa: PLW2901 - the state before it
+    chosen = _best(best)
+    back, is_last, is_again = equal or (0, False, False)
+    # Somebody made the file as it was then, and knew what came after it; unless they saved once
+    # more what they saved last.
+    is_taken_back = chosen is not None and chosen.back == back and not is_again
+    is_taken_back = is_taken_back and (is_one_less or not (is_last or parse(saved).placed()))
+    if chosen is None or (is_taken_back and best.keys() != {_BEFORE}):
+        return Base(seen, 0)
+    return chosen
 
 
-def _states(seen: str, past: Iterable[Past]) -> Iterator[_State]:
-    """Yield the states in the order in which they stood on the disk, the newest first."""
+def _best(best: Mapping[int, _Candidate]) -> Base | None:
+    """Return the newest state, or an older one that explains more than any since."""
+    chosen: _Candidate | None = None
+    for age, each in best.items():
+        lines, ids = _NEEDED[age]
+        # What is missing an editor of that age explains, and a deletion does not.
+        if chosen is None or (chosen.cost - each.cost >= lines and chosen.gone - each.gone >= ids):
+            chosen = each
+    return chosen.base if chosen else None
+
+
+def _states(seen: str, past: Iterable[Past]) -> Iterator[tuple[str, str, tuple[Part, ...]]]:
+    """Yield the states in the order in which they stood on the disk, the newest first.
+
+    Each comes with how it came about, see :class:`engramdown.hippocampus.history.Past`, and the
+    splices that lead to the state before it; none if that is not known.
+    """
     text = seen
     for how, way in _ways_back(past):
-        yield _State(text, how, way)
+        yield text, how, way
         for part in way:
             if not text.startswith(part.new, part.at):
                 return  # Somebody wrote into the journal.
             text = part.backward(text)
-    yield _State(text)
+    yield text, "", ()
 
 
 def _ways_back(past: Iterable[Past]) -> Iterator[tuple[str, tuple[Part, ...]]]:
@@ -430,91 +405,21 @@ def _ways_back(past: Iterable[Past]) -> Iterator[tuple[str, tuple[Part, ...]]]:
     steps = iter(past)
     newer: tuple[str, tuple[Part, ...]] | None = None
     for each in steps:
-        if newer is None or each.how != "displaced":
-            if newer is not None:
-                yield newer
-            newer = each.how, (each.part,)
+        if newer is not None and each.how == "displaced":
+            yield newer[0], (*newer[1], each.part)
+            yield "followed", (each.part.reversed(),)
+            before = next(steps, None)
+            newer = ("saved", (each.part, before.part)) if before is not None else None
             continue
-        yield newer[0], (*newer[1], each.part)
-        yield "followed", (each.part.reversed(),)
-        before = next(steps, None)
-        newer = ("saved", (each.part, before.part)) if before is not None else None
+        if newer is not None:
+            yield newer
+        newer = each.how, (each.part,)
     if newer is not None:
         yield newer
 
 
-def _explains_more(older: _Found, best: _Found, age: int) -> bool:
-    """Whether an editor of that age explains what is missing, and a deletion does not."""
-    lines, ids = _NEEDED[age]
-    return best.cost - older.cost >= lines and best.gone - older.gone >= ids
-
-
-class _Search:
-    """Looks at one state after the other, from the newest on.
-
-    Attributes:
-        in_vain: How many in a row did not come into question.
-    """
-
-    def __init__(self, seen: str, saved: str) -> None:
-        self.in_vain = 0
-        self._saved, self._said = saved, _said(saved)
-        self._own = _Compared(seen, saved)
-        self._newest = Base(seen, 0)
-        self._is_one_less = self._own.is_one_less()
-        self._best: dict[int, _Found] = {}  # By age, the newest first.
-        self._age = 0
-        self._followed = False
-        self._is_ours = True  # All that came since, and no save of a person's.
-        # The newest state that reads as what was saved; whether it is their own last save, and
-        # whether our lines went into the file behind that.
-        self._equal: tuple[int, bool, bool] | None = None
-
-    def look(self, base: Base, state: _State) -> None:
-        """Take a state into account, and go on to the one before it."""
-        own, how = self._own, state.how
-        if own.comes_into_question():
-            self.in_vain = 0
-            self._consider(_Found(base, own.edits, own.cost, own.gone), how)
-            if self._equal is None and not own.cost and _said(base.text) == self._said:
-                last = how == "saved" and self._age < _BEFORE
-                self._equal = base.back, last, last and self._followed
-        else:
-            self.in_vain += 1
-        self._age = max(self._age, _AGES.get(how, 0))
-        self._followed = how == "followed"
-        text = state.text
-        self._is_ours = self._is_ours and not how and len(state.way) == 1
-        for part in state.way:
-            own.go_back(text, part, is_ours=self._is_ours)
-            text = part.backward(text)
-
-    def chosen(self) -> Base:
-        """Return the base."""
-        best: _Found | None = None
-        for age, found in self._best.items():
-            if best is None or _explains_more(found, best, age):
-                best = found
-        only_older = self._best.keys() == {_BEFORE}
-        if best is None or (not only_older and self._is_taken_back(best.base)):
-            return self._newest
-        return best.base
-
-    def _consider(self, found: _Found, how: str) -> None:
-        best = self._best.get(self._age)
-        # What they saved last is what their editor holds, if no state since explains more.
-        last = how == "saved" and self._age < _BEFORE
-        rank = (found.edits, not last, found.cost)
-        if best is None or rank < (best.edits, True, best.cost):
-            self._best[self._age] = found
-
-    def _is_taken_back(self, base: Base) -> bool:
-        """Whether somebody made the file as it was in ``base``, and knew what came after it."""
-        back, last, again = self._equal or (0, False, False)
-        if base.back != back or again:
-            # They saved once more what they saved last.
-            return False
-        return self._is_one_less or not (last or parse(self._saved).placed())
+# What sort of thing it is, and the thing.
+_Thing = tuple[str, str]
 
 
 class _Overlap:
@@ -526,26 +431,18 @@ class _Overlap:
         extra: How many it has that are not wanted.
     """
 
-    def __init__(self, wanted: Iterable[str], has: Iterable[str]) -> None:
+    def __init__(self, wanted: Iterable[_Thing]) -> None:
         self._wanted = {*wanted}
-        self.has: Counter[str] = Counter()
-        self.missing = len(self._wanted)
-        self.extra = 0
-        for each in has:
-            self.count(each, 1)
+        self.has: Counter[_Thing] = Counter()
+        self.missing, self.extra = len(self._wanted), 0
 
-    @property
-    def difference(self) -> int:
-        """How many only one of both is or has."""
-        return self.missing + self.extra
-
-    def want(self, thing: str) -> None:
+    def want(self, thing: _Thing) -> None:
         """Want a thing from now on that the side has not."""
         if thing not in self._wanted and not self.has[thing]:
             self._wanted.add(thing)
             self.missing += 1
 
-    def count(self, thing: str, by: int) -> None:
+    def count(self, thing: _Thing, by: int) -> None:
         """Have one more (``by`` is 1) or one less (-1) of a thing."""
         before = self.has[thing]
         self.has[thing] += by
@@ -559,51 +456,48 @@ class _Overlap:
             self.extra += by
 
 
-class _Compared:
+class _Comparison:
     """The lines and ids of one state beside what was saved."""
 
     def __init__(self, seen: str, saved: str) -> None:
-        lines, ids = _said(seen), _ID.findall(seen)
-        saved_lines, self._saved_ids = {*_said(saved)}, {*_ID.findall(saved)}
-        self._saved_lines = saved_lines
-        told, saved_told = [*map(_split, lines)], [*map(_split, saved_lines)]
-        self._saved_words = {words for words, _ in saved_told}
-        self._words = _Overlap(self._saved_words, (words for words, _ in told))
-        self._metas = _Overlap(*((meta for _, meta in each if meta) for each in (saved_told, told)))
-        self._entries = _Overlap(_entries(saved_told), _entries(told))
-        self._ids = _Overlap(self._saved_ids, ids)
+        self._saved, there = {*_things(saved)}, [*_things(seen)]
+        shared = self._saved.intersection(there)
+        self._words, self._metas, self._entries, self._ids = (
+            _Overlap(thing for thing in self._saved if thing[0] == sort)
+            for sort in ("words", "metadata", "entry", "id")
+        )
         # What an editor knows it has read: no state without it comes into question.
-        self._read_lines = _Overlap(saved_lines.intersection(lines), lines)
-        self._read_ids = _Overlap(self._saved_ids.intersection(ids), ids)
-        self._knows_ours = not self._saved_ids.isdisjoint(ids)
+        self._read = _Overlap(thing for thing in shared if thing[0] in ("line", "id"))
+        self._knows_ours = any(sort == "id" for sort, _ in shared)
+        self._overlaps = {
+            "line": (self._read,),
+            "words": (self._words,),
+            "metadata": (self._metas,),
+            "entry": (self._entries,),
+            "id": (self._ids, self._read),
+        }
+        self._count(there, 1)
 
-    @property
-    def cost(self) -> int:
-        """How many lines and ids only one of the two has."""
-        return self._words.difference + self._metas.difference + self._ids.difference
-
-    @property
-    def edits(self) -> int:
-        """How many lines only one of the two has, or has in other words."""
+    def figures(self) -> tuple[int, int, int]:
+        """Return how many edits there would be, how many lines and ids differ, and what is gone."""
+        words = self._words.missing + self._words.extra
+        others = (self._metas.missing, self._metas.extra, self._ids.missing, self._ids.extra)
         reworded = self._entries.missing - self._ids.missing
-        return max(self._words.difference - reworded, 0)
+        return max(words - reworded, 0), words + sum(others), self._ids.extra
 
-    @property
-    def gone(self) -> int:
-        """How many ids the state has and what was saved has not."""
-        return self._ids.extra
-
-    def comes_into_question(self) -> bool:
+    def is_possible(self) -> bool:
         """Whether an editor that held this state may have saved what was saved."""
-        if self._read_lines.missing or self._read_ids.missing:
-            return False
-        return self._knows_ours or self._is_half_kept()
+        if self._read.missing or self._knows_ours:
+            return not self._read.missing
+        # Half of it is kept. An entry counts once: its metadata goes with it.
+        said = self._words.has.keys()
+        return 2 * len(self._saved & said) >= len(said)
 
     def is_one_less(self) -> bool:
         """Whether nothing but one entry, at most, is in the state alone."""
         missing = self._words.missing + self._metas.missing + self._ids.missing
-        entries = [each for each in self._words.has if marker(each)]
-        return not missing and len({*entries} - self._saved_words) <= 1 >= self._ids.extra
+        entries = {words for words in self._words.has if marker(words[1])}
+        return not missing and len(entries - self._saved) <= 1 >= self._ids.extra
 
     def go_back(self, text: str, part: Part, *, is_ours: bool = False) -> None:
         """Go from ``text``, which ``part`` made, to the state before it.
@@ -611,34 +505,28 @@ class _Compared:
         What we took out (``is_ours``) was read before, as nobody types it, metadata and all. What
         a person took out they may put back: an editor keeps it for them.
         """
-        start, end = _around(text, part.at, part.at + len(part.new))
-        before = text[start : part.at] + part.old + text[part.at + len(part.new) : end]
-        if is_ours:
-            for line in self._saved_lines.intersection(_said(before)):
-                self._read_lines.want(line)
+        end = part.at + len(part.new)
+        # The lines that the splice touches: whether one goes on depends on the first characters
+        # of the two after it.
+        first = text.rfind("\n", 0, max(part.at - _AHEAD, 0))
+        while first >= 0 and not _UNIT.match(text, first):
+            first = text.rfind("\n", 0, first)
+        last = _UNIT.search(text, end)
+        stop = last.start() if last else len(text)
+        before = [*_things(text[first + 1 : part.at] + part.old + text[end:stop])]
+        for thing in self._saved.intersection(before) if is_ours else ():
+            if thing[0] == "line":
+                self._read.want(thing)
         self._count(before, 1)
-        self._count(text[start:end], -1)
+        self._count(_things(text[first + 1 : stop]), -1)
 
-    def _count(self, text: str, by: int) -> None:
-        for line in _said(text):
-            self._read_lines.count(line, by)
-            words, meta = _split(line)
-            self._words.count(words, by)
-            if meta:
-                self._metas.count(meta, by)
-            for entry in _entries([(words, meta)]):
-                self._entries.count(entry, by)
-        for each in _ID.findall(text):
-            self._ids.count(each, by)
-            self._read_ids.count(each, by)
-
-    def _is_half_kept(self) -> bool:
-        # An entry counts once: whoever takes it out takes its metadata out with it.
-        said = self._words.has.keys()
-        return 2 * len(self._saved_words & said) >= len(said)
+    def _count(self, things: Iterable[_Thing], by: int) -> None:
+        for thing in things:
+            for overlap in self._overlaps[thing[0]]:
+                overlap.count(thing, by)
 
 
-def _said(text: str) -> list[str]:
+def _lines(text: str) -> list[str]:
     """Return the lines of a text that are not blank, each with those indented below it.
 
     How they are laid out does not count: an editor may change bullets, line ends and indentation.
@@ -647,29 +535,21 @@ def _said(text: str) -> list[str]:
     return [_BULLET.sub("-", unit) for unit in units if unit]
 
 
-def _split(line: str) -> tuple[str, str]:
-    """Return the words of a line, and our metadata at its end or ``""``."""
-    words, mark, meta = line.rpartition(_META)
-    return (words, mark + meta) if mark and _ID.search(meta) else (line, "")
+def _things(text: str) -> Iterator[_Thing]:
+    """Yield what two texts are compared by.
 
-
-def _entries(told: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield what we know of by its id: the id and the words."""
-    for words, meta in told:
-        if meta:
-            yield f"{_ID.findall(meta)[0]} {words}"
-
-
-def _around(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return from where to where the lines reach that a splice from ``start`` to ``end`` touches.
-
-    Whether a line goes on depends on the first characters of the two after it.
+    That is their lines, the words and our metadata in each, the words with the id, and all ids.
     """
-    first = text.rfind("\n", 0, max(start - _AHEAD, 0))
-    while first >= 0 and not _UNIT.match(text, first):
-        first = text.rfind("\n", 0, first)
-    last = _UNIT.search(text, end)
-    return first + 1, last.start() if last else len(text)
+    for line in _lines(text):
+        words, mark, meta = line.rpartition(_META)
+        ids = _ID.findall(meta) if mark else []
+        yield "line", line
+        yield "words", words if ids else line
+        if ids:
+            yield "metadata", meta
+            yield "entry", f"{ids[0]} {words}"
+    for each in _ID.findall(text):
+        yield "id", each
 
 
 _BY_HAND: Final = Act("edit", "person", "by hand")
@@ -750,28 +630,33 @@ class Saves:
         now = states(self._reader, self._history)
         names = [name for name, head, state in now if (head or "") != state]
         heads = {name: self._head_text(name) for name in dict.fromkeys([*names, *also])}
-        files = [(self._where(name), head or "") for name, head in heads.items()]
+        # One that is away for a moment may be spelled otherwise.
+        places = [partial(self._reader.path, name) for name in heads]
+        files = [(place, head or "") for place, head in zip(places, heads.values(), strict=True)]
         saves: list[Save] = []
         for _ in range(_LOOKS):
-            self._let_git_finish(where() for where, _ in files)
+            # While git brings files it has not said yet why they differ.
+            paths, waited = [place() for place in places], 0.0
+            while waited < _GIT_AT_WORK and any(git_state.is_at_work(p, self._disk) for p in paths):
+                time.sleep(_POLL)
+                waited += _POLL
             data = self._staging.settled(files)
-            before = self._git(files)
-            texts = zip(heads, data, strict=True)
-            saves = [self._save(name, heads[name], found) for name, found in texts]
+            before = {git_state.standing(place(), self._disk) for place in places}
+            found = zip(heads.items(), data, strict=True)
+            saves = [self._save(name, head, each) for (name, head), each in found]
             # What git says of a file that came meanwhile says nothing of the one that we read; it
             # may also have gone to another branch and come back.
-            now_there = [self._disk.read(where()) for where, _ in files]
-            if now_there == data and self._git(files) == before:
+            is_same = [self._disk.read(place()) for place in places] == data
+            after = {git_state.standing(place(), self._disk) for place in places}
+            if is_same and after == before:
                 break
-        return [save for save in saves if self._is_news(save)]
-
-    def _git(self, files: Iterable[tuple[Callable[[], Path], str]]) -> set[tuple[object, ...]]:
-        """Return what tells whether git did something meanwhile."""
-        return {standing(where(), self._disk) for where, _ in files}
+        known = self._history.head
+        return [save for save in saves if digest(save.saved) != (known(save.edit.file) or "")]
 
     def let_finish(self, name: str) -> None:
         """Wait until a file looks whole again that an editor moved away for a moment."""
-        self._staging.settled([(self._where(name), self._head_text(name) or "")])
+        place = partial(self._reader.path, name)
+        self._staging.settled([(place, self._head_text(name) or "")])
 
     def displaced(self, name: str, saved: str, source: str, by: str) -> Save | None:
         """Return a save that our own file displaced; ``None`` if it was taken in already.
@@ -790,8 +675,12 @@ class Saves:
         states = deque([head or ""], maxlen=1 + len(_MERGED))
         for part in since:
             states.append(part.backward(states[-1]))
-        seen, newest = states[-1], states[-1 - self._merged(name, since)]
-        edit = self._edit(name, head, saved, seen, newest)
+        # Where the oldest of them merged the save before this one, their editor holds that.
+        oldest = since[-len(_MERGED) :]
+        past = self._history.past(name, oldest[0].target) if oldest else ()
+        is_merged = tuple(each.how for each in islice(past, len(oldest))) == _MERGED
+        newest = states[-1 - len(oldest)] if is_merged else states[-1]
+        edit = self._edit(name, head, saved, states[-1], newest)
         return Save(edit, head, saved, disk, displaced=by)
 
     def draft(self, saves: Sequence[Save], *, insist: bool = False) -> Draft:
@@ -809,14 +698,14 @@ class Saves:
         for save, slot in zip(saves, slots, strict=True):
             slot.marks = self._history.marks(save.edit.file)
             draft.preset(save.edit.file, slot)
+        new_id, day = changeset.new_id, today().isoformat()
         for save, slot in zip(saves, slots, strict=True):
             # One that was removed and is back says as much as one that was changed.
             known = save.head is not None or self._history.head(save.edit.file) == ""
             if save.by_git and save.edit.base != save.edit.head:
-                carry_over(draft, save.edit, new_id, today().isoformat())
+                carry_over(draft, save.edit, new_id, day)
             elif known and not save.by_git:
                 moved = self._stands_elsewhere(save.edit.file, draft)
-                day = today().isoformat()
                 done = respond(draft, save.edit, moved, new_id, day, marks=slot.marks)
                 slot.marks = done.marks
         return draft
@@ -826,23 +715,22 @@ class Saves:
         file = save.edit.file
         part = self._history.part(file, save.head, save.saved)._replace(marks=marks)
         if save.head is None:
-            came = known_to_git([self._reader.path(file)], self._disk)
-            return new_step(_CLONED if came else _FOUND, (part,), ())
-        changes = entry_changes(file, parse(save.head), parse(save.saved or ""))
-        return new_step(_act(save), (part,), tuple(changes))
-
-    def _where(self, name: str) -> Callable[[], Path]:
-        """Return what says where a file is; one that is away for a moment may be an alias."""
-        return partial(self._reader.path, name)
+            came = git_state.known_to_git([self._reader.path(file)], self._disk)
+            return changeset.new_step(_CLONED if came else _FOUND, (part,), ())
+        act = _LATE
+        if save.by_git or not save.displaced:
+            act = _BY_GIT if save.by_git else _BY_HAND
+        elif save.displaced == digest(save.head):
+            act = _MEANWHILE
+        changes = changeset.entry_changes(file, parse(save.head), parse(save.saved or ""))
+        return changeset.new_step(act, (part,), tuple(changes))
 
     def _save(self, name: str, head: str | None, data: bytes | None) -> Save:
-
-        saved = decoded(data)
-        path = self._reader.path(name)
+        saved, path, disk = decoded(data), self._reader.path(name), self._disk
         moment = self._history.last_at(name)
-        moved = moved_since(path, moment, self._disk, head or "")
-        by_git = moved or is_merging(path, self._disk, head, saved)
-        restored = is_restored(path, self._disk)
+        moved = git_state.moved_since(path, moment, disk, head or "")
+        by_git = moved or git_state.is_merging(path, disk, head, saved)
+        restored = git_state.is_restored(path, disk)
         if by_git or restored:
             # git brought other lines, or took ours back for somebody; no editor is old.
             race = moved or (by_git and restored)
@@ -850,7 +738,7 @@ class Saves:
             edit = HandEdit(name, known, known, head or "")
         elif (
             saved
-            and is_kept(path, moment, self._disk)
+            and git_state.is_kept(path, moment, disk)
             and self._stood_lately(name, head, saved, path)
         ):
             edit, by_git = HandEdit(name, saved, saved, head or ""), True
@@ -858,35 +746,26 @@ class Saves:
             edit = self._edit(name, head, saved or "", head or "", head or "")
         return Save(edit, head, saved, data, by_git=by_git)
 
-    def _let_git_finish(self, paths: Iterable[Path]) -> None:
-        """Wait while git brings files: why they differ it says behind them."""
-        files, waited = [*paths], 0.0
-        while waited < _GIT_AT_WORK and any(is_at_work(path, self._disk) for path in files):
-            time.sleep(_POLL)
-            waited += _POLL
-
     def _known_to_git(self, name: str, head: str, path: Path) -> str:
         """Return the text of a file that git, or who uses it, knew when it wrote another one.
 
         git refuses to replace what is not committed. What was written in the moment before it
         wrote the file, and is in no commit, nobody took away: git had looked before that.
         """
-        is_raced, known = raced(path, self._disk), head
-        late: list[tuple[Step, str, str]] = []
+        is_raced, known = git_state.raced(path, self._disk), head
+        is_known: Callable[[bytes], bool] | None = None
         for step, after, before in self._history.backwards(name, head):
             if step.op == _BY_GIT.op or not is_raced(step.at):
                 break
-            late.append((step, after, before))
-        is_known = committed_lately(path, self._disk) if late else None
-        for _, after, before in late:
-            if is_known is None or is_known(encoded(after)):
+            is_known = is_known or git_state.committed_lately(path, self._disk)
+            if is_known(encoded(after)):
                 break
             known = before
         return known
 
     def _stood_lately(self, name: str, head: str | None, saved: str, path: Path) -> bool:
         """Whether a file held what it holds until we wrote a moment ago: git put it back."""
-        since = raced_since(path, self._disk)
+        since = git_state.raced_since(path, self._disk)
         for step, _, before in self._history.backwards(name, head or ""):
             if step.at < since or step.by == "person":
                 return False
@@ -907,16 +786,6 @@ class Saves:
         past = () if head is None else self._history.past(name, digest(newest))
         return HandEdit(name, find_base(newest, past, saved).text, seen, head or "")
 
-    def _merged(self, name: str, since: Sequence[Part]) -> int:
-        """Return how many of the oldest of ``since`` merged the save before one."""
-        before = since[-len(_MERGED) :]
-        past = self._history.past(name, before[0].target) if before else ()
-        how = tuple(each.how for each in islice(past, len(before)))
-        return len(before) if how == _MERGED else 0
-
-    def _is_news(self, save: Save) -> bool:
-        return digest(save.saved) != (self._history.head(save.edit.file) or "")
-
     def _stands_elsewhere(self, file: str, draft: Draft) -> Callable[[Placed], bool]:
         """Return a test: does an entry stand in another file now, where it did not before?
 
@@ -933,11 +802,11 @@ class Saves:
         others = [name for name in self._reader.names() if name not in ASIDE | {file}]
 
         def moved(placed: Placed) -> bool:
-            said = placed.block.text
-            text = placement.split_task(said)[1] if file == PENDING else said
-            copies = placement.copies_of(file, placed.block.meta or Metadata())
+            text = split_task(placed.text)[1] if file == PENDING else placed.text
+            copies = copies_of(file, placed.metadata)
             return any(
-                not stood(name, text) or (name not in copies and _both_lessons(name, file))
+                not stood(name, text)
+                or (name not in copies and is_of_lessons(name) and is_of_lessons(file))
                 for name in others
                 if draft.get(name).same(text)
             )
@@ -951,15 +820,3 @@ class Saves:
             return None
         known = self._reader.known(name, head)
         return self._history.text(name) if known is None else known
-
-
-def _act(save: Save) -> Act:
-    if save.by_git:
-        return _BY_GIT
-    if not save.displaced:
-        return _BY_HAND
-    return _MEANWHILE if save.displaced == digest(save.head) else _LATE
-
-
-def _both_lessons(*names: str) -> bool:
-    return all(map(is_of_lessons, names))

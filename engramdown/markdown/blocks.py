@@ -72,6 +72,10 @@ class Block:
         _ = self.text  # Reading it finds the metadata.
         return self._meta
 
+    def value(self, key: str) -> str:
+        """Return a value of the metadata, or ``""``."""
+        return self.meta.get(key) if self.meta else ""
+
     @property
     def span(self) -> tuple[int, int] | None:
         """Where the metadata stands in ``raw``; ``None`` if there is none."""

@@ -56,6 +56,21 @@ class Placed(NamedTuple):
     heading: str
     kind: str
 
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self.block.text
+
+    @property
+    def metadata(self) -> Metadata:
+        """Its metadata, empty if it has none."""
+        return self.block.meta or Metadata()
+
+    @property
+    def id(self) -> str:
+        """Its own id, or ``""``."""
+        return self.block.value("id")
+
 
 class Document:
     """A memory file as a sequence of blocks; every edit returns a new document.
