@@ -19,21 +19,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from engramdown import engram as words
 from engramdown.clock import moment
-from engramdown.engram import (
-    CONFIDENCES,
-    RULE_KINDS,
-    SOURCES,
-    Engram,
-    Kind,
-    Scope,
-    fact_key,
-    fold,
-    pointers,
-    slug,
-)
+from engramdown.engram import RULE_KINDS, Engram, Kind, Scope, fact_key, fold, pointers, slug
 from engramdown.errors import InvalidEngramError, StoreError
-from engramdown.hippocampus.entry import Archived, Entry, address, by_prefix, entry_id, retired_name
+from engramdown.hippocampus import entry as entries
+from engramdown.hippocampus.entry import Archived, Entry, address, entry_id
 from engramdown.hippocampus.history import Change, Part, Step, common
 from engramdown.hippocampus.placement import (
     as_entry,
@@ -62,8 +53,6 @@ from engramdown.kinds import (
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, Metadata, is_address
-
-_VERIFIED: Final = {"basis": "verified"}
 
 
 class Act(NamedTuple):
@@ -122,8 +111,6 @@ class Slot:
         marks: What is yet to be marked after the step.
     """
 
-    __slots__ = ("after", "before", "disk", "document", "marks", "unmarked")
-
     def __init__(self, before: str | None, disk: bytes | None, document: Document) -> None:
         """Begin with no change."""
         self.before = before
@@ -135,11 +122,11 @@ class Slot:
     def marked(self, marks: tuple[str, ...]) -> Slot:
         """Return a slot that starts from this one with ``marks`` in it, as far as they fit."""
         document, left = verify(self.document, marks)
-        if document is self.document:
-            self.marks = left
-            return self
-        slot = Slot(document.render(), self.disk, document)
-        slot.unmarked, slot.marks = self.document, left
+        slot = self
+        if document is not self.document:
+            slot = Slot(document.render(), self.disk, document)
+            slot.unmarked = self.document
+        slot.marks = left
         return slot
 
     def copy(self) -> Slot:
@@ -151,10 +138,8 @@ class Slot:
     @property
     def is_dirty(self) -> bool:
         """Whether the disk is to hold something else."""
-        if self.after is not self.document:
-            return True
         text = None if self.before is None else self.before.encode("utf-8", "surrogateescape")
-        return text != self.disk
+        return self.after is not self.document or text != self.disk
 
 
 class Draft:
@@ -234,16 +219,14 @@ def verify(document: Document, marks: Sequence[str]) -> tuple[Document, tuple[st
 
     What is not there, or says something else, is left: git may bring it back.
     """
-    if not marks:
-        return document, ()
     wanted = set(marks)
-    for placed in document.placed():
-        mark = entry_id(placed) + address(placed.block.text)
+    for placed in document.placed() if wanted else ():
+        mark = entry_id(placed) + address(placed.text)
         meta = placed.block.meta
         if mark in wanted and meta is not None:
             wanted.discard(mark)
-            if meta.get("basis") != _VERIFIED["basis"]:
-                document = document.note(placed.block, meta.update(_VERIFIED))
+            if meta.get("basis") != "verified":
+                document = document.note(placed.block, meta.update({"basis": "verified"}))
     return document, tuple(mark for mark in marks if mark in wanted)
 
 
@@ -260,8 +243,8 @@ def entry_changes(file: str, before: Document, after: Document) -> Iterator[Chan
     for a, b in found.kept:
         if a.block.raw != b.block.raw:
             yield Change(entry_id(b), file, a.block.raw, b.block.raw)
-    entries = before.placed() if found.removed else []
-    sections = {id(placed.block): placed.kind or placed.heading for placed in entries}
+    standing = before.placed() if found.removed else []
+    sections = {id(placed.block): placed.kind or placed.heading for placed in standing}
     for placed in found.removed:
         section = sections[id(placed.block)]
         yield Change(entry_id(placed), file, placed.block.raw, None, section)
@@ -269,12 +252,9 @@ def entry_changes(file: str, before: Document, after: Document) -> Iterator[Chan
         yield Change(entry_id(placed), file, None, placed.block.raw)
 
 
-_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
-
-
 def new_id() -> str:
     """Return a random id: eight characters of Crockford base32."""
-    return "".join(_ALPHABET[byte & 31] for byte in os.urandom(8))
+    return "".join(entries.CROCKFORD[byte & 31] for byte in os.urandom(8))
 
 
 def new_step(act: Act, parts: tuple[Part, ...], changes: tuple[Change, ...]) -> Step:
@@ -303,28 +283,27 @@ def retire(draft: Draft, placed: Placed, record: dict[str, str], new_id: str, to
     """Copy an entry to ``archive.md``; ``record`` says ``kind``, ``was``, ``reason`` and ``by``."""
     from engramdown.secrets.redaction import redact
 
-    meta = placed.block.meta or Metadata()
+    is_proposal = record["was"] == PENDING
     # Under the headings of the format it is its kind that says where it stood.
-    own = "" if placed.kind or record["was"] == PENDING else redact(placed.heading)
+    own = "" if placed.kind or is_proposal else redact(placed.heading)
     values = {**record, "section": own, "archived": today}
-    if not meta.get("id"):
+    if not placed.id:
         # Written by a person: the archive needs a name for it, and remembers that it had none.
         values |= {"id": new_id, "hand": "yes"}
-    text = split_task(placed.block.text)[1] if record["was"] == PENDING else placed.block.text
+    text = split_task(placed.text)[1] if is_proposal else placed.text
     # The archive is for git, and a secret that a person took out of a file is not.
-    draft.add(ARCHIVE, redact(text), meta.update(values))
+    draft.add(ARCHIVE, redact(text), placed.metadata.update(values))
 
 
 def older_fact(draft: Draft, text: str) -> Placed | None:
     """Return the fact in the profile that has the key of ``text``, if it has one."""
     key = fact_key(text)
-    if not key:
-        return None
     document = draft.get(PROFILE)
-    facts = (block for block in document.blocks if block.shape in ("item", "paragraph"))
-    # Where a fact stands is worked out for the one that is found, not for all of them.
-    found = next((block for block in facts if fact_key(block.text) == key), None)
-    return document.at(found) if found else None
+    for block in document.blocks if key else ():
+        if block.shape in ("item", "paragraph") and fact_key(block.text) == key:
+            # Where a fact stands is worked out for the one that is found, not for all of them.
+            return document.at(block)
+    return None
 
 
 def retire_fact(draft: Draft, placed: Placed, by: str, new_id: str, today: str) -> None:
@@ -344,10 +323,8 @@ def make_way(draft: Draft, text: str, by: str, new_id: str, today: str) -> None:
 def lift_tombstones(draft: Draft, text: str, kind: str) -> None:
     """What is remembered again after all, as the same kind, is not kept out any longer."""
     archive = draft.get(ARCHIVE)
-    for block in tombstones_of(archive, text):
-        other = (block.meta or Metadata()).get("kind") not in (kind, "")
-        archive = archive if other else archive.remove(block)
-    draft.put(ARCHIVE, archive)
+    graves = [each for each in tombstones_of(archive, text) if each.value("kind") in (kind, "")]
+    draft.put(ARCHIVE, archive.without(graves))
 
 
 def twin(draft: Draft, file: str, text: str, kind: Kind) -> Placed | None:
@@ -370,29 +347,32 @@ def file_engram(draft: Draft, engram: Engram, new_id: Callable[[], str], today: 
         new_id: Gives the id of a new line.
         today: The date of a new line, ``YYYY-MM-DD``.
     """
-    known = _known(draft, engram)
-    stands = standing_for(draft.get, engram) if known is None else None
-    if stands is not None:
-        # It gave way to this before, which gains nothing by it: these are not its words.
-        name, placed = stands
-        return Filed(entry_id(placed), name, added=False, said=engram)
-    filed = _strengthen(draft, known, engram) if known else _add(draft, engram, new_id, today)
+    for file in _files(engram):
+        known = twin(draft, file, engram.text, engram.kind)
+        if known is not None:
+            filed = _strengthen(draft, file, known, engram)
+            break
+    else:
+        stands = standing_for(draft.get, engram)
+        if stands is not None:
+            # It gave way to this before, which gains nothing by it: these are not its words.
+            name, placed = stands
+            return Filed(entry_id(placed), name, added=False, said=engram)
+        filed = _add(draft, engram, new_id, today)
     lift_tombstones(draft, engram.text, engram.kind)
     return filed
 
 
 def _add(draft: Draft, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
     file, entry_id = file_of(engram.kind), new_id()
-    section = engram.kind if engram.kind in RULE_KINDS else ""
     meta = Metadata().update(fields(engram, entry_id, today))
     replaced = older_fact(draft, engram.text) if file == PROFILE else None
     if replaced is not None:
         retire_fact(draft, replaced, engram.source, new_id(), today)
         draft.put(file, draft.get(file).replace(replaced.block, engram.text, meta))
     else:
-        draft.add(file, engram.text, meta, section)
-    if engram.topic and file == LESSONS:
-        _file_topic(draft, engram, meta)
+        draft.add(file, engram.text, meta, engram.kind if engram.kind in RULE_KINDS else "")
+    _file_topic(draft, file, engram, meta)
     return Filed(entry_id, file, added=True, said=engram)
 
 
@@ -403,23 +383,15 @@ def standing_for(get: Callable[[str], Document], engram: Engram) -> tuple[str, P
         get: Returns the document of a name.
         engram: The memory that comes again.
     """
+    key = fact_key(engram.text) if engram.kind == "profile" else ""
     for memory_id in successors(get(ARCHIVE), engram):
         for name in _files(engram):
-            placed = next(
-                (each for each in raw_entries(name, get(name)) if _is_it(each, memory_id, engram)),
-                None,
-            )
-            if placed is not None:
-                return name, placed
+            for placed in raw_entries(name, get(name)):
+                # Where there is no id, it is the fact with the same key.
+                has_key = not memory_id and key and fact_key(placed.text) == key
+                if has_key or (memory_id and entry_id(placed) == memory_id):
+                    return name, placed
     return None
-
-
-def _is_it(placed: Placed, memory_id: str, engram: Engram) -> bool:
-    """Whether an entry has an id; where there is none, whether it is the fact with the same key."""
-    if memory_id:
-        return entry_id(placed) == memory_id
-    key = fact_key(engram.text) if engram.kind == "profile" else ""
-    return bool(key) and fact_key(placed.block.text) == key
 
 
 def _files(engram: Engram) -> list[str]:
@@ -428,44 +400,32 @@ def _files(engram: Engram) -> list[str]:
     return [file, topic_file(engram.topic)] if file == LESSONS and engram.topic else [file]
 
 
-def _known(draft: Draft, engram: Engram) -> tuple[str, Placed] | None:
-    """Return the entry that says the same already, and its file."""
-    for name in _files(engram):
-        placed = twin(draft, name, engram.text, engram.kind)
-        if placed is not None:
-            return name, placed
-    return None
-
-
-def _strengthen(draft: Draft, known: tuple[str, Placed], engram: Engram) -> Filed:
+def _strengthen(draft: Draft, file: str, placed: Placed, engram: Engram) -> Filed:
     """Let what is known already gain from hearing it again: better source, never *verified*."""
-    file, placed = known
-    meta = placed.block.meta
-    if meta is None or not meta.get("id"):
-        return Filed(address(placed.block.text), file, added=False, said=engram)
-    entry = as_entry(file, engram.scope, placed)
-    values: dict[str, str] = {}
-    if SOURCES.index(engram.source) < SOURCES.index(entry.source):
+    if not placed.id:
+        return Filed(address(placed.text), file, added=False, said=engram)
+    entry, values = as_entry(file, engram.scope, placed), dict[str, str]()
+    sources, confidences = words.SOURCES.index, words.CONFIDENCES.index
+    if sources(engram.source) < sources(entry.source):
         values["source"] = engram.source
         if engram.source == "user" and entry.basis in ("inferred", "observed"):
             values["basis"] = "" if engram.basis in ("told", "verified") else engram.basis
-    if CONFIDENCES.index(engram.confidence) < CONFIDENCES.index(entry.confidence):
+    if confidences(engram.confidence) < confidences(entry.confidence):
         values["confidence"] = engram.confidence
     if engram.topic and not entry.topic:
         values["topic"] = slug(engram.topic)
-    better = meta.update(values)
+    better = placed.metadata.update(values)
     if values:
         draft.put(file, draft.get(file).note(placed.block, better))
-    if file == LESSONS and engram.topic:
-        _file_topic(draft, engram, better)
+    _file_topic(draft, file, engram, better)
     return Filed(entry.id, file, added=False, said=engram)
 
 
-def _file_topic(draft: Draft, engram: Engram, meta: Metadata) -> None:
+def _file_topic(draft: Draft, file: str, memory: Engram | Entry, meta: Metadata) -> None:
     """File a lesson under its topic too, with the same id."""
-    name = topic_file(engram.topic)
-    if not draft.get(name).same(engram.text):
-        draft.add(name, engram.text, meta)
+    name = topic_file(memory.topic) if file == LESSONS and memory.topic else ""
+    if name and not draft.get(name).same(memory.text):
+        draft.add(name, memory.text, meta)
 
 
 class Revision(NamedTuple):
@@ -486,6 +446,11 @@ class Revision(NamedTuple):
     comes: Entry | None = None
     learned: str = ""
     topic: str = ""
+
+    @property
+    def named(self) -> tuple[Entry, ...]:
+        """The memories that it is about, as the plan saw them."""
+        return (*self.taken, self.stays) if self.stays else self.taken
 
 
 class Revised(NamedTuple):
@@ -518,13 +483,8 @@ class PlanContext(NamedTuple):
     by: str
 
 
-class _Line(NamedTuple):
-    file: str
-    placed: Placed
-
-
-_Standing = dict[str, list[_Line]]
-_LATE = "another part of the plan took it, or needs it"
+# The lines of memories by their ids, each with its file.
+_Lines = dict[str, list[tuple[str, Placed]]]
 
 
 def revise(draft: Draft, revisions: Iterable[Revision], desk: PlanContext) -> list[Revised]:
@@ -533,214 +493,167 @@ def revise(draft: Draft, revisions: Iterable[Revision], desk: PlanContext) -> li
     Raises:
         StoreError: If a memory would be gone; nothing may be written then.
     """
-    parts = list(revisions)
-    standing = _find(draft, parts, desk)
-    before = _ids(draft, desk.names)
-    # All are looked at before any is carried out, and what stays is noted behind all that goes:
-    # so a memory can stay for several.
-    problems = [_problem(draft, each, standing, desk) for each in parts]
-    done: list[Revised] = []
-    gone: set[str] = set()
-    needed: set[str] = set()
-    for each, problem in zip(parts, problems, strict=True):
-        taken = {entry.id for entry in each.taken}
-        named = {entry.id for entry in _named(each)}
-        late = _LATE if gone & named or needed & taken else ""
-        if problem or late:
-            done.append(Revised(each, problem=problem or late))
-            continue
-        done.append(Revised(each, _take(draft, each, standing, desk)))
-        gone |= taken
-        needed |= named
-    _note_all(draft, [each.revision for each in done if not each.problem], standing)
-    _check_conserved(draft, before, done, desk)
-    return done
-
-
-def _check_conserved(
-    draft: Draft, before: set[str], done: Iterable[Revised], desk: PlanContext
-) -> None:
-    """Make sure that everything stands where it stood, or in the archive.
-
-    Raises:
-        StoreError: If a memory would be gone; nothing may be written then.
-    """
     # Imported here, as in :func:`retire`: it is not needed to read.
     from engramdown.secrets.redaction import redact
 
-    taken = [entry for each in done if not each.problem for entry in each.revision.taken]
-    gone = before - _ids(draft, desk.names)
-    archived = {fold(placed.block.text) for placed in raw_entries(ARCHIVE, draft.get(ARCHIVE))}
-    kept = {each.id for each in taken if fold(redact(each.text)) in archived}
-    lost = sorted(gone - kept)
+    parts, before = list(revisions), _lines_in(draft, desk.names)
+    # All are looked at before any is carried out, and what stays is noted behind all that goes:
+    # so a memory can stay for several.
+    problems = [_problem(draft, each, before, desk) for each in parts]
+    done: list[Revised] = []
+    gone: dict[str, Entry] = {}
+    needed: set[str] = set()
+    for each, problem in zip(parts, problems, strict=True):
+        taken = {entry.id: entry for entry in each.taken}
+        named = {entry.id for entry in each.named}
+        if not problem and (gone.keys() & named or needed & taken.keys()):
+            problem = "another part of the plan took it, or needs it"  # noqa: PLW2901
+        if problem:
+            done.append(Revised(each, problem=problem))
+            continue
+        done.append(Revised(each, _replace(draft, each, before, desk)))
+        gone |= taken
+        needed |= named
+    _note_what_stays(draft, [each.revision for each in done if not each.problem], before)
+    # Everything stands where it stood, or in the archive.
+    archived = {fold(placed.text) for placed in raw_entries(ARCHIVE, draft.get(ARCHIVE))}
+    kept = {each.id for each in gone.values() if fold(redact(each.text)) in archived}
+    lost = sorted(before.keys() - _lines_in(draft, desk.names).keys() - kept)
     if lost:
         raise StoreError(f"a plan would lose {', '.join(lost)}; nothing was written")
+    return done
 
 
-def _ids(draft: Draft, names: Iterable[str]) -> set[str]:
-    return {
-        entry_id(placed)
-        for name in names
-        if name not in ASIDE
-        for placed in raw_entries(name, draft.get(name))
-    }
-
-
-def _find(draft: Draft, parts: Iterable[Revision], desk: PlanContext) -> _Standing:
-    """Return the lines of the memories that a plan names, each file read once."""
-    wanted = {entry.id for each in parts for entry in _named(each)}
-    found: _Standing = {}
-    for name in desk.names:
+def _lines_in(draft: Draft, names: Iterable[str]) -> _Lines:
+    """Return the lines of all memories by id."""
+    found: _Lines = {}
+    for name in names:
         for placed in raw_entries(name, draft.get(name)) if name not in ASIDE else ():
-            memory_id = entry_id(placed)
-            if memory_id in wanted:
-                found.setdefault(memory_id, []).append(_Line(name, placed))
+            found.setdefault(entry_id(placed), []).append((name, placed))
     return found
 
 
-def _named(revision: Revision) -> tuple[Entry, ...]:
-    return (*revision.taken, *([revision.stays] if revision.stays else []))
+def _lines_of(entry: Entry, lines: _Lines) -> list[tuple[str, Placed]]:
+    """Return the lines that hold a memory: in its file, and its copies under topics.
+
+    A person's own line stands for itself.
+    """
+    has_copies = is_of_lessons(entry.file) and not is_address(entry.id)
+    return [
+        (file, placed)
+        for file, placed in lines.get(entry.id, ())
+        if file == entry.file or (has_copies and is_of_lessons(file))
+    ]
 
 
-def _problem(draft: Draft, revision: Revision, standing: _Standing, desk: PlanContext) -> str:
+def _problem(draft: Draft, revision: Revision, lines: _Lines, desk: PlanContext) -> str:
     """Return why a part of a plan no longer fits what stands."""
-    found = (_changed(_lines(each, standing), each) for each in _named(revision))
-    problem = next(filter(None, found), "")
+    for seen in revision.named:
+        problem = _changed(_lines_of(seen, lines), seen)
+        if problem:
+            return problem
     comes = revision.comes
-    if problem or comes is None:
-        return problem
+    if comes is None:
+        return ""
     # Only who wrote them, or reads them now, may bring words back that were turned down.
-    unwanted = desk.by != "user" and tombstones_of(draft.get(ARCHIVE), comes.text)
-    return "its words were turned down" if unwanted else _unwritable(draft, revision, comes)
-
-
-def _unwritable(draft: Draft, revision: Revision, comes: Entry) -> str:
-    """Return why what is to come cannot be written, or need not be any more."""
+    if desk.by != "user" and tombstones_of(draft.get(ARCHIVE), comes.text):
+        return "its words were turned down"
     try:
         comes.engram()
     except InvalidEngramError as error:
         return str(error)
     known = twin(draft, comes.file, comes.text, comes.kind)
-    if known is None or entry_id(known) in {each.id for each in revision.taken}:
-        return ""
-    return f"{entry_id(known)} says it by now"
+    is_news = known is None or entry_id(known) in {each.id for each in revision.taken}
+    return "" if known is None or is_news else f"{entry_id(known)} says it by now"
 
 
-def _changed(lines: Sequence[_Line], seen: Entry) -> str:
+def _changed(lines: Sequence[tuple[str, Placed]], seen: Entry) -> str:
     """Return in what a memory is not as it was seen: gone, other words, other metadata."""
-    here = [line for line in lines if line.file == seen.file]
+    here = [placed for file, placed in lines if file == seen.file]
     if not here:
         return f"{seen.id} is not there any more"
     if len(here) > 1:
         return f"{seen.id} stands twice in {seen.file}"
     # Where it stands in its file does not matter.
-    now = as_entry(seen.file, seen.scope, here[0].placed._replace(line=seen.line))
+    now = as_entry(seen.file, seen.scope, here[0]._replace(line=seen.line))
     now = now._replace(spelled=seen.spelled)  # USER.md is profile.md, whoever looked.
-    if now != seen or any(line.placed.block.text != seen.text for line in lines):
-        return f"{seen.id} was changed meanwhile"
-    return ""
+    is_same = now == seen and all(placed.text == seen.text for _, placed in lines)
+    return "" if is_same else f"{seen.id} was changed meanwhile"
 
 
-def _lines(entry: Entry, standing: _Standing) -> list[_Line]:
-    """Return the lines that hold a memory: in its file, and its copies under topics."""
-    return [
-        line
-        for line in standing.get(entry.id, ())
-        if line.file == entry.file or (_has_copies(entry) and is_of_lessons(line.file))
-    ]
-
-
-def _has_copies(entry: Entry) -> bool:
-    """Whether a memory may stand in more than one file; a person's own line stands for itself."""
-    return is_of_lessons(entry.file) and not is_address(entry.id)
-
-
-def _take(draft: Draft, revision: Revision, standing: _Standing, desk: PlanContext) -> str:
+def _replace(draft: Draft, revision: Revision, lines: _Lines, desk: PlanContext) -> str:
     """Let memories go, and another one come; return the id of what stands for them."""
     comes, stays = revision.comes, revision.stays
     new = desk.new_id() if comes else stays.id if stays else ""
-    gone: list[_Line] = []
+    gone: list[tuple[str, Placed]] = []
     for entry in revision.taken:
         record = {"kind": entry.kind, "was": entry.file, "reason": revision.reason}
         record |= {"by": desk.by, "replaced": new}
-        lines = _lines(entry, standing)
-        (own,) = [line for line in lines if line.file == entry.file]
-        retire(draft, own.placed, record, desk.new_id(), desk.day)
-        gone += lines
-    if comes:
-        _put(draft, comes, fields(comes.engram(), new, comes.ts or desk.day), gone)
-    for line in gone if not comes else ():
-        draft.remove(line.file, line.placed.block)
+        found = _lines_of(entry, lines)
+        (own,) = (placed for file, placed in found if file == entry.file)
+        retire(draft, own, record, desk.new_id(), desk.day)
+        gone += found
+    if not comes:
+        for file, placed in gone:
+            draft.remove(file, placed.block)
+        return new
+    # It comes in the place of the first line that goes, in its file and its topic's.
+    values = fields(comes.engram(), new, comes.ts or desk.day)
+    meta = Metadata().update(values | ({"pin": "yes"} if comes.pin else {}))
+    under = topic_file(comes.topic) if comes.topic and is_of_lessons(comes.file) else comes.file
+    for name in dict.fromkeys(file for file, _ in gone):
+        blocks = [placed.block for file, placed in gone if file == name]
+        first = min(blocks, key=draft.get(name).blocks.index)
+        for block in blocks:
+            if block is not first:
+                draft.remove(name, block)
+        if name in (comes.file, under):
+            draft.put(name, draft.get(name).replace(first, comes.text, meta))
+        else:
+            draft.remove(name, first)
+    if comes.file == LESSONS and not draft.get(under).same(comes.text):
+        draft.add(under, comes.text, meta)
     return new
 
 
-def _put(draft: Draft, comes: Entry, values: dict[str, str], gone: Sequence[_Line]) -> None:
-    """Write what comes in the place of the first line that goes, in its file and its topic's."""
-    meta = Metadata().update(values | ({"pin": "yes"} if comes.pin else {}))
-    under = topic_file(comes.topic) if comes.topic and is_of_lessons(comes.file) else comes.file
-    for name in dict.fromkeys(line.file for line in gone):
-        blocks = [line.placed.block for line in gone if line.file == name]
-        document = draft.get(name)
-        first = min(blocks, key=document.blocks.index)
-        for block in blocks:
-            document = document if block is first else document.remove(block)
-        if name in (comes.file, under):
-            draft.put(name, document.replace(first, comes.text, meta))
-        else:
-            draft.put(name, document.remove(first))
-    if comes.file == LESSONS and not draft.get(under).same(comes.text):
-        draft.add(under, comes.text, meta)
-
-
-def _note_all(draft: Draft, parts: Sequence[Revision], standing: _Standing) -> None:
+def _note_what_stays(draft: Draft, parts: Sequence[Revision], lines: _Lines) -> None:
     """Let what stays keep the pointers of what went, and stand under its new topic."""
-    noted: dict[str, Revision] = {}
+    notes: dict[str, tuple[Entry, str, str]] = {}
     for each in parts:
-        for entry in [each.stays] if each.stays else []:
-            known = noted.get(entry.id, Revision())
-            learned = pointers(known.learned, each.learned)
-            noted[entry.id] = Revision((entry,), learned=learned, topic=each.topic or known.topic)
-    for revision in noted.values():
-        (stays,) = revision.taken
-        _note(draft, revision, stays, _lines(stays, standing))
+        if each.stays:
+            _, learned, topic = notes.get(each.stays.id, (each.stays, "", ""))
+            learned = pointers(learned, each.learned)
+            notes[each.stays.id] = each.stays, learned, each.topic or topic
+    for stays, learned, topic in notes.values():
+        found = _lines_of(stays, lines)
+        for file, placed in found:
+            better = _noted(placed.metadata, learned, topic)
+            if topic and topic_of(file):
+                draft.remove(file, placed.block)
+            elif better != placed.metadata:
+                draft.put(file, draft.get(file).note(placed.block, better))
+        if topic and not is_address(stays.id):
+            better = _noted(found[0][1].metadata, learned, topic)
+            _file_topic(draft, LESSONS, stays._replace(topic=topic), better)
 
 
-def _note(draft: Draft, revision: Revision, stays: Entry, lines: Sequence[_Line]) -> None:
-    for line in lines:
-        meta = line.placed.block.meta or Metadata()
-        better = meta.update(_values(meta, revision))
-        document = draft.get(line.file)
-        if revision.topic and topic_of(line.file):
-            draft.put(line.file, document.remove(line.placed.block))
-        elif better != meta:
-            draft.put(line.file, document.note(line.placed.block, better))
-    if revision.topic and not is_address(stays.id):
-        name = topic_file(revision.topic)
-        meta = lines[0].placed.block.meta or Metadata()
-        better = meta.update(_values(meta, revision))
-        if not draft.get(name).same(stays.text):
-            draft.add(name, stays.text, better)
-
-
-def _values(meta: Metadata, revision: Revision) -> dict[str, str]:
-    """Return what is noted on the memory that stays; a person's own line gets no pointers."""
-    values = {"topic": revision.topic} if revision.topic else {}
-    if revision.learned and meta.get("id"):
-        values["from"] = pointers(meta.get("from"), revision.learned)
-    return values
+def _noted(meta: Metadata, learned: str, topic: str) -> Metadata:
+    """Return the metadata of what stays for others; a person's own line gets no pointers."""
+    values = {"topic": topic} if topic else {}
+    if learned and meta.get("id"):
+        values["from"] = pointers(meta.get("from"), learned)
+    return meta.update(values)
 
 
 # What an entry says only while it is in the archive.
-_RECORD: Final = dict.fromkeys(
-    ("kind", "scope", "was", "section", "reason", "by", "replaced", "archived", "hand"), ""
-)
+_RECORD: Final = ("kind", "scope", "was", "section", "reason", "by", "replaced", "archived", "hand")
 
 
 def retired(archive: Document, scope: Scope) -> list[Archived]:
     """Return what was retired, the oldest first."""
     found = []
     for placed in _memories(archive):
-        values = placed.block.meta.values() if placed.block.meta else {}
+        values = placed.metadata.values()
         record = (values.get(key, "") for key in ("was", "reason", "by", "archived", "replaced"))
         found.append(Archived(as_entry(ARCHIVE, scope, placed), *record))
     return found
@@ -754,20 +667,17 @@ def pick(archive: Document, scope: Scope, prefix: str) -> Placed:
         AmbiguousIdError: If there are several.
     """
     placed = _memories(archive)
-    entries = [as_entry(ARCHIVE, scope, each) for each in placed]
+    found = [as_entry(ARCHIVE, scope, each) for each in placed]
     # Of a memory that was retired more than once, the last time counts.
-    name = retired_name(prefix, entries)
-    latest = list({name(entry): entry for entry in entries}.values())
-    return placed[entries.index(by_prefix(prefix, latest, name, "archive.md"))]
+    name = entries.retired_name(prefix, found)
+    latest = list({name(entry): entry for entry in found}.values())
+    return placed[found.index(entries.by_prefix(prefix, latest, name, "archive.md"))]
 
 
 def _memories(archive: Document) -> list[Placed]:
     """Return the entries of the archive but for questions that a person answered with no."""
-    return [
-        placed
-        for placed in raw_entries(ARCHIVE, archive)
-        if placed.block.meta is None or placed.block.meta.get("reason") != KEPT
-    ]
+    found = raw_entries(ARCHIVE, archive)
+    return [placed for placed in found if placed.metadata.get("reason") != KEPT]
 
 
 def unretire(draft: Draft, placed: Placed, new_id: str, today: str) -> Filed:
@@ -779,38 +689,30 @@ def unretire(draft: Draft, placed: Placed, new_id: str, today: str) -> Filed:
         new_id: The id in the archive of a fact that gives way, if that has none.
         today: ``YYYY-MM-DD``.
     """
-    gone = as_entry(ARCHIVE, "project", placed)
-    meta = placed.block.meta or Metadata()
-    file = _home(gone.kind, meta.get("was"))
-    clean = meta.update(_RECORD | ({"id": ""} if meta.get("hand") else {}))
+    gone, record = as_entry(ARCHIVE, "project", placed), placed.metadata.get
+    was = record("was")
+    file = was if topic_of(was) and is_name(was) else file_of(gone.kind)
+    out = dict.fromkeys((*_RECORD, "id") if record("hand") else _RECORD, "")
+    clean = placed.metadata.update(out)
     standing = twin(draft, file, gone.text, gone.kind)
     # A duplicate that a plan took stood beside what replaced it, and does so again.
-    beside = standing is not None and entry_id(standing) == meta.get("replaced")
+    beside = standing is not None and entry_id(standing) == record("replaced")
     standing = None if beside else standing
     older = older_fact(draft, gone.text) if file == PROFILE and standing is None else None
     if older is not None:
         draft.put(file, draft.get(file).replace(older.block, gone.text, clean))
     for name in (file, *(copies_of(file, clean) if file == LESSONS else ())):
-        document = draft.get(name)
         if (beside and older is None) or twin(draft, name, gone.text, gone.kind) is None:
-            section = _section(document, gone.kind, meta.get("section"))
+            # A section of a person's own, if it is still there: a rule in it is an *always* rule.
+            own = record("section") if gone.kind not in ("never", "when") else ""
+            kind = gone.kind if gone.kind in RULE_KINDS else ""
+            section = own if own and draft.get(name).has_section(own) else kind
             draft.add(name, gone.text, clean, section)
     # Before anything is added to the archive: a last line without an end would be another one then.
     draft.remove(ARCHIVE, placed.block)
     if older is not None:
         retire_fact(draft, older, "user", new_id, today)
-    found = entry_id(standing) if standing else clean.get("id") or address(gone.text)
-    said = as_entry(file, "project", standing) if standing else gone
-    return Filed(found, file, added=standing is None, said=said)
-
-
-def _home(kind: Kind, was: str) -> str:
-    return was if topic_of(was) and is_name(was) else file_of(kind)
-
-
-def _section(document: Document, kind: Kind, own: str) -> str:
-    """Return the section that a memory goes to: a person's own, if it is still there."""
-    # Under a heading of a person's own a rule is an *always* rule.
-    if own and kind not in ("never", "when") and document.has_section(own):
-        return own
-    return kind if kind in RULE_KINDS else ""
+    if standing:
+        said = as_entry(file, "project", standing)
+        return Filed(entry_id(standing), file, added=False, said=said)
+    return Filed(clean.get("id") or address(gone.text), file, added=True, said=gone)

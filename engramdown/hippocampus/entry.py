@@ -16,7 +16,7 @@ from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import ADDRESS, current_id, is_address
 
 T = TypeVar("T")
-_CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class Entry(NamedTuple):
@@ -148,7 +148,7 @@ def address(text: str) -> str:
     number = int.from_bytes(
         hashlib.blake2b(fold(text).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     )
-    return ADDRESS + "".join(_CROCKFORD[number >> 5 * place & 31] for place in range(7))
+    return ADDRESS + "".join(CROCKFORD[number >> 5 * place & 31] for place in range(7))
 
 
 def entry_id(placed: Placed) -> str:

@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -30,7 +30,7 @@ from engramdown.hippocampus.changeset import (
     entry_changes,
     new_step,
 )
-from engramdown.hippocampus.history import Change, History, Part, Step, digest
+from engramdown.hippocampus.history import History, Step, digest
 from engramdown.hippocampus.snapshot import Reader, decoded, is_untidy
 from engramdown.markdown.document import Document, parse
 from engramdown.storage.disk import ERASING, Disk, named_errors
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.transaction import Leftover, Recovery, Staged, Staging
 
 T = TypeVar("T")
+# A file of a step: its document before and after, and its text before and after.
+_Side = tuple["Staged", Document, Document, str | None, str | None]
 # How often what a person saves again and again is erased before the next holder goes on with it.
 _ERASURES: Final = 5
 _ID: Final = re.compile(r"\bid:([0-9a-z]{8})\b")
@@ -308,13 +310,34 @@ class MemoryFiles:
     def _bring_in_order(self, hold: WriteSession) -> None:
         """Clear up behind a crash, and finish what a person began to erase for good."""
         self.history.refresh()
-        eraser = self._eraser() if self._disk.exists(self.root / ERASING) else None
-        if eraser is not None and eraser.is_begun:
+        eraser: MemoryEraser | None = None
+        if self._disk.exists(self.root / ERASING):
+            # Imported here: hardly any process ever erases.
+            from engramdown.hippocampus.erase import MemoryEraser
+            from engramdown.storage.erasure import unfinished
+
+            found = unfinished(self.root, self._disk)
+            eraser = found and MemoryEraser(self._disk, self._reader, self.history, found)
+        if eraser is None:
+            self._tidy_up(hold)
+            return
+        if eraser.is_begun:
             # What was displaced holds the words still, and must not be taken for a person's save.
             eraser.files()
         self._tidy_up(hold)
-        if eraser is not None:
-            self._erase(eraser, hold)
+        # What a person saved of other things is taken in: before, and what they save meanwhile
+        # after.
+        self._take_in(hold)
+        eraser.check()
+        for _ in range(_ERASURES):
+            eraser.journal()
+            eraser.files()
+            self._tidy_up(hold)
+            self._take_in(hold)
+            self._merge_displaced(hold)
+            if eraser.is_clean():
+                break
+        hold.lock.finish(self.history.last)
 
     def _tidy_up(self, hold: WriteSession) -> None:
         """Clear up behind a crash, and write down the files that the journal does not know."""
@@ -361,31 +384,6 @@ class MemoryFiles:
         with self._hold(wait=wait):
             self.history.refresh()  # Whoever holds the lock has done it.
 
-    def _eraser(self) -> MemoryEraser | None:
-        # Imported here: hardly any process ever erases.
-        from engramdown.hippocampus.erase import MemoryEraser
-        from engramdown.storage.erasure import unfinished
-
-        found = unfinished(self.root, self._disk)
-        return found and MemoryEraser(self._disk, self._reader, self.history, found)
-
-    def _erase(self, eraser: MemoryEraser, hold: WriteSession) -> None:
-        """Erase what the note names from the journal and the files, also what is saved meanwhile.
-
-        What a person saved of other things is taken in: before, and what they save meanwhile after.
-        """
-        self._take_in(hold)
-        eraser.check()
-        for _ in range(_ERASURES):
-            eraser.journal()
-            eraser.files()
-            self._tidy_up(hold)
-            self._take_in(hold)
-            self._merge_displaced(hold)
-            if eraser.is_clean():
-                break
-        hold.lock.finish(self.history.last)
-
     def _carry_out(self, hold: WriteSession) -> None:
         """Carry out what stands in the journal and could be neither finished nor put back."""
         finished = hold.lock.finished
@@ -415,10 +413,8 @@ class MemoryFiles:
             self._staging.stage(name, self._reader.path(name), slot)
             for name, slot in draft.changed()
         ]
-        changed = [file for file in staged if file.text != file.slot.before]
         files = [file for file in staged if file.data != file.slot.disk]
-        steps = [*saves, *self._marking(staged)]
-        steps += [self._step(act, changed)] if changed else []
+        steps = [*saves, *self._steps(act, staged)]
         if not steps:
             return
         self._staging.check(files)
@@ -439,36 +435,30 @@ class MemoryFiles:
         if not hold.displaced:
             hold.lock.finish(self.history.last)
 
-    def _marking(self, files: Sequence[Staged]) -> Iterator[Step]:
-        """Yield the step that marks as verified what a person changed in files that are written.
+    def _steps(self, act: Act, staged: Sequence[Staged]) -> Iterator[Step]:
+        """Yield the step that ``act`` names, and before it the one that marks hand edits.
 
-        It stands for itself, so that an undo of what was done to the files leaves it.
+        What a person changed in files that are written is marked as verified by a step of its own,
+        so that an undo of what was done to the files leaves it.
         """
-        marked = [(file, file.slot.unmarked) for file in files if file.slot.unmarked is not None]
-        if marked:
-            names = ", ".join(file.name for file, _ in marked)
-            act = Act("notice", "engramdown", f"follows from a hand edit of {names}")
-            parts: list[Part] = []
-            changes: list[Change] = []
-            for file, before in marked:
-                part = self.history.part(file.name, before.render(), file.slot.before)
-                parts.append(part._replace(marks=file.slot.marks))
-                changes += entry_changes(file.name, before, file.slot.document)
-            yield new_step(act, tuple(parts), tuple(changes))
-
-    def _step(self, act: Act, files: Sequence[Staged]) -> Step:
-        parts = tuple(
-            self.history.part(file.name, file.slot.before, file.text)._replace(
-                marks=file.slot.marks
-            )
-            for file in files
-        )
-        changes = tuple(
-            change
-            for file in files
-            for change in entry_changes(file.name, file.slot.document, file.slot.after)
-        )
-        return new_step(act, parts, changes)
+        marked, changed = list[_Side](), list[_Side]()
+        for file in staged:
+            slot, unmarked = file.slot, file.slot.unmarked
+            if unmarked is not None:
+                before = unmarked.render()
+                marked.append((file, unmarked, slot.document, before, slot.before))
+            if file.text != slot.before:
+                changed.append((file, slot.document, slot.after, slot.before, file.text))
+        names = ", ".join(file.name for file, *_ in marked)
+        follows = Act("notice", "engramdown", f"follows from a hand edit of {names}")
+        for each, sides in ((follows, marked), (act, changed)):
+            if sides:
+                parts = tuple(
+                    self.history.part(file.name, before, after)._replace(marks=file.slot.marks)
+                    for file, _, _, before, after in sides
+                )
+                changes = (entry_changes(file.name, old, new) for file, old, new, *_ in sides)
+                yield new_step(each, parts, tuple(chain.from_iterable(changes)))
 
     def _take_in(self, hold: WriteSession, *names: str) -> bool:
         """Take in a person's saves, ``names`` among them; return whether there were any."""
@@ -476,8 +466,7 @@ class MemoryFiles:
         while True:
             saves = self._saves.found(names)
             any_found = any_found or bool(saves)
-            dropped = [save for save in saves if self._drop_erased(save)]
-            if dropped:
+            if [save for save in saves if self._drop_erased(save)]:
                 continue
             try:
                 self._respond(saves, hold)
@@ -494,14 +483,19 @@ class MemoryFiles:
 
         Nobody types an id. What git brings from another commit is git's.
         """
-        name, said = save.edit.file, save.saved or ""
-        new = frozenset(_ID.findall(said)) - frozenset(_ID.findall(save.edit.head))
-        gone = new & self.history.erased() if new and not save.by_git else frozenset()
+        name = save.edit.file
+        is_gits, saved = save.by_git, save.saved or ""
+        gone = frozenset[str]() if is_gits else self._erased_in(saved, save.edit.head)
         if not gone:
             return False
         from engramdown.hippocampus.erase import drop
 
         return drop(self._disk, self._reader.path(name), name, gone)
+
+    def _erased_in(self, saved: str, head: str) -> frozenset[str]:
+        """Return the ids of memories that were erased, and that ``head`` does not have."""
+        new = frozenset(_ID.findall(saved)) - frozenset(_ID.findall(head))
+        return new & self.history.erased() if new else frozenset()
 
     def _merge_displaced(self, hold: WriteSession) -> None:
         """Merge the saves that our own files displaced; merging one may displace another."""
@@ -523,8 +517,7 @@ class MemoryFiles:
 
     def _fold_in(self, left: Leftover, hold: WriteSession) -> None:
         """Merge a save that was displaced; one that was made after it is displaced in its turn."""
-        new = frozenset(_ID.findall(left.text))
-        gone = new & self.history.erased() if new - self._known_ids(left.name) else frozenset()
+        gone = self._erased_in(left.text, self.history.text(left.name) or "")
         if gone:
             from dataclasses import replace
 
@@ -544,9 +537,6 @@ class MemoryFiles:
                     self._take_in(hold, found.name)
             else:
                 return
-
-    def _known_ids(self, name: str) -> frozenset[str]:
-        return frozenset(_ID.findall(self.history.text(name) or ""))
 
     def _respond(self, saves: Sequence[Save], hold: WriteSession) -> None:
         """Write saves into the journal as the person's, and carry out what follows from them."""
@@ -650,8 +640,6 @@ def is_for_git(name: str) -> bool:
     folder, _, rest = name.partition("/")
     last = rest.rpartition("/")[2]
     is_temporary = last[:1] == "." and last.endswith(".tmp")
-    if (folder == "memory" and rest == ".lock") or (
-        folder in ("memory", "skills", "journal") and is_temporary
-    ):
+    if name == "memory/.lock" or (folder in ("memory", "skills", "journal") and is_temporary):
         return False
     return f"!/{folder}{'/' if rest else ''}" in GITIGNORE.split("\n")

@@ -20,17 +20,10 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
+from engramdown.hippocampus import snapshot
 from engramdown.hippocampus.changeset import OutOfStepError, Slot
 from engramdown.hippocampus.history import History, Part, digest
-from engramdown.hippocampus.snapshot import (
-    IGNORING,
-    Reader,
-    decoded,
-    encoded,
-    leftover_of,
-    meant,
-    paths,
-)
+from engramdown.hippocampus.snapshot import Reader, decoded, encoded
 from engramdown.kinds import is_name
 from engramdown.markdown.document import parse
 from engramdown.storage import disk as system
@@ -147,10 +140,10 @@ class Staging:
         for folder in dict.fromkeys([*above, *(file.path.parent for file in files)]):
             self._disk.sync_folder(folder)
         for file in displaced:
-            if file not in conflicts:
+            if file in conflicts:
+                file.displaced = self._settled(file)
+            else:
                 self.drop(file.temporary)
-        for file in conflicts:
-            (file.displaced,) = self._settled(file)
         return conflicts
 
     def put_back(self, files: Sequence[Staged]) -> bool:
@@ -162,11 +155,10 @@ class Staging:
         """Return the files whose temporary name holds a person's save, although they gave way."""
         found = []
         for file in files:
-            if self._disk.exists(file.temporary):
-                (data,) = self._settled(file)
-                if data not in (file.data, file.slot.disk):
-                    file.displaced = data
-                    found.append(file)
+            data = self._settled(file) if self._disk.exists(file.temporary) else file.data
+            if data not in (file.data, file.slot.disk):
+                file.displaced = data
+                found.append(file)
         return found
 
     def settled(self, files: Sequence[tuple[Callable[[], Path], str]]) -> list[bytes | None]:
@@ -178,23 +170,19 @@ class Staging:
         """
         waited = 0.0
         found = [self._closed(where()) for where, _ in files]
-        while True:
-            # They are waited for together: a folder that was removed is a wait, not one per file.
-            cut = [
-                at
-                for at, (_, head) in enumerate(files)
-                if waited < _patience(decoded(found[at]), head)
-            ]
-            if not cut:
-                return found
+        # They are waited for together: a folder that was removed is a wait, not one per file.
+        while cut := [
+            at for at, (_, head) in enumerate(files) if waited < _patience(decoded(found[at]), head)
+        ]:
             time.sleep(_POLL)
             waited += _POLL
             for at in cut:
                 found[at] = self._closed(files[at][0]())
+        return found
 
-    def _settled(self, file: Staged) -> list[bytes | None]:
+    def _settled(self, file: Staged) -> bytes | None:
         """Read what a file displaced, once it looks whole."""
-        return self.settled([(lambda: file.temporary, file.slot.before or "")])
+        return self.settled([(lambda: file.temporary, file.slot.before or "")])[0]
 
     def drop(self, path: Path) -> None:
         """Remove a temporary file, unless a program writes into it; it is looked at again then."""
@@ -222,15 +210,13 @@ class Staging:
 
     def _is_saved(self, file: Staged) -> bool:
         """Whether a file was saved since we read it, or is just being saved."""
-        if file.slot.disk is not None and self._is_newly_open(file.path, file.path):
-            return True
-        return self._disk.read(file.path) != file.slot.disk
+        is_open = file.slot.disk is not None and self._is_newly_open(file.path, file.path)
+        return is_open or self._disk.read(file.path) != file.slot.disk
 
     def _is_conflict(self, file: Staged) -> bool:
         """Whether what was displaced is not what we read, or is about to change."""
-        if self._is_newly_open(file.temporary, file.path):
-            return True
-        return self._disk.read(file.temporary) != file.slot.disk
+        is_open = self._is_newly_open(file.temporary, file.path)
+        return is_open or self._disk.read(file.temporary) != file.slot.disk
 
     def _is_newly_open(self, path: Path, place: Path) -> bool:
         """Whether a program has opened a file for writing that we did not wait for yet."""
@@ -252,33 +238,26 @@ class Staging:
         return self._disk.read(path)
 
     def _put_back(self, file: Staged) -> bool:
+        """Undo what happened to one file; return whether nobody else was there since."""
+        disk, is_new = self._disk, file.slot.disk is None
         try:
-            if self._is_placed(file) and not self._withdraw(file):
+            # A call that failed may have worked all the same.
+            if is_new:
+                is_placed = disk.read(file.path) == file.data
+            else:
+                is_placed = disk.read(file.temporary) not in (file.data, None)
+            if is_placed and is_new:
+                disk.withdraw(file.path, file.temporary)
+            elif is_placed:
+                disk.exchange(file.temporary, file.path)
+            if is_placed and disk.read(file.temporary) != file.data:
+                # What somebody else put there gets its name back.
+                (disk.publish if is_new else disk.exchange)(file.temporary, file.path)
                 return False
-            self._disk.unlink(file.temporary)
+            disk.unlink(file.temporary)
         except (OSError, StoreError):
             return False
         return True
-
-    def _is_placed(self, file: Staged) -> bool:
-        """Whether a file has its place; a call that failed may have worked all the same."""
-        if file.slot.disk is None:
-            return self._disk.read(file.path) == file.data
-        return self._disk.read(file.temporary) not in (file.data, None)
-
-    def _withdraw(self, file: Staged) -> bool:
-        """Give what was displaced its name back; return whether nobody else was there since."""
-        if file.slot.disk is None:
-            self._disk.withdraw(file.path, file.temporary)
-            if self._disk.read(file.temporary) == file.data:
-                return True
-            self._disk.publish(file.temporary, file.path)
-            return False
-        self._disk.exchange(file.temporary, file.path)
-        if self._disk.read(file.temporary) == file.data:
-            return True
-        self._disk.exchange(file.temporary, file.path)
-        return False
 
 
 def _patience(text: str | None, head: str) -> float:
@@ -338,15 +317,33 @@ class Recovery:
         return sorted(self._leftovers(), key=lambda left: self._disk.changed_at(left.path))
 
     def _leftovers(self) -> Iterator[Leftover]:
-        for path in paths(self._reader, self._disk):
-            found = leftover_of(path)
-            if path.name == IGNORING:
+        for path in snapshot.paths(self._reader, self._disk):
+            folder = "" if path.parent != self._reader.folder / "topics" else "topics/"
+            file, state = snapshot.leftover_of(path) or ("", "")
+            name = snapshot.meant(folder + file)
+            is_ours = file != "" and is_name(name)
+            if path.name == snapshot.IGNORING or (is_ours and path.name.endswith(UNFINISHED)):
                 self._staging.drop(path)
-            elif found is not None:
-                yield from self._leftover(path, *found)
+            elif is_ours and self._disk.is_being_written(path):
+                self._staging.untidy = True
+            elif is_ours:
+                text = decoded(self._disk.read(path)) or ""
+                parts = self._history.since(name, state)
+                source = parts[-1].source if parts else ""
+                # Ours, what it replaced, or a save that was merged before the crash.
+                if digest(text) in {state, source, *(part.target for part in parts)}:
+                    self._staging.drop(path)
+                    continue
+                past = self._history.past(name, state)
+                newest, save = next(past, None), next(past, None)
+                if newest and newest.how == "followed" and save:
+                    # What follows from a save may have been written when the save itself had no
+                    # place any more: then an editor can have seen what was there before.
+                    source = save.part.source
+                yield Leftover(path, name, text, source, state)
 
     def _carry_out(self, part: Part) -> None:
-
+        """Carry out one part; where a person came in between, what they saved stays."""
         if not is_name(part.file) or not part.target or part.source == part.target:
             return
         read = self._reader.read(part.file)
@@ -356,48 +353,11 @@ class Recovery:
         slot = read.slot()
         slot.after = parse(after)
         staged = self._staging.stage(part.file, self._reader.path(part.file), slot)
-        self._install(staged)
-
-    def _install(self, staged: Staged) -> None:
-        """Install one file; where a person came in between, what they saved stays."""
         self._staging.check([staged])
         try:
             # A save that is displaced stays under its temporary name, and is a leftover.
             self._staging.untidy |= bool(self._staging.install([staged], self._reader.path))
-        except OutOfStepError:
+        except BaseException as error:
             self._staging.put_back([staged])
-        except BaseException:
-            self._staging.put_back([staged])
-            raise
-
-    def _leftover(self, path: Path, file: str, state: str) -> Iterator[Leftover]:
-
-        folder = "" if path.parent != self._reader.folder / "topics" else "topics/"
-        name = meant(f"{folder}{file}")
-        if not is_name(name):
-            return
-        if path.name.endswith(UNFINISHED):
-            self._staging.drop(path)
-            return
-        if self._disk.is_being_written(path):
-            self._staging.untidy = True
-            return
-        text = decoded(self._disk.read(path)) or ""
-        parts = self._history.since(name, state)
-        source = parts[-1].source if parts else ""
-        # Ours, what it replaced, or a save that was merged before the crash.
-        if digest(text) in {state, source, *(part.target for part in parts)}:
-            self._staging.drop(path)
-        else:
-            yield Leftover(path, name, text, self._displaced(name, state, source), state)
-
-    def _displaced(self, name: str, state: str, source: str) -> str:
-        """Return what stood in the place that ``state``, made of ``source``, was to have.
-
-        What follows from a save may have been written when the save itself had no place any more:
-        then an editor can have seen what was there before, and not the save.
-        """
-        past = self._history.past(name, state)
-        newest, save = next(past, None), next(past, None)
-        follows = newest is not None and newest.how == "followed"
-        return save.part.source if follows and save is not None else source
+            if not isinstance(error, OutOfStepError):
+                raise
