@@ -9,31 +9,22 @@ the lock of the scope.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
 from engramdown.clock import moment
 from engramdown.engram import fold
+from engramdown.hippocampus import history as journal
 from engramdown.hippocampus.entry import address
-from engramdown.hippocampus.history import (
-    Change,
-    Head,
-    History,
-    Part,
-    Step,
-    digest,
-    known_is_due,
-    make_part,
-    read_line,
-    write_line,
-)
+from engramdown.hippocampus.history import Change, Head, History, Part, Step, digest, make_part
 from engramdown.hippocampus.placement import raw_entries, split_task
 from engramdown.hippocampus.snapshot import Reader, decoded, encoded, leftover_of, paths
 from engramdown.hippocampus.undo import ERASED
 from engramdown.kinds import ARCHIVE, PENDING
 from engramdown.markdown.blocks import Block, entry_block
-from engramdown.markdown.document import Document, parse
+from engramdown.markdown.document import parse
 from engramdown.storage.disk import UNFINISHED, Disk
 from engramdown.storage.erasure import Erasure
 from engramdown.storage.exchange import TEMPORARY, Swap
@@ -59,13 +50,11 @@ class Sieve:
     def fate(self, file: str, block: Block) -> Fate:
         """Return what becomes of an entry of a file."""
         text = split_task(block.text)[1] if file == PENDING else block.text
-        meta = block.meta.values() if block.meta else {}
-        about = {meta.get("id", "")}
+        about = {block.value("id")}
         if file == PENDING:
-            about.update(meta.get("of", "").split(","))
-        if not self._ids.isdisjoint(about) or fold(text) in self._folds:
-            return "goes"
-        if self.words.is_like(text):
+            about.update(block.value("of").split(","))
+        is_named = not self._ids.isdisjoint(about) or fold(text) in self._folds
+        if is_named or self.words.is_like(text):
             return "goes"
         return "loses words" if self.words.is_whole(text) else "stays"
 
@@ -75,7 +64,14 @@ class Sieve:
         if key in self._known:
             return self._known[key]
         fate = self.fate(file, block)
-        after = "" if fate == "goes" else self._kept(block, fate)
+        after = ""
+        if fate == "loses words":
+            after = self.words.cut(block.raw)
+        elif fate == "stays":
+            # What its metadata quotes is of another memory.
+            start, end = block.span or (len(block.raw), len(block.raw))
+            meta = self.words.cut(block.raw[start:end])
+            after = block.raw[:start] + meta + block.raw[end:]
         if after != block.raw or self.words.shares(block.raw):
             self._known[key] = after
         return after
@@ -86,15 +82,22 @@ class Sieve:
             return text
         document = parse(text)
         for _ in range(len(document.blocks)):
-            block, after = next(self._entries(file, document), (None, ""))
+            # One at a time: an entry that goes may change what the next one is.
+            after, block = "", None
+            for placed in raw_entries(file, document):
+                after = self.entry(file, placed.block)
+                if after != placed.block.raw:
+                    block = placed.block
+                    break
             if block is None:
                 break
             document = document.swap(block, after) if after else document.remove(block)
         entries = {id(placed.block) for placed in raw_entries(file, document)}
-        return "".join(
-            block.raw if id(block) in entries else self._prose(block.raw)
-            for block in document.blocks
-        )
+        said = []
+        for block in document.blocks:
+            is_prose = id(block) not in entries and self.words.is_whole(block.raw)
+            said.append(self.words.cut(block.raw) if is_prose else block.raw)
+        return "".join(said)
 
     def state(self, file: str, text: str, region: str, *, was_touched: bool) -> str:
         """Return a text as :func:`text` does, or nearly so, of which only a region is new.
@@ -137,24 +140,6 @@ class Sieve:
     def _touches(self, text: str) -> bool:
         marks = (f"{key}:{each}" for key in ("id", "of") for each in self._ids)
         return any(mark in text for mark in marks) or self.words.shares(text)
-
-    def _entries(self, file: str, document: Document) -> Iterator[tuple[Block, str]]:
-        """Yield the entries that do not stay as they are, each with what stands there instead."""
-        for placed in raw_entries(file, document):
-            after = self.entry(file, placed.block)
-            if after != placed.block.raw:
-                yield placed.block, after
-
-    def _prose(self, raw: str) -> str:
-        return self.words.cut(raw) if self.words.is_whole(raw) else raw
-
-    def _kept(self, block: Block, fate: Fate) -> str:
-        if fate == "loses words":
-            return self.words.cut(block.raw)
-        # What its metadata quotes is of another memory.
-        start, end = block.span or (len(block.raw), len(block.raw))
-        meta = self.words.cut(block.raw[start:end])
-        return block.raw[:start] + meta + block.raw[end:]
 
 
 def _replaced(text: str, raw: str, instead: str) -> str:
@@ -210,7 +195,7 @@ class MemoryEraser:
         Raises:
             StoreError: If a file that holds what is erased is read-only.
         """
-        for name, _ in self._dirty():
+        for name in self._dirty():
             path = self._reader.path(name)
             self._disk.check_writable(path.parent)
             self._disk.check_writable(path)
@@ -224,7 +209,7 @@ class MemoryEraser:
         """Take the words out of the journal; its last step tells that a person did so."""
         lines = self._history.lines()
         if not self.is_begun and not self._dirty():
-            told = (read_line(line) for line in lines)
+            told = (journal.read_line(line) for line in lines)
             if not any(step is None or self._is_touched(step) for step in told):
                 return
         rewriting = _Rewriting(self._sieve, self._erasure)
@@ -235,23 +220,16 @@ class MemoryEraser:
         for path in [*paths(self._reader, self._disk)]:
             if path.name.endswith((".tmp", ".tmp.part", ".old")) and path.name[:1] == ".":
                 self._clear(path)
-        for name, _ in self._dirty():
-            self._swap.edit(self._reader.path(name), self._without(name))
+        for name in self._dirty():
+            self._swap.edit(self._reader.path(name), partial(self._without, name))
 
-    def _without(self, name: str) -> Callable[[bytes | None], bytes]:
-        def without(before: bytes | None) -> bytes:
-            return encoded(self._sieve.text(name, decoded(before) or ""))
+    def _without(self, name: str, before: bytes | None) -> bytes:
+        return encoded(self._sieve.text(name, decoded(before) or ""))
 
-        return without
-
-    def _dirty(self) -> list[tuple[str, str]]:
-        """Return the files that hold something of it, with what they say."""
-        found = []
-        for name in self._reader.names():
-            text = self._reader.read(name).text or ""
-            if self._sieve.text(name, text) != text:
-                found.append((name, text))
-        return found
+    def _dirty(self) -> list[str]:
+        """Return the files that hold something of it."""
+        texts = ((name, self._reader.read(name).text or "") for name in self._reader.names())
+        return [name for name, text in texts if self._sieve.text(name, text) != text]
 
     def _is_touched(self, step: Step) -> bool:
         """Whether a step may hold something of it."""
@@ -263,20 +241,17 @@ class MemoryEraser:
 
     def _clear(self, path: Path) -> None:
         """Take the words out of a file that is on its way, or was displaced."""
-        if self._disk.is_being_written(path):
-            return  # whoever has it open is told of at the end
-        data = self._disk.read(path)
-        found, swapped = leftover_of(path), TEMPORARY.fullmatch(path.name)
+        # Whoever has it open is told of at the end.
+        data = None if self._disk.is_being_written(path) else self._disk.read(path)
         if data is None:
             return
-        if swapped is not None:
+        found = leftover_of(path)
+        if TEMPORARY.fullmatch(path.name) is not None:
             # Of an erasure that was cut short; a person may have saved right then.
             self._swap.clear_up(path)
-            return
-        if path.name.endswith(UNFINISHED):
+        elif path.name.endswith(UNFINISHED):
             self._disk.unlink(path)
-            return
-        if found is not None:
+        elif found is not None:
             text = decoded(data) or ""
             folder = "" if path.parent != self._reader.folder / "topics" else "topics/"
             after = self._sieve.text(f"{folder}{found[0]}", text)
@@ -299,24 +274,26 @@ class _Rewriting:
 
     def carry_out(self, lines: Sequence[bytes]) -> bytes:
         """Return the journal without what is erased, and with the step that tells of it."""
-        steps = [(line, read_line(line)) for line in lines]
-        self._suspects = {file for _, step in steps if step for file in self._touched(step)}
+        steps = [(line, journal.read_line(line)) for line in lines]
+        words = self._sieve.words
+        for _, step in steps:
+            # The files in which a step did something that is erased.
+            for change in step.changes if step else ():
+                if self._sieve.change(change) != change:
+                    self._suspects.add(change.file)
+            for part in step.parts if step else ():
+                if any(map(words.shares, (part.old, part.new, part.text or ""))):
+                    self._suspects.add(part.file)
         for line, step in steps:
             if step is not None and step.id != self._erasure.step:
-                self._take(step)
-            elif step is None and not self._sieve.words.shares(_text(line)):
+                changes = tuple(map(self._sieve.change, step.changes))
+                parts = tuple(filter(None, map(self._part, step.parts)))
+                why = words.cut(step.why, pieces=any(each.erased for each in changes))
+                self._write(step._replace(parts=parts, changes=changes, why=why))
+            elif step is None and not words.shares(line.decode("utf-8", "surrogateescape")):
                 self._put(line + b"\n")
         self._write(self._last())
         return b"".join(self._lines)
-
-    def _touched(self, step: Step) -> Iterator[str]:
-        """Yield the files in which a step did something that is erased."""
-        for change in step.changes:
-            if self._sieve.change(change) != change:
-                yield change.file
-        for part in step.parts:
-            if any(map(self._sieve.words.shares, (part.old, part.new, part.text or ""))):
-                yield part.file
 
     def _last(self) -> Step:
         """Return the step that tells of the erasure; every file is as it was before it."""
@@ -336,12 +313,6 @@ class _Rewriting:
         changes = tuple(Change(each, ARCHIVE, "", None, erased=True) for each in ids)
         step = self._erasure.step
         return Step(step, moment(), "user", ERASED, "", tuple(parts), changes)
-
-    def _take(self, step: Step) -> None:
-        changes = tuple(map(self._sieve.change, step.changes))
-        parts = tuple(filter(None, map(self._part, step.parts)))
-        why = self._sieve.words.cut(step.why, pieces=any(each.erased for each in changes))
-        self._write(step._replace(parts=parts, changes=changes, why=why))
 
     def _part(self, part: Part) -> Part | None:
         """Return what a step did to a file without what is erased; ``None`` if it was that."""
@@ -395,11 +366,11 @@ class _Rewriting:
         return Part(part.file, source or _nothing(), _nothing(), 0, "", "", None, 0, part.size)
 
     def _write(self, step: Step) -> None:
-        is_due = known_is_due(self._size - self._known_at, len(self._heads))
+        is_due = journal.known_is_due(self._size - self._known_at, len(self._heads))
         told = dict(self._heads) if is_due else None
         if is_due:
             self._known_at = self._size
-        self._put(write_line(step, told, self._size))
+        self._put(journal.write_line(step, told, self._size))
         self._heads |= {part.file: part.head for part in step.parts}
 
     def _put(self, line: bytes) -> None:
@@ -417,7 +388,3 @@ def _around(text: str, part: Part) -> str:
 def _nothing() -> str:
     """Return what stands for the digest of a state that is not kept."""
     return os.urandom(_DIGITS).hex()
-
-
-def _text(line: bytes) -> str:
-    return line.decode("utf-8", "surrogateescape")

@@ -10,6 +10,7 @@ is at work or that a merge waits for a person.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -21,9 +22,12 @@ from typing import Final, NamedTuple
 
 from engramdown.clock import nanoseconds
 from engramdown.errors import GitError, StoreError
+from engramdown.hippocampus.snapshot import encoded
 from engramdown.storage.disk import Disk
 from engramdown.storage.git_program import ask, complaint, environment
 
+# What asking git may end in.
+_TROUBLE: Final = (OSError, GitError, StoreError, ValueError)
 _NANO: Final = 1_000_000_000
 _AT_WORK: Final = "index.lock"
 # git writes the files, then its index, then the log; a merge that it refuses it takes back first,
@@ -192,14 +196,13 @@ def held_by(path: Path, disk: Disk) -> Path | None:
 
     A merge that waits for a person counts only where git knows any memory at all.
     """
-    try:
+    with contextlib.suppress(*_TROUBLE):
         work = _work_tree(path, disk)
         if disk.exists(work.folder / _AT_WORK):
             return work.folder / _AT_WORK
         held = next((each for each in _UNFINISHED if disk.exists(work.folder / each)), None)
         return work.folder / held if held and b"memory/" in (work.names() or b"") else None
-    except (OSError, StoreError):
-        return None
+    return None
 
 
 def is_merging(path: Path, disk: Disk, *texts: str | None) -> bool:
@@ -248,7 +251,7 @@ def moved_since(path: Path, moment: str, disk: Disk, held: str = "") -> bool:
     # it notes right behind that. A stash that it puts back it does not note.
     if saved - index < _RACE:
         return moved and saved > 0
-    stood = noted.at < since * _NANO or noted.blob in _blobs(_encoded(held))
+    stood = noted.at < since * _NANO or noted.blob in _blobs(encoded(held))
     return moved and not stood
 
 
@@ -289,15 +292,14 @@ def is_restored(path: Path, disk: Disk) -> bool:
 
     git notes of each file when it was written and what it holds.
     """
-    try:
+    with contextlib.suppress(*_TROUBLE):
         work = _work_tree(path, disk)
         at = disk.changed_at(path)
         if work.written("index") < at / _NANO - _GRAIN:
             return False
         noted = work.noted(path)
         return noted is not None and noted.at == at and noted.blob in _blobs(disk.read(path) or b"")
-    except (OSError, GitError, StoreError, ValueError):
-        return False
+    return False
 
 
 def is_at_work(path: Path, disk: Disk) -> bool:
@@ -305,12 +307,11 @@ def is_at_work(path: Path, disk: Disk) -> bool:
     held = held_by(path, disk)
     if held is not None and held.name == _AT_WORK:
         return True
-    try:
+    with contextlib.suppress(*_TROUBLE):
         index = _work_tree(path, disk).folder / "index"
         age = nanoseconds() - disk.changed_at(index)
         return 0 <= age < _MORE_DUE * _NANO and is_restored(path, disk)
-    except (OSError, StoreError):
-        return False
+    return False
 
 
 def raced(path: Path, disk: Disk) -> Callable[[str], bool]:
@@ -365,12 +366,11 @@ def _first(began: float, moves: Sequence[Move]) -> float:
 
 def standing(path: Path, disk: Disk) -> tuple[object, ...]:
     """Return what is another thing as soon as git did something in the work tree of ``path``."""
-    try:
+    with contextlib.suppress(*_TROUBLE):
         folder = _work_tree(path, disk).folder
         places = (folder / "index", folder / "logs" / "HEAD", folder / _AT_WORK)
         return tuple(disk.identity(each) for each in places)
-    except (OSError, StoreError):
-        return ()  # There is no git, or it changes so fast that the next look sees it.
+    return ()  # There is no git, or it changes so fast that the next look sees it.
 
 
 def is_kept(path: Path, moment: str, disk: Disk) -> bool:
@@ -378,14 +378,13 @@ def is_kept(path: Path, moment: str, disk: Disk) -> bool:
 
     So it does before it refuses a merge; then it puts it back, and was at work after ``moment``.
     """
-    try:
+    with contextlib.suppress(*_TROUBLE):
         work = _work_tree(path, disk)
         if work.written("index") < datetime.fromisoformat(moment).timestamp() - _GRAIN:
             return False
         held = _blobs(disk.read(path) or b"")
         return bool(work.blobs(held)) and held.isdisjoint(work.blobs([f":{work.name(path)}"]))
-    except (OSError, GitError, StoreError, ValueError):
-        return False
+    return False
 
 
 def committed_lately(path: Path, disk: Disk) -> Callable[[bytes], bool]:
@@ -452,7 +451,7 @@ def _moved(work: WorkTree, path: Path, since: float, held: str) -> bool:
     # What git has is what stood there, and not what stands there now: a person was at it, not git.
     at_head = work.blobs([f"HEAD:{work.name(path)}"])
     now = _blobs(work.disk.read(path) or b"")
-    if at_head & _blobs(_encoded(held)) and not at_head & now:
+    if at_head & _blobs(encoded(held)) and not at_head & now:
         return False
     # Somebody who takes back a file on purpose cannot be told from git who puts it away.
     age = work.written("index") - _saved(path, work.disk)
@@ -463,10 +462,6 @@ def _moved(work: WorkTree, path: Path, since: float, held: str) -> bool:
 def _saved(path: Path, disk: Disk) -> float:
     """Return when a file was saved, in seconds since 1970; 0 if it is gone."""
     return disk.changed_at(path) / _NANO if disk.exists(path) else 0.0
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _blobs(data: bytes) -> set[str]:

@@ -63,10 +63,8 @@ class History:
         """Forget what is known of the file."""
         with self._guard:
             self._heads: dict[str, Head] | None = None
-            self._known_at = 0
+            self._known_at = self._size = self._inode = 0
             self._last = ""
-            self._size = 0
-            self._inode = 0
             self._mark: tuple[int, bytes] = (0, b"")
 
     @property
@@ -91,31 +89,42 @@ class History:
         """
         with self._guard:
             size, inode = self._disk.identity(self.path)
-            self._check(size)
+            limit = ROOM * self._disk.limit
+            if size > limit:
+                has, most = megabytes(size, limit)
+                raise StoreError(
+                    f"{self.path}: has {has} MB, more than the limit of {most} MB; "
+                    "move it away: memory stays, and a new journal begins."
+                )
             if inode != self._inode or size < self._size:
                 self.forget()
             if size > self._size > 0:
                 self._take(size)
             if size > self._size == 0:
-                self._open(size)
+                # Begin with the last whole line.
+                lines = self._lines_backwards(size)
+                self._size = size - len(next(lines))
+                line = next(lines, b"")
+                self._mark = (max(0, self._size - len(line) - 1), line[:_MARK])
             self._inode = inode
-
-    def _check(self, size: int) -> None:
-        limit = ROOM * self._disk.limit
-        if size > limit:
-            has, most = megabytes(size, limit)
-            raise StoreError(
-                f"{self.path}: has {has} MB, more than the limit of {most} MB; "
-                "move it away: memory stays, and a new journal begins."
-            )
 
     def append(self, steps: Sequence[Step]) -> int:
         """Write steps down for good, in one piece, and return the size of the journal before."""
         with self._guard:
-            lines = self._lines_of(steps)
+            heads = self._known()
+            # The first one tells of every file, if that is due.
+            is_due = known_is_due(self._size - self._known_at, len(heads))
+            lines = [write_line(step, heads if is_due else None, self._size) for step in steps[:1]]
+            lines += [write_line(step) for step in steps[1:]]
             before = self._disk.append(self.path, b"".join(lines))
             if not self._inode:
-                self._sync_name(before)
+                # The name of a new journal must last, too.
+                try:
+                    self._disk.sync_folder(self.path.parent)
+                except OSError:
+                    self.take_back(before)
+                    raise
+                self._inode = self._disk.identity(self.path)[1]
             if before == self._size:
                 for step, line in zip(steps, lines, strict=True):
                     self._note(step, line)
@@ -263,22 +272,6 @@ class History:
                 found.append(step)
         return [] if step_id else found[::-1]
 
-    def _sync_name(self, before: int) -> None:
-        """Make the name of a new journal last; what cannot be made to last is taken back."""
-        try:
-            self._disk.sync_folder(self.path.parent)
-        except OSError:
-            self.take_back(before)
-            raise
-        self._inode = self._disk.identity(self.path)[1]
-
-    def _open(self, size: int) -> None:
-        """Begin with a journal of ``size`` bytes: find its last whole line."""
-        lines = self._lines_backwards(size)
-        self._size = size - len(next(lines))
-        line = next(lines, b"")
-        self._mark = (max(0, self._size - len(line) - 1), line[:_MARK])
-
     def _take(self, size: int) -> None:
         """Take in what was appended; if it was not appended to what we know, begin again."""
         start, mark = self._mark
@@ -290,51 +283,41 @@ class History:
             self._note(read_line(line), line + b"\n")
 
     def _note(self, step: Step | None, line: bytes) -> None:
-        heads = self._heads
-        if heads is not None and read_heads(line, self._size) is not None:
+        if self._heads is not None and read_heads(line, self._size) is not None:
             self._known_at = self._size
         self._mark = (self._size, line[:_MARK])
         self._size += len(line)
         if step is not None:
             self._last = step.id
-        if step is not None and heads is not None:
-            heads |= {part.file: part.head for part in step.parts}
-
-    def _lines_of(self, steps: Sequence[Step]) -> list[bytes]:
-        """Return the lines for ``steps``; the first one tells of every file, if that is due."""
-        heads = self._known()
-        told = heads if known_is_due(self._size - self._known_at, len(heads)) else None
-        first = [write_line(step, told, self._size) for step in steps[:1]]
-        return first + [write_line(step) for step in steps[1:]]
+            if self._heads is not None:
+                self._heads |= {part.file: part.head for part in step.parts}
 
     def _known(self) -> dict[str, Head]:
-        """Return how its last step left every file."""
+        """Return how its last step left every file, found out from the end of the journal."""
         with self._guard:
-            if self._heads is None:
-                self._heads, self._known_at = self._read_known()
-            return self._heads
-
-    def _read_known(self) -> tuple[dict[str, Head], int]:
-        """Read how every file was left, and where that was last written down for all of them."""
-        heads: dict[str, Head] = {}
-        seen: set[bytes] = set()
-        at = self._size + 1
-        for line in self._lines_backwards(self._size):
-            at -= len(line) + 1
-            # Cheap look first: most lines are about files that were found already.
-            names = {*_FILE.findall(line)}
-            step = read_line(line) if not names <= seen else None
-            if step is not None:
-                seen |= names
-                found = {part.file: part.head for part in step.parts}
-                heads = found | heads
-            before = read_heads(line, at)
-            if before is not None:
-                return before | heads, at
-        return heads, 0
+            if self._heads is not None:
+                return self._heads
+            heads: dict[str, Head] = {}
+            seen: set[bytes] = set()
+            at = self._size + 1
+            for line in self._lines_backwards(self._size):
+                at -= len(line) + 1
+                # Cheap look first: most lines are about files that were found already.
+                names = {*_FILE.findall(line)}
+                step = read_line(line) if not names <= seen else None
+                if step is not None:
+                    seen |= names
+                    heads = {part.file: part.head for part in step.parts} | heads
+                before = read_heads(line, at)
+                if before is not None:
+                    self._heads, self._known_at = before | heads, at
+                    return self._heads
+            self._heads, self._known_at = heads, 0
+            return heads
 
     def _steps_backwards(self, file: str) -> Iterator[tuple[Step, Part]]:
-        key = _key(file)
+        name = json.dumps(file, ensure_ascii=False)
+        key = f'"file": {name}'.encode("utf-8", "surrogateescape")
         for line in self._lines_backwards(self._size):
             if key in line and (step := read_line(line)) is not None:
                 yield from ((step, part) for part in step.parts if part.file == file)
@@ -356,19 +339,11 @@ class History:
 
 def _how(step: Step) -> How:
     """Return what a step says about editors: what a person saved is what theirs holds."""
-    if step.op == "meanwhile":
-        return "displaced"
-    if step.op == "late":
-        return ""  # Nobody knows before what it was saved.
-    if step.op == "checkout":
-        return "brought"
+    if step.op in _HOW:
+        return _HOW[step.op]
     if step.by == "person":
         return "saved"
     return "followed" if step.op == "notice" else ""
-
-
-def _key(file: str) -> bytes:
-    return f'"file": {json.dumps(file, ensure_ascii=False)}'.encode("utf-8", "surrogateescape")
 
 
 # A whole text is written again when the journal has grown by this many times the size of all texts,
@@ -501,6 +476,10 @@ CLONED: Final = "git had it already"
 How = Literal["saved", "followed", "displaced", "brought", ""]
 
 
+# Of a late one nobody knows before what it was saved.
+_HOW: Final[dict[str, How]] = {"meanwhile": "displaced", "late": "", "checkout": "brought"}
+
+
 class Past(NamedTuple):
     """How a state of a file came about.
 
@@ -549,7 +528,7 @@ def make_part(
     """
     old, new = before or "", after or ""
     start = common(old, new)
-    end = _common_end(old, new, min(len(old), len(new)) - start)
+    end = common(old[start:][::-1], new[start:][::-1])
     cut, put = old[start : len(old) - end], new[start : len(new) - end]
     period = max(_WHOLE_AT_LEAST, _WHOLE_EVERY * (len(new) + others))
     # A journal that was cut is shorter than it was then.
@@ -560,11 +539,9 @@ def make_part(
 
 
 # What the fields of a part and of a change are called in a line of the journal, in its order.
-_PART_KEYS: Final = dict(zip(Part._fields, Part._fields, strict=True)) | {
-    "source": "from",
-    "target": "to",
-}
-_CHANGE_KEYS: Final = dict(zip(Change._fields, Change._fields, strict=True)) | {"file": "in"}
+_PART_KEYS: Final = {name: name for name in Part._fields} | {"source": "from", "target": "to"}
+_CHANGE_KEYS: Final = {name: name for name in Change._fields} | {"file": "in"}
+_TEXTS: Final = ("at", "by", "op", "why", "of")
 # Fields that are left out if they say nothing.
 _UNSAID: Final = (("text", None), ("marks", ()), ("section", ""), ("erased", False))
 
@@ -579,11 +556,7 @@ def write_line(step: Step, heads: Mapping[str, Head] | None = None, at: int = 0)
     """
     record: dict[str, Any] = {
         "step": step.id,
-        "at": step.at,
-        "by": step.by,
-        "op": step.op,
-        "why": step.why,
-        "of": step.of,
+        **{name: getattr(step, name) for name in _TEXTS},
         "files": [_keyed(part, _PART_KEYS) for part in step.parts],
         "entries": [_keyed(change, _CHANGE_KEYS) for change in step.changes],
     }
@@ -604,25 +577,19 @@ def read_line(line: bytes) -> Step | None:
         return None
     try:
         record = json.loads(line.decode("utf-8", "surrogateescape"))
-        step = Step(
-            id=record["step"],
-            at=record["at"],
-            by=record["by"],
-            op=record["op"],
-            why=record["why"],
-            of=record["of"],
-            parts=tuple(
-                Part(**_fields(item, _PART_KEYS) | {"marks": tuple(item.get("marks", ()))})
-                for item in record["files"]
-            ),
-            changes=tuple(
-                Change(
-                    **_fields(item, _CHANGE_KEYS)
-                    | {"id": current_id(item["id"]), "erased": item.get("erased") is True}
-                )
-                for item in record["entries"]
-            ),
+        parts = tuple(
+            Part(**_fields(item, _PART_KEYS) | {"marks": tuple(item.get("marks", ()))})
+            for item in record["files"]
         )
+        changes = tuple(
+            Change(
+                **_fields(item, _CHANGE_KEYS)
+                | {"id": current_id(item["id"]), "erased": item.get("erased") is True}
+            )
+            for item in record["entries"]
+        )
+        texts = {name: record[name] for name in _TEXTS}
+        step = Step(id=record["step"], parts=parts, changes=changes, **texts)
         return step if _is_whole(step) else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -685,20 +652,6 @@ def common(a: Sequence[object], b: Sequence[object]) -> int:
     while high - low > 1:
         middle = (low + high) // 2
         if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _common_end(a: str, b: str, limit: int) -> int:
-    """Return the length of the common suffix of two texts, ``limit`` at most."""
-    low, high = 0, limit
-    if a[len(a) - high :] == b[len(b) - high :]:
-        return high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if a[len(a) - middle : len(a) - low] == b[len(b) - middle : len(b) - low]:
             low = middle
         else:
             high = middle

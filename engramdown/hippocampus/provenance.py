@@ -9,6 +9,7 @@ damaged. A journal that git knows may be a stranger's: then all that git knows c
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +31,6 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, PENDING, PROFILE, RULES, is_name
 from engramdown.kinds import SOUL as SPELLED
 from engramdown.markdown.document import Document, Placed, parse
-from engramdown.markdown.metadata import Metadata
 from engramdown.settings import CONFIG, config_text
 from engramdown.storage.disk import Disk
 
@@ -43,6 +43,11 @@ _DIGITS: Final = 32
 # With more to look for it is cheaper to read the file.
 _MANY: Final = 256
 _LINE: Final = 16
+# What reading a cache may say that is damaged, or nested for its own sake.
+_UNREADABLE: Final = (
+    *(OSError, StoreError, ValueError, LookupError),
+    *(TypeError, AttributeError, RecursionError),
+)
 
 
 class Origins(NamedTuple):
@@ -69,7 +74,7 @@ def follow(origins: Origins, steps: Iterable[Step], texts: Mapping[str, str]) ->
     """
     trail = _Trail(origins, texts)
     for step in steps:
-        trail.take(step)
+        trail.follow(step)
     reworded = {name: frozenset(said) for name, said in trail.reworded.items()}
     return Origins(frozenset(trail.ours), frozenset(trail.brought), reworded)
 
@@ -85,7 +90,7 @@ def key_of(file: str, placed: Placed) -> str:
     """Return what an entry is known by; a proposal by all of its line, tick and metadata too."""
     if file == PENDING:
         return _key(file, "", placed.block.raw)
-    return _key(_kind_of(file), placed.kind or placed.heading, placed.block.text)
+    return _key(_kind_of(file), placed.kind or placed.heading, placed.text)
 
 
 def page_key(name: str, text: str) -> str:
@@ -108,7 +113,8 @@ class _Trail:
         # Each file as it was read last, by its digest.
         self._read: dict[str, tuple[str, list[tuple[str, Placed]]]] = {}
 
-    def take(self, step: Step) -> None:
+    def follow(self, step: Step) -> None:
+        """Go on with the next step."""
         is_gits = step.op == _BY_GIT or (step.op, step.why) == (_FOUND, CLONED)
         if is_gits:
             self._settle()
@@ -118,11 +124,19 @@ class _Trail:
             self._apply(part, blurs=is_gits)
             if is_gits or (was_blurred and part.file not in self._blurred):
                 self._bring(part.file)
-        if not is_gits:
-            for change in step.changes:
-                self._leave(change)
-            self._bring_changed(step)
-        if _is_persons(step) and not is_gits:
+        if is_gits:
+            return
+        made: dict[str, set[str | None]] = {}
+        for change in step.changes:
+            self._leave(change)
+            if step.by == _TICKED_BY_GIT:
+                made.setdefault(change.file, set()).add(change.after)
+        for file, lines in made.items():
+            # What a tick made that came with git is no more a person's than the tick.
+            self.brought |= {key for key, each in self._entries(file) if each.block.raw in lines}
+        # A step of a person's, about the very entries that it changed.
+        asked_for = step.by == "user" and step.op in _ASKED_FOR
+        if self.brought and (asked_for or (step.by == "person" and step.op != _FOUND)):
             self._make_own(step, before)
 
     def _settle(self) -> None:
@@ -133,18 +147,6 @@ class _Trail:
                 for kind, words in self.reworded.pop(entry_id(placed), ()):
                     self._own(_key(kind, placed.kind or placed.heading, words))
 
-    def _apply(self, part: Part, *, blurs: bool) -> None:
-        """Carry a text on; one that is not as the step says is forgotten."""
-        before = self._texts.pop(part.file, None)
-        text = part.begins
-        if text is None and before is not None:
-            text = part.forward(before)
-        if text is not None and len(text) == part.size and (not blurs or _fits(text, part)):
-            self._texts[part.file] = text
-            self._blurred.discard(part.file)
-        elif blurs:
-            self._blurred.add(part.file)
-
     def _bring(self, file: str) -> None:
         for key, placed in self._entries(file):
             if key not in self.ours:
@@ -152,13 +154,21 @@ class _Trail:
                 if self._sections is not None:
                     self._sections.add(placed.kind or placed.heading)
 
-    def _bring_changed(self, step: Step) -> None:
-        """What a tick made that came with git is no more a person's than the tick."""
-        made: dict[str, set[str | None]] = {}
-        for change in step.changes if step.by == _TICKED_BY_GIT else ():
-            made.setdefault(change.file, set()).add(change.after)
-        for file, lines in made.items():
-            self.brought |= {key for key, each in self._entries(file) if each.block.raw in lines}
+    def _apply(self, part: Part, *, blurs: bool) -> None:
+        """Carry a text on; one that is not as the step says is forgotten."""
+        before = self._texts.pop(part.file, None)
+        text = part.begins
+        if text is None and before is not None:
+            text = part.forward(before)
+        is_known = text is not None and len(text) == part.size
+        # A file that was removed has no digest.
+        if is_known and blurs and (text or part.target):
+            is_known = digest(text) == part.target
+        if text is not None and is_known:
+            self._texts[part.file] = text
+            self._blurred.discard(part.file)
+        elif blurs:
+            self._blurred.add(part.file)
 
     def _leave(self, change: Change) -> None:
         """Take note of what was ours and is not there any more, or says something else."""
@@ -167,11 +177,10 @@ class _Trail:
         kind = _kind_of(change.file)
         for placed in parse(change.before).placed()[:1]:
             if change.after is None:
-                self._own(_key(kind, change.section, placed.block.text))
+                self._own(_key(kind, change.section, placed.text))
             else:
                 # Under which heading it stood is seen when git comes.
-                said = (kind, fold(placed.block.text))
-                self.reworded.setdefault(change.id, set()).add(said)
+                self.reworded.setdefault(change.id, set()).add((kind, fold(placed.text)))
 
     def _make_own(self, step: Step, before: Mapping[str, str]) -> None:
         """Let the very lines be a person's that they wrote, changed, marked or named in a command.
@@ -179,23 +188,21 @@ class _Trail:
         Their editor may have laid out every line anew: that says nothing about any of them.
         """
         written = [change for change in step.changes if change.after is not None]
-        for file in {change.file for change in written} if self.brought else ():
+        for file in {change.file for change in written}:
             theirs = [change for change in written if change.file == file]
-            if self._may_be_brought(file, theirs):
-                self._make_lines_own(file, theirs, before.get(file, ""), by_name=step.by == "user")
-
-    def _make_lines_own(
-        self, file: str, theirs: Sequence[Change], before: str, *, by_name: bool
-    ) -> None:
-        stood = {key for key, _ in keys_in(file, parse(before))}
-        lines: dict[str, list[tuple[str, Placed]]] = {}
-        for key, placed in self._entries(file):
-            lines.setdefault(placed.block.raw, []).append((key, placed))
-        for change in theirs:
-            named = change.before is not None and by_name
-            for key, placed in lines.get(change.after or "", ()):
-                if named or key not in stood or _is_marked(change.before, placed):
-                    self.brought.discard(key)
+            if not self._may_be_brought(file, theirs):
+                continue
+            stood = {key for key, _ in keys_in(file, parse(before.get(file, "")))}
+            lines: dict[str, list[tuple[str, Placed]]] = {}
+            for key, placed in self._entries(file):
+                lines.setdefault(placed.block.raw, []).append((key, placed))
+            for change in theirs:
+                was = parse(change.before or "").placed()[:1]
+                is_named = change.before is not None and step.by == "user"
+                for key, placed in lines.get(change.after or "", ()):
+                    is_marked = any(old.block.meta != placed.block.meta for old in was)
+                    if is_named or is_marked or key not in stood:
+                        self.brought.discard(key)
 
     def _may_be_brought(self, file: str, theirs: Sequence[Change]) -> bool:
         """Whether changes may be about what git brought; those of most steps are not.
@@ -204,9 +211,7 @@ class _Trail:
         """
         if self._sections is None or file == PENDING:
             return True
-        texts = [
-            placed.block.text for each in theirs for placed in parse(each.after or "").placed()
-        ]
+        texts = [each.text for change in theirs for each in parse(change.after or "").placed()]
         many = _MANY + len(self._texts.get(file, "")) // _LINE
         if len(self._sections) * len(texts) > many or len(texts) < len(theirs):
             return True
@@ -225,23 +230,6 @@ class _Trail:
         if self._read.get(file, ("",))[0] != known:
             self._read[file] = (known, list(keys_in(file, parse(text))))
         return self._read[file][1]
-
-
-def _is_marked(before: str | None, placed: Placed) -> bool:
-    """Whether an entry that was there has other metadata now."""
-    return any(old.block.meta != placed.block.meta for old in parse(before or "").placed()[:1])
-
-
-def _is_persons(step: Step) -> bool:
-    """Whether a step is a person's, about the very entries that it changed."""
-    if step.by == "person":
-        return step.op != _FOUND
-    return step.by == "user" and step.op in _ASKED_FOR
-
-
-def _fits(text: str, part: Part) -> bool:
-    # A file that was removed has no digest.
-    return digest(text) == part.target or not (text or part.target)
 
 
 def _kind_of(file: str) -> str:
@@ -313,7 +301,11 @@ class Provenance:
             StoreError: If memory cannot be read.
         """
         self.unread = frozenset()
-        return [*self._entries(), *self._pages()] if self.is_versioned() else []
+        if not self.is_versioned():
+            return []
+        entries, pages = [*self._entries()], self.pages()
+        known = self.knows([self.path(page) for page in pages])
+        return [*entries, *(page for page in pages if self.path(page) in known)]
 
     def is_versioned(self) -> bool:
         """Whether the scope is in a work tree of git."""
@@ -346,34 +338,23 @@ class Provenance:
 
     def pages(self) -> list[Brought]:
         """Return every page that shapes a prompt, and the settings, whoever wrote them."""
-        root = self._store.root
+        root, files = self._store.root, self._store.files
+        texts: list[tuple[str, str]] = []
         names = [f"{at}/{name}" for at in _FOLDERS for name in self._disk.names(root / at)]
-        texts = [(name, self._page_text(name)) for name in [SOUL, *names]]
-        texts += [(f"{AGENTS}/{name}", self._beside(name)) for name in (SPELLED, PROFILE)]
-        texts.append((CONFIG, self._settings()))
-        return [Brought(page_key(name, text), name, 0, text) for name, text in texts if text]
-
-    def _beside(self, name: str) -> str:
-        """Return what stands beside the scope; what cannot be read is shown to no model either."""
+        for name in [SOUL, *names]:
+            try:
+                texts.append((name, files.text(name)))
+            except StoreError:
+                self.unread |= {name}
+        for name in (SPELLED, PROFILE):
+            # What cannot be read is shown to no model either.
+            with contextlib.suppress(StoreError):
+                texts.append((f"{AGENTS}/{name}", files.text_beside(name)))
         try:
-            return self._store.files.text_beside(name)
-        except StoreError:
-            return ""
-
-    def _page_text(self, name: str) -> str:
-
-        try:
-            return self._store.files.text(name)
-        except StoreError:
-            self.unread |= {name}
-            return ""
-
-    def _settings(self) -> str:
-        """Return the settings of the scope; of what cannot be read, why."""
-        try:
-            return config_text(self._store.root / CONFIG)
+            texts.append((CONFIG, config_text(root / CONFIG)))
         except SettingsError as error:
-            return str(error)
+            texts.append((CONFIG, str(error)))
+        return [Brought(page_key(name, text), name, 0, text) for name, text in texts if text]
 
     def path(self, item: Brought) -> Path:
         """Return where something stands, as it is spelled there."""
@@ -411,7 +392,7 @@ class Provenance:
 
         def edit(draft: Draft) -> None:
             for name, placed in self._lines(draft, item):
-                meta = (placed.block.meta or Metadata()).update({"basis": "verified"})
+                meta = placed.metadata.update({"basis": "verified"})
                 draft.put(name, draft.get(name).note(placed.block, meta))
 
         self._store.files.change(Act("update", "user", "approved what git brought"), edit)
@@ -444,46 +425,34 @@ class Provenance:
     # ---- entries ----
 
     def _entries(self) -> Iterator[Brought]:
-
         files = self._store.files
-        files.history.refresh()
-        names = files.names()
-        paths = {name: files.place(name) for name in names}
-        known = self.knows([files.history.path, *paths.values()])
+        history = files.history
+        history.refresh()
+        paths = {name: files.place(name) for name in files.names()}
+        known = self.knows([history.path, *paths.values()])
         # What a journal says that came with a commit, anybody can have written.
-        is_ours = files.history.path not in known
+        is_ours = history.path not in known
         origins = self._origins() if is_ours else Origins()
-        for name in names:
+        for name, path in paths.items():
             try:
                 document = files.document(name)
             except StoreError:
                 self.unread |= {name}
                 continue
-            told = self._told(name, document) if is_ours else frozenset[str]()
-            for key, placed in self._keys_of(name, document):
-                new = told is not None and paths[name] in known and key not in origins.ours | told
-                if key in origins.brought or new:
-                    yield Brought(key, name, placed.line, placed.block.text, placed)
-
-    def _told(self, name: str, document: Document) -> frozenset[str] | None:
-        """Return the keys of a file as the journal knows it; ``None`` if it stands there so."""
-        head = self._store.files.history.head(name)
-        text = document.render()
-        if head and head == digest(text):
-            return None
-        past = self._store.files.history.text(name) if head else ""
-        return frozenset(key for key, _ in keys_in(name, parse(past or "")))
-
-    def _keys_of(self, name: str, document: Document) -> list[tuple[str, Placed]]:
-        known = self._keys.get(name)
-        if known is None or known[0] is not document:
-            known = self._keys[name] = (document, list(keys_in(name, document)))
-        return known[1]
-
-    def _pages(self) -> Iterator[Brought]:
-        pages = self.pages()
-        known = self.knows([self.path(page) for page in pages])
-        yield from (page for page in pages if self.path(page) in known)
+            # What stands there by the journal is no news.
+            head = history.head(name) if is_ours else ""
+            is_news, recorded = path in known, set(origins.ours)
+            if head and head == digest(document.render()):
+                is_news = False
+            elif is_news and head:
+                past = parse(history.text(name) or "")
+                recorded |= {key for key, _ in keys_in(name, past)}
+            cached = self._keys.get(name)
+            if cached is None or cached[0] is not document:
+                cached = self._keys[name] = (document, list(keys_in(name, document)))
+            for key, placed in cached[1]:
+                if key in origins.brought or (is_news and key not in recorded):
+                    yield Brought(key, name, placed.line, placed.text, placed)
 
     # ---- what the journal tells ----
 
@@ -505,11 +474,15 @@ class Provenance:
 
     def _undone(self, steps: Sequence[Step]) -> dict[str, str]:
         """Return the texts of files before ``steps``, of those that are known."""
+        files = self._store.files
         texts: dict[str, str] = {}
-        for name, head in self._store.files.history.heads().items():
-            text = self._head_text(name, head) if is_name(name) else None
-            if text is not None:
-                texts[name] = text
+        for name, head in files.history.heads().items():
+            if is_name(name):
+                text: str | None = files.document(name).render() if head else ""
+                if head and digest(text) != head:
+                    text = files.history.text(name)
+                if text is not None:
+                    texts[name] = text
         for step in reversed(steps):
             for part in step.parts:
                 if part.file in texts:
@@ -517,10 +490,6 @@ class Provenance:
                 if not part.source:
                     texts.pop(part.file, None)
         return texts
-
-    def _head_text(self, name: str, head: str) -> str | None:
-        text = self._store.files.document(name).render() if head else ""
-        return text if not head or digest(text) == head else self._store.files.history.text(name)
 
     def _load(self) -> tuple[str, Origins]:
         """Return what the cache holds, and up to which step; ``""`` if it holds nothing."""
@@ -532,12 +501,9 @@ class Provenance:
                 name: frozenset((kind, words) for kind, words in pairs)
                 for name, pairs in said["reworded"].items()
             }
-            return said["last"], Origins(
-                frozenset(said["ours"]), frozenset(said["brought"]), reworded
-            )
-        except (OSError, StoreError, ValueError, LookupError, TypeError, AttributeError):
-            return "", Origins()
-        except RecursionError:  # JSON that is nested for its own sake
+            ours, brought = frozenset(said["ours"]), frozenset(said["brought"])
+            return said["last"], Origins(ours, brought, reworded)
+        except _UNREADABLE:
             return "", Origins()
 
     def _save(self, last: str, origins: Origins) -> None:
@@ -549,12 +515,10 @@ class Provenance:
             "reworded": {name: sorted(pairs) for name, pairs in origins.reworded.items()},
         }
         text = json.dumps(said)
-        try:
+        with contextlib.suppress(OSError, StoreError):  # Then it is found out again.
             path = self._cache()
             self._disk.make_folder(path.parent)
             self._disk.create(path, json.dumps({"sum": _sum(text), "said": text}).encode())
-        except (OSError, StoreError):
-            return  # Then it is found out again.
 
     def _cache(self) -> Path:
         return self._disk.inside(self._store.root / NAME, self._store.root)

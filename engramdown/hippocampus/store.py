@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from engramdown.clock import today
 from engramdown.engram import RULE_KINDS, SCOPES, Confidence, Engram, Kind, Scope, Source, fact_key
@@ -19,6 +20,7 @@ from engramdown.hippocampus.changeset import (
     Act,
     Draft,
     FileChange,
+    Filed,
     PlanContext,
     Revised,
     Revision,
@@ -112,22 +114,18 @@ class Store:
         """
         name = topic_file(slug)
         found = self._entries_of(name)
-        ids = {entry.id for entry in found}
-        folds = {entry.fold for entry in found}
+        known = {entry.id for entry in found} | {entry.fold for entry in found}
         wanted = topic_of(name)
         for entry in self._entries_of(LESSONS):
-            if entry.topic == wanted and entry.id not in ids and entry.fold not in folds:
+            if entry.topic == wanted and known.isdisjoint((entry.id, entry.fold)):
                 found.append(entry)
         return found
 
     def recall_scratchpad_wisdom(self) -> list[Entry]:
         """Return the *when* rules and lessons that are about scratchpads."""
         rules = [entry for entry in self.recall_rules() if entry.kind == "when"]
-        return [
-            entry
-            for entry in [*rules, *self.recall_lessons()]
-            if "scratchpad" in f"{entry.topic} {entry.text}".casefold()
-        ]
+        entries = [*rules, *self.recall_lessons()]
+        return [each for each in entries if "scratchpad" in f"{each.topic} {each.text}".casefold()]
 
     def encode_rule(
         self, text: str, kind: Kind, confidence: Confidence = "medium", source: Source = "llm"
@@ -158,10 +156,8 @@ class Store:
 
         The older fact moves to ``archive.md``. Facts that are not named stay.
         """
-        facts = [entries] if isinstance(entries, str) else list(entries)
-        engrams = [
-            Engram(str(fact), "profile", self.scope, "high", source="user") for fact in facts
-        ]
+        facts = [entries] if isinstance(entries, str) else map(str, entries)
+        engrams = [Engram(each, "profile", self.scope, "high", source="user") for each in facts]
         return [written.entry for written in self.encode(engrams)]
 
     def encode(self, engrams: Iterable[Engram]) -> list[Written]:
@@ -170,7 +166,7 @@ class Store:
         if not batch:
             return []
 
-        def edit(draft: Draft) -> list[changeset.Filed]:
+        def edit(draft: Draft) -> list[Filed]:
             day = today().isoformat()
             return [changeset.file_engram(draft, engram, new_id, day) for engram in batch]
 
@@ -188,32 +184,19 @@ class Store:
             StoreError: If a file cannot be read, and nobody is told of it instead.
         """
         found: dict[str, Entry] = {}
-        for entry in self._all(pass_over):
-            if entry.id not in found:
-                found[entry.id] = entry
-            elif not topic_of(entry.file):
-                found[f"{entry.id} {entry.file} {entry.line}"] = entry
-        return list(found.values())
-
-    def _all(self, pass_over: Callable[[StoreError], object] | None) -> Iterator[Entry]:
-        """Yield every line that is a memory, in file order."""
-        try:
+        names: list[str] = []
+        with _passing_over(pass_over):
             names = [name for name in self.files.names() if name not in ASIDE]
-            if pass_over is not None:
-                for reason in self.files.obstacles():
-                    pass_over(StoreError(reason))
-        except StoreError as error:
-            if pass_over is None:
-                raise
-            pass_over(error)
-            return
+            for reason in self.files.obstacles() if pass_over else ():
+                pass_over(StoreError(reason))
         for name in names:
-            try:
-                yield from self._entries_of(name)
-            except StoreError as error:
-                if pass_over is None:
-                    raise
-                pass_over(error)
+            with _passing_over(pass_over):
+                for entry in self._entries_of(name):
+                    if entry.id not in found:
+                        found[entry.id] = entry
+                    elif not topic_of(entry.file):
+                        found[f"{entry.id} {entry.file} {entry.line}"] = entry
+        return list(found.values())
 
     def find(self, prefix: str) -> Entry:
         """Return the memory whose id begins with ``prefix``.
@@ -269,7 +252,7 @@ class Store:
             AmbiguousIdError: If it has several.
         """
 
-        def edit(draft: Draft) -> changeset.Filed:
+        def edit(draft: Draft) -> Filed:
             back = changeset.pick(draft.get(ARCHIVE), self.scope, entry_id)
             return changeset.unretire(draft, back, new_id(), today().isoformat())
 
@@ -287,7 +270,7 @@ class Store:
         """
         Engram(text, "lesson", self.scope)
 
-        def edit(draft: Draft) -> changeset.Filed:
+        def edit(draft: Draft) -> Filed:
             entry, lines = self._sought(draft, entry_id)
             if entry.kind == "profile" and fact_key(text) != fact_key(entry.text):
                 changeset.make_way(draft, text, "user", new_id(), today().isoformat())
@@ -295,7 +278,7 @@ class Store:
                 document = draft.get(name).replace(placed.block, text, placed.block.meta)
                 draft.put(name, document)
             at = address(text) if is_address(entry.id) else entry.id
-            return changeset.Filed(at, entry.file, added=True, said=entry._replace(text=text))
+            return Filed(at, entry.file, added=True, said=entry._replace(text=text))
 
         return self.written(self.files.change(Act("update", "user"), edit)).entry
 
@@ -405,33 +388,29 @@ class Store:
             found += [(name, each) for each in placed if entry_id(each) == entry.id]
         return entry, found
 
-    def written(self, filed: changeset.Filed) -> Written:
+    def written(self, filed: Filed) -> Written:
         """Read an acknowledged memory back from the disk.
 
         One that somebody has changed or replaced already is told as it was written.
         """
         return self.read_back([filed])[0]
 
-    def read_back(self, batch: Sequence[changeset.Filed]) -> list[Written]:
+    def read_back(self, batch: Sequence[Filed]) -> list[Written]:
         """Read acknowledged memories back, each file once."""
         found: dict[str, dict[str, Placed]] = {}
         for name in {filed.file for filed in batch}:
             ids = {filed.id for filed in batch if filed.file == name}
             found[name] = find_lines(self.files.document(name), ids)
-        return [self._told(filed, found[filed.file].get(filed.id)) for filed in batch]
-
-    def _told(self, filed: changeset.Filed, placed: Placed | None) -> Written:
-        action: Literal["encoded", "merged"] = "encoded" if filed.added else "merged"
-        if placed is not None:
-            return Written(
-                action,
-                self._entry(
-                    filed.file, placed, self.files.marks(filed.file), self._spelled(filed.file)
-                ),
-            )
-        said = Entry.of(filed.said) if isinstance(filed.said, Engram) else filed.said
-        entry = said._replace(id=filed.id, scope=self.scope, file=filed.file, line=0)
-        return Written(action, entry)
+        written = []
+        for filed in batch:
+            file, placed = filed.file, found[filed.file].get(filed.id)
+            if placed is not None:
+                entry = self._entry(file, placed, self.files.marks(file), self._spelled(file))
+            else:
+                said = Entry.of(filed.said) if isinstance(filed.said, Engram) else filed.said
+                entry = said._replace(id=filed.id, scope=self.scope, file=file, line=0)
+            written.append(Written("encoded" if filed.added else "merged", entry))
+        return written
 
     def _entries_of(self, name: str) -> list[Entry]:
         """Return the memories of a file, in file order; what did not change is not read again.
@@ -439,11 +418,8 @@ class Store:
         Raises:
             StoreError: If it cannot be read.
         """
-        document, spelled, marks = (
-            self.files.document(name),
-            self._spelled(name),
-            self.files.marks(name),
-        )
+        document = self.files.document(name)
+        spelled, marks = self._spelled(name), self.files.marks(name)
         known = self._read.get(name)
         if known is None or known[0] is not document or known[1:3] != (spelled, marks):
             before = known[3] if known and known[1:3] == (spelled, marks) else {}
@@ -467,6 +443,21 @@ class Store:
         """Return how a file is spelled, ``""`` if that is its name."""
         spelled = self.files.place(name).name if name in FILES and FILES[name].aliases else name
         return spelled if spelled != name else ""
+
+
+@contextmanager
+def _passing_over(pass_over: Callable[[StoreError], object] | None) -> Iterator[None]:
+    """Tell ``pass_over`` of what cannot be read in a ``with`` block; nobody is told: it is raised.
+
+    Raises:
+        StoreError: If nobody is told.
+    """
+    try:
+        yield
+    except StoreError as error:
+        if pass_over is None:
+            raise
+        pass_over(error)
 
 
 class Hippocampus(Store):
@@ -542,10 +533,8 @@ def is_refused(home: Path, project: Path) -> bool:
 
     Where there is one by now, it is used. A refusal that git knows may be a stranger's.
     """
-    if os.path.lexists(home):
-        return False
     mark = project / REFUSAL
-    if not mark.is_file():
+    if os.path.lexists(home) or not mark.is_file():
         return False
     # Imported here: most people have a memory for all projects.
     from engramdown.hippocampus.git_state import known_to_git

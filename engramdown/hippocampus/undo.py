@@ -10,14 +10,14 @@ and a fact whose key another one has by now, stay in the archive.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.changeset import Draft, older_fact, twin
 from engramdown.hippocampus.entry import entry_id
-from engramdown.hippocampus.history import Change, Part, Step, digest
+from engramdown.hippocampus.history import Change, Step, digest
 from engramdown.hippocampus.placement import split_task, tombstones_of
 from engramdown.kinds import ARCHIVE, ASIDE, PENDING, PROFILE, RULES, kind_in, title_of
 from engramdown.markdown.blocks import entry_block
@@ -134,10 +134,15 @@ def reverse(draft: Draft, step: Step, steps: Sequence[Step]) -> None:
         UndoRefusedError: If a memory of the step reads otherwise than the step left it, or if all
             that would come back was deleted by a person, or gave way to other facts.
     """
-    since = _since(step, steps)
-    whole = {part.file for part in step.parts if _is_as_left(draft, part)}
-    deleted = _deleted_since(draft, step, whole)
-    away = deleted | _given_way_since(draft, step, whole, since)
+    at = next((i for i, other in enumerate(steps) if other.id == step.id), len(steps))
+    since = steps[at + 1 :]
+    # A file that is as the step left it is brought back byte for byte.
+    heads = {part.file: digest(draft.get(part.file).render()) for part in step.parts}
+    whole = {part.file for part in step.parts if heads[part.file] == part.target}
+    aside = ASIDE | whole
+    out = [each for each in step.changes if each.after is None and each.file not in aside]
+    deleted = _done_to([each for each in out if _is_deleted(draft, each, step)], step)
+    away = deleted | _done_to([each for each in out if _gave_way(draft, each, step, since)], step)
     # What stays away stays in the archive, though nobody changed that since.
     whole -= {change.file for change in away}
     if away and away.issuperset(step.changes):
@@ -156,7 +161,13 @@ def reverse(draft: Draft, step: Step, steps: Sequence[Step]) -> None:
     for change in (*others, *removals):
         if change.file not in whole and change not in gone and not change.erased:
             _reverse_entry(draft, change, step, since=since)
-    _untick(draft, {change.id for change in step.changes if change.file == PENDING})
+    # Proposals that are back wait again: a tick would carry them out at once.
+    back = {change.id for change in step.changes if change.file == PENDING}
+    for placed in draft.get(PENDING).placed() if back else ():
+        if entry_id(placed) in back and split_task(placed.text)[0] in ("x", "-"):
+            box = placed.block.raw.index("[")
+            raw = f"{placed.block.raw[:box]}[ ]{placed.block.raw[box + 3 :]}"
+            draft.put(PENDING, draft.get(PENDING).swap(placed.block, raw))
 
 
 def _never(step: Step, before: Step | None = None) -> str:
@@ -178,31 +189,15 @@ def _taken_out_since(draft: Draft, step: Step) -> set[Change]:
     return gone if len(gone) < len(step.changes) else set()
 
 
-def _deleted_since(draft: Draft, step: Step, whole: Collection[str]) -> set[Change]:
-    """Return what a step did to memories that it took out, and whose words a person deleted.
-
-    A file that is as the step left it, of those in ``whole``, is brought back byte for byte.
-    """
-    removed = [each for each in step.changes if each.after is None]
-    removed = [each for each in removed if each.file not in ASIDE and each.file not in whole]
-    return _done_to([each for each in removed if _is_deleted(draft, each, step)], step)
-
-
-def _given_way_since(
-    draft: Draft, step: Step, whole: Collection[str], since: Sequence[Step]
-) -> set[Change]:
-    """Return what a step did to facts that it took out, and whose key another one has got since."""
-    came = {item.id for other in since for item in other.changes if item.file == PROFILE}
-    came -= {change.id for change in step.changes}
-    removed = [each for each in step.changes if each.after is None]
-    removed = [each for each in removed if each.file == PROFILE and PROFILE not in whole]
-    return _done_to([each for each in removed if _heir(draft, each) in came], step)
+def _text_before(change: Change) -> str:
+    """Return what a memory said before a step."""
+    return entry_block(change.before or "").text
 
 
 def _done_to(removed: Sequence[Change], step: Step) -> set[Change]:
     """Return what a step did to memories that it took out: here, and in the archive."""
     ids = {change.id for change in removed}
-    texts = {entry_block(change.before or "").text for change in removed}
+    texts = set(map(_text_before, removed))
     return {
         change
         for change in step.changes
@@ -212,19 +207,23 @@ def _done_to(removed: Sequence[Change], step: Step) -> set[Change]:
     }
 
 
-def _heir(draft: Draft, change: Change) -> str:
-    """Return the id of the fact that has the key of one that was taken out, or ``""``."""
-    fact = older_fact(draft, entry_block(change.before or "").text)
-    return entry_id(fact) if fact else ""
+def _gave_way(draft: Draft, change: Change, step: Step, since: Sequence[Step]) -> bool:
+    """Whether another fact has got the key since of one that a step took out."""
+    fact = older_fact(draft, _text_before(change)) if change.file == PROFILE else None
+    own = {each.id for each in step.changes}
+    return fact is not None and any(
+        item.id == entry_id(fact) and item.file == PROFILE and item.id not in own
+        for other in since
+        for item in other.changes
+    )
 
 
 def _is_deleted(draft: Draft, change: Change, step: Step) -> bool:
     """Whether another line with these words was deleted by hand, and not written again."""
-    text = entry_block(change.before or "").text
     # A restore that was undone put back what was noted of the deletion before it.
     own = {change.id} | {each.id for each in step.changes if each.file == ARCHIVE}
-    found = (block.meta for block in tombstones_of(draft.get(ARCHIVE), text) if block.meta)
-    return any(it.get("reason") == "deleted" and it.get("id") not in own for it in found)
+    graves = tombstones_of(draft.get(ARCHIVE), _text_before(change))
+    return any(it.value("reason") == "deleted" and it.value("id") not in own for it in graves)
 
 
 def _undone(steps: Sequence[Step]) -> set[str]:
@@ -237,60 +236,27 @@ def _undone(steps: Sequence[Step]) -> set[str]:
     return undone
 
 
-def _untick(draft: Draft, ids: Collection[str]) -> None:
-    """Let proposals that are back wait again: a tick would carry them out at once."""
-    for placed in draft.get(PENDING).placed():
-        if entry_id(placed) in ids and split_task(placed.block.text)[0] in ("x", "-"):
-            at = placed.block.raw.index("[")
-            raw = f"{placed.block.raw[:at]}[ ]{placed.block.raw[at + 3 :]}"
-            draft.put(PENDING, draft.get(PENDING).swap(placed.block, raw))
-
-
-def _is_as_left(draft: Draft, part: Part) -> bool:
-    return digest(draft.get(part.file).render()) == part.target
-
-
-def _since(step: Step, steps: Sequence[Step]) -> list[Step]:
-    """Return what happened after a step."""
-    at = next((i for i, other in enumerate(steps) if other.id == step.id), len(steps))
-    return list(steps[at + 1 :])
-
-
-def _hand_edits(change: Change, since: Sequence[Step]) -> bool:
-    """Whether a person changed this memory."""
-    return any(
-        other.by == "person" and any(item.id == change.id for item in other.changes)
-        for other in since
-    )
-
-
-def _is_told_again(draft: Draft, change: Change, since: Sequence[Step]) -> bool:
-    """Whether what was taken out has been learned anew since, and stands as another line."""
-    old = entry_block(change.before or "")
-    again = twin(draft, change.file, old.text, kind_in(RULES, change.section))
-    return again is not None and any(
-        (item.id, item.file, item.before) == (entry_id(again), change.file, None)
-        for other in since
-        for item in other.changes
-        if other.by not in _NOT_OURS
-    )
-
-
 def _reverse_entry(draft: Draft, change: Change, step: Step, since: Sequence[Step]) -> None:
     document = draft.get(change.file)
     same_id = [placed for placed in document.placed() if entry_id(placed) == change.id]
     now = same_id[0] if same_id else None
     if change.after is None:
-        gone = now is None and change.before is not None
-        if gone and not _is_told_again(draft, change, since):
-            draft.put(change.file, _add_back(document, change))
+        if now is None and change.before is not None and not _is_known_again(draft, change, since):
+            # It goes back to its section: a person's own, if that is still there.
+            section = change.section
+            is_there = section in RULE_KINDS or (section and document.has_section(section))
+            section = section if is_there else "always" if change.file == RULES else ""
+            raw = change.before
+            ended = raw if raw.endswith("\n") else raw + document.eol
+            draft.put(change.file, document.add_item(ended, section, title_of(change.file)))
         return
     left = entry_block(change.after)
     # A copied line has the same id: the one that reads as the step left it is meant.
-    now = next((placed for placed in same_id if placed.block.text == left.text), now)
-    by_hand = _hand_edits(change, since)
-    touched = by_hand and now is not None and now.block.meta != left.meta
-    if now is None or now.block.text != left.text or touched:
+    now = next((placed for placed in same_id if placed.text == left.text), now)
+    by_hand = any(
+        item.id == change.id for other in since if other.by == "person" for item in other.changes
+    )
+    if now is None or now.text != left.text or (by_hand and now.block.meta != left.meta):
         who = "you changed it by hand" if by_hand else "it was changed"
         what = "is not there any more" if now is None else "reads otherwise now"
         instead = "E" if now is None else f"Use `engramdown forget {change.id}` or e"
@@ -299,20 +265,17 @@ def _reverse_entry(draft: Draft, change: Change, step: Step, since: Sequence[Ste
             f"step, and undo never overwrites that. {instead}dit the file."
         )
     if change.before is None:
-        draft.put(change.file, document.remove(now.block))
+        draft.remove(change.file, now.block)
     else:
         draft.put(change.file, document.swap(now.block, change.before))
 
 
-def _add_back(document: Document, change: Change) -> Document:
-    raw = change.before or ""
-    ended = raw if raw.endswith("\n") else raw + document.eol
-    return document.add_item(ended, _section(document, change), title_of(change.file))
-
-
-def _section(document: Document, change: Change) -> str:
-    """Return the section that a memory goes back to: a person's own, if it is still there."""
-    section = change.section
-    if section in RULE_KINDS or (section and document.has_section(section)):
-        return section
-    return "always" if change.file == RULES else ""
+def _is_known_again(draft: Draft, change: Change, since: Sequence[Step]) -> bool:
+    """Whether what was taken out has been learned anew since, and stands as another line."""
+    again = twin(draft, change.file, _text_before(change), kind_in(RULES, change.section))
+    return again is not None and any(
+        (item.id, item.file, item.before) == (entry_id(again), change.file, None)
+        for other in since
+        for item in other.changes
+        if other.by not in _NOT_OURS
+    )
