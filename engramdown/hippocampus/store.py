@@ -187,8 +187,9 @@ class Store:
         names: list[str] = []
         with _passing_over(pass_over):
             names = [name for name in self.files.names() if name not in ASIDE]
-            for reason in self.files.obstacles() if pass_over else ():
-                pass_over(StoreError(reason))
+            if pass_over is not None:
+                for reason in self.files.obstacles():
+                    pass_over(StoreError(reason))
         for name in names:
             with _passing_over(pass_over):
                 for entry in self._entries_of(name):

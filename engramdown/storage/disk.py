@@ -15,7 +15,7 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -91,7 +91,10 @@ class Disk:
         with closing(descriptor, path):
             size = os.fstat(descriptor).st_size
             self.check_size(path, size)
-            return _read_all(descriptor, size)
+            chunks = []
+            while chunk := os.read(descriptor, max(size, 4096)):
+                chunks.append(chunk)
+            return b"".join(chunks)
 
     def read_range(self, path: Path, start: int, end: int) -> bytes:
         """Return the bytes of a file from ``start`` to ``end`` (exclusive), as far as it goes."""
@@ -136,11 +139,7 @@ class Disk:
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder but those of folders, sorted; none where there is none."""
-        try:
-            with os.scandir(folder) as found:
-                return sorted(item.name for item in found if not _is_folder(item))
-        except FileNotFoundError:
-            return []
+        return _names(folder, lambda item: not _is_folder(item))
 
     def plain(self, folder: Path) -> set[str]:
         """Return the names in a folder of which :meth:`check_readable` needs not be asked."""
@@ -150,11 +149,7 @@ class Disk:
 
     def folders(self, folder: Path) -> list[str]:
         """Return the names of the folders in a folder, sorted; none where there is none."""
-        try:
-            with os.scandir(folder) as found:
-                return sorted(item.name for item in found if _is_folder(item))
-        except FileNotFoundError:
-            return []
+        return _names(folder, _is_folder)
 
     def inside(self, path: Path, root: Path) -> Path:
         """Return where ``path`` leads; it and the folders below ``root`` may be links.
@@ -394,7 +389,11 @@ class Disk:
     def read_at(self, descriptor: int, start: int, end: int) -> bytes:
         """Return the bytes from ``start`` to ``end`` (exclusive), as far as the file goes."""
         pieces = []
-        while start < end and (piece := _read_at(descriptor, min(end - start, _PIECE), start)):
+        while start < end:
+            os.lseek(descriptor, start, os.SEEK_SET)
+            piece = os.read(descriptor, min(end - start, _PIECE))
+            if not piece:
+                break
             pieces.append(piece)
             start += len(piece)
         return b"".join(pieces)
@@ -456,23 +455,14 @@ class Disk:
 
     def files(self, folder: Path) -> list[str]:
         """Return the names of the files in a folder, sorted; none where there is no folder."""
-        try:
-            with os.scandir(folder) as found:
-                return sorted(item.name for item in found if item.is_file(follow_symlinks=False))
-        except FileNotFoundError:
-            return []
+        return _names(folder, _is_file)
 
     def obstacles(self, folder: Path) -> list[Path]:
         """Return what is no file in a folder: folders, links, pipes; nothing where there is none.
 
         A link is never followed, so whatever it leads to is not read.
         """
-        try:
-            with os.scandir(folder) as found:
-                odd = [item.name for item in found if not item.is_file(follow_symlinks=False)]
-        except FileNotFoundError:
-            return []
-        return [folder / name for name in sorted(odd)]
+        return [folder / name for name in _names(folder, lambda item: not _is_file(item))]
 
     def load(self, path: Path) -> bytes | None:
         """Return the bytes of a file, or ``None`` where there is none."""
@@ -508,7 +498,19 @@ class Disk:
                 self.write_all(descriptor, data)
                 if durable:
                     self.sync_open(descriptor)
-            return self._name(unfinished, path, replace=replace)
+            if replace:
+                patiently(unfinished.replace, path)
+                return True
+            try:
+                patiently(os.link, unfinished, path)
+            except FileExistsError:
+                return False
+            except OSError:
+                # No hard links here: two who write the same at once write the same bytes.
+                if os.path.lexists(path):
+                    return False
+                patiently(unfinished.replace, path)
+            return True
         finally:
             # On a full disk what is half written would keep it full. What stays is swept up later.
             with contextlib.suppress(OSError):
@@ -582,28 +584,13 @@ class Disk:
 
     def is_running(self, process: int) -> bool:
         """Whether a process is there; ``True`` where the system does not tell."""
-        if sys.platform == "win32":
-            return True
         try:
-            os.kill(process, 0)
+            if sys.platform != "win32":
+                os.kill(process, 0)
         except ProcessLookupError:
             return False
         except PermissionError:
             return True
-        return True
-
-    def _name(self, unfinished: Path, path: Path, *, replace: bool) -> bool:
-        if replace:
-            patiently(unfinished.replace, path)
-            return True
-        try:
-            patiently(os.link, unfinished, path)
-        except FileExistsError:
-            return False
-        except OSError:  # no hard links here: two who write the same at once write the same bytes
-            if os.path.lexists(path):
-                return False
-            patiently(unfinished.replace, path)
         return True
 
 
@@ -615,16 +602,29 @@ def megabytes(size: int, limit: int) -> tuple[str, str]:
     >>> megabytes(16_777_217, 16_777_216), megabytes(900, 10)
     (('16.000001', '16'), ('0.001', '0.00001'))
     """
-    return _megabytes(size, limit), _megabytes(limit, size)
+
+    def shown(size: int, other: int) -> str:
+        text = ""
+        for digits in range(1, _MOST_DIGITS):
+            text = f"{size / _MEGABYTE:.{digits}f}"
+            if float(text) and text != f"{other / _MEGABYTE:.{digits}f}":
+                break
+        return text.rstrip("0").removesuffix(".")
+
+    return shown(size, limit), shown(limit, size)
 
 
-def _megabytes(size: int, other: int) -> str:
-    shown = ""
-    for digits in range(1, _MOST_DIGITS):
-        shown = f"{size / _MEGABYTE:.{digits}f}"
-        if float(shown) and shown != f"{other / _MEGABYTE:.{digits}f}":
-            break
-    return shown.rstrip("0").removesuffix(".")
+def _names(folder: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
+    """Return the names in a folder that are wanted, sorted; none where there is no folder."""
+    try:
+        with os.scandir(folder) as found:
+            return sorted(item.name for item in found if wanted(item))
+    except FileNotFoundError:
+        return []
+
+
+def _is_file(item: os.DirEntry[str]) -> bool:
+    return item.is_file(follow_symlinks=False)
 
 
 def _is_folder(item: os.DirEntry[str]) -> bool:
@@ -643,20 +643,12 @@ def _take_after(descriptor: int, like: Path | None, mode: int) -> None:
     if sys.platform == "win32":
         return
     found = None
-    if like is not None:
-        with contextlib.suppress(FileNotFoundError):
-            found = like.lstat()
+    with contextlib.suppress(FileNotFoundError):
+        found = like.lstat() if like is not None else None
     if found is not None:
         with contextlib.suppress(PermissionError):
             os.fchown(descriptor, found.st_uid, found.st_gid)
     os.fchmod(descriptor, mode if found is None else stat.S_IMODE(found.st_mode))
-
-
-def _read_all(descriptor: int, size: int) -> bytes:
-    chunks = []
-    while chunk := os.read(descriptor, max(size, 4096)):
-        chunks.append(chunk)
-    return b"".join(chunks)
 
 
 def _last_line_end(descriptor: int) -> int:
@@ -681,9 +673,9 @@ def _exchange(new: Path, path: Path) -> bool:
     if sys.platform == "win32":
         return False
     a, b = os.fsencode(new), os.fsencode(path)
-    if has("renameat2"):
+    if hasattr(_library(), "renameat2"):
         code = call("renameat2", _AT_FDCWD, a, _AT_FDCWD, b, _EXCHANGE)
-    elif has("renamex_np"):
+    elif hasattr(_library(), "renamex_np"):
         code = call("renamex_np", a, b, _EXCHANGE)
     else:
         return False
@@ -709,11 +701,6 @@ def load() -> None:
     """Load the library, where there is one: it could not be while too many files are open."""
     if sys.platform != "win32":
         _library()
-
-
-def has(name: str) -> bool:
-    """Whether the library has a function of this name."""
-    return hasattr(_library(), name)
 
 
 def call(name: str, *arguments: int | bytes) -> int:
@@ -795,8 +782,3 @@ _GIVEN_UP: Final = 60.0
 def _in_the_making(path: Path) -> Path:
     """Return a name that nothing has yet, which says who makes the file at ``path``."""
     return path.with_name(f"{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
-
-
-def _read_at(descriptor: int, length: int, start: int) -> bytes:
-    os.lseek(descriptor, start, os.SEEK_SET)
-    return os.read(descriptor, length)

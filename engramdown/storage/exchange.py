@@ -107,7 +107,10 @@ class Swap:
         except BaseException:
             with contextlib.suppress(OSError, StoreError):
                 if placed:
-                    self._withdraw(path, temporary, data)
+                    # Take it back, unless somebody changed it already.
+                    self._disk.withdraw(path, temporary)
+                    if self._disk.read(temporary) != data:
+                        self._disk.publish(temporary, path)
                 self._disk.unlink(temporary)
             raise
 
@@ -129,7 +132,17 @@ class Swap:
         for _ in range(_TRIES):
             before = self._settled(path, is_there=is_there)
             after = change(before)
-            if after == before or self._put(path, before, after):
+            if after == before:
+                return after
+            if before is not None:
+                is_done = self._replaced(path, before, after)
+            else:
+                is_done = True
+                try:
+                    self.create(path, after)
+                except FileExistsError:
+                    is_done = False
+            if is_done:
                 return after
         raise StoreError(
             f"{path}: is saved by somebody else again and again; nothing was written. "
@@ -158,8 +171,10 @@ class Swap:
     def leftovers(self, folder: Path) -> Iterator[Path]:
         """Yield the temporary files that lie about; what is no file of such a name is not ours."""
         for name in self._disk.names(folder):
-            if TEMPORARY.fullmatch(name) and self._is_file(folder / name):
-                yield folder / name
+            with contextlib.suppress(StoreError):
+                if TEMPORARY.fullmatch(name):
+                    self._disk.identity(folder / name)
+                    yield folder / name
 
     def clear_up(self, left: Path) -> Path | None:
         """Finish what a process that died had begun with a temporary file; return its target."""
@@ -181,21 +196,6 @@ class Swap:
 
     # ---- one try ----
 
-    def _put(self, path: Path, before: bytes | None, after: bytes) -> bool:
-        if before is not None:
-            return self._replaced(path, before, after)
-        try:
-            self.create(path, after)
-        except FileExistsError:
-            return False
-        return True
-
-    def _withdraw(self, path: Path, temporary: Path, data: bytes) -> None:
-        """Take a new file back, unless somebody changed it already."""
-        self._disk.withdraw(path, temporary)
-        if self._disk.read(temporary) != data:
-            self._disk.publish(temporary, path)
-
     def _settled(self, path: Path, *, is_there: bool) -> bytes | None:
         """Read a file once nobody writes into it; one that is gone may come back at once.
 
@@ -205,15 +205,13 @@ class Swap:
         self._closed(path)
         waited = 0.0
         while not (data := self._disk.read(path)) and waited < _SETTLE_GONE:
-            if data is None and not is_there and not self._is_beside(path):
+            # An editor may have put it aside, to write it anew: ``day.md~``.
+            beside = any(path.name in name for name in self._disk.names(path.parent))
+            if data is None and not is_there and not beside:
                 return None
             time.sleep(_POLL)
             waited += _POLL
         return data
-
-    def _is_beside(self, path: Path) -> bool:
-        """Whether an editor may have put a file aside, to write it anew: ``day.md~``."""
-        return any(path.name in name for name in self._disk.names(path.parent))
 
     def _closed(self, path: Path) -> None:
         """Wait until nobody has a file open to write into it.
@@ -249,7 +247,10 @@ class Swap:
             self._disk.sync_folder(path.parent)
         except BaseException:
             with contextlib.suppress(OSError, StoreError):
-                self._put_back(temporary, path, after)
+                if self._disk.read(temporary) not in (after, None):
+                    self._put_right(temporary, path, after)
+                else:
+                    self._disk.unlink(temporary)
             raise
         self._drop(temporary)
         return True
@@ -262,13 +263,6 @@ class Swap:
             return False
         return True
 
-    def _put_back(self, temporary: Path, path: Path, after: bytes) -> None:
-        """Undo what was begun."""
-        if self._disk.read(temporary) not in (after, None):
-            self._put_right(temporary, path, after)
-        else:
-            self._disk.unlink(temporary)
-
     def _put_right(self, temporary: Path, path: Path, ours: bytes) -> None:
         """Give what we displaced its place back; whatever somebody saved last stands there."""
         if self._disk.read(path) == ours and self._exchanged(temporary, path):
@@ -277,10 +271,7 @@ class Swap:
                 self._drop(temporary)
                 return
             self._disk.exchange(temporary, path)
-        self._keep(temporary, path)
-
-    def _keep(self, temporary: Path, path: Path) -> None:
-        """Keep a save whose place somebody else has."""
+        # A save whose place somebody else has is kept beside it.
         with contextlib.suppress(StoreError):
             self._closed(temporary)
         data = self._disk.read(temporary) or b""
@@ -299,12 +290,6 @@ class Swap:
         with contextlib.suppress(OSError):
             if not self._disk.is_being_written(temporary):
                 self._disk.unlink(temporary)
-
-    def _is_file(self, path: Path) -> bool:
-        with contextlib.suppress(StoreError):
-            self._disk.identity(path)
-            return True
-        return False
 
 
 def _temporary(path: Path, after: bytes, before: bytes) -> Path:

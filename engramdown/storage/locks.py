@@ -282,14 +282,11 @@ class ScopeLock:
             StoreError: If it cannot be taken at all.
         """
         file = self._take(self.timeout if wait else 0.0)
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.callback(file.release)
             held = Held(file, self._stamp)
-            try:
-                yield held
-            finally:
-                held.leave()
-        finally:
-            file.release()
+            stack.callback(held.leave)
+            yield held
 
     def is_behind(self, step: str) -> bool:
         """Whether the file says that ``step`` is not finished; somebody may be at it."""
@@ -305,15 +302,15 @@ class ScopeLock:
         except (OSError, StoreError):
             return None  # Nobody holds what is not there.
         try:
-            if not take(descriptor):
-                named = self.named()
-                return str(named) if named.pid else ""
-            unlock(descriptor)
+            if take(descriptor):
+                unlock(descriptor)
+                return None
+            named = self.named()
+            return str(named) if named.pid else ""
         except OSError:
             return None
         finally:
             os.close(descriptor)
-        return None
 
     def named(self) -> Holder:
         """Return whom the file names as its holder, whether or not they still hold it."""
@@ -325,21 +322,19 @@ class ScopeLock:
     def _take(self, limit: float) -> _LockFile:
         # One on a file that was removed meanwhile would keep nobody out.
         for _ in range(_REMOVED):
-            file = _LockFile(self.path)
-            try:
-                taken = wait_for(partial(take, file.descriptor), limit)
-                if taken and file.is_at(self.path):
-                    return file
-            except OSError as error:
-                file.release()
-                raise StoreError(
-                    f"{self.path}: could not be locked: {error.strerror}. "
-                    f"Nothing was written; is the folder on a file system without locks?"
-                ) from error
-            except BaseException:
-                file.release()
-                raise
-            file.release()
+            with contextlib.ExitStack() as stack:
+                file = _LockFile(self.path)
+                stack.callback(file.release)
+                try:
+                    taken = wait_for(partial(take, file.descriptor), limit)
+                    if taken and file.is_at(self.path):
+                        stack.pop_all()
+                        return file
+                except OSError as error:
+                    raise StoreError(
+                        f"{self.path}: could not be locked: {error.strerror}. "
+                        f"Nothing was written; is the folder on a file system without locks?"
+                    ) from error
             if not taken:
                 break
         named = self.named()
