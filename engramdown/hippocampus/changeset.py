@@ -20,36 +20,16 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown import engram as words
+from engramdown import kinds
 from engramdown.clock import moment
 from engramdown.engram import RULE_KINDS, Engram, Kind, Scope, fact_key, fold, pointers, slug
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import entry as entries
+from engramdown.hippocampus import placement
 from engramdown.hippocampus.entry import Archived, Entry, address, entry_id
 from engramdown.hippocampus.history import Change, Part, Step, common
-from engramdown.hippocampus.placement import (
-    as_entry,
-    copies_of,
-    fields,
-    is_memory,
-    raw_entries,
-    split_task,
-    successors,
-    tombstones_of,
-)
-from engramdown.kinds import (
-    ARCHIVE,
-    ASIDE,
-    LESSONS,
-    PENDING,
-    PROFILE,
-    RULES,
-    file_of,
-    is_name,
-    is_of_lessons,
-    title_of,
-    topic_file,
-    topic_of,
-)
+from engramdown.hippocampus.placement import as_entry, copies_of, fields, raw_entries, tombstones_of
+from engramdown.kinds import ARCHIVE, LESSONS, PROFILE, file_of, is_of_lessons, topic_file, topic_of
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, Metadata, is_address
@@ -168,7 +148,7 @@ class Draft:
 
     def add(self, name: str, text: str, meta: Metadata, section: str = "") -> None:
         """Add an entry to the document called ``name``, which gets its title if it is new."""
-        self.put(name, self.get(name).add(text, meta, section, title_of(name)))
+        self.put(name, self.get(name).add(text, meta, section, kinds.title_of(name)))
 
     def remove(self, name: str, block: Block) -> None:
         """Take an entry out of the document called ``name``."""
@@ -283,14 +263,14 @@ def retire(draft: Draft, placed: Placed, record: dict[str, str], new_id: str, to
     """Copy an entry to ``archive.md``; ``record`` says ``kind``, ``was``, ``reason`` and ``by``."""
     from engramdown.secrets.redaction import redact
 
-    is_proposal = record["was"] == PENDING
+    is_proposal = record["was"] == kinds.PENDING
     # Under the headings of the format it is its kind that says where it stood.
     own = "" if placed.kind or is_proposal else redact(placed.heading)
     values = {**record, "section": own, "archived": today}
     if not placed.id:
         # Written by a person: the archive needs a name for it, and remembers that it had none.
         values |= {"id": new_id, "hand": "yes"}
-    text = split_task(placed.text)[1] if is_proposal else placed.text
+    text = placement.split_task(placed.text)[1] if is_proposal else placed.text
     # The archive is for git, and a secret that a person took out of a file is not.
     draft.add(ARCHIVE, redact(text), placed.metadata.update(values))
 
@@ -332,8 +312,8 @@ def twin(draft: Draft, file: str, text: str, kind: Kind) -> Placed | None:
     document = draft.get(file)
     for block in document.same(text):
         placed = document.at(block)
-        same_kind = file != RULES or (placed.kind or "always") == kind
-        if same_kind and is_memory(file, placed):
+        same_kind = file != kinds.RULES or (placed.kind or "always") == kind
+        if same_kind and placement.is_memory(file, placed):
             return placed
     return None
 
@@ -384,7 +364,7 @@ def standing_for(get: Callable[[str], Document], engram: Engram) -> tuple[str, P
         engram: The memory that comes again.
     """
     key = fact_key(engram.text) if engram.kind == "profile" else ""
-    for memory_id in successors(get(ARCHIVE), engram):
+    for memory_id in placement.successors(get(ARCHIVE), engram):
         for name in _files(engram):
             for placed in raw_entries(name, get(name)):
                 # Where there is no id, it is the fact with the same key.
@@ -528,7 +508,7 @@ def _lines_in(draft: Draft, names: Iterable[str]) -> _Lines:
     """Return the lines of all memories by id."""
     found: _Lines = {}
     for name in names:
-        for placed in raw_entries(name, draft.get(name)) if name not in ASIDE else ():
+        for placed in raw_entries(name, draft.get(name)) if name not in kinds.ASIDE else ():
             found.setdefault(entry_id(placed), []).append((name, placed))
     return found
 
@@ -691,7 +671,7 @@ def unretire(draft: Draft, placed: Placed, new_id: str, today: str) -> Filed:
     """
     gone, record = as_entry(ARCHIVE, "project", placed), placed.metadata.get
     was = record("was")
-    file = was if topic_of(was) and is_name(was) else file_of(gone.kind)
+    file = was if topic_of(was) and kinds.is_name(was) else file_of(gone.kind)
     out = dict.fromkeys((*_RECORD, "id") if record("hand") else _RECORD, "")
     clean = placed.metadata.update(out)
     standing = twin(draft, file, gone.text, gone.kind)

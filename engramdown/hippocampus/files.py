@@ -21,15 +21,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forks import cached_property
-from engramdown.hippocampus.changeset import (
-    Act,
-    Draft,
-    FileChange,
-    OutOfStepError,
-    Slot,
-    entry_changes,
-    new_step,
-)
+from engramdown.hippocampus import changeset
+from engramdown.hippocampus.changeset import Act, Draft, FileChange, OutOfStepError, Slot, new_step
 from engramdown.hippocampus.history import History, Step, digest
 from engramdown.hippocampus.snapshot import Reader, decoded, is_untidy
 from engramdown.markdown.document import Document, parse
@@ -457,7 +450,9 @@ class MemoryFiles:
                     self.history.part(file.name, before, after)._replace(marks=file.slot.marks)
                     for file, _, _, before, after in sides
                 )
-                changes = (entry_changes(file.name, old, new) for file, old, new, *_ in sides)
+                changes = (
+                    changeset.entry_changes(file.name, old, new) for file, old, new, *_ in sides
+                )
                 yield new_step(each, parts, tuple(chain.from_iterable(changes)))
 
     def _take_in(self, hold: WriteSession, *names: str) -> bool:

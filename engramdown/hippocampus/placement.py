@@ -11,18 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, TypeVar
 
-from engramdown.engram import (
-    BASES,
-    CONFIDENCES,
-    SCOPES,
-    SOURCES,
-    Basis,
-    Confidence,
-    Engram,
-    Scope,
-    Source,
-    slug,
-)
+from engramdown import engram as engrams
+from engramdown.engram import BASES, CONFIDENCES, SCOPES, SOURCES, Basis, Confidence, Engram, Scope
 from engramdown.hippocampus.entry import Entry, address
 from engramdown.kinds import ASIDE, LESSONS, RULES, is_name, kind_in, topic_of
 from engramdown.markdown.blocks import Block
@@ -32,7 +22,7 @@ from engramdown.markdown.metadata import Metadata
 _TASK: Final = re.compile(r"\[([ xX-])\](?:[ \t]|\Z)")
 # What a value may be; anything else in a file counts as absent.
 _SCOPES: Final[dict[str, Scope]] = {each: each for each in SCOPES}
-_SOURCES: Final[dict[str, Source]] = {each: each for each in SOURCES}
+_SOURCES: Final[dict[str, engrams.Source]] = {each: each for each in SOURCES}
 _CONFIDENCES: Final[dict[str, Confidence]] = {each: each for each in CONFIDENCES}
 _BASES: Final[dict[str, Basis]] = {each: each for each in BASES}
 _FALSE: Final = frozenset({"", "no", "false", "off"})
@@ -107,7 +97,7 @@ def fields(engram: Engram, entry_id: str, today: str) -> dict[str, str]:
     default = "told" if engram.source == "user" else "inferred"
     return {
         "id": entry_id,
-        "topic": slug(engram.topic) if engram.topic else "",
+        "topic": engrams.slug(engram.topic) if engram.topic else "",
         "confidence": engram.confidence,
         "source": engram.source,
         "basis": engram.basis if engram.basis != default else "",

@@ -12,22 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from engramdown import kinds
 from engramdown.clock import today
 from engramdown.engram import RULE_KINDS, SCOPES, Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import changeset, placement, undo
-from engramdown.hippocampus.changeset import (
-    Act,
-    Draft,
-    FileChange,
-    Filed,
-    PlanContext,
-    Revised,
-    Revision,
-    new_id,
-    revise,
-    verified_by,
-)
+from engramdown.hippocampus.changeset import Act, Draft, FileChange, Filed, Revised, new_id, revise
 from engramdown.hippocampus.entry import (
     Archived,
     Entry,
@@ -41,18 +31,7 @@ from engramdown.hippocampus.files import MemoryFiles
 from engramdown.hippocampus.history import Step, versions
 from engramdown.hippocampus.protocol import Files
 from engramdown.hippocampus.undo import Candidate
-from engramdown.kinds import (
-    ARCHIVE,
-    ASIDE,
-    FILES,
-    LESSONS,
-    PROFILE,
-    RULES,
-    SOUL,
-    starter_files,
-    topic_file,
-    topic_of,
-)
+from engramdown.kinds import ARCHIVE, ASIDE, FILES, LESSONS, PROFILE, RULES, SOUL, topic_of
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import current_id, is_address
@@ -112,7 +91,7 @@ class Store:
         Raises:
             InvalidEngramError: If ``slug`` is a path or otherwise no topic.
         """
-        name = topic_file(slug)
+        name = kinds.topic_file(slug)
         found = self._entries_of(name)
         known = {entry.id for entry in found} | {entry.fold for entry in found}
         wanted = topic_of(name)
@@ -284,7 +263,7 @@ class Store:
         return self.written(self.files.change(Act("update", "user"), edit)).entry
 
     def apply(
-        self, revisions: Sequence[Revision], by: str = "consolidation", why: str = ""
+        self, revisions: Sequence[changeset.Revision], by: str = "consolidation", why: str = ""
     ) -> list[Revised]:
         """Carry out a plan as one step; what no longer fits is passed over, with the reason.
 
@@ -293,7 +272,7 @@ class Store:
         """
 
         def edit(draft: Draft) -> list[Revised]:
-            desk = PlanContext(self.files.names(), new_id, today().isoformat(), by)
+            desk = changeset.PlanContext(self.files.names(), new_id, today().isoformat(), by)
             return revise(draft, revisions, desk)
 
         return self.files.change(Act("compact", by, why), edit)
@@ -437,7 +416,7 @@ class Store:
     def _entry(self, name: str, placed: Placed, marks: Sequence[str], spelled: str) -> Entry:
         """Return an entry, verified also if its file does not say so yet."""
         entry = placement.as_entry(name, self.scope, placed)._replace(spelled=spelled)
-        verified = verified_by(marks, entry.id, entry.text)
+        verified = changeset.verified_by(marks, entry.id, entry.text)
         return entry._replace(basis="verified") if verified else entry
 
     def _spelled(self, name: str) -> str:
@@ -517,7 +496,7 @@ class Hippocampus(Store):
         Returns:
             What was created.
         """
-        return self.files.start(starter_files(self.scope))
+        return self.files.start(kinds.starter_files(self.scope))
 
 
 REFUSAL: Final = "no-global"

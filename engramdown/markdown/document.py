@@ -18,16 +18,8 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, fold
-from engramdown.markdown.blocks import (
-    Block,
-    entry_block,
-    indented,
-    is_rule,
-    leaves_open,
-    marker,
-    next_marker,
-    scan,
-)
+from engramdown.markdown import blocks as scanner
+from engramdown.markdown.blocks import Block, entry_block, indented, is_rule, marker, scan
 from engramdown.markdown.metadata import Metadata, escape
 
 _BLANK: Final = " \t\r\n"
@@ -177,7 +169,7 @@ class Document:
         if not above:
             return document, document._beside_conflict(section.stop, section), "-"
         at = document._beside_conflict(above[0][0] + 1, section)
-        return document, at, next_marker(*(mark for _, mark in above))
+        return document, at, scanner.next_marker(*(mark for _, mark in above))
 
     def _beside_conflict(self, at: int, section: range) -> int:
         """Return ``at``, or a place that no side of a merge takes along when it is thrown away.
@@ -582,7 +574,7 @@ def _reads_so(blocks: Sequence[Block], place: range, way: Sequence[Block], reach
 
 
 def _reaches_far(block: Block) -> bool:
-    return block.shape == "paragraph" or leaves_open(block.raw)
+    return block.shape == "paragraph" or scanner.leaves_open(block.raw)
 
 
 def _said(blocks: Sequence[Block]) -> list[tuple[str, str]]:

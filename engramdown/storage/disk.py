@@ -21,17 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.errors import StoreError
-from engramdown.storage import locks
-from engramdown.storage.safe_open import (
-    FILE_MODE,
-    check_regular,
-    closing,
-    denies,
-    is_plain,
-    make_folder,
-    open_regular,
-    patiently,
-)
+from engramdown.storage import locks, safe_open
+from engramdown.storage.safe_open import FILE_MODE, closing, denies, open_regular, patiently
 
 if TYPE_CHECKING:
     import ctypes
@@ -112,7 +103,7 @@ class Disk:
             found = path.lstat()
         except FileNotFoundError:
             return 0, 0
-        check_regular(path, found.st_mode)
+        safe_open.check_regular(path, found.st_mode)
         return found.st_size, found.st_ino
 
     def changed_at(self, path: Path) -> int:
@@ -144,7 +135,7 @@ class Disk:
     def plain(self, folder: Path) -> set[str]:
         """Return the names in a folder of which :meth:`check_readable` needs not be asked."""
         with contextlib.suppress(FileNotFoundError), os.scandir(folder) as found:
-            return {item.name for item in found if is_plain(item, self.limit)}
+            return {item.name for item in found if safe_open.is_plain(item, self.limit)}
         return set()
 
     def folders(self, folder: Path) -> list[str]:
@@ -301,7 +292,7 @@ class Disk:
 
     def make_folder(self, path: Path) -> None:
         """Make a folder and those above it, readable by the user alone, and make them last."""
-        make_folder(path, self.sync_folder)
+        safe_open.make_folder(path, self.sync_folder)
 
     def move_folder(self, folder: Path, path: Path) -> None:
         """Give a folder another name, which must be free, or that of an empty folder."""
@@ -554,7 +545,7 @@ class Disk:
             StoreError: If something else stands there, or a link, which may lead anywhere.
         """
         self.refuse_link(path)
-        return make_folder(path, self.sync_folder if durable else bool)
+        return safe_open.make_folder(path, self.sync_folder if durable else bool)
 
     def refuse_link(self, path: Path) -> None:
         """Refuse a link in the place of a folder of ours: a cloned project may have brought it.
