@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice, product
 from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS, fold
@@ -107,19 +107,16 @@ class Document:
         if self._folds is None and not self._asked:
             # A process that asks once is better off without an index of everything.
             self._asked = True
-            return [block for block in self._mentioning(key) if fold(block.text) == key]
+            words = sorted(set(_WORD.findall(key)), key=len, reverse=True)
+            whole = self.render()
+            if "&#" in whole or _GLUED.search(whole):
+                # A reference or a comment may stand in the middle of a word.
+                words = []
+            held = [block for block in self.blocks if _may_be_entry(block) and _holds(block, words)]
+            return [block for block in held if fold(block.text) == key]
         if self._folds is None:
             self._folds = Folds(_by_fold(self.blocks))
         return [*self._folds.get(key)]
-
-    def _mentioning(self, key: str) -> list[Block]:
-        """Return the entries that hold every plain word of the folded text ``key``."""
-        words = sorted(set(_WORD.findall(key)), key=len, reverse=True)
-        whole = self.render()
-        if "&#" in whole or _GLUED.search(whole):
-            # A reference or a comment may stand in the middle of a word.
-            words = []
-        return [block for block in self.blocks if _may_be_entry(block) and _holds(block, words)]
 
     def at(self, block: Block) -> Placed:
         """Return where ``block`` stands.
@@ -162,7 +159,11 @@ class Document:
         document = self._begun(title)
         section = document._section(kind, title)
         if section is None:
-            document = document._append_heading(kind.capitalize())
+            eol, ended = document.eol, document._ended()
+            is_apart = not ended.blocks or ended.render().endswith(("\n\n", "\n\r\n"))
+            heading = Block(f"## {kind.capitalize()}{eol}", "heading")
+            new = [*prose("" if is_apart else eol), heading, Block(eol, "prose")]
+            document = ended._splice(len(ended.blocks), new, len(ended.blocks))
             section = range(len(document.blocks), len(document.blocks))
         items = (at for at in reversed(section) if document.blocks[at].shape == "item")
         above = [(at, marker(document.blocks[at].raw)) for at in islice(items, 2)]
@@ -184,12 +185,11 @@ class Document:
                 return at
             if index < section.stop:
                 return self._beside_conflict(index + 1, section)
-            above = (one for one in reversed(range(section.start, at)) if self._opens(one))
-            return next(above, at)
+            for one in reversed(range(section.start, at)):
+                if any(each[0] == _OURS for each in _MERGED.finditer(self.blocks[one].raw)):
+                    return one
+            return at
         return at
-
-    def _opens(self, index: int) -> bool:
-        return any(each[0] == _OURS for each in _MERGED.finditer(self.blocks[index].raw))
 
     def has_section(self, title: str) -> bool:
         """Whether there is a section of a person's own with this title, or one of this kind."""
@@ -286,14 +286,11 @@ class Document:
             self._ends = _line_ends(self.blocks)
         return 1 + self._ends - _line_ends(self.blocks[index:])
 
-    def _says_nothing(self) -> bool:
-        """Whether there is only white space, and a byte order mark at most."""
-        raws = (block.raw for block in self.blocks)
-        first = next(raws, "").removeprefix(_BOM)
-        return not (first.strip(_BLANK) or any(raw.strip(_BLANK) for raw in raws))
-
     def _begun(self, title: str) -> Document:
-        if not title or not self._says_nothing():
+        """Return the document with its title, if it says nothing yet but white space."""
+        raws = (block.raw for block in self.blocks)
+        begins = next(raws, "").removeprefix(_BOM)
+        if not title or any(raw.strip(_BLANK) for raw in chain([begins], raws)):
             return self
         eol = self.eol
         first = self._ended().blocks
@@ -312,7 +309,9 @@ class Document:
                 heading, now = _enter(block, heading, now)
                 if (now or heading) == kind:
                     # A heading of the same kind goes on with the section.
-                    below = [at for at, each in titles[index + 1 :] if _own_kind(each) != kind]
+                    below = [
+                        at for at, each in titles[index + 1 :] if _enter(each, "", "")[1] != kind
+                    ]
                     return range(titles[index][0] + 1, below[0] if below else len(self.blocks))
             return None
         below = [at for at, _ in titles]
@@ -320,13 +319,6 @@ class Document:
             named = titles[0][1].text.strip().casefold() == title.casefold()
             below = below[len(titles) == 1 or titles[0][1].level == 1 or named :]
         return range(below[0] if below else len(self.blocks))
-
-    def _append_heading(self, title: str) -> Document:
-        eol = self.eol
-        ended = self._ended()
-        gap = "" if not ended.blocks or ended.render().endswith(("\n\n", "\n\r\n")) else eol
-        new = [*prose(gap), Block(f"## {title}{eol}", "heading"), Block(eol, "prose")]
-        return ended._splice(len(ended.blocks), new, len(ended.blocks))
 
     def _ended(self) -> Document:
         """Return the document with a line end at its end, which a person may have left out."""
@@ -408,11 +400,6 @@ def _may_be_entry(block: Block) -> bool:
     return block.shape in ("item", "paragraph")
 
 
-def _own_kind(block: Block) -> str:
-    """Return the rule kind that a heading names, or ``""``."""
-    return _enter(block, "", "")[1]
-
-
 def _enter(block: Block, heading: str, kind: str) -> tuple[str, str]:
     """Return the heading and the kind of what stands below ``block``."""
     title = block.text
@@ -472,8 +459,6 @@ _NEAR: Final = 2
 # What keeps two neighbours apart when nothing else does; tried in this order.
 _SEPARATORS: Final = ("", "{eol}", "<!-- -->{eol}", "{eol}<!-- -->{eol}")
 
-_Around = tuple[str, str]
-
 
 def written(text: str, meta: Metadata | None, eol: str = "\n", bullet: str = "-") -> str:
     r"""Return the list item that says ``text``, ended by ``eol``.
@@ -521,7 +506,7 @@ def fit(
     place: range,
     new: Sequence[Block],
     eol: str,
-    around: _Around = ("", ""),
+    around: tuple[str, str] = ("", ""),
 ) -> list[Block]:
     """Return what is to stand in the place of some blocks so that all others read as before.
 
@@ -536,32 +521,22 @@ def fit(
         ``new`` with the prose that is needed around it. An entry that could not be read back here
         as it is written is written anew.
     """
-    tries = (
-        way
-        for way, reach in _ways(blocks, place, new, eol, around)
-        if _reads_so(blocks, place, way, reach)
-    )
-    return next(tries, [*prose(around[0]), *new, *prose(around[1])])
 
+    def ways() -> Iterator[tuple[Sequence[Block], int]]:
+        """Yield the entries as they may be written, and how many blocks around to look at."""
+        # Front matter, an open comment or a conflict marker can decide how a line far away reads.
+        if place.start > 1 and not any(map(_reaches_far, new)):
+            yield new, _NEAR
+        yield new, len(blocks)
+        yield [Block(written(block.text, block.meta, eol), "item") for block in new], len(blocks)
 
-def _ways(
-    blocks: Sequence[Block], place: range, new: Sequence[Block], eol: str, around: _Around
-) -> Iterator[tuple[list[Block], int]]:
-    """Yield how ``new`` may be set, the nicest way first, and how far around to look."""
-    # Front matter, an open comment or a conflict marker can decide how a line far away reads.
-    if place.start > 1 and not any(map(_reaches_far, new)):
-        yield from ((way, _NEAR) for way in _apart(new, eol, around))
-    far = len(blocks)
-    yield from ((way, far) for way in _apart(new, eol, around))
-    plain = [Block(written(block.text, block.meta, eol), "item") for block in new]
-    yield from ((way, far) for way in _apart(plain, eol, around))
-
-
-def _apart(new: Sequence[Block], eol: str, around: _Around) -> Iterator[list[Block]]:
-    for above in _SEPARATORS if new else ("",):
-        for below in _SEPARATORS:
-            over, under = (text.format(eol=eol) for text in (above, below))
-            yield [*prose(around[0] + over), *new, *prose(under + around[1])]
+    for entries, reach in ways():
+        for above, below in product(_SEPARATORS if entries else ("",), _SEPARATORS):
+            over, under = above.format(eol=eol), below.format(eol=eol)
+            way = [*prose(around[0] + over), *entries, *prose(under + around[1])]
+            if _reads_so(blocks, place, way, reach):
+                return way
+    return [*prose(around[0]), *new, *prose(around[1])]
 
 
 def _reads_so(blocks: Sequence[Block], place: range, way: Sequence[Block], reach: int) -> bool:

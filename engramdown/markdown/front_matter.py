@@ -191,10 +191,10 @@ class FrontMatter(NamedTuple):
         key, value = self.find(name), self.raw(name)
         if key is None:
             return ()
-        if _LIST.match(value):
-            return tuple(_items(value[1:-1]))
         if not value:
             return tuple(filter(None, (_item(row["item"]) for row in self._rows(key))))
+        if _LIST.match(value):
+            return tuple(_items(value[1:-1]))
         return () if value[0] in "|>" else tuple(_items(key.value.text or ""))
 
     # ---- editing ----
@@ -224,8 +224,8 @@ class FrontMatter(NamedTuple):
         head = self.head
         for start, end in reversed(more):
             head = head[:start] + head[end:]
-        said = written(text) if head[first - 1] != ":" else f" {written(text)}"
-        return self._replace(head=head[:first] + said + head[last:])
+        gap = " " if head[first - 1] == ":" else ""
+        return self._replace(head=f"{head[:first]}{gap}{written(text)}{head[last:]}")
 
     def with_mapping(self, name: str, texts: Mapping[str, str]) -> FrontMatter:
         """Return the whole with a key that holds texts of its own, unless it has that key."""
@@ -439,8 +439,11 @@ def _unquoted(source: str, start: int, at: int, end: int) -> Scalar:
     header = _HEADER.match(source, at, end)
     if header is not None:
         return _block(source, header, end)
-    if first in _CLOSES and not _is_closed(source[at:end]):
-        return Scalar(None, (), f"begins with {first} and does not end with {_CLOSES[first]}")
+    if first in _CLOSES:
+        # It has as many ends as beginnings, without those in quotes.
+        bare = _STRINGS.sub("", source[at:end])
+        if any(bare.count(opens) != bare.count(closes) for opens, closes in _CLOSES.items()):
+            return Scalar(None, (), f"begins with {first} and does not end with {_CLOSES[first]}")
     if first in _OPAQUE:
         return Scalar(None, (), f"is {_OPAQUE[first]}{_NO_TEXT}")
     nested = _NESTED.match(source, at, end)
@@ -487,14 +490,11 @@ def _quoted(source: str, start: int, end: int) -> Scalar:
     rest = source[found.end() : end]
     if not _is_empty(rest) or rest[:1] == "#":
         return Scalar(None, (), f"goes on behind the closing {quote}")
-    spans = (found.span(),)
-    lines = found[1].split("\n")
-    if quote == "'":
-        return Scalar(_unfolded(_trimmed(lines)).replace("''", "'"), spans)
+    escapes = quote == '"'
+    text = _unfolded(_trimmed(found[1].split("\n"), escapes=escapes), escapes=escapes)
     try:
-        return Scalar(
-            _ESCAPE.sub(_unescaped, _unfolded(_trimmed(lines, escapes=True), escapes=True)), spans
-        )
+        text = _ESCAPE.sub(_unescaped, text) if escapes else text.replace("''", "'")
+        return Scalar(text, (found.span(),))
     except ValueError as error:
         return Scalar(None, (), f"holds the escape {error}, which says nothing")
 
@@ -529,12 +529,6 @@ def _block(source: str, header: re.Match[str], end: int) -> Scalar:
     return Scalar(text, (header.span(), (first, min(last, end))))
 
 
-def _is_closed(source: str) -> bool:
-    """Whether a list or a mapping has as many ends as beginnings, without those in quotes."""
-    bare = _STRINGS.sub("", source)
-    return all(bare.count(first) == bare.count(last) for first, last in _CLOSES.items())
-
-
 def _is_empty(rest: str) -> bool:
     """Whether there is nothing but white space and comments."""
     return all(not line.strip() or line.lstrip()[0] == "#" for line in rest.split("\n"))
@@ -542,9 +536,7 @@ def _is_empty(rest: str) -> bool:
 
 def _stripped(lines: Sequence[str]) -> Sequence[str]:
     """Return lines without the empty ones at their end."""
-    last = len(lines)
-    while last and not lines[last - 1]:
-        last -= 1
+    last = max((at for at, line in enumerate(lines, 1) if line), default=0)
     return lines[:last]
 
 

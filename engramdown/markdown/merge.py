@@ -96,36 +96,35 @@ def merge(base: Document, ours: Document, theirs: Document) -> Merged:
         if saved is not None and _is_left(saved, old):
             result = result.swap(saved.block, new.block.raw)
             continue
-        result = _noted(result, saved, old, new)
+        if saved is not None and new.block.meta and saved.block.meta == old.block.meta:
+            # What we know of it by now holds of the words that the person gave it as well.
+            result = result.note(saved.block, new.block.meta)
         if new.block.text != old.block.text:
             lost.append(new)
-    for old in done.removed:
-        saved = by_base.get(id(old))
-        if saved is not None and _is_left(saved, old):
-            result = result.remove(saved.block)
+    gone = [
+        saved.block
+        for old in done.removed
+        if (saved := by_base.get(id(old))) is not None and _is_left(saved, old)
+    ]
+    result = result.without(gone)
     standing = {mark for placed in result.placed() for mark in _marks_of(placed)}
     for new in done.added:
         if standing.isdisjoint(_marks_of(new)):
             standing.update(_marks_of(new))
-            result = result.add_item(_ended(new.block.raw, result.eol), _section(result, new))
+            raw = new.block.raw
+            ended = raw if raw.endswith("\n") else raw + result.eol
+            # A section of a person's own, if it is here too.
+            own = new.heading if result.has_section(new.heading) else ""
+            result = result.add_item(ended, new.kind or own)
     return Merged(result, tuple(lost))
 
 
-def _noted(document: Document, saved: Placed | None, old: Placed, new: Placed) -> Document:
-    """Let what we know of an entry by now hold of the words that a person gave it as well."""
-    meta = new.block.meta
-    if saved is None or meta is None or saved.block.meta != old.block.meta:
-        return document
-    return document.note(saved.block, meta)
-
-
 def _all(placed: Placed) -> str:
-    return f"{placed.block.meta} {placed.block.text}"
+    return f"{placed.block.meta} {placed.text}"
 
 
 def _id(placed: Placed) -> str:
-    meta = placed.block.meta
-    return meta.get("id") if meta else ""
+    return placed.id
 
 
 def _text(placed: Placed) -> str:
@@ -162,18 +161,7 @@ def _marks_of(placed: Placed) -> set[tuple[str, str, str]]:
 
     The id alone is not enough: a copied and changed line has it too.
     """
-    block, mark = placed.block, _id(placed)
-    marks: set[tuple[str, str, str]] = {(block.shape, placed.kind, block.text)}
-    if mark:
-        marks.add(("id", mark, block.text))
+    marks: set[tuple[str, str, str]] = {(placed.block.shape, placed.kind, placed.text)}
+    if placed.id:
+        marks.add(("id", placed.id, placed.text))
     return marks
-
-
-def _section(document: Document, placed: Placed) -> str:
-    """Return the section for an entry of another state: a person's own, if it is here too."""
-    own = placed.heading if document.has_section(placed.heading) else ""
-    return placed.kind or own
-
-
-def _ended(raw: str, eol: str) -> str:
-    return raw if raw.endswith("\n") else raw + eol

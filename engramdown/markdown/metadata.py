@@ -31,27 +31,8 @@ _WORDS: Final = frozenset({"reason"})
 """The keys whose values are words that a person reads in the file: a space stands as ``_``."""
 
 KNOWN_KEYS: Final = (
-    "id",
-    "kind",
-    "scope",
-    "topic",
-    "confidence",
-    "source",
-    "basis",
-    "from",
-    "expires",
-    "pin",
-    "hold",
-    "op",
-    "of",
-    "seen",
-    "was",
-    "section",
-    "reason",
-    "by",
-    "replaced",
-    "ts",
-    "archived",
+    *("id", "kind", "scope", "topic", "confidence", "source", "basis", "from", "expires", "pin"),
+    *("hold", "op", "of", "seen", "was", "section", "reason", "by", "replaced", "ts", "archived"),
 )
 """The keys that we write, in the order in which we write them."""
 
@@ -114,9 +95,11 @@ class Metadata(NamedTuple):
                 kept = value if _read(key, value) == values[key] else _quote(key, values[key])
                 fields.append((key, kept))
             present.add(key)
-        fields += [
-            (key, _quote(key, values[key])) for key in _ordered(values) if key not in present
-        ]
+        # Known keys in our order, the others behind.
+        known = [key for key in KNOWN_KEYS if key in values]
+        ordered = (*known, *(key for key in values if key not in KNOWN_KEYS))
+        new = (key for key in ordered if values[key] and key not in present)
+        fields += [(key, _quote(key, values[key])) for key in new]
         return Metadata(tuple(fields))
 
 
@@ -153,12 +136,6 @@ def _read(key: str, value: str) -> str:
     if key not in _REFERENCES or _FORMER not in given:
         return given
     return re.sub(rf"(?:\A|(?<=,)){_FORMER}(?=[0-9a-z]{{7}}(?:,|\Z))", ADDRESS, given)
-
-
-def _ordered(values: Mapping[str, str]) -> list[str]:
-    """Return the keys that hold something, known ones in our order and the others behind."""
-    known = [key for key in KNOWN_KEYS if values.get(key)]
-    return known + [key for key in values if values[key] and key not in KNOWN_KEYS]
 
 
 def _quote(key: str, value: str) -> str:
