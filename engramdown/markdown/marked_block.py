@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 BEGIN: Final = "<!-- engramdown:begin"
@@ -44,16 +44,20 @@ class BlockError(ValueError):
         super().__init__(f"line {line}: {what}")
 
 
-class _Line(NamedTuple):
-    """A line of a file: its number from 1, where it begins, and its bytes."""
-
-    number: int
-    start: int
-    data: bytes
+_WRONG: Final = {
+    "not ours": "somebody wrote between the marks; move that out of the block, or use --force to "
+    "replace it",
+    "binary": "is no UTF-8 but UTF-16 or binary; save it as UTF-8",
+    "torn": "the mark of a block is damaged; mend the line as it was, or delete the block",
+    "fence": "a code fence begins here that is never closed; close it",
+    "second": "a second block begins here; delete one of the two",
+    "half": "the mark of a block stands here without its other half; delete it",
+    "open": f"a block begins here and never ends; put {END} below it, or delete the mark",
+}
 
 
 class _Block(NamedTuple):
-    """Where the block stands."""
+    """Where the block stands: its line from 1, and where its marks and what is between them are."""
 
     line: int
     start: int
@@ -62,14 +66,7 @@ class _Block(NamedTuple):
     stop: int
     gap: int
     digest: str
-
-    def newline(self, data: bytes) -> bytes:
-        """Return how its lines end."""
-        return b"\r\n" if data[: self.inner].endswith(b"\r\n") else b"\n"
-
-    def is_ours(self, data: bytes) -> bool:
-        """Whether it holds what we wrote there, however its lines end now."""
-        return not self.digest or self.digest == _digest(data[self.inner : self.end])
+    newline: bytes
 
 
 def put_in(data: bytes, text: str, *, force: bool = False) -> bytes:
@@ -88,15 +85,14 @@ def put_in(data: bytes, text: str, *, force: bool = False) -> bytes:
     """
     if not text:
         return taken_out(data, force=force)
-    block = _block(data)
+    block = _block(data, force=force)
     if block is None:
         newline = b"\r\n" if b"\r\n" in data else b"\n"
         bare = data.removeprefix(_MARK)
         gap = 0 if not bare else 1 if bare.endswith(b"\n") else 2
         return data + newline * gap + _made(text, gap, newline) + newline
-    _check_ours(data, block, force=force)
-    last = data[block.stop - 1 : block.stop] == b"\n"
-    made = _made(text, block.gap, block.newline(data)) + (block.newline(data) if last else b"")
+    last = block.newline if data[block.stop - 1 : block.stop] == b"\n" else b""
+    made = _made(text, block.gap, block.newline) + last
     return data[: block.start] + made + data[block.stop :]
 
 
@@ -110,14 +106,12 @@ def taken_out(data: bytes, *, force: bool = False) -> bytes:
     Raises:
         BlockError: If the file is refused.
     """
-    block = _block(data)
+    block = _block(data, force=force)
     if block is None:
         return data
-    _check_ours(data, block, force=force)
-    newline = block.newline(data)
     before = data[: block.start]
     for _ in range(block.gap):
-        before = before.removesuffix(newline)
+        before = before.removesuffix(block.newline)
     return before + data[block.stop :]
 
 
@@ -127,20 +121,11 @@ def found(data: bytes) -> str | None:
     Raises:
         BlockError: If the file is refused.
     """
-    block = _block(data)
+    block = _block(data, force=True)
     if block is None:
         return None
     inner = data[block.inner : block.end].replace(b"\r\n", b"\n")
     return inner.decode("utf-8", "surrogateescape").removesuffix("\n")
-
-
-def _check_ours(data: bytes, block: _Block, *, force: bool) -> None:
-    if not force and not block.is_ours(data):
-        what = (
-            "somebody wrote between the marks; move that out of the block, or use --force to "
-            "replace it"
-        )
-        raise BlockError(block.line, what)
 
 
 def _made(text: str, gap: int, newline: bytes) -> bytes:
@@ -154,66 +139,62 @@ def _digest(inner: bytes) -> str:
     return hashlib.sha256(inner.replace(b"\r\n", b"\n")).hexdigest()[:_DIGITS]
 
 
-def _block(data: bytes) -> _Block | None:
-    """Return where the block stands, or ``None`` if there is none."""
+def _block(data: bytes, *, force: bool) -> _Block | None:
+    """Return where the block stands, or ``None``; what is not ours is refused but for ``force``."""
     if data.startswith(_OTHERS) or b"\0" in data[:64]:
-        raise BlockError(1, "is no UTF-8 but UTF-16 or binary; save it as UTF-8")
-    begun: _Line | None = None
+        raise BlockError(1, _WRONG["binary"])
+    begun: tuple[int, int, bytes] | None = None
     block: _Block | None = None
-    for line, mark in _marks(data):
-        if mark == "torn":
-            what = "the mark of a block is damaged; mend the line as it was, or delete the block"
-            raise BlockError(line.number, what)
-        if mark == "fence":
-            what = "a code fence begins here that is never closed; close it"
-            raise BlockError(line.number, what)
-        if mark == "begin" and begun is None:
-            if block is not None:
-                raise BlockError(line.number, "a second block begins here; delete one of the two")
-            begun = line
+    for (number, start, line), mark in _marks(data):
+        if mark == "begin" and begun is None and block is None:
+            begun = number, start, line
         elif mark == "end" and begun is not None:
-            block = _between(begun, line)
+            found = _BEGINS.fullmatch(begun[2])
+            block = _Block(
+                line=begun[0],
+                start=begun[1],
+                inner=begun[1] + len(begun[2]),
+                end=start,
+                stop=start + len(line),
+                gap=int(found[1] or 0) if found else 0,
+                digest=(found[2] or b"").decode() if found else "",
+                newline=b"\r\n" if begun[2].endswith(b"\r\n") else b"\n",
+            )
             begun = None
         else:
-            what = "the mark of a block stands here without its other half; delete it"
-            raise BlockError(line.number, what)
+            is_second = mark == "begin" and begun is None
+            wrong = "second" if is_second else mark if mark in _WRONG else "half"
+            raise BlockError(number, _WRONG[wrong])
     if begun is not None:
-        what = f"a block begins here and never ends; put {END} below it, or delete the mark"
-        raise BlockError(begun.number, what)
+        raise BlockError(begun[0], _WRONG["open"])
+    # However its lines end now.
+    is_ours = block is None or block.digest in ("", _digest(data[block.inner : block.end]))
+    if block is not None and not is_ours and not force:
+        raise BlockError(block.line, _WRONG["not ours"])
     return block
 
 
-def _between(begun: _Line, ended: _Line) -> _Block:
-    mark = _BEGINS.fullmatch(begun.data)
-    gap, digest = (mark[1], mark[2]) if mark else (None, None)
-    return _Block(
-        line=begun.number,
-        start=begun.start,
-        inner=begun.start + len(begun.data),
-        end=ended.start,
-        stop=ended.start + len(ended.data),
-        gap=int(gap or 0),
-        digest=(digest or b"").decode(),
-    )
+def _marks(data: bytes) -> Iterator[tuple[tuple[int, int, bytes], str]]:
+    """Yield the lines that are marks outside of code fences, and a fence that is never closed.
 
-
-def _marks(data: bytes) -> Iterator[tuple[_Line, str]]:
-    """Yield the lines that are marks outside of code fences, and a fence that is never closed."""
-    fence: tuple[_Line, bytes] | None = None
+    Each is its number from 1, where it begins, and its bytes.
+    """
+    fence: tuple[tuple[int, int, bytes], bytes] | None = None
     inside = False
-    for line in _lines(data):
-        if fence is None and (inside or not _FENCE.match(line.data)):
-            mark = _mark(line.data)
+    start = len(_MARK) if data.startswith(_MARK) else 0
+    for number, line in enumerate(filter(None, re.split(rb"(?<=\n)", data[start:])), 1):
+        found, place = _FENCE.match(line), (number, start, line)
+        start += len(line)
+        if fence is None and (inside or not found):
+            mark = _mark(line)
             inside = (inside or mark == "begin") and mark != "end"
             if mark:
-                yield line, mark
-        elif fence is None:
-            opened = _FENCE.match(line.data)
-            info = opened[2] if opened else b""
+                yield place, mark
+        elif fence is None and found:
             # A line of backquotes with one behind them is code in a line.
-            if opened and not (opened[1].startswith(b"`") and b"`" in info):
-                fence = line, opened[1]
-        elif _closes(line.data, fence[1]):
+            if not (found[1].startswith(b"`") and b"`" in found[2]):
+                fence = place, found[1]
+        elif fence and found and found[1].startswith(fence[1]) and not found[2].strip():
             fence = None
     if fence is not None:
         yield fence[0], "fence"
@@ -225,19 +206,3 @@ def _mark(line: bytes) -> str:
     if _ENDS.fullmatch(line):
         return "end"
     return "torn" if _TORN.match(line) else ""
-
-
-def _closes(line: bytes, opened: bytes) -> bool:
-    found = _FENCE.match(line)
-    return found is not None and found[1].startswith(opened) and not found[2].strip()
-
-
-def _lines(data: bytes) -> Iterator[_Line]:
-    start = len(_MARK) if data.startswith(_MARK) else 0
-    for number, line in enumerate(_split(data[start:]), 1):
-        yield _Line(number, start, line)
-        start += len(line)
-
-
-def _split(data: bytes) -> Sequence[bytes]:
-    return [line for line in re.split(rb"(?<=\n)", data) if line]
