@@ -122,17 +122,14 @@ def unfinished(root: Path, disk: Disk) -> Erasure | None:
         found = path.lstat()
     except OSError:
         return None
-    is_ours = not hasattr(os, "getuid") or (
-        found.st_uid == os.getuid() and not found.st_mode & _OTHERS
-    )
-    if not stat.S_ISREG(found.st_mode) or not is_ours:
+    is_mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+    is_shared = hasattr(os, "getuid") and found.st_mode & _OTHERS
+    if not stat.S_ISREG(found.st_mode) or not is_mine or is_shared:
         return None
     try:
         told = json.loads(disk.read(path) or b"")
-        lists = {
-            name: tuple(map(str, told[name]))
-            for name in ("ids", "texts", "tokens", "kinds", "roots")
-        }
+        names = ("ids", "texts", "tokens", "kinds", "roots")
+        lists = {name: tuple(map(str, told[name])) for name in names}
         return Erasure(step=str(told["step"]), pieces=bool(told.get("pieces")), **lists)
     except (OSError, StoreError, ValueError, TypeError, LookupError, RecursionError):
         return None
@@ -152,22 +149,17 @@ class _Reading:
         """Hold ``text``; ``places`` tells where its characters stand, if not where they are."""
         self.text = text
         self._places = places
-        self._known: _Places | None = None
+
+    @cached_property
+    def places(self) -> _Places:
+        """Where the characters begin and end."""
+        size = len(self.text)
+        return self._places() if self._places else (range(size), range(1, size + 1))
 
     def place(self, start: int, end: int) -> tuple[int, int]:
         """Return from where to where the characters from ``start`` to ``end`` stand."""
         starts, ends = self.places
         return starts[start], ends[end - 1]
-
-    @property
-    def places(self) -> _Places:
-        """Where the characters begin and end."""
-        if self._places is None:
-            size = len(self.text)
-            return range(size), range(1, size + 1)
-        if self._known is None:
-            self._known = self._places()
-        return self._known
 
     def decoded(self, pattern: re.Pattern[str], read: Callable[[str], str]) -> _Reading:
         """Return what it reads as where ``read`` tells what each match of ``pattern`` means."""
@@ -348,7 +340,9 @@ class Words:
 
     def _spans(self, text: str, *, pieces: bool) -> list[tuple[int, int]]:
         """Return from where to where the words, or pieces of them, stand in ``text``."""
-        found = [match.span() for token in self._tokens for match in _all(token, text)]
+        found = [
+            match.span() for token in self._tokens for match in re.finditer(re.escape(token), text)
+        ]
         for reading in _readings(text):
             if not self._found(_plain(reading.text), pieces=pieces):
                 continue
@@ -434,10 +428,6 @@ def _run(plain: str, at: int, wanted: tuple[int, str], place: int, size: int) ->
     while after < most and plain[at + after] == text[place + after]:
         after += 1
     return _Run(at - before, at + after, number, place - before)
-
-
-def _all(token: str, text: str) -> Iterator[re.Match[str]]:
-    return re.finditer(re.escape(token), text)
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
