@@ -20,25 +20,16 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.entry import (
         Archived,
         Entry,
-        Written,
         begins,
         by_prefix,
         entry_id,
         retired_name,
     )
-    from engramdown.hippocampus.files import MemoryFiles, step_group
+    from engramdown.hippocampus.files import step_group
     from engramdown.hippocampus.history import Change, Step
     from engramdown.hippocampus.placement import as_entry, raw_entries, tombstones
-    from engramdown.hippocampus.protocol import BatchProtocol, Files, HippocampusProtocol
     from engramdown.hippocampus.snapshot import meant
-    from engramdown.hippocampus.store import (
-        REFUSAL,
-        REFUSED,
-        ClosedDisk,
-        Hippocampus,
-        Store,
-        is_refused,
-    )
+    from engramdown.hippocampus.store import REFUSAL, REFUSED, ClosedDisk, Hippocampus, is_refused
     from engramdown.hippocampus.undo import ERRANDS
 
 __all__ = [
@@ -47,21 +38,15 @@ __all__ = [
     "REFUSED",
     "Act",
     "Archived",
-    "BatchProtocol",
     "Change",
     "ClosedDisk",
     "Draft",
     "Entry",
     "FileChange",
-    "Files",
     "Hippocampus",
-    "HippocampusProtocol",
-    "MemoryFiles",
     "PlanContext",
     "Revision",
     "Step",
-    "Store",
-    "Written",
     "as_entry",
     "begins",
     "by_prefix",
@@ -90,21 +75,12 @@ __getattr__, __dir__ = door(
             "revise",
             "verified_by",
         ],
-        "entry": [
-            "Archived",
-            "Entry",
-            "Written",
-            "begins",
-            "by_prefix",
-            "entry_id",
-            "retired_name",
-        ],
-        "files": ["MemoryFiles", "step_group"],
+        "entry": ["Archived", "Entry", "begins", "by_prefix", "entry_id", "retired_name"],
+        "files": ["step_group"],
         "history": ["Change", "Step"],
         "placement": ["as_entry", "raw_entries", "tombstones"],
-        "protocol": ["BatchProtocol", "Files", "HippocampusProtocol"],
         "snapshot": ["meant"],
-        "store": ["ClosedDisk", "Hippocampus", "REFUSAL", "REFUSED", "Store", "is_refused"],
+        "store": ["ClosedDisk", "Hippocampus", "REFUSAL", "REFUSED", "is_refused"],
         "undo": ["ERRANDS"],
     },
 )

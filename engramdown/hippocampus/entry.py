@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from engramdown.engram import Basis, Confidence, Engram, Kind, Scope, Source, fold, slug
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
@@ -16,6 +16,8 @@ from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import ADDRESS, current_id, is_address
 
 T = TypeVar("T")
+# What an entry says as the engram does that it was made of.
+_SHARED: Final = ("text", "kind", "scope", "confidence", "source", "origin", "expires")
 CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -82,32 +84,14 @@ class Entry(NamedTuple):
     @classmethod
     def of(cls, engram: Engram) -> Entry:
         """Return the entry that ``engram`` becomes, without an id and a place."""
-        return cls(
-            id="",
-            text=engram.text,
-            kind=engram.kind,
-            scope=engram.scope,
-            confidence=engram.confidence,
-            topic=slug(engram.topic) if engram.topic else "",
-            source=engram.source,
-            basis=engram.basis or "inferred",
-            origin=engram.origin,
-            expires=engram.expires,
-        )
+        values: dict[str, Any] = {name: getattr(engram, name) for name in _SHARED}
+        topic = slug(engram.topic) if engram.topic else ""
+        return cls(id="", topic=topic, basis=engram.basis or "inferred", **values)
 
     def engram(self) -> Engram:
         """Return the memory without its place, to encode it elsewhere."""
-        return Engram(
-            self.text,
-            self.kind,
-            self.scope,
-            self.confidence,
-            self.topic,
-            self.source,
-            basis=self.basis,
-            origin=self.origin,
-            expires=self.expires,
-        )
+        values: dict[str, Any] = {name: getattr(self, name) for name in _SHARED}
+        return Engram(topic=self.topic, basis=self.basis, **values)
 
 
 class Written(NamedTuple):

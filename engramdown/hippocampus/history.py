@@ -254,9 +254,7 @@ class History:
 
     def steps(self) -> list[Step]:
         """Return every step, the oldest first."""
-        self.refresh()
-        data = self._read(0, self._size) if self._size else b""
-        return [step for line in data.split(b"\n") if (step := read_line(line)) is not None]
+        return [step for line in self.lines() if (step := read_line(line)) is not None]
 
     def steps_after(self, step_id: str) -> list[Step]:
         """Return the steps after ``step_id``, the oldest first; none if there is no such step.

@@ -31,53 +31,41 @@ class HippocampusProtocol(Protocol):
 
     def recall_identity(self) -> list[Entry]:
         """Return the facts about the user, in file order."""
-        ...
 
     def recall_rules(self) -> list[Entry]:
         """Return the *always*, *never* and *when* rules, in file order."""
-        ...
 
     def recall_lessons(self, token_budget: int | None = None) -> list[Entry]:
         """Return the newest lessons that fit into ``token_budget`` tokens, in file order."""
-        ...
 
     def recall_topic(self, slug: str) -> list[Entry]:
         """Return the lessons of one topic, in file order."""
-        ...
 
     def recall_scratchpad_wisdom(self) -> list[Entry]:
         """Return the *when* rules and lessons that are about scratchpads."""
-        ...
 
     def encode_rule(
         self, text: str, kind: Kind, confidence: Confidence = "medium", source: Source = "llm"
     ) -> Entry:
         """Write a rule and return it as it stands in the store."""
-        ...
 
     def encode_lesson(self, text: str, topic: str = "", source: Source = "llm") -> Entry:
         """Write a lesson and return it as it stands in the store."""
-        ...
 
     def rewrite_identity(self, entries: Iterable[str]) -> list[Entry]:
         """Write facts about the user; ``Key: value`` replaces the older fact of that key."""
-        ...
 
     def entries(self) -> list[Entry]:
         """Return every memory once, in file order."""
-        ...
 
     def forget(self, entry_id: str) -> Entry:
         """Retire the memory with this id or unique prefix; it can be restored."""
-        ...
 
     def restore(self, entry_id: str) -> Entry:
         """Bring back a retired memory."""
-        ...
 
     def update(self, entry_id: str, text: str) -> Entry:
         """Change the text of a memory; its id stays."""
-        ...
 
 
 @runtime_checkable
@@ -86,7 +74,6 @@ class BatchProtocol(Protocol):
 
     def encode(self, engrams: Iterable[Engram]) -> list[Written]:
         """Write any memories as one step, in order."""
-        ...
 
 
 class Files(Protocol):
@@ -98,35 +85,27 @@ class Files(Protocol):
     @property
     def folder(self) -> Path:
         """Where a person finds them."""
-        ...
 
     def names(self) -> list[str]:
         """Return the names of the documents that exist, in a fixed order."""
-        ...
 
     def place(self, name: str) -> Path:
         """Return where a person finds one of them."""
-        ...
 
     def obstacles(self) -> list[str]:
         """Say of each document that cannot be read why not."""
-        ...
 
     def document(self, name: str) -> Document:
         """Read a document; one that does not exist is empty. Takes no lock."""
-        ...
 
     def text(self, name: str) -> str:
         """Return a page that only a person writes, relative to the scope, or ``""``."""
-        ...
 
     def marks(self, name: str) -> Sequence[str]:
         """Return which entries a person changed that the document does not mark as verified yet."""
-        ...
 
     def steps(self) -> list[Step]:
         """Return every step of the journal, the oldest first."""
-        ...
 
     def change(self, act: Act | Callable[[T], Act], edit: Callable[[Draft], T]) -> T:
         """Carry out one step and return what ``edit`` returned.
@@ -134,16 +113,12 @@ class Files(Protocol):
         It is written down as a step (:func:`engramdown.hippocampus.changeset.new_step`) with what
         it did to each document and entry. ``edit`` may be called again from the beginning.
         """
-        ...
 
     def notice(self, *, wait: bool = True) -> bool:
         """Take in what a person changed since the last step; return whether there was anything."""
-        ...
 
     def rehearse(self) -> None:
         """From now on write nothing; steps pile up in memory."""
-        ...
 
     def rehearsed(self) -> list[FileChange]:
         """Return what the rehearsed steps would change."""
-        ...

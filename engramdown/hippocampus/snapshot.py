@@ -319,18 +319,14 @@ def is_untidy(reader: Reader, history: History, disk: Disk) -> bool:
     Files that the journal does not know do not count.
     """
     changed = any(head not in (None, now) for _, head, now in states(reader, history))
-    return changed or has_leftovers(reader, disk)
+    left = (leftover_of(path) or path.name == IGNORING for path in paths(reader, disk))
+    return changed or any(left)
 
 
 def paths(reader: Reader, disk: Disk) -> Iterator[Path]:
     """Yield everything that stands where temporary files may lie about."""
     for folder in (reader.root, reader.folder, reader.folder / "topics"):
         yield from (folder / name for name in disk.names(folder))
-
-
-def has_leftovers(reader: Reader, disk: Disk) -> bool:
-    """Whether a temporary file is lying about."""
-    return any(leftover_of(path) or path.name == IGNORING for path in paths(reader, disk))
 
 
 def leftover_of(path: Path) -> tuple[str, str] | None:

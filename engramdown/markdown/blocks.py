@@ -224,7 +224,12 @@ class _Scanner:
 
     def _scan(self) -> None:
         lines, blocks, text, starts = self.lines, self.blocks, self.text, self.starts
-        at, count = self._front_matter(), len(lines)
+        if text.startswith(_BOM):
+            # The mark is no part of the first block, which may be a heading or an entry.
+            blocks.append(Block(_BOM, "prose"))
+            lines[0] = lines[0][1:]
+            starts[0] = 1
+        at, count = front_matter_end(lines), len(lines)
         while at < count:
             line = lines[at]
             first = line[:1]
@@ -243,14 +248,6 @@ class _Scanner:
             else:
                 at = self._other(at, first)
         self._add(count, count, "prose")
-
-    def _front_matter(self) -> int:
-        if self.text.startswith(_BOM):
-            # The mark is no part of the first block, which may be a heading or an entry.
-            self.blocks.append(Block(_BOM, "prose"))
-            self.lines[0] = self.lines[0][1:]
-            self.starts[0] = 1
-        return front_matter_end(self.lines)
 
     def _item_end(self, at: int) -> int:
         """Return the line after an item: indented lines, and blank ones between them."""

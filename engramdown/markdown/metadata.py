@@ -132,7 +132,8 @@ def sort_ids(ids: Iterable[str]) -> list[str]:
 
 def _read(key: str, value: str) -> str:
     """Return a value as it was given; an address in it as it is written today."""
-    given = _unquote(value[:1] + value[1:].replace("_", " ") if key in _WORDS else value)
+    given = value[:1] + value[1:].replace("_", " ") if key in _WORDS else value
+    given = _QUOTED.sub(_unquote, given) if "%" in given else given
     if key not in _REFERENCES or _FORMER not in given:
         return given
     return re.sub(rf"(?:\A|(?<=,)){_FORMER}(?=[0-9a-z]{{7}}(?:,|\Z))", ADDRESS, given)
@@ -160,11 +161,7 @@ def _quote_match(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogatepass"))
 
 
-def _unquote(value: str) -> str:
-    return _QUOTED.sub(_unquote_match, value) if "%" in value else value
-
-
-def _unquote_match(match: re.Match[str]) -> str:
+def _unquote(match: re.Match[str]) -> str:
     data = bytes.fromhex(match[0].replace("%", ""))
     try:
         return data.decode("utf-8", "surrogatepass")

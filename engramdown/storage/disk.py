@@ -192,7 +192,22 @@ class Disk:
 
     def is_being_written(self, path: Path) -> bool:
         """Whether a program has a file open to write into it; ``False`` where no system tells."""
-        return is_being_written(path)
+        if sys.platform != "linux":
+            return False
+        import signal
+
+        try:
+            descriptor = open_regular(path, os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        try:
+            # Whoever opens the file while we have the lease makes the system send us a signal: one
+            # that does nothing, please.
+            steps = ((_SIGNAL, signal.SIGURG), (_LEASE, _READ), (_LEASE, _NONE))
+            codes = (_control(descriptor, command, argument) for command, argument in steps)
+            return next(filter(None, codes), 0) == errno.EAGAIN
+        finally:
+            os.close(descriptor)
 
     def create(
         self, path: Path, data: bytes, *, like: Path | None = None, mode: int = FILE_MODE
@@ -717,26 +732,6 @@ _SIGNAL: Final = 10
 _LEASE: Final = 1024
 _READ: Final = 0
 _NONE: Final = 2
-
-
-def is_being_written(path: Path) -> bool:
-    """Whether a program has a file open to write into it; ``False`` where no system tells."""
-    if sys.platform != "linux":
-        return False
-    import signal
-
-    try:
-        descriptor = open_regular(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        # Whoever opens the file while we have the lease makes the system send us a signal: one
-        # that does nothing, please.
-        steps = ((_SIGNAL, signal.SIGURG), (_LEASE, _READ), (_LEASE, _NONE))
-        codes = (_control(descriptor, command, argument) for command, argument in steps)
-        return next(filter(None, codes), 0) == errno.EAGAIN
-    finally:
-        os.close(descriptor)
 
 
 def _control(descriptor: int, command: int, argument: int) -> int:

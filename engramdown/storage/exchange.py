@@ -20,10 +20,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from engramdown.errors import StoreError
 from engramdown.storage.disk import Disk, named_errors
+from engramdown.storage.locks import Held
 
 TEMPORARY: Final = re.compile(
     r"\.(.+)\.([0-9a-f]{16})\.([0-9a-f]{16})\.[0-9a-f]{8}(?:\.old)?\.tmp(\.part)?"
@@ -39,18 +40,9 @@ _POLL: Final = 0.005
 _TRIES: Final = 50
 
 
-class _Held(Protocol):
-    """A lock in our hands, with a note of how far its last holder came."""
-
-    @property
-    def finished(self) -> str | None: ...
-
-    def finish(self, step: str) -> None: ...
-
-
 @contextlib.contextmanager
 def in_order(
-    disk: Disk, folder: Path, root: Path, hold: AbstractContextManager[_Held]
+    disk: Disk, folder: Path, root: Path, hold: AbstractContextManager[Held]
 ) -> Iterator[None]:
     """Hold the lock of a folder of a scope, which is made, if it is not there, and lasts.
 

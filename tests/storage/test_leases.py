@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from engramdown.errors import StoreError
-from engramdown.storage.disk import is_being_written
+from engramdown.storage.disk import Disk
+
+is_being_written = Disk().is_being_written
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 
