@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
@@ -26,7 +27,7 @@ from engramdown.episodes import EpisodicMemory
 from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, StoreError
 from engramdown.settings import Settings, find_places, find_project, global_home, load_or_strictest
 from engramdown.storage import Disk
-from engramdown.transcripts import SessionInfo, Sessions, Tally, count_session
+from engramdown.transcripts import SessionInfo, Sessions, Tally, count_session, find_running
 
 if TYPE_CHECKING:
     # Only named here: what records a transcript loads nothing of memory.
@@ -67,7 +68,20 @@ def open_cortex(place: Place, need: Need = "any") -> Cortex:
         click.ClickException: There is no memory of the kind that is needed.
     """
     cortex = open_quietly(place, need)
-    click.get_current_context().call_on_close(lambda: _say_notices(cortex))
+
+    def say_notices() -> None:
+        # Not when the command failed: its error says the same.
+        ending = sys.exception()
+        failed = isinstance(ending, Exit) and ending.exit_code == STORE_FAILED
+        if failed or isinstance(ending, EngramdownError):
+            return
+        for notice in dict.fromkeys(cortex.scopes.notices()):
+            output.note(notice)
+        if cortex.scopes.unread() and (ending is None or isinstance(ending, Exit)):
+            # What was shown is not all that there is.
+            raise Exit(STORE_FAILED)
+
+    click.get_current_context().call_on_close(say_notices)
     return cortex
 
 
@@ -77,16 +91,13 @@ def open_quietly(place: Place, need: Need) -> Cortex:
     Raises:
         click.ClickException: There is no memory of the kind that is needed.
     """
-    project = project_of(place)
-    if need != "nothing" and project is None:
-        home = home_of(place)
-        if need == "project":
-            raise click.ClickException(messages.no_project(start_of(place)))
-        if not os.path.lexists(home):
-            raise click.ClickException(messages.no_memory(start_of(place), home))
+    if need == "project" and project_of(place) is None:
+        raise click.ClickException(messages.no_project(start_of(place)))
+    if need == "any" and project_of(place) is None and not os.path.lexists(home_of(place)):
+        raise click.ClickException(messages.no_memory(start_of(place), home_of(place)))
     from engramdown import Cortex
 
-    places = find_places(project or place.project, place.home)
+    places = find_places(project_of(place) or place.project, place.home)
     settings = settings_at(place, places.project)
     return Cortex.open(places.project, places.home, settings=settings)
 
@@ -140,23 +151,23 @@ def _say_at_end(context: click.Context, note: str, *, beside_error: bool = False
         beside_error: Whether also where an error of ours ends it, which may say the same.
     """
     notes: dict[str, bool] = context.meta.setdefault(_NOTES, {})
+
+    def end() -> None:
+        ending = sys.exception()
+        failed = isinstance(ending, EngramdownError)
+        if not (failed or ending is None or isinstance(ending, (Exit, click.ClickException))):
+            return
+        for each, is_said_always in notes.items():
+            if is_said_always or not failed:
+                output.note(each)
+        if isinstance(ending, click.ClickException):
+            process.complain(ending.format_message())
+        if not failed:
+            raise Exit(STORE_FAILED)
+
     if not notes:
-        context.call_on_close(lambda: _end_with(notes))
+        context.call_on_close(end)
     notes[note] = beside_error
-
-
-def _end_with(notes: Mapping[str, bool]) -> None:
-    ending = sys.exception()
-    failed = isinstance(ending, EngramdownError)
-    if not failed and not (ending is None or isinstance(ending, (Exit, click.ClickException))):
-        return
-    for note, beside_error in notes.items():
-        if beside_error or not failed:
-            output.note(note)
-    if isinstance(ending, click.ClickException):
-        process.complain(ending.format_message())
-    if not failed:
-        raise Exit(STORE_FAILED)
 
 
 def start_of(place: Place) -> Path:
@@ -184,32 +195,6 @@ def home_of(place: Place) -> Path:
 def folders(cortex: Cortex) -> dict[str, Path]:
     """Return the memory folder of each scope."""
     return {store.scope: store.memory for store in cortex.scopes.stores}
-
-
-def known_ids(place: Place, /, *, pending: bool = False) -> list[tuple[str, str]]:
-    """Return the ids of memories or proposals with their texts; none if they cannot be read."""
-    try:
-        cortex = open_quietly(place, "any")
-        if pending:
-            found = [(item.id, item.engram.text) for item in cortex.pending()]
-        else:
-            found = [(entry.id, entry.text) for entry in cortex.entries()]
-    except (EngramdownError, click.ClickException, OSError):
-        return []
-    return [(key, " ".join(text.split())) for key, text in found]
-
-
-def _say_notices(cortex: Cortex) -> None:
-    """Say what was noticed, once; not when the command failed, as its error says the same."""
-    ending = sys.exception()
-    failed = isinstance(ending, Exit) and ending.exit_code == STORE_FAILED
-    if failed or isinstance(ending, EngramdownError):
-        return
-    for notice in dict.fromkeys(cortex.scopes.notices()):
-        output.note(notice)
-    if cortex.scopes.unread() and (ending is None or isinstance(ending, Exit)):
-        # What was shown is not all that there is.
-        raise Exit(STORE_FAILED)
 
 
 def meant(place: Place, scope: str | None) -> tuple[Scope, Path]:
@@ -243,7 +228,6 @@ def roots(place: Place) -> list[tuple[Scope, Path]]:
 
 _OFFERED: Final = 8
 _COMPLETED: Final = 50
-NONE_RUNS: Final = "no session runs; `engramdown log list --open` shows those that were left open"
 SWITCHED_OFF: Final = (
     "nothing is recorded: transcripts are switched off, by ENGRAMDOWN_EPISODES or by `enabled` "
     "below [episodes] in config.toml"
@@ -279,27 +263,46 @@ class Transcripts:
             return wanted
         matches = [session for session in ids if session.startswith(wanted)]
         if not matches:
-            raise RefusalError(no_session(prefix, ids))
+            import difflib
+
+            near = difflib.get_close_matches(prefix, ids, n=1)
+            meant = f"did you mean {near[0]}? " if near else ""
+            raise RefusalError(f"no session {prefix!r}; {meant}`engramdown log` lists them")
+        known = self.newest_first(matches)
         if wanted and matches[1:]:
-            raise RefusalError(views.ambiguous(prefix), self._offered(matches))
-        known = self._known(matches)
+            more = [_one_session(info) for info in known[:_OFFERED]]
+            more += [f"... and {len(known) - _OFFERED} more"] if known[_OFFERED:] else []
+            raise RefusalError(views.ambiguous(prefix), more)
         return known[0].id if known else matches[0]
 
-    def running(self) -> SessionInfo | None:
-        """Return the session that runs."""
-        from engramdown.transcripts import find_running
+    def find_or_running(self, prefix: str) -> str:
+        """Return the id of the session that ``prefix`` means; the one that runs for ``""``.
 
-        return find_running(self.sessions, self.disk)
+        Raises:
+            RefusalError: There is none, or there are several.
+        """
+        if prefix:
+            return self.find(prefix)
+        running = find_running(self.sessions, self.disk)
+        if running is None:
+            raise RefusalError(
+                "no session runs; `engramdown log list --open` shows those that were left open"
+            )
+        return running.id
 
-    def _known(self, ids: Sequence[str]) -> list[SessionInfo]:
+    def newest_first(self, ids: Iterable[str]) -> list[SessionInfo]:
         """Return what is known of sessions, the newest first."""
         known = [info for info in map(self.sessions.info, ids) if info is not None]
         return sorted(known, key=lambda info: (info.started, info.id), reverse=True)
 
-    def _offered(self, ids: Sequence[str]) -> list[str]:
-        known = self._known(ids)
-        shown = [one_session(info) for info in known[:_OFFERED]]
-        return [*shown, *([and_more(len(known) - _OFFERED)] if known[_OFFERED:] else [])]
+    def tally(self, session: str) -> Tally:
+        """Count what stands in a session."""
+        return count_session(self.sessions, self.disk, session)
+
+
+def _one_session(info: SessionInfo) -> str:
+    title = f"  {' '.join(info.title.split())}" if info.title else ""
+    return f"{info.id}  {clock(info.started)}  {info.reason or 'open'}{title}"
 
 
 def open_transcripts(place: Place, scope: str | None, *, write: bool = False) -> Transcripts:
@@ -313,19 +316,14 @@ def open_transcripts(place: Place, scope: str | None, *, write: bool = False) ->
     Raises:
         click.ClickException: There is no such scope, or recording is switched off.
     """
-    memory = open_one(place, scope)
+    own, root = meant(place, scope)
+    settings = settings_at(place, root if own == "project" else None)
+    memory = EpisodicMemory(root, settings.episodes)
     if write and not memory.settings.enabled:
         raise RefusalError(SWITCHED_OFF)
     transcripts = Transcripts(memory)
     tell_unread(transcripts.sessions.obstacles())
     return transcripts
-
-
-def open_one(place: Place, scope: str | None) -> EpisodicMemory:
-    """Return what records in a scope; see :func:`open_transcripts`."""
-    own, root = meant(place, scope)
-    settings = settings_at(place, root if own == "project" else None)
-    return EpisodicMemory(root, settings.episodes)
 
 
 def open_all(place: Place) -> list[EpisodicMemory]:
@@ -345,45 +343,12 @@ def no_sessions(folder: Path) -> str:
     return f'no session in {folder} yet; `engramdown log user "..."` records the first line'
 
 
-def no_session(wanted: str, known: Iterable[str]) -> str:
-    """Say that there is no such session, and which one was perhaps meant."""
-    import difflib
-
-    near = difflib.get_close_matches(wanted, known, n=1)
-    meant = f"did you mean {near[0]}? " if near else ""
-    return f"no session {wanted!r}; {meant}`engramdown log` lists them"
-
-
-def one_session(info: SessionInfo) -> str:
-    """Name a session among others, in one line."""
-    title = f"  {' '.join(info.title.split())}" if info.title else ""
-    return f"{info.id}  {clock(info.started)}  {info.reason or 'open'}{title}"
-
-
-def and_more(count: int) -> str:
-    """Say how many are not shown."""
-    return f"... and {count} more"
-
-
 def known_sessions(place: Place, scope: str | None, prefix: str) -> list[tuple[str, str]]:
-    """Return the ids that begin with ``prefix``, the newest first, and what each is about.
-
-    None if they cannot be read.
-    """
-    try:
-        transcripts = open_transcripts(place, scope)
-        ids = [each for each in transcripts.sessions.ids() if each.startswith(prefix)]
-        known = [info for info in map(transcripts.sessions.info, ids) if info is not None]
-        known.sort(key=lambda info: (info.started, info.id), reverse=True)
-        return [
-            (
-                info.id,
-                words_of(info, count_session(transcripts.sessions, transcripts.disk, info.id)),
-            )
-            for info in known[:_COMPLETED]
-        ]
-    except (EngramdownError, click.ClickException, OSError):
-        return []
+    """Return the ids that begin with ``prefix``, the newest first, and what each is about."""
+    transcripts = open_transcripts(place, scope)
+    ids = [each for each in transcripts.sessions.ids() if each.startswith(prefix)]
+    known = transcripts.newest_first(ids)[:_COMPLETED]
+    return [(info.id, words_of(info, transcripts.tally(info.id))) for info in known]
 
 
 def words_of(info: SessionInfo, tally: Tally) -> str:
@@ -423,12 +388,8 @@ def _opened(place: Place, scope: Scope, root: Path) -> Journal:
     from engramdown.journal import Journal
 
     settings = settings_of(place, scope, root)
-    journal = Journal(
-        root,
-        zone=settings.timezone,
-        disk=disk_of(settings),
-        lock_timeout=settings.lock_timeout,
-    )
+    disk, patience = disk_of(settings), settings.lock_timeout
+    journal = Journal(root, zone=settings.timezone, disk=disk, lock_timeout=patience)
     if journal.clock.notice:
         output.note(journal.clock.notice)
     try:
@@ -446,20 +407,19 @@ def opened(place: Place, scope: Scope | None = None) -> Skills:
     """
     from engramdown.skills import open_skills
 
+    def start(scope: Scope, root: Path) -> None:
+        # Imported here: hardly ever is a skill the first thing in a scope.
+        from engramdown.hippocampus import Hippocampus
+
+        Hippocampus(root, scope).start()
+
     places = [meant(place, scope)] if scope else roots(place)
-    skills = open_skills(places, settings_at(place, project_of(place)), _start)
+    skills = open_skills(places, settings_at(place, project_of(place)), start)
     try:
         skills.tidy()
     except StoreError as error:
-        output.note(_not_tidied(str(error)))
+        output.note(f"what was left by a program that was stopped stays for now: {error}")
     return skills
-
-
-def _start(scope: Scope, root: Path) -> None:
-    # Imported here: hardly ever is a skill the first thing in a scope.
-    from engramdown.hippocampus import Hippocampus
-
-    Hippocampus(root, scope).start()
 
 
 def _not_tidied(reason: str) -> str:
@@ -485,21 +445,6 @@ def find_entry(cortex: Cortex, prefix: str) -> Entry:
         raise RefusalError(views.is_retired(gone.entry.id)) from error
 
 
-def _find_kept(cortex: Cortex, prefix: str) -> Entry:
-    try:
-        return cortex.find(prefix)
-    except AmbiguousIdError as error:
-        matches = [entry for entry in cortex.entries() if entry.id in error.matches]
-        more = [f"{entry.id}  {place(entry)}  {one_line(entry.text)}" for entry in matches]
-        raise RefusalError(views.ambiguous(prefix), more) from error
-
-
-def _refuse_if_unread(cortex: Cortex) -> None:
-    """Say that what is sought may stand in a file that cannot be read, if there is one."""
-    if cortex.scopes.unread():
-        raise StoreError("; ".join(cortex.scopes.unread()))
-
-
 def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
     """Return the proposal that ``prefix`` means; raises as :func:`find_entry`."""
     try:
@@ -509,20 +454,14 @@ def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
         raise
 
 
-def _find_waiting(cortex: Cortex, prefix: str) -> Proposal:
-    pending = [(item.id, item.engram.text, item) for item in cortex.pending()]
-    return _only(pending, prefix, "pending.md")
-
-
 def find_archived(cortex: Cortex, prefix: str) -> Archived:
     """Return the retired memory that ``prefix`` means; raises as :func:`find_entry`."""
     from engramdown.hippocampus import retired_name
 
     items = cortex.scopes.archived()
     name = retired_name(prefix, [item.entry for item in items])
-    return _only(
-        [(name(item.entry), item.entry.text, item) for item in items], prefix, "archive.md"
-    )
+    named = [(name(item.entry), item.entry.text, item) for item in items]
+    return _only(named, prefix, "archive.md")
 
 
 def find_anywhere(cortex: Cortex, prefix: str) -> Found:
@@ -531,12 +470,30 @@ def find_anywhere(cortex: Cortex, prefix: str) -> Found:
         return _find_kept(cortex, prefix)
     except EntryNotFoundError:
         for find in (_find_waiting, find_archived):
-            try:
+            with suppress(EntryNotFoundError):
                 return find(cortex, prefix)
-            except EntryNotFoundError:
-                continue
         _refuse_if_unread(cortex)
         raise
+
+
+def _find_kept(cortex: Cortex, prefix: str) -> Entry:
+    try:
+        return cortex.find(prefix)
+    except AmbiguousIdError as error:
+        matches = [entry for entry in cortex.entries() if entry.id in error.matches]
+        more = [f"{entry.id}  {place(entry)}  {one_line(entry.text)}" for entry in matches]
+        raise RefusalError(views.ambiguous(prefix), more) from error
+
+
+def _find_waiting(cortex: Cortex, prefix: str) -> Proposal:
+    pending = [(item.id, item.engram.text, item) for item in cortex.pending()]
+    return _only(pending, prefix, "pending.md")
+
+
+def _refuse_if_unread(cortex: Cortex) -> None:
+    """Say that what is sought may stand in a file that cannot be read, if there is one."""
+    if cortex.scopes.unread():
+        raise StoreError("; ".join(cortex.scopes.unread()))
 
 
 _Item = TypeVar("_Item")
@@ -546,7 +503,7 @@ def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _
     from engramdown.hippocampus import by_prefix
 
     # Of several with one id it is the last.
-    latest = list({key: (key, text, item) for key, text, item in items}.values())
+    latest = list({each[0]: each for each in items}.values())
     try:
         return by_prefix(prefix, latest, lambda each: each[0], where)[2]
     except AmbiguousIdError as error:

@@ -162,59 +162,81 @@ Command = Callable[..., Any]
 """A command before click has made it one."""
 
 _SHOWN: Final = 60
+_Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
 pass_place = click.make_pass_decorator(Place, ensure=True)
 
 
-def complete_ids(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Return the ids of memories that begin with what was typed, and the beginning of each text."""
-    del param
-    return _completed(ctx, incomplete, pending=False)
+def _completer(find: Callable[[Place, click.Context, str], Iterable[tuple[str, str]]]) -> _Complete:
+    """Return what completes a word by what ``find`` returns: words, and what is said of each.
+
+    A shell shows it beside the word in one line; nothing is completed if it cannot be read.
+    """
+
+    def complete(
+        ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        del param
+        from click.shell_completion import CompletionItem
+
+        from engramdown.errors import EngramdownError
+        from engramdown.language import on_screen
+
+        # While a line is completed the program itself does not run, so ctx.obj is not there.
+        values = ctx.find_root().params
+        place = Place(values.get("project"), values.get("home"), values.get("mode"))
+        try:
+            found = list(find(place, ctx, incomplete))
+        except (EngramdownError, click.ClickException, OSError):
+            return []
+        return [
+            CompletionItem(word, help=on_screen(" ".join(said.split()))[:_SHOWN])
+            for word, said in found
+            if word.startswith(incomplete)
+        ]
+
+    return complete
 
 
+@_completer
+def complete_ids(place: Place, ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str]]:
+    """Return the ids of memories with their texts."""
+    del ctx, incomplete
+    from engramdown.cli.access import open_quietly
+
+    return [(entry.id, entry.text) for entry in open_quietly(place, "any").entries()]
+
+
+@_completer
 def complete_proposals(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Return the ids of proposals, as :func:`complete_ids` does."""
-    del param
-    return _completed(ctx, incomplete, pending=True)
+    place: Place, ctx: click.Context, incomplete: str
+) -> Iterable[tuple[str, str]]:
+    """Return the ids of proposals with their texts."""
+    del ctx, incomplete
+    from engramdown.cli.access import open_quietly
+
+    return [(item.id, item.engram.text) for item in open_quietly(place, "any").pending()]
 
 
+@_completer
 def complete_sessions(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Return the ids of sessions that begin with what was typed, and what each is about."""
-    del param
-    from click.shell_completion import CompletionItem
-
+    place: Place, ctx: click.Context, incomplete: str
+) -> Iterable[tuple[str, str]]:
+    """Return the ids of sessions, the newest first, and what each is about."""
     from engramdown.cli.access import known_sessions
 
-    found = known_sessions(_place(ctx), ctx.params.get("scope"), incomplete)
-    return [CompletionItem(session, help=_help(said)) for session, said in found]
+    return known_sessions(place, ctx.params.get("scope"), incomplete)
 
 
-def complete_labels(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Return the labels that begin with what was typed, each with what it is for."""
-    del param
-    from click.shell_completion import CompletionItem
-
+@_completer
+def complete_labels(place: Place, ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str]]:
+    """Return the labels of skills, each with what it is for."""
+    del ctx, incomplete
     from engramdown.cli.access import opened
-    from engramdown.errors import EngramdownError
 
-    try:
-        found = [each.skill for each in opened(_place(ctx)).known() if each.counts]
-    except (EngramdownError, click.ClickException, OSError):
-        return []
-    return [
-        CompletionItem(skill.label, help=_help(skill.description))
-        for skill in found
-        if skill.label.startswith(incomplete)
-    ]
+    skills = [each.skill for each in opened(place).known() if each.counts]
+    return [(skill.label, skill.description) for skill in skills]
 
 
 def given() -> dict[str, Any]:
@@ -222,12 +244,16 @@ def given() -> dict[str, Any]:
     return click.get_current_context().params
 
 
-def show(lines: Iterable[Line], data: object) -> None:
+def show(
+    lines: Iterable[Line],
+    data: object,
+    printed: Callable[[Iterable[Line]], None] = output.show,
+) -> None:
     """Print lines for a person, or ``data`` if the command that runs was given ``--json``."""
     if given()["as_json"]:
         output.print_json(data)
     else:
-        output.screen().show(lines)
+        printed(lines)
 
 
 def show_dry_run(
@@ -315,29 +341,10 @@ def scoped(
     return add
 
 
-def _completed(ctx: click.Context, incomplete: str, *, pending: bool) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    from engramdown.cli.access import known_ids
-
-    return [
-        CompletionItem(entry_id, help=_help(text))
-        for entry_id, text in known_ids(_place(ctx), pending=pending)
-        if entry_id.startswith(incomplete)
-    ]
-
-
-def _help(text: str) -> str:
-    """Return the beginning of a text in one line, as a shell shows it beside a word."""
-    from engramdown.language import on_screen
-
-    return on_screen(" ".join(text.split()))[:_SHOWN]
-
-
-def _place(ctx: click.Context) -> Place:
-    # While a line is completed the program itself does not run, so ctx.obj is not there.
-    values = ctx.find_root().params
-    return Place(values.get("project"), values.get("home"), values.get("mode"))
+_HERE: Final = ("The global scope.", "This project (default where there is one).")
+here_options = scope_options(*_HERE)
+in_scope = scoped(*_HERE)
+"""What most commands end with: ``--global``, ``--project``, ``--json``, and the place."""
 
 
 _DAY: Final = "%Y-%m-%d"

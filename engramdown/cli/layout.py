@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from itertools import pairwise
+from io import StringIO
+from itertools import pairwise, zip_longest
 from typing import Any, Final, NamedTuple
 
 from engramdown.language import on_screen, visible
@@ -82,9 +83,18 @@ def cells(text: str) -> int:
     >>> cells("abc"), cells("日本"), cells("e\u0301")
     (3, 4, 1)
     """
-    if text.isascii():
-        return len(text)
-    return sum(map(_cells_of, text))
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
+
+
+def shortened(text: str, room: int) -> str:
+    """Return ``text``, or its beginning and an ellipsis, in at most ``room`` columns.
+
+    >>> shortened("a word", 6), shortened("a word or two", 8)
+    ('a word', 'a word…')
+    """
+    while cells(text) > room:
+        text = f"{text[: min(len(text) - 2, room - 1)].rstrip()}…"
+    return text
 
 
 def wrap(item: Line, width: int) -> list[list[Part]]:
@@ -103,7 +113,7 @@ def wrap(item: Line, width: int) -> list[list[Part]]:
             if number:
                 row.end()
             # Where nothing is wrapped, looking for the words of a long text takes seconds.
-            for word in [shown] if width == sys.maxsize else _words(shown):
+            for word in [shown] if width == sys.maxsize else _WORD.findall(shown):
                 row.put(word, part.style)
     row.end()
     return row.rows
@@ -122,36 +132,34 @@ def diff(before: str | None, after: str | None, name: str, patch: str = "") -> l
             ``""`` if it is not the text of a file.
     """
     rows = diff_rows(before or "", after or "", name)
-    shown = [line((text, _diff_style(text, at)), hang=_DIFF_HANG) for at, text in enumerate(rows)]
+    shown = []
+    for at, text in enumerate(rows):
+        is_dim = at < _DIFF_HEAD or text.startswith(("@@", "\\"))
+        style = "dim" if is_dim else {"+": "good", "-": "bad"}.get(text[:1], "")
+        shown.append(line((text, style), hang=_DIFF_HANG))
     if not (patch and rows):
         return shown
-    if not all(map(_is_plain, rows[_DIFF_HEAD:])):
-        heads = [f"{mark} ({_NO_PATCH}) {on_screen(name)}" for mark in ("---", "+++")]
-        return [item._replace(exact=head) for item, head in zip(shown, heads, strict=False)] + (
-            shown[_DIFF_HEAD:]
-        )
-    # With a dot ``patch -p0``, ``patch -p1`` and ``git apply`` find it. Behind a space in a name a
-    # tab tells where it ends.
-    file = f"./{patch}" + ("\t" if " " in patch else "")
-    old, new = (_NO_FILE if text is None else file for text in (before, after))
-    exact = [f"--- {old}", f"+++ {new}", *rows[_DIFF_HEAD:]]
-    return [item._replace(exact=text) for item, text in zip(shown, exact, strict=True)]
-
-
-def _is_plain(row: str) -> bool:
-    """Whether the row of a diff may be shown as it is: all of it can be seen."""
-    text = row[1:].removesuffix("\r")
-    return visible(text) == text
+    body = [row[1:].removesuffix("\r") for row in rows[_DIFF_HEAD:]]
+    if any(visible(text) != text for text in body):
+        exact = [f"{mark} ({_NO_PATCH}) {on_screen(name)}" for mark in ("---", "+++")]
+    else:
+        # With a dot ``patch -p0``, ``patch -p1`` and ``git apply`` find it. Behind a space in a
+        # name a tab tells where it ends.
+        file = f"./{patch}" + ("\t" if " " in patch else "")
+        old, new = (_NO_FILE if text is None else file for text in (before, after))
+        exact = [f"--- {old}", f"+++ {new}", *rows[_DIFF_HEAD:]]
+    in_patch = [item._replace(exact=text) for item, text in zip(shown, exact, strict=False)]
+    return in_patch + shown[len(in_patch) :]
 
 
 def diff_rows(before: str, after: str, name: str) -> list[str]:
     """Return the rows of the unified diff of two texts."""
     import difflib
 
+    # Split at line feeds only.
+    old, new = (list(StringIO(text, newline="\n")) for text in (before, after))
     rows = []
-    for row in difflib.unified_diff(
-        _with_ends(before), _with_ends(after), name, name, n=_CONTEXT_LINES
-    ):
+    for row in difflib.unified_diff(old, new, name, name, n=_CONTEXT_LINES):
         rows.append(row.removesuffix("\n"))
         if not row.endswith("\n"):
             rows.append(_NO_END)
@@ -161,17 +169,25 @@ def diff_rows(before: str, after: str, name: str) -> list[str]:
 def table(rows: Sequence[Sequence[str]], styles: Sequence[str] = (), indent: int = 0) -> list[Line]:
     """Return ``rows`` as aligned columns; numbers to the right, the last column may wrap."""
     rows = [[on_screen(text) for text in row] for row in rows]
-    count = max((len(row) for row in rows), default=0)
-    widths = [max(cells(row[at]) for row in rows if len(row) > at) for at in range(count)]
-    numeric = [_is_numeric(rows, at) for at in range(count)]
+    columns = list(zip_longest(*rows, fillvalue=""))
+    widths = [max(map(cells, column)) for column in columns]
+    # A column of numbers holds one, and nothing else that has digits.
+    numeric = [
+        any(map(str.isdigit, column))
+        and all(text.isdigit() or not any(map(str.isdigit, text)) for text in column)
+        for column in columns
+    ]
+    hang = indent + sum(widths[:-1]) + 2 * (len(columns) - 1)
     lines = []
     for row in rows:
         parts: list[Part] = []
         for at, text in enumerate(row):
-            style = styles[at] if at < len(styles) else ""
-            last = at == len(row) - 1
-            parts += _padded(Part(text, style), widths[at], right=numeric[at], last=last)
-        lines.append(line(*parts, indent=indent, hang=indent + sum(widths[:-1]) + 2 * (count - 1)))
+            gap = " " * (widths[at] - cells(text))
+            parts += [Part(gap)] if numeric[at] else []
+            parts.append(Part(text, styles[at] if at < len(styles) else ""))
+            if at < len(row) - 1:
+                parts.append(Part("  " if numeric[at] else f"{gap}  "))
+        lines.append(line(*parts, indent=indent, hang=hang))
     return lines
 
 
@@ -179,11 +195,6 @@ def _cells_of(char: str) -> int:
     if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
         return 0
     return 2 if unicodedata.east_asian_width(char) in _WIDE else 1
-
-
-def _words(text: str) -> list[str]:
-    """Cut ``text`` at its spaces; a run of spaces is a word of its own."""
-    return _WORD.findall(text)
 
 
 class _Row:
@@ -220,59 +231,23 @@ class _Row:
                 self.end()
         begin = 0
         while self._used + wanted > self._width:
-            head = _head(word, begin, self._width - self._used)
-            self._add(head, style)
+            # As many characters as fit into the row; at least one.
+            end, used = begin + 1, _cells_of(word[begin])
+            while end < len(word) and used + _cells_of(word[end]) <= self._width - self._used:
+                used += _cells_of(word[end])
+                end += 1
+            self._add(word[begin:end], style)
             self.end()
-            begin += len(head)
-            wanted -= cells(head)
+            begin, wanted = end, wanted - used
         if begin < len(word):
             self._add(word[begin:], style)
 
     def _add(self, text: str, style: str) -> None:
-        last = self._parts[-1] if self._parts else None
-        if last is not None and last.style == style:
-            self._parts[-1] = Part(last.text + text, style)
+        if self._parts and self._parts[-1].style == style:
+            self._parts[-1] = Part(self._parts[-1].text + text, style)
         else:
             self._parts.append(Part(text, style))
         self._used += cells(text)
-
-
-def _head(word: str, begin: int, room: int) -> str:
-    """Return the characters from ``begin`` on that fit into ``room`` columns; at least one."""
-    used = 0
-    for at in range(begin, len(word)):
-        used += _cells_of(word[at])
-        if used > room and at > begin:
-            return word[begin:at]
-    return word[begin:]
-
-
-def _with_ends(text: str) -> list[str]:
-    lines = [f"{row}\n" for row in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
-
-
-def _diff_style(text: str, at: int) -> str:
-    if at < _DIFF_HEAD or text.startswith(("@@", "\\")):
-        return "dim"
-    return {"+": "good", "-": "bad"}.get(text[:1], "")
-
-
-def _is_numeric(rows: Iterable[Sequence[str]], at: int) -> bool:
-    values = [row[at] for row in rows if len(row) > at]
-    return any(value.isdigit() for value in values) and all(
-        value.isdigit() or not any(char.isdigit() for char in value) for value in values
-    )
-
-
-def _padded(part: Part, width: int, *, right: bool, last: bool) -> Iterator[Part]:
-    gap = Part(" " * (width - cells(part.text)))
-    if right:
-        yield gap
-    yield part
-    if not last:
-        yield Part("  ") if right else Part(f"{gap.text}  ")
 
 
 def clock(ts: str) -> str:

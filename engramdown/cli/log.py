@@ -7,12 +7,13 @@ loaded when they are called, so that a hook can record every line of a conversat
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 import click
 
 from engramdown.cli import commands, output
-from engramdown.cli.access import NONE_RUNS, Transcripts, open_transcripts
+from engramdown.cli.access import Transcripts, open_transcripts
 from engramdown.cli.layout import clock
 from engramdown.cli.messages import counted
 from engramdown.cli.output import RefusalError
@@ -20,7 +21,7 @@ from engramdown.cli.process import Place
 from engramdown.cli.user_input import read_stdin
 from engramdown.episodes import Said
 from engramdown.errors import StoreError
-from engramdown.transcripts import SessionInfo, check_session_id
+from engramdown.transcripts import check_session_id
 
 # Where each command is, and what it does; no module is loaded to list them.
 COMMANDS: Final[commands.Table] = {
@@ -63,13 +64,9 @@ COMMANDS: Final[commands.Table] = {
         "purge": ("log_forget:purge", "Remove sessions for ever."),
     },
 }
-EPILOG: Final = "`engramdown log COMMAND --help` says more about a command."
 _FOLLOW: Final = "--follow"
-
-
-def show_instead(pointer: str) -> str:
-    """Say that a session is shown by a command."""
-    return f"no command {pointer!r}; did you mean `engramdown log show {pointer}`?"
+_SPOKEN: Final = frozenset({"user", "assistant", "system"})
+_REASONS: Final = ("finished", "reset", "shutdown", "manual")
 
 
 class _Log(commands.ListingCommands):
@@ -88,7 +85,8 @@ class _Log(commands.ListingCommands):
         name, *rest = args
         plain = name.replace("-", "_")
         if plain not in self.homes and name[:1].isdigit() and not ctx.resilient_parsing:
-            raise click.UsageError(show_instead(name), ctx)
+            instead = f"did you mean `engramdown log show {name}`?"
+            raise click.UsageError(f"no command {name!r}; {instead}", ctx)
         return super().resolve_command(ctx, [plain if plain in self.homes else name, *rest])
 
 
@@ -96,7 +94,7 @@ class _Log(commands.ListingCommands):
     cls=_Log,
     table=COMMANDS,
     subcommand_metavar="[COMMAND] [ARGS]...",
-    epilog=EPILOG,
+    epilog="`engramdown log COMMAND --help` says more about a command.",
 )
 def log() -> None:
     """Record what is said and done, and read it.
@@ -106,19 +104,25 @@ def log() -> None:
     """
 
 
-_SPOKEN: Final = frozenset({"user", "assistant", "system"})
-_REASONS: Final = ("finished", "reset", "shutdown", "manual")
+# ---- recording ----
 
 _scope = commands.scope_options(
     "In the global scope.", "In this project (default where there is one)."
 )
-_session = click.option(
-    "--session",
-    metavar="ID",
-    default="",
-    shell_complete=commands.complete_sessions,
-    help="The session; without it, the one that runs, or a new one.",
-)
+
+
+def _session_option(
+    help_text: str, default: str | None = "", name: str = "--session"
+) -> Callable[[commands.Command], commands.Command]:
+    return click.option(
+        name,
+        metavar="ID",
+        default=default,
+        shell_complete=commands.complete_sessions,
+        help=help_text,
+    )
+
+
 _name = click.option("--name", metavar="NAME", default="", help="Who speaks.")
 _tool = click.option("--name", metavar="TOOL", default="", help="The tool.")
 _call = click.option(
@@ -135,19 +139,11 @@ _ms = click.option(
     "--ms", type=click.FloatRange(0), metavar="MS", help="How long it took, in milliseconds."
 )
 _error = click.option("--error", is_flag=True, help="It failed.")
-NO_TEXT: Final = (
-    'the text is empty, so nothing was recorded; give it as an argument, or "-" to read stdin'
-)
 _WHERE: Final = (
     'Prints where it stands: SESSION#NUMBER. "-" reads TEXT from stdin. Without --session it goes '
     "to the session that runs: the one that began last of those that have not ended, unless "
     "nothing was said in it for an hour. If there is none, a new one begins."
 )
-RECORD_HELP: Final = {
-    name: f"{does}\n\n{_WHERE}"
-    for name, (_, does) in COMMANDS["Record"].items()
-    if name != "ingest"
-}
 
 
 def _role(name: str, *options: commands.Command) -> click.Command:
@@ -157,26 +153,37 @@ def _role(name: str, *options: commands.Command) -> click.Command:
     def record(place: Place, /, **_: object) -> None:
         _record(place, name)
 
-    record.__doc__ = RECORD_HELP[name]
-    metavar = "TEXT..." if spoken else "[TEXT]..."
-    made: commands.Command = commands.pass_place(record)
-    every: tuple[commands.Command, ...] = (*options, _session, _scope, commands.json_option)
-    for option in reversed(every):
+    record.__doc__ = f"{COMMANDS['Record'][name][1]}\n\n{_WHERE}"
+    made: commands.Command = _scope(commands.json_option(commands.pass_place(record)))
+    session = _session_option("The session; without it, the one that runs, or a new one.")
+    for option in (session, *reversed(options)):
         made = option(made)
-    return click.command(name, cls=commands.WordsCommand)(
-        click.argument("words", metavar=metavar, nargs=-1, required=spoken)(made)
-    )
+    metavar = "TEXT..." if spoken else "[TEXT]..."
+    words = click.argument("words", metavar=metavar, nargs=-1, required=spoken)
+    return click.command(name, cls=commands.WordsCommand)(words(made))
 
 
 def _record(place: Place, role: str) -> None:
     options = commands.given()
     transcripts = open_transcripts(place, options["scope"], write=True)
-    text = _text(options["words"])
+    words = options["words"]
+    text = read_stdin() if words == ("-",) else " ".join(words)
     if role in _SPOKEN and not text:
-        raise RefusalError(NO_TEXT)
+        raise RefusalError(
+            "the text is empty, so nothing was recorded; give it as an argument, "
+            'or "-" to read stdin'
+        )
     session = options["session"] and check_session_id(options["session"])
     session = session or transcripts.memory.running_or_new()
-    pointer = transcripts.memory.log(session, role, text, **_said(options))
+    said = Said(
+        name=options["name"],
+        call=options.get("call", ""),
+        model=options.get("model", ""),
+        ms=options.get("ms"),
+        error=options.get("error", False),
+        meta={"tools_offered": list(options["offered"])} if options.get("offered") else {},
+    )
+    pointer = transcripts.memory.log(session, role, text, **said)
     if pointer is None:
         _raise_trouble(transcripts)
     if options["as_json"]:
@@ -197,12 +204,7 @@ scratchpad = _role("scratchpad", _name, _ms, _error)
 
 @click.command()
 @click.argument("file", metavar="FILE", type=click.File(encoding="utf-8"))
-@click.option(
-    "--session",
-    metavar="ID",
-    shell_complete=commands.complete_sessions,
-    help="The session; without it, the one that the messages name.",
-)
+@_session_option("The session; without it, the one that the messages name.", None)
 @_scope
 @commands.json_option
 @commands.pass_place
@@ -223,8 +225,10 @@ def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: obje
     if commands.given()["as_json"]:
         pointers = [None if each is None else str(each) for each in done.pointers]
         output.print_json({**done._asdict(), "pointers": pointers})
-    else:
-        click.echo(ingested(done.session, done.new, done.known))
+        return
+    known = f"; {done.known} {'was' if done.known == 1 else 'were'} there already"
+    new = f"{done.session}: recorded {counted(done.new, 'message')}"
+    click.echo(new + (known if done.known else ""))
 
 
 def _message(at: int, text: str) -> dict[str, Any]:
@@ -234,18 +238,17 @@ def _message(at: int, text: str) -> dict[str, Any]:
         found = None
     if isinstance(found, dict):
         return found
-    raise RefusalError(no_message(at))
+    what = "write one message a line, with id, role and text"
+    raise RefusalError(f"line {at} is no JSON object; {what}")
+
+
+# ---- beginning and ending ----
 
 
 @click.command()
 @click.argument("session", metavar="[SESSION]", default="")
 @click.option("--title", metavar="TITLE", default="", help="What to call it.")
-@click.option(
-    "--parent",
-    metavar="ID",
-    shell_complete=commands.complete_sessions,
-    help="The session that it is begun from.",
-)
+@_session_option("The session that it is begun from.", None, "--parent")
 @click.option("--parent-call", metavar="ID", help="The tool call that begins it.")
 @_scope
 @commands.json_option
@@ -286,40 +289,19 @@ def end(place: Place, /, *, session: str, reason: str, scope: str | None, as_jso
     Of a session in which nothing was said nothing is left.
     """
     transcripts = open_transcripts(place, scope, write=True)
-    chosen = transcripts.find(session) if session else _running(transcripts)
+    chosen = transcripts.find_or_running(session)
     before = transcripts.sessions.info(chosen)
     if before is not None and before.ended:
-        raise RefusalError(ended_already(before))
+        how = f"{before.reason or 'ended'}, {clock(before.ended)}"
+        raise RefusalError(f"{before.id} has ended already ({how})")
     transcripts.memory.end(chosen, reason)
     _raise_trouble(transcripts)
     kept = transcripts.sessions.info(chosen) is not None
     if as_json:
         output.print_json({"session": chosen, "reason": reason, "kept": kept})
     else:
-        click.echo(ended(chosen) if kept else nothing_said(chosen))
-
-
-def _text(words: tuple[str, ...]) -> str:
-    return read_stdin() if words == ("-",) else " ".join(words)
-
-
-def _said(options: dict[str, Any]) -> Said:
-    offered = options.get("offered")
-    return Said(
-        name=options["name"],
-        call=options.get("call", ""),
-        model=options.get("model", ""),
-        ms=options.get("ms"),
-        error=options.get("error", False),
-        meta={"tools_offered": list(offered)} if offered else {},
-    )
-
-
-def _running(transcripts: Transcripts) -> str:
-    found = transcripts.running()
-    if found is None:
-        raise RefusalError(NONE_RUNS)
-    return found.id
+        nothing = "" if kept else "; nothing was said in it, so nothing is kept"
+        click.echo(f"Ended {chosen}{nothing}")
 
 
 def _raise_trouble(transcripts: Transcripts) -> None:
@@ -333,35 +315,4 @@ def _raise_trouble(transcripts: Transcripts) -> None:
         memory.recorder.flush()
     trouble = memory.trouble
     if trouble is not None:
-        raise StoreError(not_written(trouble.reason))
-
-
-def ingested(session: str, new: int, known: int) -> str:
-    """Say what became of a batch."""
-    there = f"; {known} {'was' if known == 1 else 'were'} there already" if known else ""
-    return f"{session}: recorded {counted(new, 'message')}{there}"
-
-
-def no_message(place: int) -> str:
-    """Say that a line of a batch is no message."""
-    return f"line {place} is no JSON object; write one message a line, with id, role and text"
-
-
-def not_written(reason: str) -> str:
-    """Say that something could not be recorded."""
-    return f"not recorded: {reason}"
-
-
-def ended(session: str) -> str:
-    """Say that a session was ended."""
-    return f"Ended {session}"
-
-
-def nothing_said(session: str) -> str:
-    """Say that nothing is left of a session."""
-    return f"Ended {session}; nothing was said in it, so nothing is kept"
-
-
-def ended_already(info: SessionInfo) -> str:
-    """Say that a session has ended."""
-    return f"{info.id} has ended already ({info.reason or 'ended'}, {clock(info.ended)})"
+        raise StoreError(f"not recorded: {trouble.reason}")

@@ -6,9 +6,9 @@ the same and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -24,25 +24,53 @@ from engramdown.engram import Scope
 from engramdown.episodes import Card, CardFiles, Forgotten, as_page
 from engramdown.errors import EngramdownError
 
-if TYPE_CHECKING:
-    from engramdown.transcripts import Pointer
-
-
 _Targets = Mapping[str, Sequence[int]]
 """The numbers of the lines that are meant by session; none is the whole session."""
+# What is said of what was changed, and of what was so already.
+_SAID: Final = {
+    "exclude": ("Excluded", "is excluded already"),
+    "include": ("Included", "is not excluded"),
+    "redact": ("Redacted", "is redacted already"),
+    "purge": ("Purged", ""),
+}
+_EDIT_INSTEAD: Final = "set EDITOR, or write the file: `engramdown log card --json` says where"
+_STALE: Final = (
+    "Your page is left out: lines were redacted since you saved it. Take out what must go and "
+    "save it, and it counts again."
+)
+_CARD_FIELDS: Final = {
+    "session": "session",
+    "title": "title",
+    "one_liner": "in one line",
+    "kind": "kind",
+    "tags": "tags",
+    "decisions": "decisions",
+    "participants": "who spoke",
+    "tools": "tools",
+    "files": "files",
+    "models": "models",
+}
+"""The fields of a card, and what each is called."""
 
 
-def _options(command: commands.Command) -> commands.Command:
-    """Add what all four take."""
-    scope = commands.scope_options(
-        "The global scope.", "This project (default where there is one)."
-    )
+class _Traces(NamedTuple):
+    """What holds words of lines that lose their content, or was learned from them.
+
+    Attributes:
+        learned: The memories of both scopes that were learned from them.
+        journal: What an assistant wrote into the journals in the session.
+        remains: What keeps words of them.
+    """
+
+    learned: list[Sourced]
+    journal: list[str]
+    remains: list[str]
+
+
+def _options(metavar: str, *more: commands.Command) -> commands.Command:
+    """Return a decorator that adds what all four take."""
     dry = click.option("--dry-run", is_flag=True, help="Change nothing; tell what would be done.")
-    return scope(dry(commands.json_option(commands.pass_place(command))))
-
-
-def _targets(metavar: str) -> Callable[[commands.Command], commands.Command]:
-    return click.argument(
+    targets: commands.Command = click.argument(
         "targets",
         metavar=metavar,
         nargs=-1,
@@ -50,31 +78,36 @@ def _targets(metavar: str) -> Callable[[commands.Command], commands.Command]:
         shell_complete=commands.complete_sessions,
     )
 
+    def add(command: commands.Command) -> commands.Command:
+        made: commands.Command = commands.here_options(
+            dry(commands.json_option(commands.pass_place(command)))
+        )
+        for option in (*more, targets):
+            made = option(made)
+        return made
+
+    return add
+
 
 @click.command()
-@_targets("SESSION[#NUMBER]...")
-@_options
+@_options("SESSION[#NUMBER]...")
 def exclude(place: Place, /, **_: object) -> None:
     """Keep sessions, or lines of them, out of recall and prompts.
 
     The files keep them; `engramdown log include` takes it back.
     """
-    transcripts, targets = _looked_up(place)
-    _run(place, transcripts, "exclude", targets)
+    _run(place, "exclude", *_looked_up(place))
 
 
 @click.command()
-@_targets("SESSION[#NUMBER]...")
-@_options
+@_options("SESSION[#NUMBER]...")
 def include(place: Place, /, **_: object) -> None:
     """Take an exclusion back; of a whole session, that of its lines as well."""
-    transcripts, targets = _looked_up(place)
-    _run(place, transcripts, "include", targets)
+    _run(place, "include", *_looked_up(place))
 
 
 @click.command()
-@_targets("SESSION#NUMBER...")
-@_options
+@_options("SESSION#NUMBER...")
 def redact(place: Place, /, **_: object) -> None:
     """Empty lines: only a digest of what they held stays, and cannot be taken back.
 
@@ -83,15 +116,16 @@ def redact(place: Place, /, **_: object) -> None:
     """
     transcripts, targets = _looked_up(place)
     if not all(targets.values()):
-        raise click.UsageError(NEEDS_NUMBER)
-    _run(place, transcripts, "redact", targets)
+        raise click.UsageError(
+            "redact single lines, SESSION#NUMBER; `engramdown log purge SESSION` removes a whole "
+            "session"
+        )
+    _run(place, "redact", transcripts, targets)
 
 
 @click.command()
-@_targets("SESSION...")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@_options
-def purge(place: Place, /, **_: object) -> None:
+@_options("SESSION...", click.option("--yes", is_flag=True, help="Do not ask."))
+def purge(place: Place, /, *, dry_run: bool, **_: object) -> None:
     """Remove sessions and everything that belongs to them alone, for ever.
 
     What was imported is not brought back by the next import.
@@ -99,13 +133,17 @@ def purge(place: Place, /, **_: object) -> None:
     transcripts, targets = _looked_up(place)
     for target in commands.given()["targets"]:
         if "#" in target:
-            raise click.UsageError(no_number_here(target))
-    if not commands.given()["dry_run"]:
-        told = _rehearsed(transcripts, "purge", targets)
-        user_input.check(NEEDS_YES)
-        count = sum(len(each.files) for each in told)
-        user_input.ask(ask_purge([each.session for each in told], count))
-    _run(place, transcripts, "purge", targets)
+            instead = "only a whole session is purged; `engramdown log redact` empties lines"
+            raise click.UsageError(f"{target!r}: {instead}")
+    if not dry_run:
+        found = _all(transcripts, "purge", targets, dry_run=True)
+        user_input.check(
+            "a purge cannot be taken back; say --yes, or run it in a terminal to be asked"
+        )
+        names = ", ".join(each.session for each in found)
+        size = messages.counted(sum(len(each.files) for each in found), "file")
+        user_input.ask(f"Remove {names} for ever ({size})?")
+    _run(place, "purge", transcripts, targets)
 
 
 # ---- what is meant ----
@@ -129,140 +167,138 @@ def _looked_up(place: Place) -> tuple[Transcripts, _Targets]:
 # ---- doing and telling ----
 
 
-def _rehearsed(transcripts: Transcripts, action: str, targets: _Targets) -> list[Forgotten]:
-    """Return what would be done; what cannot be is refused here."""
-    return _all(transcripts, action, targets, dry_run=True)
-
-
 def _all(
     transcripts: Transcripts, action: str, targets: _Targets, *, dry_run: bool
 ) -> list[Forgotten]:
+    """Do it, or say what would be done; what cannot be is refused."""
     forgetting = transcripts.memory.forgetting()
     if action == "purge":
         return [forgetting.purge(session, dry_run=dry_run) for session in targets]
-    acts = {
-        "exclude": forgetting.exclude,
-        "include": forgetting.include,
-        "redact": forgetting.redact,
-    }
-    return [acts[action](name, seqs, dry_run=dry_run) for name, seqs in targets.items()]
+    act = getattr(forgetting, action)
+    return [act(session, seqs, dry_run=dry_run) for session, seqs in targets.items()]
 
 
-def _run(place: Place, transcripts: Transcripts, action: str, targets: _Targets) -> None:
-    told = _rehearsed(transcripts, action, targets)
-    memories = [_learned_from(place, each) for each in told]
-    journal = [_written_in(place, each) for each in told]
-    remains = [_remaining(place, transcripts, each) for each in told]
+def _run(place: Place, action: str, transcripts: Transcripts, targets: _Targets) -> None:
     dry = commands.given()["dry_run"]
+    done = _all(transcripts, action, targets, dry_run=True)
+    # Asked before it is gone.
+    traces = [_traces(place, transcripts, each) for each in done]
     if not dry:
-        told = _all(transcripts, action, targets, dry_run=False)
+        done = _all(transcripts, action, targets, dry_run=False)
     if commands.given()["as_json"]:
-        sessions = [_data(*each) for each in zip(told, memories, journal, remains, strict=True)]
+        sessions = [_data(*each) for each in zip(done, traces, strict=True)]
         output.print_json({"dry_run": dry, "sessions": sessions})
         return
-    screen = output.screen()
     if dry:
-        screen.show([line((messages.DRY_RUN, "warn"))])
+        output.show([line((messages.DRY_RUN, "warn"))])
     root = transcripts.memory.folder.parent
-    for each, learned, written, kept in zip(told, memories, journal, remains, strict=True):
-        screen.show(_lines(each, root, learned, written))
-        screen.show([line((words_remain(kept), "warn"), indent=2)] if kept else [])
+    for each, found in zip(done, traces, strict=True):
+        output.show(_lines(each, root, found))
 
 
-def _learned_from(place: Place, told: Forgotten) -> list[Sourced]:
-    """Return the memories of both scopes that were learned from what loses its content."""
-    found = []
-    for root, scope in _scopes(place, told):
-        try:
-            found += learned_from(root, scope, told.session, told.seqs)
-        except EngramdownError as error:
-            output.note(str(error))  # no reason to keep what is to go
-    return found
-
-
-def _written_in(place: Place, told: Forgotten) -> list[str]:
-    """Return what an assistant wrote into the journals in the session."""
-    found = []
-    for root, _ in _scopes(place, told):
-        try:
-            found += journalled(root, told.session)
-        except EngramdownError as error:
-            output.note(str(error))
-    return found
-
-
-def _remaining(place: Place, transcripts: Transcripts, told: Forgotten) -> list[str]:
-    """Return what keeps words of what loses its content: asked before that is gone."""
-    found: list[str] = []
-    for root, scope in _scopes(place, told):
-        try:
-            episodes = transcripts.memory.session(told.session).episodes
-            texts = [each.text for each in episodes if not told.seqs or each.seq in told.seqs]
-            found += [f"{scope} {name}" for name in remaining(root, told.session, texts)]
-        except (OSError, EngramdownError) as error:
-            output.note(str(error))  # no reason to keep what is to go
-    return found
-
-
-def _scopes(place: Place, told: Forgotten) -> list[tuple[Path, Scope]]:
-    """Return the scopes in which traces may be of what loses its content, if it does."""
-    if told.action not in ("redact", "purge"):
-        return []
+def _traces(place: Place, transcripts: Transcripts, done: Forgotten) -> _Traces:
+    """Return what is left elsewhere of what loses its content, if it does."""
+    found = _Traces([], [], [])
     project = project_of(place)
     scopes: list[tuple[Path, Scope]] = [(home_of(place), "global")]
-    return scopes + ([(project, "project")] if project is not None else [])
+    scopes += [(project, "project")] if project is not None else []
+
+    def learned(root: Path, scope: Scope) -> None:
+        found.learned.extend(learned_from(root, scope, done.session, done.seqs))
+
+    def written(root: Path, _scope: Scope) -> None:
+        found.journal.extend(journalled(root, done.session))
+
+    def kept(root: Path, scope: Scope) -> None:
+        episodes = transcripts.memory.session(done.session).episodes
+        texts = [each.text for each in episodes if not done.seqs or each.seq in done.seqs]
+        names = remaining(root, done.session, texts)
+        found.remains.extend(f"{scope} {name}" for name in names)
+
+    for look in (learned, written, kept) if done.action in ("redact", "purge") else ():
+        for root, scope in scopes:
+            try:
+                look(root, scope)
+            except (OSError, EngramdownError) as error:
+                output.note(str(error))  # no reason to keep what is to go
+    return found
 
 
-def _lines(
-    told: Forgotten, root: Path, learned: Sequence[Sourced], written: Sequence[str]
-) -> Iterator[Line]:
-    yield line((done(told), "good" if told.changed else "dim"), hang=2)
-    if told.files:
-        yield line((files(told.files, root), "dim"), indent=2)
-    if told.card is not None:
-        yield line((card_stays(told.card), "warn"), indent=2)
-    if told.notes is not None:
-        yield line((notes_stay(told.notes, told.session), "warn"), indent=2)
-    if told.quoted:
-        yield line((quoted(told.quoted), "warn"), indent=2)
-    if learned:
-        yield line((memories_from(learned), "warn"), indent=2)
-    if written:
-        yield line((in_journal(written), "warn"), indent=2)
-    if told.action == "purge" and told.running:
-        yield line((is_running(told.session), "warn"), indent=2)
+def _lines(done: Forgotten, root: Path, traces: _Traces) -> Iterator[Line]:
+    what = ", ".join(f"{done.session}#{seq}" for seq in done.seqs) or done.session
+    now, already = _SAID[done.action]
+    if done.changed:
+        yield line((f"{now} {what}", "good"), hang=2)
+    else:
+        yield line((f"{what}: {already}", "dim"), hang=2)
+    if done.files:
+        inside = (
+            path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+            for path in done.files
+        )
+        yield line((", ".join(inside), "dim"), indent=2)
+    for warning in _warnings(done, traces):
+        yield line((warning, "warn"), indent=2)
 
 
-def _data(
-    told: Forgotten,
-    learned: Sequence[Sourced],
-    written: Sequence[str],
-    remains: Sequence[str],
-) -> dict[str, Any]:
+def _warnings(done: Forgotten, traces: _Traces) -> Iterator[str]:
+    if done.card is not None:
+        look = "look whether it quotes what was redacted"
+        yield f"{done.card}: you wrote this page, so it stays; {look}"
+    if done.notes is not None:
+        yield (
+            f"{done.notes}: the notes on the session stay; look whether they quote what was "
+            f"redacted, and save them or remove them with `engramdown log notes {done.session} "
+            "--delete`"
+        )
+    if done.quoted:
+        names = " ".join(map(str, done.quoted))
+        yield (
+            f"recall has shown it to a model; if it stands there too: engramdown log redact {names}"
+        )
+    if traces.learned:
+        names = ", ".join(
+            f"{each.id} ({each.scope} {each.file}:{each.line})" for each in traces.learned
+        )
+        yield f"learned from it: {names}; if it says the same: engramdown edit or engramdown forget"
+    if traces.journal:
+        yield f"written in it, and yours to look at: {', '.join(traces.journal)}"
+    if done.action == "purge" and done.running:
+        yield f"{done.session} is in use; what is said in it from now on begins it anew"
+    if traces.remains:
+        yield (
+            f"keeps words of it, and stays: {', '.join(traces.remains)}; `engramdown forget "
+            "--forever ID` takes a memory's words out of all of it, and `engramdown forget "
+            "--forever -` what you type"
+        )
+
+
+def _data(done: Forgotten, traces: _Traces) -> dict[str, Any]:
     return {
-        "action": told.action,
-        "session": told.session,
-        "seqs": list(told.seqs),
-        "changed": told.changed,
-        "files": [str(path) for path in told.files],
-        "card": str(told.card) if told.card else None,
-        "notes": str(told.notes) if told.notes else None,
-        "quoted": [str(pointer) for pointer in told.quoted],
-        "memories": [{**each._asdict(), "origin": str(each.origin)} for each in learned],
-        "journal": list(written),
-        "remains": list(remains),
-        "running": told.running,
+        **pick(done, "action session"),
+        "seqs": list(done.seqs),
+        "changed": done.changed,
+        "files": [str(path) for path in done.files],
+        "card": str(done.card) if done.card else None,
+        "notes": str(done.notes) if done.notes else None,
+        "quoted": [str(pointer) for pointer in done.quoted],
+        "memories": [{**each._asdict(), "origin": str(each.origin)} for each in traces.learned],
+        **pick(traces, "journal remains"),
+        "running": done.running,
     }
+
+
+# ---- the card ----
 
 
 @click.command()
 @commands.session_argument
 @click.option("--edit", is_flag=True, help="Correct it in your editor; what you write wins.")
 @click.option("--fill", is_flag=True, help="Let the model that is set fill it in first.")
-@commands.scope_options("The global scope.", "This project (default where there is one).")
-@commands.json_option
-@commands.pass_place
-def card(place: Place, /, *, session: str, scope: str | None, as_json: bool, **_: object) -> None:
+@commands.in_scope
+def card(
+    place: Place, /, *, session: str, scope: str | None, edit: bool, fill: bool, **_: object
+) -> None:
     """Show what a session was about: title, summary, tools, files.
 
     SESSION is an id or the beginning of one; without it, the session that began last.
@@ -270,44 +306,47 @@ def card(place: Place, /, *, session: str, scope: str | None, as_json: bool, **_
     transcripts = open_transcripts(place, scope)
     found = transcripts.find(session)
     pages = CardFiles(transcripts.memory.folder.parent, transcripts.disk)
-    if commands.given()["fill"]:
-        _fill(place, transcripts, found)
-    if commands.given()["edit"]:
+    if fill:
+        from engramdown.sleep import fill_card
+
+        if not fill_card(open_cortex(place).scopes, transcripts.memory, found):
+            raise RefusalError(
+                f"nothing of {found} may be shown to a model, or lines were taken back meanwhile"
+            )
+    if edit:
         _edit(transcripts, pages, found)
     shown = transcripts.memory.card(found)
-    if as_json:
-        output.print_json(_card_data(shown, pages))
-    else:
-        output.screen().show(_card_lines(shown, pages))
-
-
-def _fill(place: Place, transcripts: Transcripts, session: str) -> None:
-    from engramdown.sleep import fill_card
-
-    if not fill_card(open_cortex(place).scopes, transcripts.memory, session):
-        raise RefusalError(not_filled(session))
+    data = pick(
+        shown,
+        "session title one_liner paragraph kind tags detailed decisions participants tools files "
+        "models filled_by edited stale",
+    )
+    path = pages.path(found)
+    output.result({**data, "tools": dict(shown.tools), "path": str(path)}, _card_lines(shown, path))
 
 
 def _edit(transcripts: Transcripts, pages: CardFiles, session: str) -> None:
     path = pages.path(session)
     if transcripts.disk.find(path) is not None:
-        edit_file(path, EDIT_INSTEAD)
+        edit_file(path, _EDIT_INSTEAD)
         return
     before = as_page(transcripts.memory.card(session))
-    after = edit_text(before.removesuffix("\n"), EDIT_INSTEAD)
+    after = edit_text(before.removesuffix("\n"), _EDIT_INSTEAD)
     if f"{after}\n" == before:
         output.note(views.UNCHANGED)
     elif not pages.create(session, f"{after}\n"):
-        raise RefusalError(saved_already(path))
+        raise RefusalError(
+            f"{path} was written meanwhile, so yours was not; run it again to edit that one"
+        )
 
 
-def _card_lines(shown: Card, pages: CardFiles) -> Iterator[Line]:
-    values = {name: getattr(shown, name) for name, _ in CARD_FIELDS}
-    values["tools"] = tools(shown)
-    facts = [("session", shown.session)]
-    for name, title in CARD_FIELDS:
-        value = values[name]
-        facts.append((title, value if isinstance(value, str) else ", ".join(value)))
+def _card_lines(shown: Card, path: Path) -> Iterator[Line]:
+    values = {name: getattr(shown, name) for name in _CARD_FIELDS}
+    values["tools"] = [f"{name} {count}" for name, count in shown.tools.items()]
+    facts = [
+        (title, values[name] if isinstance(values[name], str) else ", ".join(values[name]))
+        for name, title in _CARD_FIELDS.items()
+    ]
     yield from fact_lines(facts)
     if shown.paragraph:
         yield line()
@@ -317,164 +356,8 @@ def _card_lines(shown: Card, pages: CardFiles) -> Iterator[Line]:
         yield line()
         yield line(shown.detailed)
     if shown.filled_by:
-        yield line((filled_by(shown.filled_by), "dim"))
+        yield line((f"Filled in by {shown.filled_by}", "dim"))
     if shown.edited:
-        yield whole((card_path(pages.path(shown.session)), "dim"))
+        yield whole((f"From {path}", "dim"))
     if shown.stale:
-        yield line((STALE, "warn"))
-
-
-def _card_data(shown: Card, pages: CardFiles) -> dict[str, Any]:
-    return {
-        **pick(shown, "session title one_liner paragraph kind"),
-        "tags": list(shown.tags),
-        "detailed": shown.detailed,
-        "decisions": list(shown.decisions),
-        "participants": list(shown.participants),
-        "tools": dict(shown.tools),
-        "files": list(shown.files),
-        "models": list(shown.models),
-        "filled_by": shown.filled_by,
-        "edited": shown.edited,
-        "stale": shown.stale,
-        "path": str(pages.path(shown.session)),
-    }
-
-
-NEEDS_YES: Final = "a purge cannot be taken back; say --yes, or run it in a terminal to be asked"
-NEEDS_NUMBER: Final = (
-    "redact single lines, SESSION#NUMBER; `engramdown log purge SESSION` removes a whole session"
-)
-EDIT_INSTEAD: Final = "set EDITOR, or write the file: `engramdown log card --json` says where"
-STALE: Final = (
-    "Your page is left out: lines were redacted since you saved it. Take out what must go and "
-    "save it, and it counts again."
-)
-CARD_FIELDS: Final = (
-    ("title", "title"),
-    ("one_liner", "in one line"),
-    ("kind", "kind"),
-    ("tags", "tags"),
-    ("decisions", "decisions"),
-    ("participants", "who spoke"),
-    ("tools", "tools"),
-    ("files", "files"),
-    ("models", "models"),
-)
-"""The fields of a card, and what each is called."""
-
-_DONE: Final = {
-    "exclude": "Excluded",
-    "include": "Included",
-    "redact": "Redacted",
-    "purge": "Purged",
-}
-_ALREADY: Final = {
-    "exclude": "is excluded already",
-    "include": "is not excluded",
-    "redact": "is redacted already",
-}
-
-
-def done(told: Forgotten) -> str:
-    """Say what became of lines, or of a session."""
-    what = _names(told)
-    if told.changed:
-        return f"{_DONE[told.action]} {what}"
-    return f"{what}: {_ALREADY[told.action]}"
-
-
-def files(paths: Iterable[Path], folder: Path) -> str:
-    """Name the files that are removed or changed."""
-    return ", ".join(_below(path, folder) for path in paths)
-
-
-def card_stays(path: Path) -> str:
-    """Say that a person's page may hold what was redacted."""
-    return f"{path}: you wrote this page, so it stays; look whether it quotes what was redacted"
-
-
-def notes_stay(path: Path, session: str) -> str:
-    """Say that the notes on a session may hold what was redacted."""
-    return (
-        f"{path}: the notes on the session stay; look whether they quote what was redacted, "
-        f"and save them or remove them with `engramdown log notes {session} --delete`"
-    )
-
-
-def quoted(pointers: Iterable[Pointer]) -> str:
-    """Say where a recall has shown lines that were redacted."""
-    names = " ".join(map(str, pointers))
-    return f"recall has shown it to a model; if it stands there too: engramdown log redact {names}"
-
-
-def in_journal(places: Iterable[str]) -> str:
-    """Name the sections of the journal that were written in the session."""
-    return f"written in it, and yours to look at: {', '.join(places)}"
-
-
-def memories_from(memories: Iterable[Sourced]) -> str:
-    """Name the memories that were learned from what is redacted or purged."""
-    names = ", ".join(f"{each.id} ({each.scope} {each.file}:{each.line})" for each in memories)
-    return f"learned from it: {names}; if it says the same: engramdown edit or engramdown forget"
-
-
-def words_remain(places: Iterable[str]) -> str:
-    """Name what keeps words of what is taken back: the journal of changes, notes on others."""
-    return (
-        f"keeps words of it, and stays: {', '.join(places)}; `engramdown forget --forever ID` "
-        f"takes a memory's words out of all of it, and `engramdown forget --forever -` what you "
-        f"type"
-    )
-
-
-def is_running(session: str) -> str:
-    """Say that a session goes on."""
-    return f"{session} is in use; what is said in it from now on begins it anew"
-
-
-def ask_purge(sessions: Iterable[str], count: int) -> str:
-    """Ask before sessions are removed."""
-    names = ", ".join(sessions)
-    size = f"{count} file{'' if count == 1 else 's'}"
-    return f"Remove {names} for ever ({size})?"
-
-
-def no_number_here(pointer: str) -> str:
-    """Say that only whole sessions are purged."""
-    return f"{pointer!r}: only a whole session is purged; `engramdown log redact` empties lines"
-
-
-def card_path(path: Path) -> str:
-    """Say where a person's page is."""
-    return f"From {path}"
-
-
-def filled_by(model: str) -> str:
-    """Say which model said some of a card."""
-    return f"Filled in by {model}"
-
-
-def not_filled(session: str) -> str:
-    """Say that a model's words are not kept."""
-    return f"nothing of {session} may be shown to a model, or lines were taken back meanwhile"
-
-
-def saved_already(path: Path) -> str:
-    """Say that somebody else wrote the page meanwhile."""
-    return f"{path} was written meanwhile, so yours was not; run it again to edit that one"
-
-
-def tools(card: Card) -> str:
-    """Return how often each tool was called."""
-    return ", ".join(f"{name} {count}" for name, count in card.tools.items())
-
-
-def _names(told: Forgotten) -> str:
-    if not told.seqs:
-        return told.session
-    return ", ".join(f"{told.session}#{seq}" for seq in told.seqs)
-
-
-def _below(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+        yield line((_STALE, "warn"))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from functools import singledispatch
 from pathlib import Path
 from typing import Final
 
@@ -22,21 +21,15 @@ from engramdown.cli import messages, output, process
 from engramdown.cli.commands import Commands, Table
 from engramdown.cli.process import Place
 from engramdown.errors import (
-    AmbiguousIdError,
     EngramdownError,
-    EntryNotFoundError,
-    EpisodeNotFoundError,
-    GistNotFoundError,
     InvalidEngramError,
     InvalidNoteError,
     InvalidSessionError,
     InvalidSkillError,
     NotesChangedError,
-    SessionNotFoundError,
     SettingsError,
     SkillChangedError,
     SkillExistsError,
-    SkillNotFoundError,
     StoreError,
     UndoRefusedError,
 )
@@ -102,24 +95,19 @@ _BOLD: Final = frozenset(
 _MODES: Final = ("autopilot", "copilot", "off")
 _NAMES: Final = ("engramdown", "egd")
 _ENDS: Final = (Abort, EOFError, Exit, KeyboardInterrupt)
-_CODES: Final[tuple[tuple[type[EngramdownError], int], ...]] = (
-    (EntryNotFoundError, output.REFUSED),
-    (AmbiguousIdError, output.REFUSED),
-    (SessionNotFoundError, output.REFUSED),
-    (EpisodeNotFoundError, output.REFUSED),
-    (GistNotFoundError, output.REFUSED),
-    (SkillNotFoundError, output.REFUSED),
-    (SkillExistsError, output.REFUSED),
-    (SkillChangedError, output.REFUSED),
-    (NotesChangedError, output.REFUSED),
-    (UndoRefusedError, output.REFUSED),
-    (StoreError, output.STORE_FAILED),
-    (InvalidEngramError, output.USAGE),
-    (InvalidNoteError, output.USAGE),
-    (InvalidSessionError, output.USAGE),
-    (InvalidSkillError, output.USAGE),
-    (SettingsError, output.USAGE),
-    (EngramdownError, output.REFUSED),
+_REFUSED: Final = (
+    LookupError,
+    NotesChangedError,
+    SkillChangedError,
+    SkillExistsError,
+    UndoRefusedError,
+)
+_WRONG: Final = (
+    InvalidEngramError,
+    InvalidNoteError,
+    InvalidSessionError,
+    InvalidSkillError,
+    SettingsError,
 )
 
 
@@ -170,10 +158,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         process.flush()
     except (click.ClickException, EngramdownError, OSError, *_ENDS) as error:
         code = _end(error)
-        if (
-            code == output.USAGE
-            and "--json" in words[: words.index("--") if "--" in words else None]
-        ):
+        options = words[: words.index("--") if "--" in words else None]
+        if code == output.USAGE and "--json" in options:
             output.print_json({"error": _sentence(error), "code": code})
         return code
     return output.DONE
@@ -195,52 +181,33 @@ def _sentence(error: BaseException) -> str:
     return redact(messages.wrong_usage(error.format_message(), path))
 
 
-@singledispatch
 def _end(error: BaseException) -> int:
     """Say what ended the command, if that is not plain, and return the exit code."""
-    del error  # Ctrl-C, or the end of the input where an answer was expected
-    click.echo(f"\n{messages.STOPPED}", err=True)
-    return output.STOPPED
-
-
-@_end.register
-def _(error: Exit) -> int:
-    return error.exit_code
-
-
-@_end.register
-def _(error: click.ClickException) -> int:
-    process.complain(error.format_message())
-    for item in error.more if isinstance(error, output.RefusalError) else ():
-        output.complain_more(item)
-    return error.exit_code
-
-
-@_end.register
-def _(error: click.UsageError) -> int:
-    path = error.ctx.command_path if error.ctx else _program_name()
-    process.complain(_sentence(error), path)
-    return output.USAGE
-
-
-@_end.register
-def _(error: EngramdownError) -> int:
-    process.complain(str(error))
-    return next(code for kind, code in _CODES if isinstance(error, kind))
-
-
-@_end.register
-def _(error: OSError) -> int:
-    process.complain(messages.system_error(error))
-    process.give_up_stdout()
-    return output.STORE_FAILED
-
-
-@_end.register
-def _(error: BrokenPipeError) -> int:
-    del error
-    process.give_up_stdout()
-    return output.PIPE_CLOSED
+    code = output.STORE_FAILED
+    match error:
+        case Exit():
+            code = error.exit_code
+        case click.ClickException():
+            named = error.ctx if isinstance(error, click.UsageError) else None
+            path = named.command_path if named else "engramdown"
+            process.complain(_sentence(error), path)
+            for item in error.more if isinstance(error, output.RefusalError) else ():
+                click.echo(f"  {process.one_line(item)}", err=True)
+            code = error.exit_code
+        case EngramdownError():
+            process.complain(str(error))
+            if not isinstance(error, StoreError) or isinstance(error, _REFUSED):
+                code = output.USAGE if isinstance(error, _WRONG) else output.REFUSED
+        case BrokenPipeError():
+            process.give_up_stdout()
+            code = output.PIPE_CLOSED
+        case OSError():
+            process.complain(messages.system_error(error))
+            process.give_up_stdout()
+        case _:  # Ctrl-C, or the end of the input where an answer was expected
+            click.echo(f"\n{messages.STOPPED}", err=True)
+            code = output.STOPPED
+    return code
 
 
 def _run(arguments: list[str]) -> None:

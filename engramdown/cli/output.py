@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -57,18 +57,6 @@ _WEIGHTS: Final = ("bold", "dim")
 _FRAME: Final = 4
 
 
-class Screen(Protocol):
-    """Where lines for a person go."""
-
-    def show(self, lines: Iterable[Line]) -> None:
-        """Print lines, wrapped."""
-        ...
-
-    def box(self, title: str, lines: Iterable[Line]) -> None:
-        """Print lines that belong together, with a title."""
-        ...
-
-
 class PlainScreen:
     """A screen without rich: for pipes, files and commands that must start fast."""
 
@@ -86,11 +74,8 @@ class PlainScreen:
         What stands around a patch is one line each, so that no text can pass for another patch.
         """
         lines = list(lines)
-        if (
-            self._colour
-            or process.is_terminal(sys.stdout)
-            or all(item.exact is None for item in lines)
-        ):
+        is_seen = self._colour or process.is_terminal(sys.stdout)
+        if is_seen or all(item.exact is None for item in lines):
             rows = list(self.rows(lines))
         else:
             rows = [_in_patch(item) for item in lines]
@@ -150,11 +135,8 @@ class RichScreen:
     def _text(self, lines: Iterable[Line], columns: int) -> Text | None:
         from rich.text import Text
 
-        rows = [
-            Text.assemble(*((part.text, part.style) for part in row))
-            for item in lines
-            for row in wrap(item, columns)
-        ]
+        wrapped = (row for item in lines for row in wrap(item, columns))
+        rows = [Text.assemble(*((part.text, part.style) for part in row)) for row in wrapped]
         return Text("\n").join(rows) if rows else None
 
 
@@ -173,17 +155,39 @@ def width() -> int:
     return min(columns or _USUAL, _WIDEST)
 
 
-def screen() -> Screen:
+def screen() -> PlainScreen | RichScreen:
     """Return where lines for a person go."""
-    if not _has_style():
-        return PlainScreen()
-    return RichScreen()
+    return RichScreen() if _has_style() else PlainScreen()
 
 
 def fast_screen() -> PlainScreen:
     """Return a screen that never loads rich, and does not wrap what no terminal reads."""
-    colour = _has_style() and not os.environ.get("NO_COLOR")
-    return PlainScreen(colour=colour)
+    return PlainScreen(colour=_has_style() and not os.environ.get("NO_COLOR"))
+
+
+def show(lines: Iterable[Line]) -> None:
+    """Print lines for a person."""
+    screen().show(lines)
+
+
+def show_fast(lines: Iterable[Line]) -> None:
+    """Print lines for a person without loading rich."""
+    fast_screen().show(lines)
+
+
+def show_paged(lines: Iterable[Line]) -> None:
+    """Print lines for a person, on a terminal through the pager."""
+    page(fast_screen().rows(lines))
+
+
+def result(
+    data: object, lines: Iterable[Line], printed: Callable[[Iterable[Line]], None] = show
+) -> None:
+    """Print ``data`` where ``--json`` was given, or else ``lines`` for a person, by ``printed``."""
+    if click.get_current_context().params["as_json"]:
+        print_json(data)
+    else:
+        printed(lines)
 
 
 def is_person() -> bool:
@@ -219,11 +223,6 @@ def page(rows: Iterable[str]) -> None:
     waiting = iter(rows)
     while piece := list(islice(waiting, _ROWS)):
         click.echo("\n".join(piece), color=colour)
-
-
-def complain_more(message: str) -> None:
-    """Say below a complaint what could have been meant."""
-    click.echo(f"  {process.one_line(message)}", err=True)
 
 
 def _has_style() -> bool:
@@ -306,28 +305,19 @@ def file_diff(path: Path, before: str | None, after: str | None, name: str = "")
     """
     if before == "" and not path.exists():
         before = None
-    shown = diff(before, after, name or os.path.relpath(path), _in_patch_changing(path))
+    here = Path.cwd()
+    # Where git would apply a patch: the folder that has a memory of its own.
+    with_memory = (each for each in (here, *here.parents) if (each / ".engramdown").is_dir())
+    base = next(with_memory, here)
+    whole = here / path
+    is_below = whole.is_relative_to(base)
+    in_patch = whole.relative_to(base if is_below else whole.anchor).as_posix()
+    shown = diff(before, after, name or os.path.relpath(path), in_patch)
     is_patch = any(row.exact and row.exact.startswith(_IN_PATCH) for row in shown[:2])
-    if is_patch and not _is_below(path) and not process.is_terminal(sys.stdout):
+    if is_patch and not is_below and not process.is_terminal(sys.stdout):
         # No program that applies patches follows a path that leaves the folder where it runs.
         return [line(messages.PATCH_ELSEWHERE), *shown]
     return shown
-
-
-def _in_patch_changing(path: Path) -> str:
-    path = Path.cwd() / path
-    return path.relative_to(_base() if _is_below(path) else path.anchor).as_posix()
-
-
-def _is_below(path: Path) -> bool:
-    """Whether a file is below the folder in which a patch is applied."""
-    return (Path.cwd() / path).is_relative_to(_base())
-
-
-def _base() -> Path:
-    """Return where git would apply a patch: the folder that has a memory of its own."""
-    here = Path.cwd()
-    return next((each for each in (here, *here.parents) if (each / ".engramdown").is_dir()), here)
 
 
 def rehearsed_data(changes: Iterable[FileChange]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 import click
 from click.exceptions import Exit
@@ -31,43 +31,72 @@ if TYPE_CHECKING:
 
 # So much of what came is listed; who clones a large memory reads its files.
 _MOST: Final = 40
+_STYLES: Final = {
+    "encoded": "good",
+    "merged": "good",
+    "queued": "warn",
+    "discarded": "warn",
+    "forgotten": "good",
+    "failed": "bad",
+}
+_KEY_WORDS: Final = {
+    "a": "accept",
+    "A": "accept all of this kind",
+    "e": "edit",
+    "d": "decline",
+    "s": "skip",
+    "q": "stop",
+}
+_ACCEPT: Final = {
+    "encode": "it is remembered",
+    "replace": "it takes the place of what is marked -",
+    "forget": "it is forgotten; `engramdown restore` brings it back",
+    "drop": "it is retired; `engramdown restore` brings it back",
+    "expire": "it is retired; `engramdown restore` brings it back",
+    "supersede": "it is retired; `engramdown restore` brings it back",
+    "merge": "one memory, marked +, takes the place of those marked -",
+    "move": "it is moved, and stays a memory",
+    "skill": "it is written as a skill",
+    "load": "a model sees it from now on",
+}
+_DECLINE: Final = {
+    "encode": "it is not proposed again, re-worded or not",
+    "replace": "what stands there stays, and this is not proposed again",
+    "forget": "it stays a memory",
+    "skill": "it is not proposed again",
+    "load": "no model sees it; the file stays as it is",
+}
+_STAYS: Final = "all stays as it is, and this is not proposed again"
+_KINDS: Final = {
+    "forget": "to forget something",
+    "drop": "to retire a duplicate",
+    "expire": "to retire what expired",
+    "supersede": "to retire what is replaced",
+    "merge": "to make one memory of several",
+    "move": "to move something to another topic",
+    "skill": "for a skill",
+    "page": "about a page that came with git",
+}
+_NOTHING: Final = "Nothing is waiting."
 
 
-class _Decision(NamedTuple):
-    """What is to be done with one proposal."""
-
-    proposal: Proposal
-    action: Literal["accept", "decline"]
-    text: str | None = None
+def _repeatable(name: str, does: str, **more: Any) -> commands.Command:  # noqa: ANN401 - as click takes them
+    return click.option(name, multiple=True, help=f"{does}; repeatable.", **more)
 
 
 @click.command()
-@click.option(
-    "--accept",
-    metavar="ID",
-    shell_complete=commands.complete_proposals,
-    multiple=True,
-    help="Accept this one; repeatable.",
+@_repeatable(
+    "--accept", "Accept this one", metavar="ID", shell_complete=commands.complete_proposals
 )
-@click.option(
-    "--decline",
-    metavar="ID",
-    shell_complete=commands.complete_proposals,
-    multiple=True,
-    help="Decline this one; repeatable.",
+@_repeatable(
+    "--decline", "Decline this one", metavar="ID", shell_complete=commands.complete_proposals
 )
-@click.option(
-    "--edit",
-    metavar="ID TEXT",
-    type=(str, str),
-    multiple=True,
-    help="Accept this one with another text; repeatable.",
-)
+@_repeatable("--edit", "Accept this one with another text", metavar="ID TEXT", type=(str, str))
 @click.option("--all", "everything", is_flag=True, help="Accept all that no other option names.")
 @commands.json_option
 @commands.dry_run_option
 @commands.pass_place
-def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
+def review(place: Place, /, *, as_json: bool, dry_run: bool, **orders: Any) -> None:  # noqa: ANN401 - as click gives them
     """Decide on what waits in pending.md.
 
     On a terminal each proposal is shown, and one key decides: accept, edit, decline, skip, all
@@ -83,78 +112,89 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> Non
     if cortex.scopes.settings.pulled == "review":
         # All else waits to be approved, and is shown as what waits.
         arrivals = [each for each in arrivals if each.kind == "settings"]
-    if any(_orders().values()):
-        receipts += cortex.review.resolve_all(
-            Answer(item.proposal.id, item.action, item.text)
-            for item in _decisions(cortex, _orders())
-        )
-    elif output.is_person() and not as_json and not dry_run:
-        output.screen().show([*_news_lines(arrivals), *map(receipt_line, _told(receipts))])
+    walks = not any(orders.values()) and output.is_person() and not as_json and not dry_run
+    if any(orders.values()):
+        receipts += cortex.review.resolve_all(_decisions(cortex, orders))
+    # Ticks of somebody else that wait are listed with the rest that does.
+    shown = [each for each in receipts if each.is_ours or each.action != "queued"]
+    lines = [*_news_lines(arrivals), *map(receipt_line, shown)]
+    if walks:
+        output.show(lines)
         walk = Walk(cortex.resolve, cortex.review.resolve_all, process.complain)
         walk.through(cortex.pending())
-        left = walk_done(walk.decided, cortex.review.count())
-        output.screen().show([line((left, "dim"))])
+        left = cortex.review.count()
+        done = f"{walk.decided} decided, {left} still waiting."
+        output.show([line((done if walk.decided or left else _NOTHING, "dim"))])
         return
     waiting = cortex.pending()
     where = folders(cortex)
-    outcome.show(
-        [*_news_lines(arrivals), *map(receipt_line, _told(receipts)), *_waiting_lines(waiting)],
-        {
-            "news": [arrival_data(arrival) for arrival in arrivals],
-            "receipts": [receipt_data(receipt) for receipt in receipts],
-            "pending": [proposal_data(proposal, where) for proposal in waiting],
-        },
-    )
+    data = {
+        "news": [arrival_data(arrival) for arrival in arrivals],
+        "receipts": [receipt_data(receipt) for receipt in receipts],
+        "pending": [proposal_data(proposal, where) for proposal in waiting],
+    }
+    outcome.show([*lines, *_waiting_lines(waiting)], data)
     if any(receipt.action == "failed" for receipt in receipts):
         raise Exit(STORE_FAILED)
 
 
-def _told(receipts: Sequence[Receipt]) -> list[Receipt]:
-    """Leave out ticks of somebody else that wait: they are listed with the rest that does."""
-    return [each for each in receipts if each.is_ours or each.action != "queued"]
-
-
-def _orders() -> dict[str, Any]:
-    return {key: commands.given()[key] for key in ("accept", "decline", "edit", "everything")}
-
-
-def _decisions(cortex: Cortex, orders: dict[str, Any]) -> list[_Decision]:
+def _decisions(cortex: Cortex, orders: dict[str, Any]) -> list[Answer]:
     """Return what the options say; every id is looked up before anything is done."""
-    decisions = [
-        *(_Decision(find_proposal(cortex, item), "decline") for item in orders["decline"]),
-        *(_Decision(find_proposal(cortex, item), "accept", text) for item, text in orders["edit"]),
-        *(_Decision(find_proposal(cortex, item), "accept") for item in orders["accept"]),
+    asked = [
+        *((each, "decline", None) for each in orders["decline"]),
+        *((each, "accept", text) for each, text in orders["edit"]),
+        *((each, "accept", None) for each in orders["accept"]),
     ]
-    named: set[str] = set()
-    for item in decisions:
-        if item.proposal.id in named:
-            raise click.UsageError(decided_twice(item.proposal.id))
-        named.add(item.proposal.id)
+    decisions: dict[str, Answer] = {}
+    for prefix, action, text in asked:
+        found = find_proposal(cortex, prefix).id
+        if found in decisions:
+            raise click.UsageError(f"{found} is named twice; decide once")
+        decisions[found] = Answer(found, action, text)
     if orders["everything"]:
-        rest = (item for item in cortex.pending() if item.id not in named)
-        decisions += [_Decision(item, "accept") for item in rest]
-    return decisions
+        rest = (item.id for item in cortex.pending() if item.id not in decisions)
+        decisions |= {each: Answer(each, "accept") for each in rest}
+    return list(decisions.values())
 
 
 def _news_lines(arrivals: Sequence[Arrival]) -> Iterator[Line]:
     """Return what came with git and is loaded; nobody has to decide on it."""
-    if arrivals:
-        yield line((came_with_git(len(arrivals)), "where"))
-        for arrival in arrivals[:_MOST]:
-            yield line((str(arrival), ""), indent=2, hang=4)
-        if len(arrivals) > _MOST:
-            yield line((more_came(len(arrivals) - _MOST), "dim"), indent=2)
-        yield line()
+    if not arrivals:
+        return
+    what, them = ("1 thing", "it") if len(arrivals) == 1 else (f"{len(arrivals)} things", "them")
+    came = f"{what} came with git since you last looked, and nobody here wrote {them}:"
+    yield line((came, "where"))
+    for arrival in arrivals[:_MOST]:
+        yield line((str(arrival), ""), indent=2, hang=4)
+    if len(arrivals) > _MOST:
+        left = f"… and {len(arrivals) - _MOST:,} more; `engramdown list` shows all that is there"
+        yield line((left, "dim"), indent=2)
+    yield line()
+
+
+def came_briefly(count: int) -> str:
+    """Say that memories of somebody else came, in a note."""
+    what = "1 thing" if count == 1 else f"{count} things"
+    return f"{what} in memory came with git; `engramdown review` lists what it is"
 
 
 def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[Line]:
     for number, proposal in enumerate(waiting, 1):
-        yield line((heading(proposal, number, len(waiting)), "where"))
-        for found in proposal_lines(proposal):
+        yield line((_heading(proposal, number, len(waiting)), "where"))
+        for found in _proposal_lines(proposal):
             yield found._replace(indent=found.indent + 2, hang=found.hang + 2)
         yield line()
-    yield line(how_many_wait(len(waiting)))
+    how = "`engramdown review` in a terminal, or with --accept ID, --decline ID, --all"
+    many = f"{len(waiting)} waiting. Decide by ticking in pending.md, or with {how}."
+    yield line(many if waiting else _NOTHING)
 
+
+def receipt_line(receipt: Receipt) -> Line:
+    """Return what happened, in one sentence."""
+    return line((messages.receipt(receipt), _STYLES[receipt.action]), hang=2)
+
+
+# ---- the walk ----
 
 # Ctrl-C where it does not end the program, Ctrl-D, Escape.
 _STOP: Final = ("q", "\x03", "\x04", "\x1b")
@@ -207,9 +247,9 @@ class Walk:
         self._goes_on = goes_on
         self._screen = output.screen()
         self._answers: Final[dict[str, Callable[[Proposal], _Then]]] = {
-            "a": self._accept,
+            "a": lambda proposal: self._resolve(proposal, "accept"),
             "A": self._accept_kind,
-            "d": self._decline,
+            "d": lambda proposal: self._resolve(proposal, "decline"),
             "e": self._edit,
             "s": lambda _: _Then.NEXT,
             **dict.fromkeys(_STOP, lambda _: _Then.STOP),
@@ -222,27 +262,22 @@ class Walk:
         while self._left:
             proposal = self._left.pop(0)
             number = numbers[proposal.id]
-            self._screen.box(heading(proposal, number, len(waiting)), proposal_lines(proposal))
-            if self._ask(proposal) is _Then.STOP:
+            title = _heading(proposal, number, len(waiting))
+            self._screen.box(title, _proposal_lines(proposal))
+            then = _Then.SAME
+            while then is _Then.SAME:
+                click.echo(_keys(proposal, output.width()), nl=False)
+                key = self._key()
+                click.echo(_KEY_WORDS.get("q" if key in _STOP else key, ""))
+                then = self._answers.get(key, self._explain)(proposal)
+            if then is _Then.STOP:
                 break
-
-    def _ask(self, proposal: Proposal) -> _Then:
-        then = _Then.SAME
-        while then is _Then.SAME:
-            click.echo(keys(proposal, output.width()), nl=False)
-            key = self._key()
-            click.echo(KEY_WORDS.get("q" if key in _STOP else key, ""))
-            then = self._answers.get(key, self._explain)(proposal)
-        return then
-
-    def _accept(self, proposal: Proposal) -> _Then:
-        return self._resolve(proposal, "accept")
 
     def _accept_kind(self, proposal: Proposal) -> _Then:
         """Accept this one and all that are left of its kind, at once."""
-        kind = proposal_kind(proposal)
-        alike = [proposal, *(each for each in self._left if proposal_kind(each) == kind)]
-        self._left = [each for each in self._left if proposal_kind(each) != kind]
+        kind = _kind(proposal)
+        alike = [proposal, *(each for each in self._left if _kind(each) == kind)]
+        self._left = [each for each in self._left if _kind(each) != kind]
         try:
             receipts = self._resolve_all(Answer(each.id) for each in alike)
         except EngramdownError as error:
@@ -256,11 +291,8 @@ class Walk:
         self._screen.show(map(receipt_line, done))
         return _Then.NEXT
 
-    def _decline(self, proposal: Proposal) -> _Then:
-        return self._resolve(proposal, "decline")
-
     def _edit(self, proposal: Proposal) -> _Then:
-        if not has_words(proposal):
+        if not _has_words(proposal):
             return self._explain(proposal)
         try:
             text = edit_text(proposal.engram.text, views.REVIEW_EDIT_INSTEAD)
@@ -268,12 +300,25 @@ class Walk:
             process.complain(error.format_message())
             return _Then.SAME
         if not text.strip():
-            self._screen.show([line((EMPTY_PROPOSAL, "warn"))])
+            empty = "The text is empty; d declines a proposal."
+            self._screen.show([line((empty, "warn"))])
             return _Then.SAME
         return self._resolve(proposal, "accept", text)
 
     def _explain(self, proposal: Proposal) -> _Then:
-        self._screen.show([line(text, hang=3) for text in key_help(proposal)])
+        """Say what each key does about this proposal."""
+        kind = _kind(proposal)
+        help_lines = [
+            f"a  accept: {_ACCEPT[proposal.op]}",
+            "e  edit: change the text in your editor, then accept it",
+            f"d  decline: {_DECLINE.get(proposal.op, _STAYS)}",
+            "s  skip: it keeps waiting",
+            f"A  accept this and every later proposal {_KINDS.get(kind, f'of the kind {kind}')}",
+            "q  stop: what is decided stays decided, the rest keeps waiting",
+        ]
+        if not _has_words(proposal):
+            del help_lines[1]
+        self._screen.show([line(text, hang=3) for text in help_lines])
         return _Then.SAME
 
     def _resolve(
@@ -300,50 +345,66 @@ class Walk:
             return "\x03"
 
 
-def heading(proposal: Proposal, number: int, count: int) -> str:
+def _kind(proposal: Proposal) -> str:
+    """Return what one key accepts together: a yes to lessons takes no memory away."""
+    if proposal.op == "load":
+        return f"{proposal.engram.kind} of others" if proposal.line else "page"
+    return proposal.engram.kind if proposal.op in ("encode", "replace") else proposal.op
+
+
+def _has_words(proposal: Proposal) -> bool:
+    """Whether a proposal brings words, which can be changed before they are accepted."""
+    return proposal.op in ("encode", "replace", "merge", "skill") or (
+        proposal.op == "load" and bool(proposal.line)
+    )
+
+
+def _keys(proposal: Proposal, width: int) -> str:
+    """Ask for a key, in one row of a terminal."""
+    edit = " · e edit" if _has_words(proposal) else ""
+    asked = f"a accept{edit} · d decline · s skip · A all of this kind · q stop > "
+    if len(asked) < width:
+        return asked
+    return "a e d s A q, ? for help > " if edit else "a d s A q, ? for help > "
+
+
+# ---- a proposal ----
+
+
+def _heading(proposal: Proposal, number: int, count: int) -> str:
     """Return the title of a proposal: which of how many, where it waits, and its id."""
     name = Path(proposal.file).name
     where = f"{name}:{proposal.line}" if proposal.line else name
     return f"{number} of {count} · {where} · {proposal.id}"
 
 
-def proposal_lines(proposal: Proposal) -> Iterator[Line]:
+def _proposal_lines(proposal: Proposal) -> Iterator[Line]:
     """Return what a person needs to decide."""
-    yield from _change(proposal)
+    yield from _tidying(proposal) if proposal.takes else _change(proposal)
     if proposal.comments:
         yield line(*beside(proposal.comments))
-    yield line((proposal_facts(proposal), "dim"))
+    yield line((_facts(proposal), "dim"))
     why = proposal.reason or proposal.hold
     if why:
-        yield line((waits_because(why), "warn"))
+        yield line((f"Waits because: {why}", "warn"))
     for entry in proposal.similar:
-        yield line(
-            (SIMILAR, "dim"),
-            (entry.id, "id"),
-            "  ",
-            (place(entry), "where"),
-            "  ",
-            entry.text,
-            *beside(entry.comments),
-            hang=2,
-        )
+        head = ("like  ", "dim"), (entry.id, "id"), "  ", (place(entry), "where"), "  "
+        yield line(*head, entry.text, *beside(entry.comments), hang=2)
 
 
 def _change(proposal: Proposal) -> Iterator[Line]:
     """Return the text, as a diff where something gives way to it."""
-    if proposal.takes:
-        yield from _tidying(proposal)
-        return
     old = proposal.replaces.text if proposal.replaces else ""
     new = "" if proposal.op == "forget" else proposal.engram.text
     if not old:
         yield line((new or proposal.engram.text, "strong"))
         return
-    for mark, style, text in (("-", "bad", old), ("+", "good", new)):
-        for row in text.split("\n") if text else ():
-            yield line((f"{mark} {row}", style), hang=2)
-        if mark == "-" and proposal.replaces and proposal.replaces.comments:
-            yield line(*beside(proposal.replaces.comments))
+    for row in old.split("\n"):
+        yield line((f"- {row}", "bad"), hang=2)
+    if proposal.replaces and proposal.replaces.comments:
+        yield line(*beside(proposal.replaces.comments))
+    for row in new.split("\n") if new else ():
+        yield line((f"+ {row}", "good"), hang=2)
 
 
 def _tidying(proposal: Proposal) -> Iterator[Line]:
@@ -360,102 +421,7 @@ def _tidying(proposal: Proposal) -> Iterator[Line]:
         yield line((f"+ {row}", "good"), hang=2)
 
 
-_STYLES: Final = {
-    "encoded": "good",
-    "merged": "good",
-    "queued": "warn",
-    "discarded": "warn",
-    "forgotten": "good",
-    "failed": "bad",
-}
-
-
-def receipt_line(receipt: Receipt) -> Line:
-    """Return what happened, in one sentence."""
-    return line((messages.receipt(receipt), _STYLES[receipt.action]), hang=2)
-
-
-SIMILAR: Final = "like  "
-EMPTY_PROPOSAL: Final = "The text is empty; d declines a proposal."
-KEY_WORDS: Final = {
-    "a": "accept",
-    "A": "accept all of this kind",
-    "e": "edit",
-    "d": "decline",
-    "s": "skip",
-    "q": "stop",
-}
-_ACCEPT: Final = {
-    "encode": "it is remembered",
-    "replace": "it takes the place of what is marked -",
-    "forget": "it is forgotten; `engramdown restore` brings it back",
-    "drop": "it is retired; `engramdown restore` brings it back",
-    "expire": "it is retired; `engramdown restore` brings it back",
-    "supersede": "it is retired; `engramdown restore` brings it back",
-    "merge": "one memory, marked +, takes the place of those marked -",
-    "move": "it is moved, and stays a memory",
-    "skill": "it is written as a skill",
-    "load": "a model sees it from now on",
-}
-_DECLINE: Final = {
-    "encode": "it is not proposed again, re-worded or not",
-    "replace": "what stands there stays, and this is not proposed again",
-    "forget": "it stays a memory",
-    "skill": "it is not proposed again",
-    "load": "no model sees it; the file stays as it is",
-}
-_STAYS: Final = "all stays as it is, and this is not proposed again"
-_KINDS: Final = {
-    "forget": "to forget something",
-    "drop": "to retire a duplicate",
-    "expire": "to retire what expired",
-    "supersede": "to retire what is replaced",
-    "merge": "to make one memory of several",
-    "move": "to move something to another topic",
-    "skill": "for a skill",
-    "page": "about a page that came with git",
-}
-
-
-def proposal_kind(proposal: Proposal) -> str:
-    """Return what one key accepts together: a yes to lessons takes no memory away."""
-    if proposal.op == "load":
-        return f"{proposal.engram.kind} of others" if proposal.line else "page"
-    return proposal.engram.kind if proposal.op in ("encode", "replace") else proposal.op
-
-
-def has_words(proposal: Proposal) -> bool:
-    """Whether a proposal brings words, which can be changed before they are accepted."""
-    return proposal.op in ("encode", "replace", "merge", "skill") or (
-        proposal.op == "load" and bool(proposal.line)
-    )
-
-
-def keys(proposal: Proposal, width: int) -> str:
-    """Ask for a key, in one row of a terminal."""
-    edit = " · e edit" if has_words(proposal) else ""
-    asked = f"a accept{edit} · d decline · s skip · A all of this kind · q stop > "
-    if len(asked) < width:
-        return asked
-    return "a e d s A q, ? for help > " if edit else "a d s A q, ? for help > "
-
-
-def key_help(proposal: Proposal) -> list[str]:
-    """Say what each key does about this proposal."""
-    edit = ["e  edit: change the text in your editor, then accept it"]
-    group = proposal_kind(proposal)
-    others = _KINDS.get(group, f"of the kind {group}")
-    return [
-        f"a  accept: {_ACCEPT[proposal.op]}",
-        *(edit if has_words(proposal) else []),
-        f"d  decline: {_DECLINE.get(proposal.op, _STAYS)}",
-        "s  skip: it keeps waiting",
-        f"A  accept this and every later proposal {others}",
-        "q  stop: what is decided stays decided, the rest keeps waiting",
-    ]
-
-
-def proposal_facts(proposal: Proposal) -> str:
+def _facts(proposal: Proposal) -> str:
     """Say in one line what is known about a proposal, or claimed by what git brought."""
     engram = proposal.engram
     is_page = proposal.op == "load" and not proposal.line
@@ -469,45 +435,3 @@ def proposal_facts(proposal: Proposal) -> str:
     facts += [f"learned in {engram.origin}"] if engram.origin else []
     facts += [proposal.ts] if proposal.ts else []
     return " · ".join(facts)
-
-
-def waits_because(reason: str) -> str:
-    """Say why a proposal waits."""
-    return f"Waits because: {reason}"
-
-
-def decided_twice(entry_id: str) -> str:
-    """Say that two options are about one proposal."""
-    return f"{entry_id} is named twice; decide once"
-
-
-def how_many_wait(count: int) -> str:
-    """Say how many proposals wait, and how to decide."""
-    if not count:
-        return "Nothing is waiting."
-    how = "`engramdown review` in a terminal, or with --accept ID, --decline ID, --all"
-    return f"{count} waiting. Decide by ticking in pending.md, or with {how}."
-
-
-def came_with_git(count: int) -> str:
-    """Say that memories of somebody else came."""
-    what, them = ("1 thing", "it") if count == 1 else (f"{count} things", "them")
-    return f"{what} came with git since you last looked, and nobody here wrote {them}:"
-
-
-def came_briefly(count: int) -> str:
-    """Say the same in a note."""
-    what = "1 thing" if count == 1 else f"{count} things"
-    return f"{what} in memory came with git; `engramdown review` lists what it is"
-
-
-def more_came(count: int) -> str:
-    """Say how many more came than are listed."""
-    return f"… and {count:,} more; `engramdown list` shows all that is there"
-
-
-def walk_done(decided: int, left: int) -> str:
-    """Say what the walk did."""
-    if not decided and not left:
-        return "Nothing is waiting."
-    return f"{decided} decided, {left} still waiting."

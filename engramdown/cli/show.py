@@ -6,8 +6,8 @@ None of them changes what it shows; all read well in 80 columns and stay readabl
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,34 +18,53 @@ from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import history as said
 from engramdown.cli import log_show, messages, output, process, views
 from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text, roots
-from engramdown.cli.commands import given, id_argument, json_option, pass_place
-from engramdown.cli.history import commit, commit_data, place_in_git, step_lines
-from engramdown.cli.layout import Line, line, pick, whole
-from engramdown.cli.layout import diff as diff_who
+from engramdown.cli.commands import id_argument, json_option, pass_place
+from engramdown.cli.layout import Line, diff, line, pick, whole
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_file
-from engramdown.cli.views import place as place_of
 from engramdown.clock import local, today
 from engramdown.context import Page
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug
-from engramdown.errors import AmbiguousIdError, EntryNotFoundError, GitError
-from engramdown.gate import Known, Said, Taught, Why
+from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, GitError
+from engramdown.gate import Said, Taught, Why
 from engramdown.git import Commit, State, raw
 from engramdown.git import Known as GitEntry
 from engramdown.git import find as find_in_state
 from engramdown.hippocampus import Archived, meant
-from engramdown.hippocampus import Entry as StoredEntry
 from engramdown.kinds import PENDING, PROFILE, SOUL
 from engramdown.markdown import is_address
-from engramdown.transcripts import Pointer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from engramdown.cli.access import Found
-    from engramdown.context import Aside
-    from engramdown.gate import Brought
+    from engramdown.engram import Engram
+
+_SHOWN: Final = 300
+_WHO: Final = {"soul": "the assistant is", "profile": "you are"}
+_NEXT: Final = {"soul": "", "profile": ', or begin with `engramdown remember "My name is ..."`'}
+_WHY: Final = {
+    "spelling": "another file of that name is",
+    "empty": "it is empty",
+    "waits": "it came with git and waits for `engramdown review`",
+    "unreadable": "it cannot be read, or is a link that leaves the project",
+}
+_SCOPE: Final = {"soul": "the project's comes first", "profile": "a project has no profile"}
+_PROBLEMS: Final[Mapping[str, str]] = {
+    "no-session": "This transcript is not here: it was purged, or is on another machine.",
+    "no-line": "The transcript is here, but has no line of this number.",
+    "unreadable": "The transcript cannot be read; `engramdown doctor` says why.",
+}
+"""Why there is no line, by the code of it."""
+_HIDDEN: Final[Mapping[str, str]] = {
+    "redacted": "(redacted)",
+    "excluded": "(excluded from memory; `engramdown log show` shows it)",
+}
+"""Why a line is not shown, by the code of it."""
+
+
+# ---- the list ----
 
 
 @click.command("list")
@@ -59,142 +78,30 @@ if TYPE_CHECKING:
 @click.option("--archived", is_flag=True, help="What was retired instead, with the reason.")
 @json_option
 @pass_place
-def list_command(place: Place, /, *, archived: bool, as_json: bool, **_: object) -> None:
+def list_command(place: Place, /, *, archived: bool, as_json: bool, **filters: Any) -> None:  # noqa: ANN401 - as click gives them
     """List memories, file by file.
 
     A filter that is given several times lets any of its values pass. A memory without a date
     passes no filter by age.
     """
-    wanted = Filter(**_filters())
+    del as_json
+    wanted = Filter(**filters)
     cortex = open_cortex(place)
-    show_them = _show_archived if archived else _show_entries
-    if not show_them(cortex, wanted, as_json=as_json):
-        if cortex.scopes.unread():
-            return  # What could not be read is said, and ends with its own code.
+    now, where = today(), folders(cortex)
+    # One line each for what reads line by line, as grep does.
+    folded = not process.is_terminal(sys.stdout)
+    if archived:
+        items = [item for item in cortex.scopes.archived() if wanted.passes(item.entry, now)]
+        data = [views.archived_data(item, where) for item in items]
+        output.result(data, views.archived_lines(items, folded=folded))
+    else:
+        entries = [entry for entry in cortex.entries() if wanted.passes(entry, now)]
+        data = [views.entry_data(entry, where) for entry in entries]
+        output.result(data, views.grouped_lines(entries, folded=folded))
+    # What could not be read is said, and ends with its own code.
+    if not data and not cortex.scopes.unread():
         process.complain(views.nothing_listed(filtered=bool(wanted), archived=archived))
         raise Exit(REFUSED)
-
-
-@click.command()
-@id_argument
-@click.option("--at", "rev", metavar="REV", default="", help="As it was in a commit of git.")
-@json_option
-@pass_place
-def show(place: Place, /, *, entry_id: str, rev: str, as_json: bool) -> None:
-    """Show one memory in full: what is known about it, and its line as it stands in the file.
-
-    ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory. `soul`
-    and `profile` show who the assistant is and who you are, and the file that is used.
-    """
-    if is_page(entry_id):
-        show_page(place, entry_id, rev, as_json=as_json)
-        return
-    if rev:
-        show_at(place, entry_id, rev, as_json=as_json)
-        return
-    cortex = open_cortex(place)
-    found = find_anywhere(cortex, entry_id)
-    if as_json:
-        output.print_json(_full_data(cortex, found))
-        return
-    raw = _raw(cortex, found) if isinstance(found, Entry) else ""
-    output.screen().show(views.full_lines(found, folders(cortex), raw))
-    if isinstance(found, Entry):
-        output.screen().show([line(), line((views.why_pointer(found.id), "dim"))])
-
-
-def _filters() -> dict[str, Any]:
-    return {key: value for key, value in given().items() if key not in ("archived", "as_json")}
-
-
-def _show_entries(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
-    now = today()
-    entries = [entry for entry in cortex.entries() if wanted.passes(entry, now)]
-    if as_json:
-        where = folders(cortex)
-        output.print_json([views.entry_data(entry, where) for entry in entries])
-    else:
-        output.screen().show(views.grouped_lines(entries, folded=_is_folded()))
-    return bool(entries)
-
-
-def _is_folded() -> bool:
-    """Whether each memory is one line: for what reads line by line, as grep does."""
-    return not process.is_terminal(sys.stdout)
-
-
-def _show_archived(cortex: Cortex, wanted: Filter, *, as_json: bool) -> bool:
-    now = today()
-    items = [item for item in cortex.scopes.archived() if wanted.passes(item.entry, now)]
-    if as_json:
-        where = folders(cortex)
-        output.print_json([views.archived_data(item, where) for item in items])
-    else:
-        output.screen().show(views.archived_lines(items, folded=_is_folded()))
-    return bool(items)
-
-
-def _full_data(cortex: Cortex, found: Found) -> dict[str, Any]:
-    where = folders(cortex)
-    if isinstance(found, Entry):
-        return {"state": "kept", **views.entry_data(found, where), "raw": _raw(cortex, found)}
-    if isinstance(found, Proposal):
-        return {"state": "pending", **views.proposal_data(found, where)}
-    return {"state": "archived", **views.archived_data(found, where)}
-
-
-def _raw(cortex: Cortex, entry: Entry) -> str:
-    folder = folders(cortex).get(entry.scope)
-    return raw_text(folder / entry.disk_file, entry.line) if folder else ""
-
-
-def show_at(place: Place, entry_id: str, rev: str, *, as_json: bool) -> None:
-    """Show what an id or its beginning meant in the commit ``rev``.
-
-    Raises:
-        GitError: There is no repository, or no such commit.
-        EntryNotFoundError: It meant nothing.
-        RefusalError: It meant several things, which are listed.
-    """
-    first, *others = [scope for scope, _ in roots(place)]
-    try:
-        found, commit, state = _find(place, first, entry_id, rev)
-    except (EntryNotFoundError, GitError) as error:
-        for other in others:
-            try:
-                found, commit, state = _find(place, other, entry_id, rev)
-                break
-            except (EntryNotFoundError, GitError):
-                continue
-        else:
-            raise error from None
-    if as_json:
-        output.print_json({**_data(found), "commit": commit_data(commit)})
-        return
-    screen = output.screen()
-    screen.show([line((said.in_commit(commit), "dim"), hang=2), line()])
-    screen.show(views.full_lines(found, {}, raw(state, found)))
-
-
-def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[GitEntry, Commit, State]:
-    there = place_in_git(place, scope)
-    commit = there.repository.commit(rev)
-    state = there.at(commit)
-    try:
-        return find_in_state(state, entry_id, commit.short), commit, state
-    except AmbiguousIdError as error:
-        entries = [*state.kept.values(), *state.waiting.values()]
-        entries += [item.entry for item in state.archived.values()]
-        texts = {entry.id: views.one_line(entry.text) for entry in reversed(entries)}
-        more = [f"{each}  {texts[each]}" for each in error.matches]
-        raise RefusalError(views.ambiguous(entry_id), more) from error
-
-
-def _data(found: StoredEntry | Archived) -> dict[str, object]:
-    if isinstance(found, Archived):
-        return {"state": "archived", **views.archived_data(found, {})}
-    state = "pending" if found.file == PENDING else "kept"
-    return {"state": state, **views.entry_data(found, {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +128,7 @@ class Filter:
 
     def __bool__(self) -> bool:
         """Return whether it keeps anything out."""
-        return any(getattr(self, field.name) not in ((), "", None) for field in fields(self))
+        return self != Filter()
 
     def passes(self, entry: Entry, today: date) -> bool:
         """Return whether ``entry`` is to be shown; one without a date has no age."""
@@ -237,11 +144,9 @@ class Filter:
         if self.older is None and self.newer is None:
             return True
         age = age_of(entry, today)
-        return age is not None and self._fits(age)
-
-    def _fits(self, age: int) -> bool:
-        old_enough = self.older is None or age > self.older
-        return old_enough and (self.newer is None or age <= self.newer)
+        if age is None or (self.older is not None and age <= self.older):
+            return False
+        return self.newer is None or age <= self.newer
 
 
 def age_of(entry: Entry, today: date) -> int | None:
@@ -250,6 +155,94 @@ def age_of(entry: Entry, today: date) -> int | None:
         return (today - date.fromisoformat(entry.ts)).days
     except ValueError:
         return None
+
+
+# ---- one memory ----
+
+
+@click.command()
+@id_argument
+@click.option("--at", "rev", metavar="REV", default="", help="As it was in a commit of git.")
+@json_option
+@pass_place
+def show(place: Place, /, *, entry_id: str, rev: str, **_: object) -> None:
+    """Show one memory in full: what is known about it, and its line as it stands in the file.
+
+    ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory. `soul`
+    and `profile` show who the assistant is and who you are, and the file that is used.
+    """
+    if is_page(entry_id):
+        _show_page(place, entry_id, rev)
+        return
+    if rev:
+        _show_at(place, entry_id, rev)
+        return
+    cortex = open_cortex(place)
+    found = find_anywhere(cortex, entry_id)
+    where = folders(cortex)
+    data, raw_line = _data(found, where), ""
+    more: list[Line] = []
+    if isinstance(found, Entry):
+        folder = where.get(found.scope)
+        raw_line = raw_text(folder / found.disk_file, found.line) if folder else ""
+        data["raw"] = raw_line
+        more = [line(), line((f"`engramdown why {found.id}` says where it comes from.", "dim"))]
+    output.result(data, [*views.full_lines(found, where, raw_line), *more])
+
+
+def _data(found: Found, where: Mapping[str, Path]) -> dict[str, Any]:
+    """Return a memory as JSON shows it, with whether it is kept, waits, or is retired."""
+    if isinstance(found, Archived):
+        return {"state": "archived", **views.archived_data(found, where)}
+    if isinstance(found, Proposal):
+        return {"state": "pending", **views.proposal_data(found, where)}
+    state = "pending" if found.file == PENDING else "kept"
+    return {"state": state, **views.entry_data(found, where)}
+
+
+def _show_at(place: Place, entry_id: str, rev: str) -> None:
+    """Show what an id or its beginning meant in the commit ``rev``, in the first scope that has it.
+
+    Raises:
+        GitError: There is no repository, or no such commit.
+        EntryNotFoundError: It meant nothing.
+        RefusalError: It meant several things, which are listed.
+    """
+    refused: EngramdownError | None = None
+    for scope, _ in roots(place):
+        try:
+            found, commit, state = _find(place, scope, entry_id, rev)
+            break
+        except (EntryNotFoundError, GitError) as error:
+            refused = refused or error
+    else:
+        assert refused is not None  # noqa: S101 - there is a scope
+        raise refused
+    output.result(
+        {**_data(found, {}), "commit": commit._asdict()},
+        [
+            line((f"As it was in {said.commit(commit)}: {commit.subject}", "dim"), hang=2),
+            line(),
+            *views.full_lines(found, {}, raw(state, found)),
+        ],
+    )
+
+
+def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[GitEntry, Commit, State]:
+    there = said.place_in_git(place, scope)
+    commit = there.repository.commit(rev)
+    state = there.at(commit)
+    try:
+        return find_in_state(state, entry_id, commit.short), commit, state
+    except AmbiguousIdError as error:
+        entries = [*state.kept.values(), *state.waiting.values()]
+        entries += [item.entry for item in state.archived.values()]
+        texts = {entry.id: views.one_line(entry.text) for entry in reversed(entries)}
+        more = [f"{each}  {texts[each]}" for each in error.matches]
+        raise RefusalError(views.ambiguous(entry_id), more) from error
+
+
+# ---- pages ----
 
 
 def is_page(name: str) -> bool:
@@ -261,7 +254,7 @@ def is_page(name: str) -> bool:
     return _file(name) in (SOUL, PROFILE)
 
 
-def show_page(place: Place, name: str, rev: str, *, as_json: bool) -> None:
+def _show_page(place: Place, name: str, rev: str) -> None:
     """Show a page, and which file it is.
 
     Raises:
@@ -269,15 +262,14 @@ def show_page(place: Place, name: str, rev: str, *, as_json: bool) -> None:
         RefusalError: There is none.
     """
     if rev:
-        raise click.UsageError(NO_TIME)
+        raise click.UsageError(
+            "--at shows a memory by its id; `git show REV:FILE` shows a page as it was"
+        )
     cortex = open_cortex(place)
-    page = _page_of(cortex, name)
-    if as_json:
-        output.print_json(_page_data(page))
-    elif page.is_there or page.also:
-        output.screen().show(_lines(page))
+    page = _page(cortex, name)
+    output.result(_page_data(page), _page_lines(page) if page.is_there or page.also else ())
     if not page.is_there and not page.also and not cortex.scopes.unread():
-        raise RefusalError(none(page))
+        raise RefusalError(_no_page(page))
 
 
 def edit_page(place: Place, name: str, words: str, *, as_json: bool, dry_run: bool) -> None:
@@ -288,25 +280,25 @@ def edit_page(place: Place, name: str, words: str, *, as_json: bool, dry_run: bo
         RefusalError: There is none.
     """
     if words:
-        raise click.UsageError(NO_TEXT)
-    before = _page(place, name)
+        raise click.UsageError("a page is edited in your editor; say what it is to say there")
+    before = _page(open_cortex(place), name)
     if before.path is None or not before.is_there:
-        raise RefusalError(none(before))
+        raise RefusalError(_no_page(before))
     if not dry_run:
-        edit_file(before.path, instead(before))
+        edit_file(before.path, f"change {before.path} yourself")
     # Opened again, so that what was changed is taken in.
-    after = before if dry_run else _page(place, name)
+    after = before if dry_run else _page(open_cortex(place), name)
     changed = after != before
     if as_json:
         extra = {"dry_run": True} if dry_run else {}
         output.print_json({**_page_data(after), "changed": changed, **extra})
     elif dry_run:
-        output.screen().show([whole(opens(before))])
+        output.show([whole(f"Would open {before.path}")])
     elif changed:
-        output.screen().show([whole((page_changed(after), "good"))])
-        output.screen().show(diff_who(before.text, after.text, before.path.name))
+        head = whole((f"Changed {after.path}; running sessions go on as they began", "good"))
+        output.show([head, *diff(before.text, after.text, before.path.name)])
     else:
-        output.screen().show([line(UNCHANGED)])
+        output.show([line(views.UNCHANGED)])
 
 
 def _file(name: str) -> str:
@@ -314,102 +306,54 @@ def _file(name: str) -> str:
     return meant(lowered if lowered.endswith(".md") else f"{lowered}.md")
 
 
-def _page(place: Place, name: str) -> Page:
-    return _page_of(open_cortex(place), name)
-
-
-def _page_of(cortex: Cortex, name: str) -> Page:
+def _page(cortex: Cortex, name: str) -> Page:
     pages = cortex.context.identity().pages
     return pages[0 if _file(name) == SOUL else 1]
 
 
-def _lines(page: Page) -> Iterator[Line]:
-    if page.is_there:
-        yield whole((str(page.path), "where"))
-        yield line((where(page), "dim"))
-        yield line()
-        yield whole(page.text.rstrip("\r\n"))
-    if page.also:
-        yield line()
-        yield from (whole((also(path), "where")) for path in page.also)
-    if page.aside:
-        yield line()
-        yield from (whole((aside(page, file), "warn")) for file in page.aside)
-
-
-def _page_data(page: Page) -> dict[str, Any]:
-    return {
-        "state": "page",
-        "name": page.name,
-        "scope": page.scope,
-        "path": str(page.path or ""),
-        "is_there": page.is_there,
-        "text": page.text,
-        "also_used": [str(path) for path in page.also],
-        "not_used": [{"path": str(file.path), "why": file.why} for file in page.aside],
-    }
-
-
-NO_TEXT: Final = "a page is edited in your editor; say what it is to say there"
-NO_TIME: Final = "--at shows a memory by its id; `git show REV:FILE` shows a page as it was"
-UNCHANGED: Final = "Nothing changed."
-_WHO: Final = {"soul": "the assistant is", "profile": "you are"}
-_NEXT: Final = {"soul": "", "profile": ', or begin with `engramdown remember "My name is ..."`'}
-_WHY: Final = {
-    "spelling": "another file of that name is",
-    "empty": "it is empty",
-    "waits": "it came with git and waits for `engramdown review`",
-    "unreadable": "it cannot be read, or is a link that leaves the project",
-}
-_SCOPE: Final = {"soul": "the project's comes first", "profile": "a project has no profile"}
-
-
-def none(page: Page) -> str:
+def _no_page(page: Page) -> str:
     """Say that there is no page, and where to begin one."""
     if page.path is None:
         return f"no file tells who {_WHO[page.name]}: this store has none"
     return f"no file tells who {_WHO[page.name]}; create {page.path}{_NEXT[page.name]}"
 
 
-def where(page: Page) -> str:
-    """Say for whom a page holds."""
-    return f"who {_WHO[page.name]}, for {messages.SCOPE_NAMES[page.scope]}"
+def _page_lines(page: Page) -> Iterator[Line]:
+    if page.is_there:
+        yield whole((str(page.path), "where"))
+        whose = messages.SCOPE_NAMES[page.scope]
+        yield line((f"who {_WHO[page.name]}, for {whose}", "dim"))
+        yield line()
+        yield whole(page.text.rstrip("\r\n"))
+    if page.also:
+        yield line()
+        yield from (whole((f"also used: {path}", "where")) for path in page.also)
+    if page.aside:
+        yield line()
+    for file in page.aside:
+        why_not = _SCOPE[page.name] if file.why == "scope" else _WHY[file.why]
+        yield whole((f"not used: {file.path} ({why_not})", "warn"))
 
 
-def aside(page: Page, file: Aside) -> str:
-    """Say that a file is not used, and why."""
-    why = _SCOPE[page.name] if file.why == "scope" else _WHY[file.why]
-    return f"not used: {file.path} ({why})"
+def _page_data(page: Page) -> dict[str, Any]:
+    return {
+        "state": "page",
+        **pick(page, "name scope"),
+        "path": str(page.path or ""),
+        **pick(page, "is_there text"),
+        "also_used": [str(path) for path in page.also],
+        "not_used": [{"path": str(file.path), "why": file.why} for file in page.aside],
+    }
 
 
-def also(path: Path) -> str:
-    """Say that another file is used as well."""
-    return f"also used: {path}"
-
-
-def instead(page: Page) -> str:
-    """Say what to do where no editor can run."""
-    return f"change {page.path} yourself"
-
-
-def opens(page: Page) -> str:
-    """Say which file an editor would be given."""
-    return f"Would open {page.path}"
-
-
-def page_changed(page: Page) -> str:
-    """Say that a page was changed."""
-    return f"Changed {page.path}; running sessions go on as they began"
-
-
-_SHOWN: Final = 300
+# ---- where it comes from ----
 
 
 @click.command()
 @id_argument
 @json_option
 @pass_place
-def why(place: Place, /, *, entry_id: str, as_json: bool) -> None:
+def why(place: Place, /, *, entry_id: str, **_: object) -> None:
     """Say where a memory comes from: who said it, what taught it, each step since.
 
     ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory. It
@@ -419,13 +363,7 @@ def why(place: Place, /, *, entry_id: str, as_json: bool) -> None:
     cortex = open_cortex(place)
     found = find_anywhere(cortex, entry_id)
     known = cortex.why(found.entry.id if isinstance(found, Archived) else found.id)
-    if as_json:
-        output.print_json(_why_data(cortex, known))
-    else:
-        output.screen().show(_why_lines(known))
-
-
-# ---- telling ----
+    output.result(_why_data(known, folders(cortex)), _why_lines(known))
 
 
 def _why_lines(known: Why) -> Iterator[Line]:
@@ -434,109 +372,101 @@ def _why_lines(known: Why) -> Iterator[Line]:
     engram = entry.engram if isinstance(entry, Proposal) else entry
     yield line((engram.text, "strong"), *views.beside(entry.comments))
     yield line()
-    if known.is_ours:
-        yield line(said.whence(engram.source, engram.basis, engram.origin))
-    else:
-        yield line(said.SOMEBODY_ELSES)
-    yield line(_state(found))
-    yield from map(line, _facts(known))
-    yield from (row for taught in known.taught for row in _taught_lines(taught))
+    yield from map(line, _facts(known, engram))
+    for taught in known.taught:
+        yield from _taught_lines(taught)
     if known.made_of:
         yield line()
-        yield line((MADE_OF, "strong"))
+        yield line(("It stands for", "strong"))
         yield from views.archived_lines(known.made_of)
     for step, scope in known.steps:
         yield line()
-        yield from step_lines(step, scope)
+        yield from said.step_lines(step, scope)
 
 
-def _state(found: Known) -> str:
+def _facts(known: Why, engram: Engram | Entry) -> Iterator[str]:
+    """Yield what is known, a sentence each."""
+    found, brought = known.found, known.brought
+    if known.is_ours:
+        yield said.whence(engram.source, engram.basis, engram.origin)
+    else:
+        yield "It came with git: nobody here said or confirmed it."
     if isinstance(found, Entry):
-        return said.stands_in(place_of(found), found.scope)
-    if isinstance(found, Proposal):
-        return said.waits_in(found)
-    return said.retired(found)
-
-
-def _facts(known: Why) -> Iterator[str]:
-    """Yield what else is known, a sentence each."""
-    if isinstance(known.found, Entry) and is_address(known.found.id) and known.is_ours:
-        yield said.BY_HAND
+        yield f"It stands in {views.place(found)}, for {messages.SCOPE_NAMES[found.scope]}."
+    else:
+        yield said.waits_in(found) if isinstance(found, Proposal) else said.retired(found)
+    if isinstance(found, Entry) and is_address(found.id) and known.is_ours:
+        yield "A person wrote this line by hand: it is theirs, and no automatic job touches it."
     elif not known.steps:
-        yield said.NO_STEPS
-    if known.waited and not isinstance(known.found, Proposal):
-        yield waited(known.waited)
-    yield brought(known.brought, by_git=_came_by_git(known))
-
-
-def _came_by_git(known: Why) -> bool:
-    first = known.first
-    return first.step.op == "checkout" if first else not known.steps
+        yield "The journal has no step about it: it came with the file."
+    if known.waited and not isinstance(found, Proposal):
+        yield f"It waited for you first, because: {known.waited}."
+    if brought.commit is None:
+        is_sentence = brought.problem.startswith("is ")
+        yield f"It {brought.problem}." if is_sentence else f"git: {brought.problem}"
+        return
+    by_git = known.first.step.op == "checkout" if known.first else not known.steps
+    how = "It came with commit" if by_git else "It is in git since commit"
+    more = "; what was before was not fetched" if brought.shallow else ""
+    yield f"{how} {said.commit(brought.commit)}: {brought.commit.subject}{more}"
 
 
 def _taught_lines(taught: Taught) -> Iterator[Line]:
+    source = f", imported from {taught.source}" if taught.source else ""
     yield line()
-    yield line((said_in(taught), "strong"))
+    yield line((f"Learned in {taught.pointer}{source}", "strong"))
     if taught.said is None:
-        yield line((PROBLEMS[taught.problem], "warn"), indent=2)
+        yield line((_PROBLEMS[taught.problem], "warn"), indent=2)
         return
-    for each in taught.before:
-        yield from _said_lines(taught.pointer.session, each)
-    yield from _said_lines(taught.pointer.session, taught.said, marked=True)
-    for each in taught.after:
-        yield from _said_lines(taught.pointer.session, each)
+    for each in (*taught.before, taught.said, *taught.after):
+        yield from _said_lines(taught.pointer.session, each, marked=each is taught.said)
 
 
-def _said_lines(session: str, each: Said, *, marked: bool = False) -> Iterator[Line]:
+def _said_lines(session: str, each: Said, *, marked: bool) -> Iterator[Line]:
     episode = each.episode
     yield line(
         ("> " if marked else "  ", "warn"),
         (f"#{episode.seq}", "id"),
         "  ",
-        (log_show.speaker(episode), "strong" if marked else "dim"),
+        (log_show.speaks(episode.role, episode.name), "strong" if marked else "dim"),
         (f"  {local(episode.at):%Y-%m-%d %H:%M}", "dim"),
         hang=4,
     )
     if each.hidden:
-        yield line((HIDDEN[each.hidden], "warn"), indent=4)
+        yield line((_HIDDEN[each.hidden], "warn"), indent=4)
     elif marked:
         yield line(episode.text.rstrip("\n"), indent=4)
-        left = (episode.cut or 0) - len(episode.text)
-        if left > 0:
-            pointer = str(Pointer(session, episode.seq)) if episode.payload else ""
-            yield line((log_show.cut_off(left, pointer), "dim"), indent=4)
+        yield from log_show.cut_lines(episode, session, indent=4)
     else:
         text = views.one_line(episode.text)
         more = "…" if len(text) > _SHOWN else ""
         yield line((f"{text[:_SHOWN]}{more}", "dim"), indent=4)
 
 
-# ---- for programs ----
-
-
-def _why_data(cortex: Cortex, known: Why) -> dict[str, Any]:
-    where = folders(cortex)
-    found = known.found
-    if isinstance(found, Proposal):
-        data = {"state": "pending", **views.proposal_data(found, where)}
-    elif isinstance(found, Entry):
-        by_hand = is_address(found.id)
-        data = {"state": "kept", "by_hand": by_hand, **views.entry_data(found, where)}
-    else:
-        data = {"state": "archived", **views.archived_data(found, where)}
-    first = known.first
-    brought = known.brought
+def _why_data(known: Why, where: Mapping[str, Path]) -> dict[str, Any]:
+    found, brought = known.found, known.brought
+    data = _data(found, where)
+    if isinstance(found, Entry):
+        data = {"state": "kept", "by_hand": is_address(found.id), **data}
+    step = known.first.step if known.first else None
+    receipt = {
+        "step": step.id if step else "",
+        **{name: getattr(step, name, "") for name in ("op", "by", "why", "at")},
+        "waited": known.waited,
+    }
     return {
         **data,
-        "receipt": {
-            "step": first.step.id if first else "",
-            "op": first.step.op if first else "",
-            "by": first.step.by if first else "",
-            "why": first.step.why if first else "",
-            "at": first.step.at if first else "",
-            "waited": known.waited,
-        },
-        "taught": [_taught_data(taught) for taught in known.taught],
+        "receipt": receipt,
+        "taught": [
+            {
+                "pointer": str(taught.pointer),
+                **pick(taught, "problem source"),
+                "line": _said_data(taught.said) if taught.said else None,
+                "before": list(map(_said_data, taught.before)),
+                "after": list(map(_said_data, taught.after)),
+            }
+            for taught in known.taught
+        ],
         "made_of": [views.archived_data(item, where) for item in known.made_of],
         "commit": brought.commit._asdict() if brought.commit else None,
         "no_commit": brought.problem,
@@ -545,60 +475,7 @@ def _why_data(cortex: Cortex, known: Why) -> dict[str, Any]:
     }
 
 
-def _taught_data(taught: Taught) -> dict[str, Any]:
-    return {
-        "pointer": str(taught.pointer),
-        "problem": taught.problem,
-        "source": taught.source,
-        "line": _said_data(taught.said) if taught.said else None,
-        "before": _all_data(taught.before),
-        "after": _all_data(taught.after),
-    }
-
-
-def _all_data(lines: Iterable[Said]) -> list[dict[str, Any]]:
-    return [_said_data(each) for each in lines]
-
-
 def _said_data(each: Said) -> dict[str, Any]:
     episode = each.episode
-    return {
-        "seq": episode.seq,
-        "time": episode.ts,
-        **pick(episode, "role name text cut"),
-        "hidden": each.hidden,
-    }
-
-
-MADE_OF: Final = "It stands for"
-PROBLEMS: Final[Mapping[str, str]] = {
-    "no-session": "This transcript is not here: it was purged, or is on another machine.",
-    "no-line": "The transcript is here, but has no line of this number.",
-    "unreadable": "The transcript cannot be read; `engramdown doctor` says why.",
-}
-"""Why there is no line, by the code of it."""
-HIDDEN: Final[Mapping[str, str]] = {
-    "redacted": "(redacted)",
-    "excluded": "(excluded from memory; `engramdown log show` shows it)",
-}
-"""Why a line is not shown, by the code of it."""
-
-
-def waited(reason: str) -> str:
-    """Say that a person was asked first, and why."""
-    return f"It waited for you first, because: {reason}."
-
-
-def brought(item: Brought, *, by_git: bool) -> str:
-    """Say which commit brought a memory, or why there is none."""
-    if item.commit is None:
-        return f"It {item.problem}." if item.problem.startswith("is ") else f"git: {item.problem}"
-    how = "It came with commit" if by_git else "It is in git since commit"
-    more = "; what was before was not fetched" if item.shallow else ""
-    return f"{how} {commit(item.commit)}: {item.commit.subject}{more}"
-
-
-def said_in(taught: Taught) -> str:
-    """Name the line that taught a memory, and the program that it was imported from."""
-    source = f", imported from {taught.source}" if taught.source else ""
-    return f"Learned in {taught.pointer}{source}"
+    more = {**pick(episode, "role name text cut"), "hidden": each.hidden}
+    return {"seq": episode.seq, "time": episode.ts, **more}

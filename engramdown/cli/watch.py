@@ -12,7 +12,7 @@ import queue
 import select
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -36,6 +36,8 @@ _PAUSE: Final = 2.0
 """Seconds between two looks at whether anybody still reads."""
 _MOST: Final = 20
 """How many changes of one burst a person is shown."""
+_MOST_SHOWN: Final = 240
+"""How many characters of a text are shown."""
 _STYLES: Final = {"forgot": "bad", "declined": "bad", "asked": "warn", "edited": "dim"}
 _ASIDE: Final = frozenset({"trouble", "mended", "remark"})
 
@@ -58,7 +60,8 @@ def watch(place: Place, /, *, as_json: bool) -> None:
             with contextlib.suppress(queue.Empty):
                 _print(cortex, told.get(timeout=_PAUSE), as_json=as_json)
     if not watching.is_running and watching.trouble:
-        raise RefusalError(ended(watching.trouble))
+        again = "start it again, and `engramdown doctor` if it ends again"
+        raise RefusalError(f"watching ended: {watching.trouble}; {again}")
     raise BrokenPipeError
 
 
@@ -68,47 +71,56 @@ def _print(cortex: Cortex, news: Sequence[News], *, as_json: bool) -> None:
         for item in news:
             click.echo(json.dumps(news_data(item, where)))
     else:
-        _begin([item for item in news if item.what == "watching"])
+        begun = [
+            f"watching {Path(item.text)} ({messages.SCOPE_NAMES[item.scope]})"
+            for item in news
+            if item.what == "watching"
+        ]
+        if begun and process.is_terminal(sys.stdout):
+            shown = [line((text, "dim"), hang=4) for text in (*begun, "Ctrl-C stops.")]
+            output.show_fast([*shown, line()])
+        else:
+            for text in begun:
+                output.note(text)
         for item in news:
             if item.what in _ASIDE:
-                output.note(aside(item))
+                output.note(f"no longer: {item.text}" if item.what == "mended" else item.text)
         changes = [item for item in news if item.what not in (*_ASIDE, "watching")]
-        output.fast_screen().show(_lines(changes))
+        output.show_fast(_lines(changes))
     process.flush()
-
-
-def _begin(scopes: Sequence[News]) -> None:
-    """Say what is watched, if it begins."""
-    lines = [watching(item.scope, Path(item.text)) for item in scopes]
-    if lines and process.is_terminal(sys.stdout):
-        shown = [line((text, "dim"), hang=4) for text in (*lines, HINT)]
-        output.fast_screen().show([*shown, line()])
-    else:
-        for text in lines:
-            output.note(text)
 
 
 def _lines(news: Sequence[News]) -> Iterator[Line]:
     for item in news[:_MOST]:
+        try:
+            time = f"{local(datetime.fromisoformat(item.at)):%H:%M:%S}"
+        except ValueError:
+            time = item.at
+        text = " ".join(item.text.split()) or item.file
+        if len(text) > _MOST_SHOWN:
+            text = f"{text[: _MOST_SHOWN - 1]}…"
         yield line(
-            (f"{_time(item.at)}  ", "dim"),
-            (verb(item), _STYLES.get(item.what, "good")),
-            f": {about(item)}",
+            (f"{time}  ", "dim"),
+            (item.what.capitalize(), _STYLES.get(item.what, "good")),
+            f": {text}",
             *beside(item.comments),
             " ",
-            (place(item), "where"),
+            (_place(item), "where"),
             hang=4,
         )
     if len(news) > _MOST:
-        yield line((more(len(news) - _MOST), "dim"), indent=4)
+        more = len(news) - _MOST
+        yield line((f"... and {more} more; `engramdown history` shows all", "dim"), indent=4)
 
 
-def _time(at: str) -> str:
-    """Return a moment of the journal as the person's clock shows it, to the second."""
-    try:
-        return local(datetime.fromisoformat(at)).strftime("%H:%M:%S")
-    except ValueError:
-        return at
+def _place(item: News) -> str:
+    """Say what kind of memory it is, if no lesson, where it stands, its id, and who did it."""
+    file = f"{item.file}:{item.line}" if item.line else item.file
+    scope = "global" if item.scope == "global" else ""
+    where = f"{scope} {file}".strip() if item.text else scope
+    kind = item.kind if item.kind != "lesson" else ""
+    parts = (kind, where, item.id and f"id {item.id}", messages.BY_NAMES.get(item.by, item.by))
+    return f"({', '.join(part for part in parts if part)})"
 
 
 @contextlib.contextmanager
@@ -135,61 +147,3 @@ def _is_closed(stream: TextIO) -> bool:
     except (OSError, ValueError):
         return False
     return bool(poll.poll(0))
-
-
-HINT: Final = "Ctrl-C stops."
-_VERBS: Final = {
-    "learned": "Learned",
-    "changed": "Changed",
-    "moved": "Moved",
-    "forgot": "Forgot",
-    "restored": "Restored",
-    "approved": "Approved",
-    "declined": "Declined",
-    "asked": "Asked",
-    "edited": "Edited",
-}
-_MOST_SHOWN: Final = 240
-"""How many characters of a text are shown."""
-
-
-def watching(scope: str, root: Path) -> str:
-    """Say which folder is watched."""
-    return f"watching {root} ({messages.SCOPE_NAMES[scope]})"
-
-
-def verb(item: News) -> str:
-    """Say in a word what happened."""
-    return _VERBS[item.what]
-
-
-def aside(item: News) -> str:
-    """Say what keeps memory from being looked at, and that it does not any more."""
-    return f"no longer: {item.text}" if item.what == "mended" else item.text
-
-
-def ended(trouble: str) -> str:
-    """Say that watching came to an end by itself."""
-    return f"watching ended: {trouble}; start it again, and `engramdown doctor` if it ends again"
-
-
-def about(item: News) -> str:
-    """Return what it is about, on one line; a long text is cut."""
-    text = " ".join(item.text.split()) or item.file
-    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
-
-
-def place(item: News) -> str:
-    """Say what kind of memory it is, if no lesson, where it stands, its id, and who did it."""
-    file = f"{item.file}:{item.line}" if item.line else item.file
-    scope = "global" if item.scope == "global" else ""
-    where = f"{scope} {file}".strip() if item.text else scope
-    kind = item.kind if item.kind != "lesson" else ""
-    who = messages.BY_NAMES.get(item.by, item.by)
-    parts: Iterable[str] = (kind, where, f"id {item.id}" if item.id else "", who)
-    return f"({', '.join(part for part in parts if part)})"
-
-
-def more(count: int) -> str:
-    """Say how many changes of a burst are not shown."""
-    return f"... and {count} more; `engramdown history` shows all"
