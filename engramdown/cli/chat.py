@@ -15,8 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,19 +23,19 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Session
-from engramdown.cli import chat_screen as said
 from engramdown.cli import output, process
 from engramdown.cli.access import Transcripts, open_quietly
 from engramdown.cli.commands import WordsCommand, complete_sessions, given, json_option, pass_place
-from engramdown.cli.layout import line
+from engramdown.cli.layout import line, whole
 from engramdown.cli.output import REFUSED, STOPPED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import read_stdin
 from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
+    from engramdown.cli.chat_room import Room
     from engramdown.cli.chat_screen import TurnScreen
-    from engramdown.integrations.chat import Address, Chat, Endpoint, Turn
+    from engramdown.integrations.chat import Address, Chat, Endpoint
 
 
 _MODES: Final = ("autopilot", "copilot", "off")
@@ -90,16 +89,26 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
     options = given()
     is_talk = not message and output.is_person()
     if is_talk and as_json:
-        raise click.UsageError(said.NEEDS_MESSAGE)
+        example = 'engramdown chat --json "Why is CI red?"'
+        raise click.UsageError(f"with --json a chat is one turn; give the message: {example}")
     place = place._replace(mode=options["mode"] or place.mode)
     cortex = open_quietly(place, "any")
     address = _address(cortex, options)
-    session_id = _session_id(cortex, options["session"]) if options["session"] else None
+    session_id = None
+    if options["session"]:
+        if cortex.episodes is None or not cortex.episodes.settings.enabled:
+            on = "a chat can only go on where conversations are recorded"
+            raise RefusalError(f"conversations are not recorded here; {on}")
+        session_id = Transcripts(cortex.episodes).find(options["session"])
     if not message and not is_talk and process.is_terminal(sys.stdin):
-        output.note(said.READS_ALL)
-    asked = "" if is_talk else _message(message)
+        output.note("type the message, then Ctrl-D: what is printed does not go to a terminal")
+    asked = ""
+    if not is_talk:
+        asked = " ".join(message) if message and message != ("-",) else read_stdin()
+        # Half a character cannot be sent.
+        asked = asked.encode("utf-8", "replace").decode("utf-8").strip()
     if not (is_talk or asked.strip()):
-        raise RefusalError(said.NOTHING_YET)
+        raise RefusalError("Nothing was said yet.")
 
     from engramdown.integrations.chat import Endpoint
 
@@ -156,54 +165,44 @@ def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
     if not name and settings.model.startswith(("openai/", "ollama/")):
         name, url = settings.model, url or settings.base_url
     if not name:
-        raise RefusalError(said.NO_MODEL)
+        raise RefusalError(
+            "name a model: --model ollama/llama3.2 for Ollama on this machine, "
+            "--model openai/gpt-4.1-mini for OpenAI, or set model under [consolidation] in the "
+            "global scope's config.toml"
+        )
     if not is_installed():
-        raise RefusalError(said.NOT_INSTALLED)
+        raise RefusalError("openai is not installed; run pip install 'engramdown[openai]'")
     try:
         address = address_of(name, url, os.environ)
     except AddressError as error:
         raise click.UsageError(str(error)) from error
     if not address.key:
-        raise RefusalError(said.no_key(address))
+        raise RefusalError(
+            f"{address.host} wants a key, and {address.wanted} is not set; "
+            f"run export {address.wanted}=… or name a server of your own with --base-url"
+        )
     return address
-
-
-def _session_id(cortex: Cortex, prefix: str) -> str:
-    if cortex.episodes is None or not cortex.episodes.settings.enabled:
-        raise RefusalError(said.cannot_go_on(said.NOT_KEPT))
-    return Transcripts(cortex.episodes).find(prefix)
 
 
 def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: TurnScreen) -> Chat:
     from engramdown.integrations.chat import BUDGET, Chat, ProjectFiles
 
     options = given()
-    root = _root(cortex)
-    toolbox = None if options["no_files"] or root is None else ProjectFiles(root)
+    roots = [store.root for store in cortex.scopes.stores if store.scope == "project"]
+    is_seen = not options["no_files"] and roots and roots[0].is_dir()
+    toolbox = ProjectFiles(roots[0].parent) if is_seen else None
     budget = options["budget"] or BUDGET
     return Chat(cortex, session, endpoint, screen, toolbox=toolbox, budget=budget)
-
-
-def _root(cortex: Cortex) -> Path | None:
-    """Return the folder of the project, if there is one."""
-    found = (store.root for store in cortex.scopes.stores if store.scope == "project")
-    root = next(found, None)
-    return root.parent if root is not None and root.is_dir() else None
-
-
-def _message(words: tuple[str, ...]) -> str:
-    text = " ".join(words) if words and words != ("-",) else read_stdin()
-    # Half a character cannot be sent.
-    return text.encode("utf-8", "replace").decode("utf-8").strip()
 
 
 # ---- one turn, or many ----
 
 
 def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) -> None:
+    from engramdown.cli.chat_room import failed, waits
     from engramdown.cli.chat_screen import PlainTurn, Silent, turn_screen
 
-    as_json = given()["as_json"]
+    as_json, address = given()["as_json"], endpoint.address
     screen: TurnScreen = Silent() if as_json else PlainTurn()
     if not as_json and process.is_terminal(sys.stdout):
         screen = turn_screen()
@@ -217,44 +216,26 @@ def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) ->
         output.note(notice)
     waiting = sum(proposal.id not in before for proposal in cortex.pending())
     if as_json:
-        output.print_json(_data(session, endpoint.address, turn, waiting))
-    if waiting and not as_json:
-        output.note(said.more_waits(waiting))
+        tokens = {"in": turn.tokens_in, "out": turn.tokens_out, "estimated": not turn.is_counted}
+        output.print_json(
+            {
+                "session": session.id,
+                "model": address.model,
+                "answer": turn.text,
+                "tools": list(turn.tools),
+                "tokens": tokens,
+                "waiting": waiting,
+                "outcome": turn.outcome or "ok",
+                "problem": turn.failed,
+            }
+        )
+    elif waiting:
+        output.note(f"{waits(waiting)} in pending.md; `engramdown review` decides")
     if turn.outcome == "stopped":
         raise Exit(STOPPED)
     if turn.outcome:
-        process.complain(said.failed(turn, endpoint.address))
+        process.complain(failed(turn, address))
         raise Exit(REFUSED)
-
-
-def _data(session: Session, address: Address, turn: Turn, waiting: int) -> dict[str, Any]:
-    return {
-        "session": session.id,
-        "model": address.model,
-        "answer": turn.text,
-        "tools": list(turn.tools),
-        "tokens": {
-            "in": turn.tokens_in,
-            "out": turn.tokens_out,
-            "estimated": not turn.is_counted,
-        },
-        "waiting": waiting,
-        "outcome": turn.outcome or "ok",
-        "problem": turn.failed,
-    }
-
-
-def _again(session: str, place: Place) -> str:
-    """Return the command that goes on with the session, by the options that this one was given."""
-    options, words = {**given(), "mode": place.mode}, ["engramdown"]
-    words += ["--project", str(place.project)] if place.project else []
-    words += ["--home", str(place.home)] if place.home else []
-    words += ["chat"]
-    for name in ("model", "base_url", "mode", "budget"):
-        words += [f"--{name.replace('_', '-')}", str(options[name])] if options[name] else []
-    words += ["--timeout", f"{options['timeout']:g}"] if options["timeout"] != _PATIENCE else []
-    words += ["--no-files"] if options["no_files"] else []
-    return shlex.join([*words, "--session", session])
 
 
 def _talk(cortex: Cortex, session: Session, endpoint: Endpoint, place: Place) -> None:
@@ -262,26 +243,38 @@ def _talk(cortex: Cortex, session: Session, endpoint: Endpoint, place: Place) ->
     from engramdown.cli.chat_screen import turn_screen
 
     screen = turn_screen()
-    began = _lines(cortex, session)
+    began = len(_transcript(cortex, session))
     talk = _chat(cortex, session, endpoint, screen)
     room = Room(cortex, session, talk, endpoint, screen=screen, place=place)
     try:
         room.run()
     finally:
         if room.turns:
-            told = _written(cortex, session, began)
-            again = _again(session.id, place) if session.id else ""
-            rows = said.left(again, room.turns, told, room.total)
-            # The last one is to be copied.
-            shown = [line((row, "dim"))._replace(whole=row is rows[-1]) for row in rows]
-            output.screen().show(shown)
+            output.show([line((_left(cortex, session, room, began), "dim"))])
+            if session.id:
+                # To be copied.
+                output.show([whole((f"Go on with: {_again(session.id, place)}", "dim"))])
         else:
-            output.screen().show([line((said.ENDED, "dim"))])
+            output.show([line(("Nothing was said, so nothing is kept.", "dim"))])
 
 
-def _lines(cortex: Cortex, session: Session) -> int:
-    """Return how many lines the transcript has."""
-    return len(_transcript(cortex, session))
+def _left(cortex: Cortex, session: Session, room: Room, began: int) -> str:
+    """Say what a conversation leaves, whose lines begin at ``began``."""
+    from engramdown.cli.chat_room import waits
+
+    lines = _transcript(cortex, session)[began:]
+    written = [each.meta for each in lines if each.role == "memory_write" and each.meta]
+    done = Counter(str(meta.get("action")) for meta in written)
+    verbs = (("encoded", "remembered"), ("forgotten", "forgotten"), ("queued", "proposed"))
+    parts = [f"{done[key]} {verb}" for key, verb in verbs if done[key]]
+    with suppress(StoreError):
+        waiting = len(cortex.pending())
+        parts += [f"{waits(waiting)} in pending.md"] if waiting else []
+    total = room.total
+    about = "" if total.is_counted else "about "
+    used = f"{about}{total.tokens_in:,} tokens in, {total.tokens_out:,} out"
+    count = "1 turn" if room.turns == 1 else f"{room.turns} turns"
+    return f"{count}, {', '.join(parts) or 'nothing new to remember'}; {used}."
 
 
 def _transcript(cortex: Cortex, session: Session) -> list[Any]:
@@ -291,13 +284,14 @@ def _transcript(cortex: Cortex, session: Session) -> list[Any]:
         return []
 
 
-def _written(cortex: Cortex, session: Session, began: int) -> dict[str, int]:
-    """Return what became of memory in this conversation, by how it ended, and what waits."""
-    lines = _transcript(cortex, session)[began:]
-    done = Counter(
-        str(each.meta.get("action")) for each in lines if each.role == "memory_write" and each.meta
-    )
-    try:
-        return {**done, "waits": len(cortex.pending())}
-    except StoreError:
-        return {**done}
+def _again(session: str, place: Place) -> str:
+    """Return the command that goes on with the session, by the options that this one was given."""
+    from engramdown.cli.chat_room import place_options
+
+    options, words = {**given(), "mode": place.mode}, ["engramdown"]
+    words += [*place_options(place, ""), "chat"]
+    for name in ("model", "base_url", "mode", "budget"):
+        words += [f"--{name.replace('_', '-')}", str(options[name])] if options[name] else []
+    words += ["--timeout", f"{options['timeout']:g}"] if options["timeout"] != _PATIENCE else []
+    words += ["--no-files"] if options["no_files"] else []
+    return shlex.join([*words, "--session", session])

@@ -13,17 +13,16 @@ import select
 import shlex
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from engramdown import Cortex, Proposal, Session
-from engramdown.cli import chat_screen as said
+from engramdown import Cortex, Session
 from engramdown.cli import log_summaries, output, process
 from engramdown.cli.chat_screen import TurnScreen, shown_again
 from engramdown.cli.context import explained
-from engramdown.cli.layout import Line, line, table
+from engramdown.cli.layout import Line, line, table, whole
 from engramdown.cli.output import RefusalError
 from engramdown.cli.review import Walk
 from engramdown.cli.views import hit_lines
@@ -35,7 +34,6 @@ from engramdown.secrets import redact
 if TYPE_CHECKING:
     from engramdown.cli.process import Place
     from engramdown.integrations.chat import Address
-    from engramdown.models import InstructorModel
 
 
 _COMMAND: Final = re.compile(r"/[a-z]+(?=\s|\Z)")
@@ -45,6 +43,24 @@ _AT_ONCE: Final = 0.05
 _OURS: Final = ("review", "remember", "recall", "forget", "undo", "sleep")
 # Takes all that follows as one text, which may begin with a dash.
 _TEXTS: Final = ("remember", "recall")
+_BY_RULES: Final = "--without-model"
+# Who asks for it wants to see something gone: fewer of the newest are left alone than by itself.
+_TAIL: Final = 4
+_PROMPT: Final = "> "
+_GOES_ON: Final = "… "
+_STOPPED: Final = "Stopped; the conversation goes on."
+_HELP: Final = (
+    ("/memory", "what the model sees of memory, where it stands, and what it costs"),
+    ("/review", "decide on what waits in pending.md"),
+    ("/remember", "remember something: /remember Always use uv"),
+    ("/recall", "search memory: /recall package manager"),
+    ("/forget", "retire a memory by its id"),
+    ("/undo", "reverse the last change of memory"),
+    ("/compact", "summarise the older part of this conversation; with --without-model by rules"),
+    ("/sleep", "learn from finished sessions, and tidy memory"),
+    ("/help", "this list"),
+    ("/quit", "end the conversation; Ctrl-D and Ctrl-C do, too"),
+)
 
 
 class Room:
@@ -72,21 +88,27 @@ class Room:
         self._endpoint = endpoint
         self._screen = screen
         self._place = place
-        self._asking = Confirmations(cortex, session)
+        # Of what waits already nobody is asked: the command /review does that.
+        self._known = {proposal.id for proposal in session.confirmations()}
         self._told: set[str] = set()
         self._is_degraded = False
         self.total = Turn()
         self.turns = 0
-        self._does: Final[dict[str, Callable[[str], object]]] = {
-            "/help": self._help,
-            "/memory": self._memory,
-            "/compact": self._compact,
-            **{f"/{name}": self._ours(name) for name in _OURS},
-        }
 
     def run(self) -> None:
         """Talk until the person ends it."""
-        self._greet()
+        address, session = self._endpoint.address, self._session
+        where = f"session {session.id}" if session.id else "not recorded"
+        hello = f"{address.model} at {address.host} · {where} · {self._cortex.mode}"
+        count = len(self._cortex.pending())
+        asked = f"{waits(count)} in pending.md: /review decides. " if count else ""
+        begin = f"{asked}/help lists the commands, Ctrl-D ends."
+        output.show([line((hello, "strong")), line((begin, "dim"))])
+        arrivals = len(session.news())
+        if arrivals:
+            what = "1 thing" if arrivals == 1 else f"{arrivals} things"
+            note(f"{what} in memory came with git; /review lists what it is")
+        self._tell()
         # What takes half a second is loaded while the person types.
         threading.Thread(target=self._warm_up, name="engramdown-chat", daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt, EOFError):
@@ -97,55 +119,60 @@ class Room:
                 if found:
                     self._command(found[0], text[found.end() :].strip())
                 else:
-                    self.answer(text.strip())
+                    self._answer(text.strip())
             return
         click.echo()
 
-    def answer(self, message: str) -> Turn:
+    def _answer(self, message: str) -> None:
         """Let the model answer, tell what is to be told, and ask what is to be asked."""
         try:
             turn = self._chat.turn(message)
         finally:
             self._screen.finish()
         self.turns += 1
-        self.total = added(self.total, turn)
+        self.total = Turn(
+            tools=(*self.total.tools, *turn.tools),
+            tokens_in=self.total.tokens_in + turn.tokens_in,
+            tokens_out=self.total.tokens_out + turn.tokens_out,
+            is_counted=self.total.is_counted and turn.is_counted,
+        )
         if turn.outcome == "stopped":
-            click.echo(said.STOPPED)
+            click.echo(_STOPPED)
         elif turn.outcome:
-            complain(said.failed(turn, self._endpoint.address))
+            complain(failed(turn, self._endpoint.address))
         self._tell()
         self._ask()
-        return turn
 
     def _ask(self) -> None:
-        """Ask what is to be asked; where that cannot be read, say so."""
+        """Ask about what is new, until all is decided or a person says later."""
         try:
-            self._asking.ask()
+            found = self._session.confirmations()
+            waiting = [proposal for proposal in found if proposal.id not in self._known]
+            self._known |= {proposal.id for proposal in waiting}
+            if waiting:
+                what = "This is" if len(waiting) == 1 else f"These {len(waiting)} are"
+                output.show([line(), line((f"{what} for you to decide:", "strong"))])
+                together = self._cortex.review.resolve_all
+                walk = Walk(self._session.resolve, together, _pass_over, goes_on=True)
+                walk.through(waiting)
         except (EngramdownError, OSError) as error:
             complain(str(error))
-
-    def _greet(self) -> None:
-        rows = [
-            line(
-                (said.hello(self._endpoint.address, self._session.id, self._cortex.mode), "strong")
-            ),
-            line((said.waits(len(self._cortex.pending())), "dim")),
-        ]
-        output.screen().show(rows)
-        arrivals = self._session.news()
-        if arrivals:
-            note(said.came_with_git(len(arrivals)))
-        self._tell()
 
     def _tell(self) -> None:
         """Say on stderr what a person should know, each thing once."""
         notes = [*self._cortex.scopes.notices()]
         if self._session.degraded and not self._is_degraded:
             self._is_degraded = True
-            notes.append(said.not_recorded(self._session.degraded))
-        notes += [said.NO_TOOLS] if "tools" in self._endpoint.lacking else []
+            notes.append(f"what is said is not recorded: {self._session.degraded}")
+        if "tools" in self._endpoint.lacking:
+            notes.append(
+                "this model calls no tools: it sees what is remembered, and can neither search "
+                "nor add to it"
+            )
         done = self._session.compacted
-        notes += [said.compacted(done.messages)] if done is not None and done.gists else []
+        if done is not None and done.gists:
+            what = "1 message is" if done.messages == 1 else f"{done.messages:,} messages are"
+            notes.append(f"{what} summarised now, and their words kept")
         for each in notes:
             if each not in self._told:
                 self._told.add(each)
@@ -160,109 +187,152 @@ class Room:
 
     def _typed(self) -> Iterator[str]:
         """Yield what the person types, message by message."""
-        _set_up_readline(self._earlier())
+        self._set_up_readline()
         while True:
             click.echo()
             try:
                 with shown_again(_prompt_again):
                     text = _read()
             except UnicodeDecodeError:
-                complain(said.NOT_READ)
+                complain("that was no text in the terminal's encoding; nothing was sent")
                 continue
             if text.strip():
                 yield text
 
-    def _earlier(self) -> list[str]:
-        """Return what the user said before in this conversation, for the arrow keys."""
-        if self._cortex.episodes is None or not self._session.id:
-            return []
+    def _set_up_readline(self) -> None:
+        """Let the arrow keys work, and what is pasted stay together, where the system can."""
         try:
-            lines = self._cortex.episodes.session(self._session.id).episodes
-        except (EngramdownError, OSError):
-            return []
-        return [each.text for each in lines if each.role == "user" and "\n" not in each.text]
+            import readline
+        except ImportError:
+            return
+        with contextlib.suppress(EngramdownError, OSError):
+            if self._cortex.episodes is not None and self._session.id:
+                # What the user said before in this conversation.
+                for each in self._cortex.episodes.session(self._session.id).episodes:
+                    if each.role == "user" and "\n" not in each.text:
+                        readline.add_history(each.text)
+        if "libedit" not in (readline.__doc__ or ""):
+            readline.parse_and_bind("set enable-bracketed-paste on")
 
     # ---- commands ----
 
     def _command(self, name: str, rest: str) -> None:
-        do = self._does.get(name)
-        if do is None:
-            complain(said.no_command(name))
-            return
         try:
-            do(rest)
+            self._do(name, rest)
         except click.ClickException as error:
             complain(error.format_message())
         except (EngramdownError, OSError) as error:
             complain(str(error))
         except KeyboardInterrupt:
-            click.echo(said.STOPPED)
+            click.echo(_STOPPED)
         if name == "/review":
             with contextlib.suppress(EngramdownError):  # whoever asks next is told
-                self._asking.pass_over()
+                # A person has just looked at what waits.
+                self._known |= {proposal.id for proposal in self._session.confirmations()}
         self._tell()
         self._ask()
 
-    def _help(self, rest: str) -> None:
-        del rest
-        rows = [*table(said.help_rows(), ("strong",)), line((said.MORE_LINES, "dim"))]
-        output.screen().show(rows)
+    def _do(self, name: str, rest: str) -> None:
+        """Do what a command says.
 
-    def _memory(self, rest: str) -> None:
-        del rest
-
-        output.screen().show(memory_lines(self._cortex, self._session, self._chat))
-
-    def _compact(self, rest: str) -> None:
-        compact(self._cortex, self._session, self._endpoint.address, rest)
-
-    def _ours(self, name: str) -> Callable[[str], object]:
-        def run(rest: str) -> None:
+        Raises:
+            RefusalError: If there is no such command, or its words cannot be read.
+        """
+        if name == "/help":
+            more = "A line that ends with \\ goes on below; what is pasted is one message."
+            output.show([*table(_HELP, ("strong",)), line((more, "dim"))])
+        elif name == "/memory":
+            output.show(self._memory_lines())
+        elif name == "/compact":
+            self._compact(rest)
+        elif name.removeprefix("/") in _OURS:
             # Imported here: it imports what is imported here.
             from engramdown.cli.main import main
 
-            words = ["--", rest] if name in _TEXTS and rest else _words(rest)
-            main([*place_options(self._place, self._cortex.mode), name, *words])
+            own = name.removeprefix("/")
+            try:
+                words = ["--", rest] if own in _TEXTS and rest else shlex.split(rest)
+            except ValueError as error:
+                raise RefusalError(f"{rest!r} cannot be read as words: {error}") from error
+            main([*place_options(self._place, self._cortex.mode), own, *words])
+        else:
+            sent = "What begins with a space is sent as it is"
+            raise RefusalError(f"no command {name}; /help lists them. {sent}")
 
-        return run
+    def _memory_lines(self) -> Iterator[Line]:
+        """Yield what the model sees of memory, where it stands, and what it costs.
 
+        Raises:
+            StoreError: If memory cannot be read.
+        """
+        overhead, budget = self._chat.overhead, self._chat.budget
+        made = self._session.build_context(max(budget - overhead, 0))
+        shown = [section for section in made.sections if section.shown]
+        for section in shown:
+            yield line((section.heading.removeprefix("## "), "where"))
+            yield from hit_lines(section.shown)
+            yield line()
+        if not shown:
+            yield line("Nothing is remembered here yet; /remember begins.")
+            yield line()
+        yield from explained(made)
+        cost = (
+            f"The tools and our instructions cost {overhead:,} tokens more; the budget for all is "
+            f"{budget:,}: --budget sets it."
+        )
+        yield line((cost, "dim"))
+        for store in self._cortex.scopes.stores:
+            if store.memory.is_dir():
+                yield whole((f"It stands in {store.memory}; edit it with any editor.", "dim"))
 
-def added(total: Turn, turn: Turn) -> Turn:
-    """Return a turn that stands for two."""
-    return Turn(
-        tools=(*total.tools, *turn.tools),
-        tokens_in=total.tokens_in + turn.tokens_in,
-        tokens_out=total.tokens_out + turn.tokens_out,
-        is_counted=total.is_counted and turn.is_counted,
-    )
+    def _compact(self, rest: str) -> None:
+        """Summarise the older part of a conversation, by the model that is set, or that talks.
+
+        Raises:
+            RefusalError: If there is nothing to summarise, or it could not be.
+        """
+        if rest not in ("", _BY_RULES):
+            raise RefusalError(f"/compact takes nothing, or {_BY_RULES}; {rest!r} is neither")
+        scopes = self._cortex.scopes
+        before = scopes.model
+        try:
+            if not rest:
+                name = scopes.settings.consolidation.model
+                if not name:
+                    # Imported here: it is rarely asked.
+                    from engramdown.models import InstructorModel
+
+                    address = self._endpoint.address
+                    name = address.model
+                    kind = "ollama" if address.name.startswith("ollama/") else "openai"
+                    own = "" if address.wanted == OPENAI_KEY else address.url
+                    scopes.model = InstructorModel(f"{kind}/{name}", own)
+                note(log_summaries.thinks(name))
+            conversation = self._cortex.conversations.get(self._session)
+            done = conversation.compact("incremental", without_model=bool(rest), tail=_TAIL)
+        finally:
+            scopes.model = before
+        if not done.gists:
+            raise RefusalError(done.reason)
+        output.show([line(log_summaries.summarised(done))])
 
 
 def place_options(place: Place, mode: str) -> list[str]:
     """Return the options of the program that say where memory is."""
-    options = ["--mode", mode]
+    options = ["--mode", mode] if mode else []
     options += ["--project", str(place.project)] if place.project else []
     return [*options, "--home", str(place.home)] if place.home else options
 
 
-def _words(rest: str) -> list[str]:
-    """Return what stands behind a command in words, as a shell reads them.
-
-    Raises:
-        RefusalError: If a quotation has no end.
-    """
-    try:
-        return shlex.split(rest)
-    except ValueError as error:
-        raise RefusalError(said.no_words(rest, str(error))) from error
-
-
 def _read() -> str:
     """Return what is typed at once: a line, those that go on, or all that is pasted."""
-    lines = [input(said.PROMPT)]
-    while lines[-1].endswith("\\") or _more_waits():
+    lines = [input(_PROMPT)]
+    while lines[-1].endswith("\\") or (
+        os.name == "posix" and select.select([sys.stdin], [], [], _AT_ONCE)[0]
+    ):
         goes_on = lines[-1].endswith("\\")
         lines[-1] = lines[-1].removesuffix("\\")
-        lines.append(input(said.GOES_ON if goes_on else ""))
+        lines.append(input(_GOES_ON if goes_on else ""))
     return "\n".join(lines)
 
 
@@ -270,121 +340,32 @@ def _prompt_again() -> None:
     """Show the prompt, and what is typed so far."""
     readline = sys.modules.get("readline")
     typed = readline.get_line_buffer() if readline is not None else ""
-    click.echo(f"{said.PROMPT}{typed}", nl=False)
+    click.echo(f"{_PROMPT}{typed}", nl=False)
 
 
-def _more_waits() -> bool:
-    """Whether another line is there already."""
-    if os.name != "posix":
-        return False
-    return bool(select.select([sys.stdin], [], [], _AT_ONCE)[0])
+# ---- what is said ----
 
 
-def _set_up_readline(earlier: list[str]) -> None:
-    """Let the arrow keys work, and what is pasted stay together, where the system can."""
-    try:
-        import readline
-    except ImportError:
-        return
-    for text in earlier:
-        readline.add_history(text)
-    if "libedit" not in (readline.__doc__ or ""):
-        readline.parse_and_bind("set enable-bracketed-paste on")
+def waits(count: int) -> str:
+    """Say how many proposals wait."""
+    return f"{count} {'waits' if count == 1 else 'wait'}"
 
 
-class Confirmations:
-    """Asks about the proposals that a conversation brings, each of them once."""
-
-    def __init__(self, cortex: Cortex, session: Session) -> None:
-        """Take what waits already for known: the command ``/review`` asks about it."""
-        self._cortex = cortex
-        self._session = session
-        self._known = {proposal.id for proposal in session.confirmations()}
-
-    @property
-    def new(self) -> list[Proposal]:
-        """What is new and to be asked about."""
-        found = self._session.confirmations()
-        return [proposal for proposal in found if proposal.id not in self._known]
-
-    def ask(self) -> None:
-        """Ask about what is new, until all is decided or a person says later."""
-        waiting = self.new
-        self._known |= {proposal.id for proposal in waiting}
-        if not waiting:
-            return
-        output.screen().show([line(), line((said.asks(len(waiting)), "strong"))])
-        together = self._cortex.review.resolve_all
-        walk = Walk(self._session.resolve, together, self._complain, goes_on=True)
-        walk.through(waiting)
-
-    def pass_over(self) -> None:
-        """Take for known what waits now: a person has just looked at it."""
-        self._known |= {proposal.id for proposal in self._session.confirmations()}
-
-    def _complain(self, reason: str) -> None:
-        complain(said.gone(reason))
-
-
-_BY_RULES: Final = "--without-model"
-# Who asks for it wants to see something gone: fewer of the newest are left alone than by itself.
-_TAIL: Final = 4
-
-
-def memory_lines(cortex: Cortex, session: Session, chat: Chat) -> Iterator[Line]:
-    """Yield what the model sees of memory, where it stands, and what it costs.
-
-    Raises:
-        StoreError: If memory cannot be read.
-    """
-    made = session.build_context(max(chat.budget - chat.overhead, 0))
-    for section in made.sections:
-        if section.shown:
-            yield line((section.heading.removeprefix("## "), "where"))
-            yield from hit_lines(section.shown)
-            yield line()
-    if not any(section.shown for section in made.sections):
-        yield line(said.NO_MEMORY)
-        yield line()
-    yield from explained(made)
-    yield line((said.overhead(chat.overhead, chat.budget), "dim"))
-    for store in cortex.scopes.stores:
-        if store.memory.is_dir():
-            yield line((said.files(str(store.memory)), "dim"))._replace(whole=True)
-
-
-def compact(cortex: Cortex, session: Session, address: Address, rest: str) -> None:
-    """Summarise the older part of a conversation, by the model that is set, or that talks.
-
-    Raises:
-        RefusalError: If there is nothing to summarise, or it could not be.
-    """
-    if rest not in ("", _BY_RULES):
-        raise RefusalError(said.no_such_way(rest))
-    before = cortex.scopes.model
-    try:
-        if not rest:
-            name = cortex.scopes.settings.consolidation.model
-            if not name:
-                name, cortex.scopes.model = address.model, _asked(address)
-            note(log_summaries.thinks(name))
-        conversation = cortex.conversations.get(session)
-        done = conversation.compact("incremental", without_model=bool(rest), tail=_TAIL)
-    finally:
-        cortex.scopes.model = before
-    if not done.gists:
-        raise RefusalError(done.reason)
-    output.screen().show([line(log_summaries.summarised(done))])
-
-
-def _asked(address: Address) -> InstructorModel:
-    """Return the model that talks as one that can be asked for a form."""
-    # Imported here: it is rarely asked.
-    from engramdown.models import InstructorModel
-
-    kind = "ollama" if address.name.startswith("ollama/") else "openai"
-    own = "" if address.wanted == OPENAI_KEY else address.url
-    return InstructorModel(f"{kind}/{address.model}", own)
+def failed(turn: Turn, address: Address) -> str:
+    """Say why there is no answer, and what to do."""
+    is_ollama = address.name.startswith("ollama/") or address.host.endswith(":11434")
+    pull = f"; `ollama pull {address.model}` fetches it" if is_ollama else ""
+    nexts = {
+        "unreachable": f"is {address.host} running? --base-url says where else it may listen",
+        "unauthorized": f"look at {address.wanted}",
+        "not_found": f"--model names another, --base-url says where it is{pull}",
+        "timeout": "ask again, or raise --timeout",
+        "rate_limited": "try again in a while",
+        "server_error": "try again",
+        "truncated": "say: go on",
+    }
+    said = nexts.get(turn.outcome, "")
+    return f"{address.model}: {turn.failed}" + (f"; {said}" if said else "")
 
 
 def complain(message: str) -> None:
@@ -401,6 +382,11 @@ def note(message: str) -> None:
         _show(f"note: {message}")
     else:
         output.note(message)
+
+
+def _pass_over(reason: str) -> None:
+    """Say that somebody else decided meanwhile, or that it could not be done."""
+    complain(f"passed over: {reason}")
 
 
 def _show(text: str) -> None:

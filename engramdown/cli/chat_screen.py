@@ -1,4 +1,4 @@
-"""Shows a turn of a chat while it goes on, and holds the words of the chat.
+"""Shows a turn of a chat while it goes on.
 
 No character of an answer can steer the terminal, even when markdown spells it in another way, and
 nothing of the answer is hidden. A tool call that changes something is shown in full. A terminal
@@ -19,13 +19,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from types import FrameType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import click
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.control import Control
 from rich.markdown import (
     CodeBlock,
     Heading,
@@ -35,12 +36,12 @@ from rich.markdown import (
     MarkdownElement,
     TableElement,
 )
-from rich.segment import Segment
+from rich.segment import ControlType, Segment
 from rich.table import Table
 from rich.text import Text
 
 from engramdown.cli import output, process
-from engramdown.cli.layout import Line, cells, line
+from engramdown.cli.layout import cells, line, shortened
 from engramdown.cli.process import terminal_columns
 from engramdown.cortex import TOOLS
 from engramdown.forks import Event, RLock
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from engramdown.cortex import Answer
-    from engramdown.integrations.chat import Address, Turn
 
 
 # To draw so much as markdown again and again would take longer than it takes to come.
@@ -62,57 +62,35 @@ _ROOM: Final = 2
 _CHANGING: Final = frozenset({"memorize", "forget"})
 
 
-class TurnScreen(Protocol):
-    """Shows a turn; the first four are :class:`engramdown.integrations.chat.turns.Listener`."""
+class Silent:
+    """Shows nothing of a turn; the first four are what a chat tells its listener."""
 
     def waits(self) -> None:
         """The model is asked."""
-        ...
 
     def said(self, text: str) -> None:
         """It said a piece more."""
-        ...
 
     def calls(self, name: str, given: object) -> None:
         """It wants a tool called."""
-        ...
 
     def answered(self, name: str, answer: Answer) -> None:
         """The tool gave this back."""
-        ...
 
     def finish(self) -> None:
-        """Show what is left: nothing more comes."""
-        ...
+        """Nothing more comes."""
+
+
+TurnScreen = Silent
+"""Shows a turn."""
 
 
 def turn_screen() -> TurnScreen:
     """Return what shows turns on this terminal, or whatever stdout is."""
-    if isinstance(output.screen(), output.PlainScreen):
-        return PlainTurn()
-    return RichTurn()
+    return PlainTurn() if isinstance(output.screen(), output.PlainScreen) else RichTurn()
 
 
-class Silent:
-    """Shows nothing: for a program that reads what came of it."""
-
-    def waits(self) -> None:
-        """Show nothing."""
-
-    def said(self, text: str) -> None:
-        """Show nothing."""
-
-    def calls(self, name: str, given: object) -> None:
-        """Show nothing."""
-
-    def answered(self, name: str, answer: Answer) -> None:
-        """Show nothing."""
-
-    def finish(self) -> None:
-        """Show nothing."""
-
-
-class PlainTurn:
+class PlainTurn(TurnScreen):
     """Prints words as they come; what a tool does is told on a terminal only."""
 
     def __init__(self) -> None:
@@ -120,9 +98,6 @@ class PlainTurn:
         self._words = Words()
         self._is_open = False
         self._tells = process.is_terminal(sys.stdout)
-
-    def waits(self) -> None:
-        """Show nothing."""
 
     def said(self, text: str) -> None:
         """Print what is whole."""
@@ -132,12 +107,12 @@ class PlainTurn:
         """Tell which tool is called."""
         self.finish()
         if self._tells:
-            output.screen().show([_call(name, given)])
+            _show_call(name, given)
 
     def answered(self, name: str, answer: Answer) -> None:
         """Tell what came of it, if that is worth a line."""
         if self._tells:
-            output.screen().show(_outcome(name, answer))
+            _show_outcome(name, answer)
 
     def finish(self) -> None:
         """Print what is left, and end the line."""
@@ -153,22 +128,18 @@ class PlainTurn:
             self._is_open = not text.endswith("\n")
 
 
-class RichTurn:
+class RichTurn(TurnScreen):
     """Draws blocks of markdown."""
 
     def __init__(self) -> None:
         """Draw on stdout."""
-        from rich.console import Console
-
         self._console = Console(highlight=False, markup=False, emoji=False)
         self._blocks = Blocks()
         self._preview = Preview(self._console, _columns)
 
     def waits(self) -> None:
         """Show that something is to come."""
-        from rich.text import Text
-
-        self._show(Text(WAITING, "dim"))
+        self._preview.show(_Shown(Text("…", "dim")))
 
     def said(self, text: str) -> None:
         """Draw the blocks that are finished, and below them what is being written."""
@@ -178,16 +149,16 @@ class RichTurn:
             for block in done:
                 self._draw(block)
                 self._console.print()
-        self._show(_End(self._blocks.waiting[-_MOST_DRAWN:]))
+        self._preview.show(_Shown(_End(self._blocks.waiting[-_MOST_DRAWN:])))
 
     def calls(self, name: str, given: object) -> None:
         """Tell which tool is called."""
         self.finish()
-        output.screen().show([_call(name, given)])
+        _show_call(name, given)
 
     def answered(self, name: str, answer: Answer) -> None:
         """Tell what came of it, if that is worth a line."""
-        output.screen().show(_outcome(name, answer))
+        _show_outcome(name, answer)
 
     def finish(self) -> None:
         """Draw what is left."""
@@ -198,9 +169,6 @@ class RichTurn:
         if block.strip():
             self._console.width = _columns()
             self._console.print(_Shown(_markdown(block)), end="")
-
-    def _show(self, what: RenderableType) -> None:
-        self._preview.show(_Shown(what))
 
 
 class _End:
@@ -213,12 +181,8 @@ class _End:
         self._text = text
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.segment import Segment
-
         rows = console.render_lines(_markdown(self._text), options, pad=False)
-        for row in rows[-max(console.height // 3, 1) :]:
-            yield from row
-            yield Segment.line()
+        yield _Rows(rows[-max(console.height // 3, 1) :])
 
 
 class _Shown:
@@ -231,26 +195,33 @@ class _Shown:
         self._what = what
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.segment import Segment
-
         rows = console.render_lines(self._what, options, pad=False)
         for row in rows[_blank(rows) : len(rows) - _blank(reversed(rows))]:
-            yield from _without_end([Segment(visible(part.text), part.style) for part in row])
+            parts = [Segment(visible(part.text), part.style) for part in row]
+            # Spaces that fill a row get in the way of whoever copies it.
+            while parts and not parts[-1].text.strip():
+                parts.pop()
+            if parts:
+                parts[-1] = parts[-1]._replace(text=parts[-1].text.rstrip())
+            yield from parts
+            yield Segment.line()
+
+
+class _Rows:
+    """Rows that are laid out already."""
+
+    def __init__(self, rows: Iterable[Iterable[Segment]]) -> None:
+        self._rows = rows
+
+    def __rich_console__(self, console: object, options: object) -> Iterator[Segment]:
+        del console, options
+        for row in self._rows:
+            yield from row
             yield Segment.line()
 
 
 def _columns() -> int:
     return max(output.width() - _ROOM, _SHORTEST)
-
-
-def _without_end(row: list[Segment]) -> list[Segment]:
-    """Return a row without the spaces that fill it: they get in the way of whoever copies it."""
-    while row and not row[-1].text.strip():
-        row.pop()
-    if row:
-        last = row.pop()
-        row.append(last._replace(text=last.text.rstrip()))
-    return row
 
 
 def _blank(rows: Iterable[list[Segment]]) -> int:
@@ -259,222 +230,32 @@ def _blank(rows: Iterable[list[Segment]]) -> int:
 
 
 def _markdown(text: str) -> RenderableType:
-    from rich.text import Text
-
     shown = on_screen(text.replace("\r\n", "\n"))
-    if len(text) > _MOST_MARKDOWN:
-        return Text(shown)
-    return ChatMarkdown(shown)
+    return Text(shown) if len(text) > _MOST_MARKDOWN else ChatMarkdown(shown)
 
 
-def _call(name: str, given: object) -> Line:
-    """Return which tool is called with what: in one row, if it only reads."""
-    told = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+def _show_call(name: str, given: object) -> None:
+    """Show which tool is called with what: in one row, if it only reads."""
     if isinstance(given, dict):
-        told = " · ".join(f"{key}: {value}" for key, value in given.items())
-    if name in TOOLS and not TOOLS[name].reads:
-        return line((f"{CALL} {name}  {told}", "dim"), hang=2)
-    text = f"{CALL} {one_line(name)}  {one_line(told)}".rstrip()
-    most = max(output.width() - 1, _SHORTEST)
-    while cells(text) > most:
-        text = f"{text[: min(len(text) - 2, most - 1)].rstrip()}…"
-    return line((text, "dim"), hang=2)
+        words = " · ".join(f"{key}: {value}" for key, value in given.items())
+    else:
+        words = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    text = f"· {name}  {words}"
+    if name not in TOOLS or TOOLS[name].reads:
+        text = f"· {one_line(name)}  {one_line(words)}".rstrip()
+        text = shortened(text, max(output.width() - 1, _SHORTEST))
+    output.show([line((text, "dim"), hang=2)])
 
 
-def _outcome(name: str, answer: Answer) -> Iterator[Line]:
-    """Yield what a tool did, if it failed, or changed memory."""
+def _show_outcome(name: str, answer: Answer) -> None:
+    """Show what a tool did, if it failed, or changed memory."""
     first = one_line(answer.text.partition("\n")[0])
-    if answer.is_error:
-        yield line((first, "warn"), indent=2, hang=4)
-    elif name in _CHANGING:
-        style = "warn" if first.startswith("Not ") else "good"
-        yield line((first, style), indent=2, hang=4)
+    if answer.is_error or name in _CHANGING:
+        style = "warn" if answer.is_error or first.startswith("Not ") else "good"
+        output.show([line((first, style), indent=2, hang=4)])
 
 
-PROMPT: Final = "> "
-GOES_ON: Final = "… "
-WAITING: Final = "…"
-CALL: Final = "·"
-STOPPED: Final = "Stopped; the conversation goes on."
-ENDED: Final = "Nothing was said, so nothing is kept."
-NOTHING_YET: Final = "Nothing was said yet."
-READS_ALL: Final = "type the message, then Ctrl-D: what is printed does not go to a terminal"
-NOT_KEPT: Final = "conversations are not recorded here"
-NOT_READ: Final = "that was no text in the terminal's encoding; nothing was sent"
-NEEDS_MESSAGE: Final = (
-    'with --json a chat is one turn; give the message: engramdown chat --json "Why is CI red?"'
-)
-NOT_INSTALLED: Final = "openai is not installed; run pip install 'engramdown[openai]'"
-NO_MODEL: Final = (
-    "name a model: --model ollama/llama3.2 for Ollama on this machine, --model openai/gpt-4.1-mini "
-    "for OpenAI, or set model under [consolidation] in the global scope's config.toml"
-)
-NO_TOOLS: Final = (
-    "this model calls no tools: it sees what is remembered, and can neither search nor add to it"
-)
-MORE_LINES: Final = "A line that ends with \\ goes on below; what is pasted is one message."
-NO_MEMORY: Final = "Nothing is remembered here yet; /remember begins."
-COMMANDS: Final = {
-    "/memory": "what the model sees of memory, where it stands, and what it costs",
-    "/review": "decide on what waits in pending.md",
-    "/remember": "remember something: /remember Always use uv",
-    "/recall": "search memory: /recall package manager",
-    "/forget": "retire a memory by its id",
-    "/undo": "reverse the last change of memory",
-    "/compact": "summarise the older part of this conversation; with --without-model by rules",
-    "/sleep": "learn from finished sessions, and tidy memory",
-    "/help": "this list",
-    "/quit": "end the conversation; Ctrl-D and Ctrl-C do, too",
-}
-
-
-def hello(address: Address, session: str, mode: str) -> str:
-    """Say who talks where."""
-    where = f"session {session}" if session else "not recorded"
-    return f"{address.model} at {address.host} · {where} · {mode}"
-
-
-def waits(count: int) -> str:
-    """Say at the beginning what waits, and how to begin."""
-    asked = f"{count} {_wait(count)} in pending.md: /review decides. " if count else ""
-    return f"{asked}/help lists the commands, Ctrl-D ends."
-
-
-def came_with_git(count: int) -> str:
-    """Say that memories of somebody else came."""
-    what = "1 thing" if count == 1 else f"{count} things"
-    return f"{what} in memory came with git; /review lists what it is"
-
-
-def help_rows() -> list[tuple[str, str]]:
-    """Return every command and what it does."""
-    return list(COMMANDS.items())
-
-
-def no_command(name: str) -> str:
-    """Say that there is no such command."""
-    return f"no command {name}; /help lists them. What begins with a space is sent as it is"
-
-
-def no_such_way(rest: str) -> str:
-    """Say how a conversation is summarised."""
-    return f"/compact takes nothing, or --without-model; {rest!r} is neither"
-
-
-def no_words(rest: str, problem: str) -> str:
-    """Say that what stands behind a command cannot be read."""
-    return f"{rest!r} cannot be read as words: {problem}"
-
-
-# ---- what goes wrong ----
-
-
-def no_key(address: Address) -> str:
-    """Say that a key is needed."""
-    return (
-        f"{address.host} wants a key, and {address.wanted} is not set; "
-        f"run export {address.wanted}=… or name a server of your own with --base-url"
-    )
-
-
-def failed(turn: Turn, address: Address) -> str:
-    """Say why there is no answer, and what to do."""
-    nexts = {
-        "unreachable": f"is {address.host} running? --base-url says where else it may listen",
-        "unauthorized": f"look at {address.wanted}",
-        "not_found": f"--model names another, --base-url says where it is{_pull(address)}",
-        "timeout": "ask again, or raise --timeout",
-        "rate_limited": "try again in a while",
-        "server_error": "try again",
-        "truncated": "say: go on",
-    }
-    said = nexts.get(turn.outcome, "")
-    return f"{address.model}: {turn.failed}" + (f"; {said}" if said else "")
-
-
-def not_recorded(reason: str) -> str:
-    """Say that the transcript has trouble."""
-    return f"what is said is not recorded: {reason}"
-
-
-def cannot_go_on(where: str) -> str:
-    """Say that there is no conversation to go on with."""
-    return f"{where}; a chat can only go on where conversations are recorded"
-
-
-# ---- confirmations ----
-
-
-def asks(count: int) -> str:
-    """Say that a person is asked."""
-    return "This is for you to decide:" if count == 1 else f"These {count} are for you to decide:"
-
-
-def gone(reason: str) -> str:
-    """Say that somebody else decided meanwhile, or that it could not be done."""
-    return f"passed over: {reason}"
-
-
-def more_waits(count: int) -> str:
-    """Say where those are that nobody is there to decide on."""
-    return f"{count} {_wait(count)} in pending.md; `engramdown review` decides"
-
-
-# ---- memory ----
-
-
-def overhead(tokens: int, budget: int) -> str:
-    """Say what stands around memory."""
-    return (
-        f"The tools and our instructions cost {tokens:,} tokens more; the budget for all is "
-        f"{budget:,}: --budget sets it."
-    )
-
-
-def files(folder: str) -> str:
-    """Say where memory stands."""
-    return f"It stands in {folder}; edit it with any editor."
-
-
-def compacted(messages_: int) -> str:
-    """Say that older messages are summaries now."""
-    what = "1 message is" if messages_ == 1 else f"{messages_:,} messages are"
-    return f"{what} summarised now, and their words kept"
-
-
-# ---- the end ----
-
-
-def left(again: str, turns: int, told: dict[str, int], tokens: Turn) -> list[str]:
-    """Say what a conversation leaves.
-
-    Args:
-        again: The command that goes on with it, or ``""``.
-        turns: How many turns it had.
-        told: How many memories were ``encoded``, ``queued``, ``forgotten``, and how many wait.
-        tokens: A turn that stands for all of them.
-    """
-    verbs = (("encoded", "remembered"), ("forgotten", "forgotten"), ("queued", "proposed"))
-    parts = [f"{told[key]} {verb}" for key, verb in verbs if told.get(key)]
-    parts += [f"{told['waits']} {_wait(told['waits'])} in pending.md"] if told.get("waits") else []
-    about = "" if tokens.is_counted else "about "
-    used = f"{about}{tokens.tokens_in:,} tokens in, {tokens.tokens_out:,} out"
-    count = "1 turn" if turns == 1 else f"{turns} turns"
-    said = [f"{count}, {', '.join(parts) or 'nothing new to remember'}; {used}."]
-    return [*said, f"Go on with: {again}"] if again else said
-
-
-def _wait(count: int) -> str:
-    return "waits" if count == 1 else "wait"
-
-
-def _pull(address: Address) -> str:
-    return f"; `ollama pull {address.model}` fetches it" if _is_ollama(address) else ""
-
-
-def _is_ollama(address: Address) -> bool:
-    return address.name.startswith("ollama/") or address.host.endswith(":11434")
-
+# ---- markdown ----
 
 _THEME: Final = "ansi_dark"
 # What these know is drawn as something else, or not at all: it stays as it is spelt.
@@ -550,7 +331,12 @@ class _Table(TableElement):
         """Draw it."""
         parts = (self.header.row if self.header else None, *(self.body.rows if self.body else ()))
         rows = [[cell.content for cell in row.cells] for row in parts if row is not None]
-        if _least(rows) > options.max_width:
+        # How many columns of a terminal it takes to read each of the table's.
+        least = [
+            max(min(len(word), _WORD) for row in rows for word in row[at].plain.split() or [""])
+            for at in range(len(rows[0]))
+        ]
+        if sum(least) + _GAP * len(least) > options.max_width:
             yield from (Text(" | ").join(row) for row in rows)
             return
         table = Table(box=box.SIMPLE, pad_edge=False, collapse_padding=True)
@@ -559,15 +345,6 @@ class _Table(TableElement):
         for row in rows[1:]:
             table.add_row(*row)
         yield table
-
-
-def _least(rows: list[list[Text]]) -> int:
-    """Return how many columns of a terminal it takes to read a table."""
-    widths = [
-        max(min(len(word), _WORD) for row in rows for word in row[at].plain.split() or [""])
-        for at in range(len(rows[0]))
-    ]
-    return sum(widths) + _GAP * len(widths)
 
 
 class ChatMarkdown(Markdown):
@@ -627,43 +404,41 @@ class Blocks:
     (['One.\n\n'], ['```\na\n\nb\n```\n\n'])
     >>> blocks.rest()
     'Two'
+
+    Attributes:
+        waiting: What was taken in and not given out.
     """
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self._waiting = ""
+        self.waiting = ""
         self._seen = 0
         self._fence = ""
         self._is_blank = False
 
-    @property
-    def waiting(self) -> str:
-        """What was taken in and not given out."""
-        return self._waiting
-
     def add(self, text: str) -> list[str]:
         """Take in a piece, and return the blocks that are complete now."""
-        self._waiting += text
+        self.waiting += text
         done: list[str] = []
-        while (end := self._waiting.find("\n", self._seen)) >= 0:
-            line = self._waiting[self._seen : end]
+        while (end := self.waiting.find("\n", self._seen)) >= 0:
+            line = self.waiting[self._seen : end]
             if self._is_apart(line):
-                done.append(self._waiting[: self._seen])
-                self._waiting = self._waiting[self._seen :]
+                done.append(self.waiting[: self._seen])
+                self.waiting = self.waiting[self._seen :]
                 end -= self._seen
             self._look(line)
             self._seen = end + 1
         # The line that is being written tells as much with its first character.
-        line = self._waiting[self._seen :]
+        line = self.waiting[self._seen :]
         if self._is_apart(line):
-            done.append(self._waiting[: self._seen])
-            self._waiting, self._seen, self._is_blank = line, 0, False
+            done.append(self.waiting[: self._seen])
+            self.waiting, self._seen, self._is_blank = line, 0, False
         return done
 
     def rest(self) -> str:
         """Return what is left when no more comes, and begin anew."""
-        left = self._waiting
-        self._waiting, self._seen, self._fence, self._is_blank = "", 0, "", False
+        left = self.waiting
+        self.waiting, self._seen, self._fence, self._is_blank = "", 0, "", False
         return left
 
     def _is_apart(self, line: str) -> bool:
@@ -737,22 +512,18 @@ class Preview:
         with self._lock:
             self._what, self._is_new = what, True
             if self._undo is None:
-                self._begin()
+                self._undo = contextlib.ExitStack()
+                self._undo.enter_context(without_echo())
+                self._undo.enter_context(stopped_by(self._stop))
+                self._draw()
+                self._ends = Event()
+                threading.Thread(target=self._go_on, args=(self._ends,), daemon=True).start()
 
     def hide(self) -> None:
         """Leave the terminal as if nothing had been drawn."""
         with self._lock:
             self._what = None
             self._end()
-
-    def _begin(self) -> None:
-        self._undo = contextlib.ExitStack()
-        self._undo.enter_context(without_echo())
-        self._undo.enter_context(stopped_by(self._stop))
-        self._draw()
-        self._ends = Event()
-        drawing = threading.Thread(target=self._go_on, args=(self._ends,), daemon=True)
-        drawing.start()
 
     def _end(self) -> None:
         if self._undo is None:
@@ -789,14 +560,12 @@ class Preview:
         # One write: whoever looks sees the old rows, or the new ones.
         with self._console:
             self._erase()
+            # Below them the cursor waits in a row of its own.
             self._console.print(_Rows(rows), end="")
             self._drawn = ["".join(part.text for part in row) for row in rows]
         self._columns, self._is_new = terminal_columns(), False
 
     def _erase(self) -> None:
-        from rich.control import Control
-        from rich.segment import ControlType
-
         wide = terminal_columns() if wraps_again(os.environ) else 0
         # What was pushed out of the window at its top cannot be reached.
         count = min(rows_taken(self._drawn, wide), self._console.height - 1)
@@ -807,28 +576,20 @@ class Preview:
         self._drawn = []
 
 
-class _Rows:
-    """Rows that are laid out already; below them the cursor waits in a row of its own."""
-
-    def __init__(self, rows: Sequence[Sequence[Segment]]) -> None:
-        self._rows = rows
-
-    def __rich_console__(self, console: object, options: object) -> Iterator[Segment]:
-        from rich.segment import Segment
-
-        del console, options
-        for row in self._rows:
-            yield from row
-            yield Segment.line()
-
-
 def rows_taken(drawn: Sequence[str], columns: int) -> int:
     """Return how many rows of a terminal these take when it has so many columns; 0: no matter.
 
     >>> rows_taken(["twelve cells", "", "日本語"], 5)
     6
     """
-    return sum(_rows(text, columns) if columns > 1 else 1 for text in drawn)
+    taken = 0
+    for text in drawn:
+        taken, used = taken + 1, 0
+        for wide in map(cells, text if columns > 1 else ""):
+            if used + wide > columns:
+                taken, used = taken + 1, 0
+            used += wide
+    return taken
 
 
 def wraps_again(env: Mapping[str, str]) -> bool:
@@ -836,19 +597,8 @@ def wraps_again(env: Mapping[str, str]) -> bool:
 
     Nearly all do; to believe it of one that does not would take away what stands above.
     """
-    if "TMUX" in env:
-        return True
-    return env.get("TERM") != "linux" and not any(name in env for name in _CUTS)
-
-
-def _rows(text: str, columns: int) -> int:
-    rows, used = 1, 0
-    for char in text:
-        wide = cells(char)
-        if used + wide > columns:
-            rows, used = rows + 1, 0
-        used += wide
-    return rows
+    cuts = env.get("TERM") == "linux" or any(name in env for name in _CUTS)
+    return "TMUX" in env or not cuts
 
 
 def stop_now() -> None:

@@ -17,6 +17,7 @@ from engramdown.cli.layout import Line, line, pick, table, whole
 if TYPE_CHECKING:
     # Only named here: what records a transcript loads nothing of memory.
     from engramdown import Entry, Proposal, Receipt
+    from engramdown.engram import Engram
     from engramdown.episodes import Held
     from engramdown.gate import Arrival, Erased, Shared
     from engramdown.hippocampus import Archived, Step
@@ -26,19 +27,13 @@ if TYPE_CHECKING:
 
 def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:
     """Return one line per memory with its place, id and text; ``folded`` keeps it to one row."""
-    return [
-        line(
-            (place(entry), "where"),
-            "  ",
-            (entry.id, "id"),
-            "  ",
-            one_line(entry.text) if folded else entry.text,
-            *beside(entry.comments),
-            (f"  ({entry.kind}, {entry.scope})", "dim"),
-            hang=4,
-        )
-        for entry in entries
-    ]
+    lines = []
+    for entry in entries:
+        text = one_line(entry.text) if folded else entry.text
+        kind = (f"  ({entry.kind}, {entry.scope})", "dim")
+        where = (place(entry), "where"), "  ", (entry.id, "id"), "  "
+        lines.append(line(*where, text, *beside(entry.comments), kind, hang=4))
+    return lines
 
 
 def grouped_lines(entries: Iterable[Entry], *, folded: bool = False) -> Iterator[Line]:
@@ -46,18 +41,16 @@ def grouped_lines(entries: Iterable[Entry], *, folded: bool = False) -> Iterator
 
     ``folded`` keeps each to one row.
     """
-    first = True
-    for (scope, file), group in groupby(entries, key=lambda entry: (entry.scope, entry.disk_file)):
-        if not first:
+    files = groupby(entries, key=lambda entry: (entry.scope, entry.disk_file))
+    for number, ((scope, file), group) in enumerate(files):
+        if number:
             yield line()
-        first = False
         yield line((file, "strong"), (f"  {messages.SCOPE_NAMES[scope]}", "dim"))
         for heading, members in groupby(group, key=lambda entry: entry.heading):
             if heading:
                 yield line((heading, "where"), indent=2)
             for entry in members:
-                text = one_line(entry.text) if folded else entry.text
-                yield _listed(entry, text, details(entry))
+                yield _listed(entry, _details(entry), folded=folded)
 
 
 def archived_lines(items: Iterable[Archived], *, folded: bool = False) -> Iterator[Line]:
@@ -65,8 +58,7 @@ def archived_lines(items: Iterable[Archived], *, folded: bool = False) -> Iterat
     for item in items:
         by = messages.BY_NAMES.get(item.by, item.by)
         notes = [note for note in (item.reason, by and f"by {by}", item.date) if note]
-        text = one_line(item.entry.text) if folded else item.entry.text
-        yield _listed(item.entry, text, notes, indent=0)
+        yield _listed(item.entry, notes, indent=0, folded=folded)
 
 
 def full_lines(
@@ -77,17 +69,27 @@ def full_lines(
     from engramdown.hippocampus import Archived
 
     if isinstance(found, Entry):
-        yield line((found.text, "strong"), *beside(found.comments))
-        folder = folders.get(found.scope)
-        facts = _entry_facts(found, str(folder / found.disk_file) if folder else found.disk_file)
+        shown: Engram | Entry = found
+        comments, folder = found.comments, folders.get(found.scope)
+        path = str(folder / found.disk_file) if folder else found.disk_file
+        facts = _entry_facts(found, path)
     elif isinstance(found, Archived):
-        yield line((found.entry.text, "strong"), *beside(found.entry.comments))
+        shown, comments = found.entry, found.entry.comments
         by = messages.BY_NAMES.get(found.by, found.by)
-        facts = [("retired", found.date), ("by", by), ("reason", found.reason)]
-        facts += _entry_facts(found.entry, "")
+        retired = [("retired", found.date), ("by", by), ("reason", found.reason)]
+        facts = [*retired, *_entry_facts(found.entry, "")]
     else:
-        yield line((found.engram.text, "strong"), *beside(found.comments))
-        facts = proposal_facts(found)
+        shown, comments = found.engram, found.comments
+        facts = [
+            ("id", found.id),
+            ("waits in", f"{found.file}:{found.line}"),
+            ("because", found.hold or found.reason),
+            *_kind_facts(shown),
+            ("learned in", shown.origin),
+            ("proposed", found.ts),
+            ("holds until", shown.expires),
+        ]
+    yield line((shown.text, "strong"), *beside(comments))
     yield line()
     # Whole, so that the path can be copied.
     known = [fact for fact in facts if fact[1]]
@@ -95,25 +97,6 @@ def full_lines(
     if raw:
         yield line()
         yield whole((raw.rstrip("\r\n"), "dim"))
-
-
-def proposal_facts(proposal: Proposal) -> list[tuple[str, str]]:
-    """Return what is known about a proposal besides its text, name and value."""
-    engram = proposal.engram
-    return [
-        ("id", proposal.id),
-        ("waits in", f"{proposal.file}:{proposal.line}"),
-        ("because", proposal.hold or proposal.reason),
-        ("kind", engram.kind),
-        ("scope", engram.scope),
-        ("topic", engram.topic),
-        ("confidence", engram.confidence),
-        ("source", messages.SOURCE_NAMES[engram.source]),
-        ("basis", engram.basis),
-        ("learned in", engram.origin),
-        ("proposed", proposal.ts),
-        ("holds until", engram.expires),
-    ]
 
 
 def place(entry: Entry) -> str:
@@ -135,7 +118,7 @@ def beside(comments: str) -> list[tuple[str, str]]:
     return [(f"  {one_line(comments)}", "warn")] if comments else []
 
 
-def details(entry: Entry) -> list[str]:
+def _details(entry: Entry) -> list[str]:
     """Return what is unusual about a memory, in few words, and its date."""
     found = [
         (entry.topic, f"topic {entry.topic}"),
@@ -154,12 +137,7 @@ def _entry_facts(entry: Entry, path: str) -> list[tuple[str, str]]:
         ("id", entry.id),
         ("file", f"{path}:{entry.line}" if path else ""),
         ("under", entry.heading),
-        ("kind", entry.kind),
-        ("scope", entry.scope),
-        ("topic", entry.topic),
-        ("confidence", entry.confidence),
-        ("source", messages.SOURCE_NAMES[entry.source]),
-        ("basis", entry.basis),
+        *_kind_facts(entry),
         ("written", entry.ts),
         ("learned in", entry.origin),
         ("holds until", entry.expires),
@@ -167,17 +145,17 @@ def _entry_facts(entry: Entry, path: str) -> list[tuple[str, str]]:
     ]
 
 
-def _listed(entry: Entry, text: str, notes: list[str], indent: int = 2) -> Line:
+def _kind_facts(item: Engram | Entry) -> list[tuple[str, str]]:
+    names = ("kind", "scope", "topic", "confidence")
+    source = messages.SOURCE_NAMES[item.source]
+    return [*pick(item, " ".join(names)).items(), ("source", source), ("basis", item.basis)]
+
+
+def _listed(entry: Entry, notes: list[str], indent: int = 2, *, folded: bool) -> Line:
+    text = one_line(entry.text) if folded else entry.text
     tail = [(f"  ({', '.join(notes)})", "dim")] if notes else []
-    return line(
-        (entry.id, "id"),
-        "  ",
-        text,
-        *beside(entry.comments),
-        *tail,
-        indent=indent,
-        hang=indent + 10,
-    )
+    shown: list[tuple[str, str] | str] = [(entry.id, "id"), "  ", text]
+    return line(*shown, *beside(entry.comments), *tail, indent=indent, hang=indent + 10)
 
 
 # So many numbers of lines are named.
@@ -213,11 +191,6 @@ def ambiguous(prefix: str) -> str:
 def is_retired(entry_id: str) -> str:
     """Say that a memory is retired, and how to bring it back."""
     return f"{entry_id} is retired; `engramdown restore {entry_id}` brings it back"
-
-
-def why_pointer(entry_id: str) -> str:
-    """Point at the command that says where a memory comes from."""
-    return f"`engramdown why {entry_id}` says where it comes from."
 
 
 EXPLAIN_HEAD: Final = ("tokens", "budget", "shown", "left out", "section")
@@ -377,25 +350,18 @@ def entry_data(entry: Entry, folders: Folders) -> dict[str, Any]:
 
 def receipt_data(receipt: Receipt) -> dict[str, Any]:
     """Return what happened to one memory."""
-    return {
-        **pick(receipt, "action reason id file line"),
-        "text": receipt.engram.text,
-        "kind": receipt.engram.kind,
-        "scope": receipt.engram.scope,
-    }
+    happened = pick(receipt, "action reason id file line")
+    return {**happened, **pick(receipt.engram, "text kind scope")}
 
 
 def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
     """Return what waits for a person, with what it would replace and what it is like."""
-    engram = proposal.engram
     return {
-        "id": proposal.id,
-        "op": proposal.op,
-        **pick(engram, "text kind scope confidence source basis topic origin"),
+        **pick(proposal, "id op"),
+        **pick(proposal.engram, "text kind scope confidence source basis topic origin"),
         **pick(proposal, "ts comments hold reason"),
         "came_with_git": proposal.op == "load" or not proposal.is_ours,
-        "file": proposal.file,
-        "line": proposal.line,
+        **pick(proposal, "file line"),
         "replaces": entry_data(proposal.replaces, folders) if proposal.replaces else None,
         "takes": [entry_data(entry, folders) for entry in proposal.takes],
         "similar": [entry_data(entry, folders) for entry in proposal.similar],
@@ -409,34 +375,23 @@ def arrival_data(arrival: Arrival) -> dict[str, Any]:
 
 def hit_data(hit: Hit) -> dict[str, Any]:
     """Return a line of a transcript that was found."""
-    return {
-        "pointer": str(hit.pointer),
-        **pick(hit, "session seq time role name text snippet score"),
-    }
+    found = pick(hit, "session seq time role name text snippet score")
+    return {"pointer": str(hit.pointer), **found}
 
 
 def step_data(step: Step, scope: str) -> dict[str, Any]:
     """Return one change to memory."""
-    return {
-        **pick(step, "id at by op why of"),
-        "scope": scope,
-        "files": list(step.files),
-        "changes": [
-            {
-                **pick(change, "id file before after"),
-                **({"erased": True} if change.erased else {}),
-            }
-            for change in step.changes
-        ],
-    }
+    changes = []
+    for change in step.changes:
+        erased = {"erased": True} if change.erased else {}
+        changes.append({**pick(change, "id file before after"), **erased})
+    found = {**pick(step, "id at by op why of"), "scope": scope}
+    return {**found, "files": list(step.files), "changes": changes}
 
 
 def archived_data(item: Archived, folders: Folders) -> dict[str, Any]:
     """Return a retired memory, with the reason."""
-    return {
-        **entry_data(item.entry, folders),
-        **pick(item, "reason by date replaced"),
-    }
+    return {**entry_data(item.entry, folders), **pick(item, "reason by date replaced")}
 
 
 def news_data(item: News, folders: Folders) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from engramdown.clock import local, moment
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.journal.page import (
     Author,
-    Entry,
     Page,
     Section,
     blank_page,
@@ -247,24 +246,30 @@ class Journal:
         # Of an hour that comes twice only the moment knows which one it was.
         utc = (when if when.tzinfo else here).astimezone(UTC)
         stamp = utc.isoformat(timespec="seconds").replace("+00:00", "Z")
-        entry = draft_entry(
+        to, drafted, hidden = draft_entry(
             text, by=by, themes=themes, session=session, at=here, stamp=stamp, day=day
         )
-        path = self.path(entry.day)
-        befores = [b""]
+        path = self.path(to)
+        before = ""
 
-        def added(before: bytes | None) -> bytes:
-            befores.append(before or b"")
-            return _encoded(_with(entry, path, before or b""))
+        def added(data: bytes | None) -> bytes:
+            nonlocal before
+            before = (data or b"").decode("utf-8", "surrogateescape")
+            page = parse(before)
+            if not before.strip("\ufeff"):
+                page = blank_page(to, before)
+            if page.is_locked:
+                next_step = "take `locked: true` out of its front matter, or write to another day"
+                raise EngramdownError(f"{path}: is locked; nothing was written: {next_step}")
+            return page.with_section(drafted).render().encode("utf-8", "surrogateescape")
 
         if dry_run:
-            after = added(self._read(path))
+            data = added(self._read(path))
         else:
             with self.alone():
-                after = self._swap.edit(path, added)
-        before_text, after_text = (_decoded(data) for data in (befores[-1], after))
-        section = parse(after_text).sections[-1]
-        return Written(path, entry.day, section, entry.hidden, before_text, after_text)
+                data = self._swap.edit(path, added)
+        after = data.decode("utf-8", "surrogateescape")
+        return Written(path, to, parse(after).sections[-1], hidden, before, after)
 
     def tidy(self) -> None:
         """Sweep up what a crash left; takes the lock only if there is something.
@@ -312,7 +317,9 @@ class Journal:
         """
         path = self.path(day)
         data = self._read(path)
-        return None if data is None else Day(day, path, parse(_decoded(data)))
+        if data is None:
+            return None
+        return Day(day, path, parse(data.decode("utf-8", "surrogateescape")))
 
     def days(self, limit: int | None = 10) -> list[Day]:
         """Return the days that have a page, the newest first; ``None`` for all.
@@ -444,26 +451,3 @@ class Journal:
 
 def _now() -> datetime:
     return datetime.fromisoformat(moment()).astimezone(UTC)
-
-
-def _decoded(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
-
-
-def _encoded(page: Page) -> bytes:
-    return page.render().encode("utf-8", "surrogateescape")
-
-
-def _with(entry: Entry, path: Path, before: bytes) -> Page:
-    """Return the page of a day with a section more.
-
-    Raises:
-        EngramdownError: If a person locked the day.
-    """
-    page = parse(_decoded(before))
-    if not page.render().strip("\ufeff"):
-        page = blank_page(entry.day, page.render())
-    if page.is_locked:
-        next_step = "take `locked: true` out of its front matter, or write to another day"
-        raise EngramdownError(f"{path}: is locked; nothing was written: {next_step}")
-    return page.with_section(entry.section)

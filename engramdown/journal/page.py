@@ -110,7 +110,14 @@ class Page:
         end = front.line_end
         lines = normalized(section.text).split("\n")
         shown = end.join(_guarded(line, is_open=front.is_open) for line in lines)
-        body = front.body + _gap(front, end) + f"{_heading(section)}{end}{end}{shown}{end}"
+        fields = {
+            "at": _safe(section.at),
+            "session": _safe(section.session),
+            "themes": ",".join(map(_safe, section.themes)),
+        }
+        said = "".join(f" {key}:{value}" for key, value in fields.items() if value)
+        heading = f"## {section.heading} <!-- by:{section.by}{said} -->"
+        body = front.body + _gap(front, end) + f"{heading}{end}{end}{shown}{end}"
         longer = Page(front._replace(body=body))
         counted = longer.front.with_number("words", longer.words)
         return Page(counted.with_items("themes", section.themes))
@@ -158,7 +165,7 @@ def _sections(front: FrontMatter) -> Iterator[Section]:
         yield from _done(begun, rows, ours=ours)
         signed = _OURS.match(line)
         ours, rows = signed is not None, []
-        begun = _signed(signed, number) if signed else _unsigned(line, number)
+        begun = _begun(signed, line)._replace(line=number)
     yield from _done(begun, rows, ours=ours)
 
 
@@ -186,25 +193,18 @@ def _done(begun: Section, rows: list[str], *, ours: bool) -> Iterator[Section]:
         yield begun._replace(text="\n".join(map(_bare, text.split("\n"))) if ours else text)
 
 
-def _signed(found: re.Match[str], line: int) -> Section:
-    said = dict(field.split(":", 1) for field in found[3].split())
-    themes = [unquote(each) for each in said.get("themes", "").split(",")]
-    return Section(
-        heading=found[1],
-        text="",
-        by="agent" if found[2] == "agent" else "person",
-        at=unquote(said.get("at", "")),
-        session=unquote(said.get("session", "")),
-        themes=tuple(filter(None, themes)),
-        line=line,
-    )
-
-
-def _unsigned(line: str, number: int) -> Section:
-    said = line[2:].strip()
-    if said.endswith("-->"):
-        said = (said[: said.rfind("<!--")] if "<!--" in said else said).strip()
-    return Section(said, "", line=number)
+def _begun(signed: re.Match[str] | None, line: str) -> Section:
+    """Return the section that a heading begins: one of ours, which is signed, or a person's."""
+    if signed is None:
+        said = line[2:].strip()
+        if said.endswith("-->"):
+            said = (said[: said.rfind("<!--")] if "<!--" in said else said).strip()
+        return Section(said, "")
+    fields = dict(field.split(":", 1) for field in signed[3].split())
+    at, session = (unquote(fields.get(name, "")) for name in ("at", "session"))
+    themes = tuple(filter(None, map(unquote, fields.get("themes", "").split(","))))
+    by: Author = "agent" if signed[2] == "agent" else "person"
+    return Section(signed[1], "", by, at, session, themes)
 
 
 # ---- writing ----
@@ -218,13 +218,6 @@ def _gap(front: FrontMatter, end: str) -> str:
     if not before.endswith("\n"):
         return end * 2
     return "" if re.search(r"\n[ \t\r]*\n\Z", before) else end
-
-
-def _heading(section: Section) -> str:
-    themes = ",".join(map(_safe, section.themes))
-    fields = {"at": _safe(section.at), "session": _safe(section.session), "themes": themes}
-    said = "".join(f" {key}:{value}" for key, value in fields.items() if value)
-    return f"## {section.heading} <!-- by:{section.by}{said} -->"
 
 
 def _safe(value: str) -> str:
@@ -323,20 +316,6 @@ _THEMES: Final = 20
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 
 
-class Entry(NamedTuple):
-    """What is to be written.
-
-    Attributes:
-        day: To the page of which day.
-        section: The section.
-        hidden: The kinds of secrets that were hidden in it.
-    """
-
-    day: date
-    section: Section
-    hidden: tuple[str, ...]
-
-
 def draft_entry(
     text: str,
     *,
@@ -346,8 +325,8 @@ def draft_entry(
     at: datetime,
     stamp: str,
     day: date | None,
-) -> Entry:
-    """Return what is to be written.
+) -> tuple[date, Section, tuple[str, ...]]:
+    """Return what is to be written: to which day, the section, and the kinds of hidden secrets.
 
     Args:
         text: What somebody wants to say.
@@ -371,14 +350,13 @@ def draft_entry(
     if not kept:
         raise InvalidNoteError("text", "is empty; say what is to be kept")
     heading, today = f"{at:%H:%M}", at.date()
-    known = tuple(_themes(themes))
+    known = _themes(themes)
     if day is not None and day > today:
         reason = f"{day} is still to come; give today, {today}, or a day before"
         raise InvalidNoteError("date", reason)
     if day is not None and day != today:
         heading = f"Written {today} {heading}"
-    section = Section(heading, kept, by, stamp, session, known)
-    return Entry(day or today, section, hidden)
+    return day or today, Section(heading, kept, by, stamp, session, known), hidden
 
 
 def without_secrets(field: str, text: str) -> tuple[str, tuple[str, ...]]:
@@ -398,8 +376,8 @@ def without_secrets(field: str, text: str) -> tuple[str, tuple[str, ...]]:
     return (normalized(redact(kept)) if hidden else kept), hidden
 
 
-def _themes(themes: Iterable[str]) -> Iterator[str]:
-    """Yield themes as they are kept, each once.
+def _themes(themes: Iterable[str]) -> tuple[str, ...]:
+    """Return themes as they are kept, each once.
 
     Raises:
         InvalidNoteError: If one is empty, too long or a secret, or there are too many.
@@ -415,4 +393,4 @@ def _themes(themes: Iterable[str]) -> Iterator[str]:
         known.setdefault(fold(plain), plain)
     if len(known) > _THEMES:
         raise InvalidNoteError("theme", f"there are {len(known)}, {_THEMES} are allowed")
-    yield from known.values()
+    return tuple(known.values())

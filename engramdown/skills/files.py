@@ -208,8 +208,7 @@ class SkillFiles:
                 raise SkillNotFoundError(label)
             if home.is_symlink():
                 raise StoreError(f"{home}: is a link to another folder; remove the link yourself")
-            kept = self.root / REPLACED / f"{label}-{os.urandom(4).hex()}"
-            self._disk.make_folder(kept.parent)
+            kept = self._kept(label)
             self._disk.move_folder(home, kept)
             self._disk.sync_folder(kept.parent)
             self._disk.sync_folder(self.folder)
@@ -228,12 +227,12 @@ class SkillFiles:
             if self._disk.names(home) or self._disk.folders(home):
                 raise SkillExistsError(str(home / FILE), label)
             aside = self._disk.inside(self.root / REPLACED, self.root)
-            found = [
-                aside / name
+            names = (
+                name
                 for name in self._disk.folders(aside)
-                if _ASIDE.fullmatch(name, len(label)) and name.startswith(f"{label}-")
-            ]
-            found = [each for each in found if not each.is_symlink()]
+                if name.startswith(f"{label}-") and _ASIDE.fullmatch(name, len(label))
+            )
+            found = [aside / name for name in names if not (aside / name).is_symlink()]
             if not found:
                 raise SkillNotFoundError(label)
             # Moving a folder changes its entry, and nothing in it.
@@ -244,14 +243,19 @@ class SkillFiles:
             self._disk.sync_folder(aside)
             return kept
 
+    def _kept(self, label: str) -> Path:
+        """Return a place for a skill that is put aside."""
+        kept = self.root / REPLACED / f"{label}-{os.urandom(4).hex()}"
+        self._disk.make_folder(kept.parent)
+        return kept
+
     def _put_folder(self, staged: Path, home: Path, *, is_there: bool) -> Path | None:
         """Give a staged skill its place, and return where the one is kept that had it."""
         if not is_there:
             self._disk.remove_folder(home)
             self._disk.move_folder(staged, home)
             return None
-        kept = self.root / REPLACED / staged.name
-        self._disk.make_folder(kept.parent)
+        kept = self._kept(home.name)
         # From here on, whatever is at one of both names is never swept up.
         self._disk.move_folder(staged, kept)
         if not self._disk.exchange_folders(kept, home):

@@ -8,6 +8,7 @@ that cannot be brought in keeps no other out, and says why. No secret is repeate
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
@@ -45,7 +46,6 @@ PLACES: Final = (
 _DEEPEST: Final = 8
 _PASSED_OVER: Final = frozenset({"__pycache__", "node_modules"})
 _NOBODYS: Final = frozenset({".git", ".DS_Store"})
-_OWNER_RUNS: Final = stat.S_IXUSR
 
 
 class Content(NamedTuple):
@@ -95,16 +95,24 @@ def found_at(path: Path) -> list[Incoming]:
         place = Path(os.path.realpath(path))  # resolve() raises over a link to itself
         if place.name == FILE and place.is_file():
             place = place.parent
-        if place.is_dir():
-            return _in_order(_in_folder(place))
-        if place.is_file():
-            # Imported here: hardly ever do skills come in an archive.
-            return _in_order(judged(*each) for each in skills_in(place))
-    raise StoreError(f"{path}: is neither a folder nor a file; give a folder of skills or a .zip.")
+        if not (place.is_dir() or place.is_file()):
+            raise StoreError(
+                f"{path}: is neither a folder nor a file; give a folder of skills or a .zip."
+            )
+        found = [*(_in_folder(place) if place.is_dir() else _in_archive(place))]
+    known: dict[str, Incoming] = {}
+    for each in sorted(found, key=lambda each: (each.label, each.source)):
+        before = known.get(each.label)
+        if before is None:
+            known[each.label] = each
+        else:
+            problem = f"{before.source} has the same label; bring them in one by one"
+            known[f"{each.label}\n{each.source}"] = each._replace(problem=problem)
+    return [*known.values()]
 
 
-def judged(
-    name: str, source: str, files: Mapping[str, Content], problem: str = "", hidden: int = 0
+def _judged(
+    name: str, source: str, files: Mapping[str, Content], problem: str, hidden: int
 ) -> Incoming:
     """Return a skill that was read, with what keeps it out.
 
@@ -116,11 +124,25 @@ def judged(
         hidden: How much of it is hidden, and not among the files.
     """
     page = page_of(files)
-    label = _label(page.text("name"), name)
+    # It is to be called what it says itself, or else what its folder is.
+    said = page.text("name")
+    label = label_of(said) or label_of(name) or "skill"
+    for each in (name, said):
+        with contextlib.suppress(InvalidSkillError):
+            label = check_label(each)
     if problem:
         return Incoming(label, source, files, problem)
     findings = tuple(check(page, label))
-    return Incoming(label, source, files, _problem(label, files, findings), findings, hidden)
+    errors = [f"{FILE}:{each.line}: {each.message}" for each in findings if each.level == "error"]
+    if FILE not in files:
+        problem = f"there is no {FILE}"
+    elif errors:
+        problem = "; ".join(errors)
+    else:
+        kinds = ((file, secret_in(content.data)) for file, content in files.items())
+        file, kind = next((each for each in kinds if each[1]), ("", ""))
+        problem = f"{file} holds a {kind}; take it out of {label} first" if kind else ""
+    return Incoming(label, source, files, problem, findings, hidden)
 
 
 def files_at(home: Path) -> dict[str, Content]:
@@ -129,7 +151,7 @@ def files_at(home: Path) -> dict[str, Content]:
     Raises:
         StoreError: If one is a link, a pipe or a device, or they are too large.
     """
-    return dict(_files(home))
+    return _contents(home)[0]
 
 
 def page_of(files: Mapping[str, Content]) -> FrontMatter:
@@ -137,130 +159,78 @@ def page_of(files: Mapping[str, Content]) -> FrontMatter:
     return parse_front_matter(files.get(FILE, Content(b"")).data.decode("utf-8", "surrogateescape"))
 
 
-def is_passed_over(name: str) -> bool:
+def _is_passed_over(name: str) -> bool:
     """Whether a file or a folder is no part of a skill: hidden, or what a program left."""
     return name[:1] == "." or name in _PASSED_OVER
 
 
-def is_hidden(name: str) -> bool:
+def _is_hidden(name: str) -> bool:
     """Whether a file or a folder is hidden, and somebody may miss it."""
     return name[:1] == "." and name not in _NOBODYS
-
-
-def _in_order(found: Iterator[Incoming]) -> list[Incoming]:
-    known: dict[str, Incoming] = {}
-    for each in sorted(found, key=lambda each: (each.label, each.source)):
-        before = known.get(each.label)
-        if before is not None:
-            problem = f"{before.source} has the same label; bring them in one by one"
-            known[f"{each.label}\n{each.source}"] = each._replace(problem=problem)
-        else:
-            known[each.label] = each
-    return [*known.values()]
 
 
 def _in_folder(place: Path) -> Iterator[Incoming]:
     homes = [place]
     if not (place / FILE).exists():
-        homes = [each for each in _folders(place) if (each / FILE).exists()]
+        homes = _homes(place)
     if not homes:
         inside = [place / each for each in (".engramdown/skills", "skills", *PLACES)]
-        homes = [
-            each
-            for folder in inside
-            if folder.is_dir()
-            for each in _folders(folder)
-            if (each / FILE).exists()
-        ]
+        homes = [home for folder in inside if folder.is_dir() for home in _homes(folder)]
     if len(homes) > MOST_SKILLS:
-        raise StoreError(too_many(place))
+        raise StoreError(_too_many(place))
     for home in homes:
+        files: dict[str, Content] = {}
+        problem, hidden = "", 0
         try:
             # The folder of a skill may be a link: people keep them elsewhere and link them.
-            files, problem = dict(_files(home.resolve())), ""
-            hidden = _hidden(Disk(), home.resolve(), _DEEPEST)
+            files, hidden = _contents(home.resolve())
         except StoreError as error:
-            files, problem, hidden = {}, str(error), 0
-        yield judged(home.name, str(home), files, problem, hidden)
+            problem = str(error)
+        yield _judged(home.name, str(home), files, problem, hidden)
 
 
-def _folders(folder: Path) -> list[Path]:
-    return [folder / name for name in Disk().folders(folder) if not is_passed_over(name)]
+def _homes(folder: Path) -> list[Path]:
+    """Return the folders of skills in a folder."""
+    names = (name for name in Disk().folders(folder) if not _is_passed_over(name))
+    return [folder / name for name in names if (folder / name / FILE).exists()]
 
 
-def _files(home: Path) -> Iterator[tuple[str, Content]]:
-    disk, left, count = Disk(limit=LARGEST), LARGEST, 0
-    for path in _walk(disk, home, _DEEPEST):
-        name = path.relative_to(home).as_posix()
-        with named_errors(path, "read"):
-            runs = bool(path.lstat().st_mode & _OWNER_RUNS)
-            content = Content(disk.read(path) or b"", runs)
-        left, count = left - len(content.data), count + 1
-        if left < 0 or count > MOST_FILES:
-            raise StoreError(too_much(home))
-        yield name, content
+def _contents(home: Path) -> tuple[dict[str, Content], int]:
+    """Return the files in the folder of a skill, and how much of it is hidden."""
+    disk, left, hidden = Disk(limit=LARGEST), LARGEST, 0
+    files: dict[str, Content] = {}
+    waiting = [(home, _DEEPEST)]
+    while waiting:
+        folder, deep = waiting.pop()
+        with named_errors(folder, "read"):
+            names, folders = disk.names(folder), disk.folders(folder)
+        hidden += sum(map(_is_hidden, (*names, *folders)))
+        for path in [folder / name for name in names if not _is_passed_over(name)]:
+            disk.identity(path)  # refuses what is no file
+            with named_errors(path, "read"):
+                runs = bool(path.lstat().st_mode & stat.S_IXUSR)
+                content = Content(disk.read(path) or b"", runs)
+            left -= len(content.data)
+            if left < 0 or len(files) == MOST_FILES:
+                raise StoreError(_too_much(home))
+            files[path.relative_to(home).as_posix()] = content
+        for path in [folder / name for name in folders if not _is_passed_over(name)]:
+            if path.is_symlink() or not deep:
+                what = "is a link" if path.is_symlink() else "is nested too deep"
+                raise StoreError(f"{path}: {what}; put the folder itself into that of the skill.")
+            waiting.append((path, deep - 1))
+    return files, hidden
 
 
-def too_much(source: object) -> str:
-    """Say that a skill is too large."""
+def _too_much(source: object) -> str:
     return (
         f"{source}: holds more than {MOST_FILES} files or {LARGEST // 1024**2} MB; "
         f"bring in what the procedure needs."
     )
 
 
-def too_many(source: object) -> str:
-    """Say that there are too many skills."""
+def _too_many(source: object) -> str:
     return f"{source}: holds more than {MOST_SKILLS} skills; bring in fewer at once."
-
-
-def _walk(disk: Disk, folder: Path, deep: int) -> Iterator[Path]:
-    with named_errors(folder, "read"):
-        names, folders = disk.names(folder), disk.folders(folder)
-    for name in names:
-        if not is_passed_over(name):
-            disk.identity(folder / name)  # refuses what is no file
-            yield folder / name
-    for name in folders:
-        path = folder / name
-        if is_passed_over(name):
-            continue
-        if path.is_symlink() or not deep:
-            what = "is a link" if path.is_symlink() else "is nested too deep"
-            raise StoreError(f"{path}: {what}; put the folder itself into that of the skill.")
-        yield from _walk(disk, path, deep - 1)
-
-
-def _hidden(disk: Disk, folder: Path, deep: int) -> int:
-    with named_errors(folder, "read"):
-        names, folders = disk.names(folder), disk.folders(folder)
-    inside = (name for name in folders if deep and not is_passed_over(name))
-    return sum(map(is_hidden, (*names, *folders))) + sum(
-        _hidden(disk, folder / name, deep - 1) for name in inside
-    )
-
-
-def _label(name: str, folder: str) -> str:
-    """Return what a skill is to be called: what it says itself, or else what its folder is."""
-    for label in (name, folder):
-        try:
-            return check_label(label)
-        except InvalidSkillError:
-            continue
-    return label_of(name) or label_of(folder) or "skill"
-
-
-def _problem(label: str, files: Mapping[str, Content], findings: tuple[Finding, ...]) -> str:
-    if FILE not in files:
-        return f"there is no {FILE}"
-    errors = [each for each in findings if each.level == "error"]
-    if errors:
-        return "; ".join(f"{FILE}:{each.line}: {each.message}" for each in errors)
-    for name, content in files.items():
-        kind = secret_in(content.data)
-        if kind:
-            return f"{name} holds a {kind}; take it out of {label} first"
-    return ""
 
 
 # ---- archives ----
@@ -279,11 +249,9 @@ _NOT_THERE: Final = re.compile(
 )
 _NO_NAME: Final = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]|(?:^|/)\.\.?(?:/|$)|^/|//')
 
-_Found = tuple[str, str, dict[str, Content], str, int]
 
-
-def skills_in(path: Path) -> Iterator[_Found]:
-    """Yield each skill of an archive: name of its folder, place, files, problem, what is hidden.
+def _in_archive(path: Path) -> Iterator[Incoming]:
+    """Yield each skill of an archive.
 
     Raises:
         StoreError: If it is no archive, or one that must not be trusted.
@@ -302,48 +270,38 @@ def skills_in(path: Path) -> Iterator[_Found]:
         raise StoreError(f"{path}: is no .zip that can be read: {error}") from error
 
 
-def _skills(archive: zipfile.ZipFile, path: Path) -> Iterator[_Found]:
+def _skills(archive: zipfile.ZipFile, path: Path) -> Iterator[Incoming]:
     members = _members(archive, path)
-    every = sorted(name.removesuffix(FILE) for name in members if _is_page(name))
+    pages = (name for name in members if name == FILE or name.endswith(f"/{FILE}"))
     homes: list[str] = []
-    for home in every:
+    for home in sorted(name.removesuffix(FILE) for name in pages):
         # One that stands in the folder of another is an example there, and belongs to it.
         if not homes or not home.startswith(homes[-1]):
             homes.append(home)
     if not homes:
         raise StoreError(f"{path}: holds no {FILE}.")
     if len(homes) > MOST_SKILLS:
-        raise StoreError(too_many(path))
+        raise StoreError(_too_many(path))
     room = _LARGEST_WHOLE
     for home in homes:
-        mine = [name for name in members if name.startswith(home)]
         files: dict[str, Content] = {}
         problem = ""
         left = min(LARGEST, room)
-        for name in mine:
+        for name in (name for name in members if name.startswith(home)):
             content = _read(archive, members[name], left)
             if content is None or len(files) == MOST_FILES:
-                files, problem = {}, too_much(f"{path.name}/{home}")
+                files, problem = {}, _too_much(f"{path.name}/{home}")
                 break
             left -= len(content.data)
             files[name.removeprefix(home)] = content
         room -= sum(len(content.data) for content in files.values())
+        hidden = 0
+        for info in archive.infolist():
+            parts = info.filename.removeprefix(home).split("/")
+            if not info.is_dir() and info.filename.startswith(home) and parts[0] != "__MACOSX":
+                hidden += _is_hidden(next(filter(_is_passed_over, parts), ""))
         folder = home.rstrip("/").rpartition("/")[2] or path.stem
-        hidden = sum(_is_hidden(info, home) for info in archive.infolist())
-        yield folder, f"{path}/{home}".rstrip("/"), files, problem, hidden
-
-
-def _is_hidden(info: zipfile.ZipInfo, home: str) -> bool:
-    """Whether a file of a skill is hidden, or stands in a folder that is."""
-    if info.is_dir() or not info.filename.startswith(home):
-        return False
-    parts = info.filename.removeprefix(home).split("/")
-    first = next((part for part in parts if is_passed_over(part)), "")
-    return parts[0] != "__MACOSX" and is_hidden(first)
-
-
-def _is_page(name: str) -> bool:
-    return name == FILE or name.endswith(f"/{FILE}")
+        yield _judged(folder, f"{path}/{home}".rstrip("/"), files, problem, hidden)
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]:
@@ -364,14 +322,13 @@ def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]
             raise StoreError(f"{path}: {info.filename[:80]!a} {wrong}; {_NOTHING}")
         known.add(name)
         parts = info.filename.split("/")
-        if not info.is_dir() and not any(map(is_passed_over, parts)) and parts[0] != "__MACOSX":
+        if not (info.is_dir() or any(map(_is_passed_over, parts)) or parts[0] == "__MACOSX"):
             members[info.filename] = info
     for name in members:
-        both = next(
-            (each for each in Path(name).parents if _folded(each.as_posix()) in known), None
-        )
-        if both is not None:
-            raise StoreError(f"{path}: {both.as_posix()[:80]!a} is a file and a folder; {_NOTHING}")
+        for folder in Path(name).parents:
+            if _folded(folder.as_posix()) in known:
+                both = f"{folder.as_posix()[:80]!a} is a file and a folder"
+                raise StoreError(f"{path}: {both}; {_NOTHING}")
     return members
 
 
