@@ -10,10 +10,9 @@ import contextlib
 import io
 import shlex
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -22,158 +21,31 @@ from engramdown.cli import output
 from engramdown.cli.commands import json_option
 from engramdown.cli.layout import diff, line
 
-_RULE = "Always run the linter before pushing"
-_REWORDED = "Always run the linter on every commit"
-_PROPOSAL = "Prefer pytest fixtures over setUp"
+_RULE: Final = "Always run the linter before pushing"
+_REWORDED: Final = "Always run the linter on every commit"
+_PROPOSAL: Final = "Prefer pytest fixtures over setUp"
 
 
-@click.command()
-@click.option("--fast", is_flag=True, help="Do not wait for a key between the steps.")
-@json_option
-def tour(*, fast: bool, as_json: bool) -> None:
-    """Play a short story in a temporary folder and show the files as they change."""
-    with tempfile.TemporaryDirectory(prefix="engramdown-tour-") as folder:
-        stage = _Stage(Path(folder).resolve(), quiet=as_json)
-        if as_json:
-            output.print_json([_data(stage, scene) for scene in _STORY])
-        else:
-            _play(stage, wait=not fast and output.is_person())
-
-
-class _Stage:
-    """The folder in which the story is played."""
-
-    def __init__(self, folder: Path, *, quiet: bool) -> None:
-        self._project = folder / "project"
-        self._home = folder / "home"
-        self._quiet = quiet
-        self._project.mkdir()
-
-    def run(self, *arguments: str) -> str:
-        """Run one command; return what it printed, if that is not to be seen."""
-        # Imported here, because the program loads this module.
-        from engramdown.cli.main import main
-
-        place = ["-C", str(self._project), "--home", str(self._home), "--mode", "autopilot"]
-        if not self._quiet:
-            main([*place, *arguments])
-            return ""
-        printed = io.BytesIO()
-        stream = io.TextIOWrapper(printed, encoding="utf-8")
-        with contextlib.redirect_stdout(stream):
-            main([*place, *arguments])
-        stream.flush()
-        return printed.getvalue().decode()
-
-    def begin(self) -> str:
-        """Set up the project; its files speak for themselves."""
-        Hippocampus(self._project / ".engramdown").start()
-        return ""
-
-    def write(self, name: str, old: str, new: str) -> str:
-        """Change a file as a person does with an editor."""
-        path = self._project / ".engramdown" / "memory" / name
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace(old, new), encoding="utf-8")
-        return ""
-
-    def files(self) -> dict[str, str]:
-        """Return the text of every memory file."""
-        return {
-            path.relative_to(self._project).as_posix(): path.read_text(encoding="utf-8")
-            for path in sorted(self._project.rglob("memory/*.md"))
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class _Scene:
-    """One step of the story: what it shows, the command to be seen, and what happens."""
+class _Scene(NamedTuple):
+    """A step of the story: what it shows, the command to be seen, and what is edited by hand."""
 
     key: str
     command: tuple[str, ...] = ()
-    act: Callable[[_Stage], str] | None = None
-
-    @property
-    def shown(self) -> str:
-        """The command as a person would type it."""
-        return f"$ engramdown {shlex.join(self.command)}" if self.command else ""
-
-    def play(self, stage: _Stage) -> str:
-        """Let it happen and return what was printed, if that was not to be seen."""
-        return self.act(stage) if self.act else stage.run(*self.command)
+    edit: tuple[str, str, str] | None = None
 
 
-_STORY = (
-    _Scene("init", ("init",), lambda stage: stage.begin()),
+_STORY: Final = (
+    _Scene("init", ("init",)),
     _Scene("remember", ("remember", _RULE)),
     _Scene("again", ("remember", f"{_RULE.lower()}.")),
-    _Scene("edit", act=lambda stage: stage.write("rules.md", _RULE, _REWORDED)),
+    _Scene("edit", edit=("rules.md", _RULE, _REWORDED)),
     _Scene("listed", ("list",)),
-    _Scene(
-        "propose",
-        ("--mode", "copilot", "remember", "--always", "--source", "llm", _PROPOSAL),
-    ),
-    _Scene("tick", act=lambda stage: stage.write("pending.md", "- [ ]", "- [x]")),
+    _Scene("propose", ("--mode", "copilot", "remember", "--always", "--source", "llm", _PROPOSAL)),
+    _Scene("tick", edit=("pending.md", "- [ ]", "- [x]")),
     _Scene("review", ("review",)),
     _Scene("context", ("context",)),
     _Scene("undo", ("undo",)),
 )
-
-
-def _play(stage: _Stage, *, wait: bool) -> None:
-    screen = output.screen()
-    for number, scene in enumerate(_STORY, 1):
-        title, words = TOUR[scene.key]
-        screen.show([line((f"{number}. {title}", "strong")), line(words), line()])
-        if scene.shown:
-            screen.show([line((scene.shown, "id"), hang=4)])
-        before = stage.files()
-        scene.play(stage)
-        for name, text in _changes(before, stage.files()):
-            rows = diff(*text, name)
-            screen.box(name, [row for row in rows if row.parts[0].style != "dim"])
-        screen.show([line()])
-        if wait and number < len(_STORY) and not _goes_on():
-            return
-    screen.show([line((TOUR_END, "good"))])
-
-
-def _changes(
-    before: dict[str, str], after: dict[str, str]
-) -> Iterator[tuple[str, tuple[str, str]]]:
-    for name in sorted(before | after):
-        texts = before.get(name, ""), after.get(name, "")
-        if texts[0] != texts[1]:
-            yield name, texts
-
-
-def _goes_on() -> bool:
-    click.echo(TOUR_KEY, nl=False)
-    key = click.getchar()
-    click.echo("\n")
-    return key not in ("q", "\x1b", "\x04")
-
-
-def _data(stage: _Stage, scene: _Scene) -> dict[str, Any]:
-    title, words = TOUR[scene.key]
-    before = stage.files()
-    printed = scene.play(stage)
-    return {
-        "title": title,
-        "words": words,
-        "command": list(scene.command),
-        "printed": printed,
-        "changes": [
-            {"file": name, "before": old, "after": new}
-            for name, (old, new) in _changes(before, stage.files())
-        ],
-    }
-
-
-if TYPE_CHECKING:
-    pass
-
-
 TOUR: Final = {
     "init": (
         "Memory is a folder beside your work",
@@ -216,5 +88,99 @@ TOUR: Final = {
         "`engramdown history` lists them. What you wrote by hand is never overwritten.",
     ),
 }
-TOUR_KEY: Final = "Any key goes on, q stops. "
 TOUR_END: Final = "That was all; the folder is gone. Begin with `engramdown init`."
+
+
+@click.command()
+@click.option("--fast", is_flag=True, help="Do not wait for a key between the steps.")
+@json_option
+def tour(*, fast: bool, as_json: bool) -> None:
+    """Play a short story in a temporary folder and show the files as they change."""
+    with tempfile.TemporaryDirectory(prefix="engramdown-tour-") as folder:
+        stage = _Stage(Path(folder).resolve(), quiet=as_json)
+        if as_json:
+            output.print_json([_data(stage, scene) for scene in _STORY])
+        else:
+            _show(stage, wait=not fast and output.is_person())
+
+
+class _Stage:
+    """The folder in which the story is played."""
+
+    def __init__(self, folder: Path, *, quiet: bool) -> None:
+        self._project = folder / "project"
+        self._home = folder / "home"
+        self._quiet = quiet
+        self._project.mkdir()
+
+    def play(self, scene: _Scene) -> str:
+        """Let a scene happen; return what was printed, if that is not to be seen."""
+        if scene.edit:
+            # As a person does with an editor.
+            name, old, new = scene.edit
+            path = self._project / ".engramdown" / "memory" / name
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace(old, new), encoding="utf-8")
+            return ""
+        if scene.key == "init":
+            # Its files speak for themselves.
+            Hippocampus(self._project / ".engramdown").start()
+            return ""
+        # Imported here, because the program loads this module.
+        from engramdown.cli.main import main
+
+        place = ["-C", str(self._project), "--home", str(self._home), "--mode", "autopilot"]
+        printed = io.BytesIO()
+        stream = io.TextIOWrapper(printed, encoding="utf-8")
+        with contextlib.redirect_stdout(stream) if self._quiet else contextlib.nullcontext():
+            main([*place, *scene.command])
+        stream.flush()
+        return printed.getvalue().decode()
+
+    def files(self) -> dict[str, str]:
+        """Return the text of every memory file."""
+        return {
+            path.relative_to(self._project).as_posix(): path.read_text(encoding="utf-8")
+            for path in sorted(self._project.rglob("memory/*.md"))
+        }
+
+
+def _show(stage: _Stage, *, wait: bool) -> None:
+    screen = output.screen()
+    for number, scene in enumerate(_STORY, 1):
+        title, words = TOUR[scene.key]
+        screen.show([line((f"{number}. {title}", "strong")), line(words), line()])
+        if scene.command:
+            screen.show([line((f"$ engramdown {shlex.join(scene.command)}", "id"), hang=4)])
+        before = stage.files()
+        stage.play(scene)
+        for name, old, new in _changes(before, stage.files()):
+            rows = diff(old, new, name)
+            screen.box(name, [row for row in rows if row.parts[0].style != "dim"])
+        screen.show([line()])
+        if wait and number < len(_STORY):
+            click.echo("Any key goes on, q stops. ", nl=False)
+            key = click.getchar()
+            click.echo("\n")
+            if key in ("q", "\x1b", "\x04"):
+                return
+    screen.show([line((TOUR_END, "good"))])
+
+
+def _data(stage: _Stage, scene: _Scene) -> dict[str, Any]:
+    title, words = TOUR[scene.key]
+    before = stage.files()
+    printed = stage.play(scene)
+    changes = [
+        {"file": name, "before": old, "after": new}
+        for name, old, new in _changes(before, stage.files())
+    ]
+    said = {"title": title, "words": words, "command": list(scene.command)}
+    return {**said, "printed": printed, "changes": changes}
+
+
+def _changes(before: dict[str, str], after: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    for name in sorted(before | after):
+        old, new = before.get(name, ""), after.get(name, "")
+        if old != new:
+            yield name, old, new

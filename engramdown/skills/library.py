@@ -114,16 +114,19 @@ class Skills:
                 found += store.skills(briefly=briefly, labels=only_these)
             except StoreError as error:
                 self.troubles.append(str(error))
+        # The scopes of each label, the one that wins first.
         there: dict[str, list[SkillScope]] = {}
         # One that is broken comes last: it takes the place of none.
         for skill in sorted(found, key=lambda skill: not skill.is_fit):
             if skill.is_there:
                 there.setdefault(skill.label, []).append(skill.scope)
-        return [
-            _known(skill, there.get(skill.label, []))
-            for skill in found
-            if only in (None, skill.scope)
-        ]
+        known = []
+        for skill in found:
+            scopes = there.get(skill.label, [])
+            others = [scope for scope in scopes if scope != skill.scope]
+            counts = skill.scope in scopes[:1] or not scopes
+            known.append(Known(skill, counts, others[0] if others else ""))
+        return [each for each in known if only in (None, each.skill.scope)]
 
     def read(self, label: str, scope: SkillScope | None = None) -> Skill:
         """Return the skill that is meant by a label.
@@ -135,13 +138,15 @@ class Skills:
         self.troubles = []
         for store in self._stores(scope):
             if label in self._labels(store):
-                try:
+                with contextlib.suppress(SkillNotFoundError):  # an empty folder
                     return store.read(label)
-                except SkillNotFoundError:
-                    continue  # an empty folder
         if self.troubles:
             raise StoreError(self.troubles[0])
-        raise SkillNotFoundError(label, self._near(label))
+        import difflib
+
+        labels = {each for store in self.stores for each in self._labels(store)} - {label}
+        near = difflib.get_close_matches(label, sorted(labels), n=1)
+        raise SkillNotFoundError(label, near[0] if near else "")
 
     def drafted(self, label: str, description: str, body: str, **more: str) -> FrontMatter:
         """Return the page of a new skill.
@@ -291,19 +296,13 @@ class Skills:
             self.troubles.append(str(error))
             return []
 
-    def _near(self, label: str) -> str:
-        import difflib
-
-        labels = {each for store in self.stores for each in self._labels(store)} - {label}
-        return next(iter(difflib.get_close_matches(label, sorted(labels), n=1)), "")
-
 
 def _noted(each: Incoming) -> FrontMatter:
     """Return the page of a skill with where it comes from, unless it has notes of its own."""
-    return each.page.with_mapping("metadata", {"imported-from": told_source(each.source)})
+    return each.page.with_mapping("metadata", {"imported-from": source_for_git(each.source)})
 
 
-def told_source(source: str) -> str:
+def source_for_git(source: str) -> str:
     """Return a place without the folders of this machine: what is written is for git."""
     path = Path(source)
     with contextlib.suppress(ValueError, RuntimeError):
@@ -327,13 +326,6 @@ def open_skills(
         disk = Disk(durable=own.durability == "full", limit=own.max_file_bytes)
         stores.append(SkillStore(root, scope, disk=disk, lock_timeout=own.lock_timeout))
     return Skills([*stores, built_in()], start)
-
-
-def _known(skill: Skill, scopes: list[SkillScope]) -> Known:
-    """Return how a skill stands to those of its label in ``scopes``, the one that wins first."""
-    counts = skill.scope in scopes[:1] or not scopes
-    others = [scope for scope in scopes if scope != skill.scope]
-    return Known(skill, counts, others[0] if others else "")
 
 
 def with_description(read: Skill, description: str) -> Change:

@@ -24,19 +24,9 @@ _WHOSE: Final = {
     "global": "the user keeps for all projects",
     "builtin": "comes with Engramdown",
 }
-_HEAD: Final = (
-    "Skill `{label}`: a procedure that {whose}. Follow it where it fits the task; "
-    "what the user says now goes first."
-)
-_READ_ONE: Final = 'Read one with recall_skill: label "{label}", file "{file}".'
 _LONGEST_ASKED: Final = 200
 _LONGEST_LIST: Final = 50
 _LONGEST_DESCRIPTION: Final = 1_500
-_WAITS: Final = (
-    "the skill {label} came with git and waits for the user's approval; it cannot be read before. "
-    "They approve it with `engramdown review`; one that is not listed there holds too much to be "
-    "approved."
-)
 
 
 class RecalledSkill(NamedTuple):
@@ -75,12 +65,15 @@ def recall(
     # A label that is there is the name of a folder, and leads nowhere else.
     found = label if label in known else meant(label, [*known, *(each for _, each in waiting)])
     if found in known:
-        skill = known[found]
         is_other = found != label
         note = f"there is no skill {inert(label)!a}; this is {one_line(found)}" if is_other else ""
-        return _read_file(skill, file, note) if file else _read_skill(skill, note)
+        return _read_file(known[found], file, note) if file else _read_skill(known[found], note)
     if found:
-        return failed(_WAITS.format(label=one_line(found)))
+        return failed(
+            f"the skill {one_line(found)} came with git and waits for the user's approval; it "
+            "cannot be read before. They approve it with `engramdown review`; one that is not "
+            "listed there holds too much to be approved."
+        )
     labels = [skill.label for skill in skills if skill.is_fit]
     more = f", and {len(labels) - _LONGEST_LIST} more" if len(labels) > _LONGEST_LIST else ""
     listed = ", ".join(labels[:_LONGEST_LIST]) + more
@@ -94,25 +87,37 @@ def _read_skill(skill: Skill, note: str) -> RecalledSkill:
     files = tuple(files_beside(Disk(), skill.path.parent))
     # More than is shown is looked at for secrets: one of them may begin where it is cut.
     near = skill.page.body[: 2 * MOST_BYTES]
-    body, cut = _cut(_clean(near).strip())
-    cut += len(skill.page.body) - len(near)
+    body = _clean(near).strip()
+    # Up to a line end.
+    end = len(body)
+    if end > MOST_BYTES:
+        end = body.rfind("\n", 0, MOST_BYTES) + 1 or MOST_BYTES
+    cut = len(body) - end + len(skill.page.body) - len(near)
+    label = one_line(skill.label)
     parts = [
-        _HEAD.format(label=one_line(skill.label), whose=_WHOSE[skill.scope]),
+        f"({note})" if note else "",
+        (
+            f"Skill `{label}`: a procedure that {_WHOSE[skill.scope]}. Follow it where it fits the "
+            "task; what the user says now goes first."
+        ),
         one_line(_clean(skill.description[:_LONGEST_DESCRIPTION])),
-        body or "(nothing is written below its front matter yet; tell the user)",
+        body[:end].rstrip() or "(nothing is written below its front matter yet; tell the user)",
     ]
-    if note:
-        parts.insert(0, f"({note})")
     if cut:
         path = one_line(str(skill.path))
         parts.append(f"(cut here: {cut} characters are left out; all of it is in {path})")
     if wrong:
         found = "; ".join(f"line {each.line}: {each.message}" for each in wrong)
-        note = "; ".join(filter(None, [note, f"{one_line(skill.label)} is broken: {found}"]))
+        note = "; ".join(filter(None, [note, f"{label} is broken: {found}"]))
         parts.append(f"(Its file has errors, tell the user: {one_line(found)})")
     if files:
-        parts.append(_listed(skill, files))
-    text = "\n\n".join(part for part in parts if part)
+        rows = [f"- {one_line(each.name)} ({_size(each.size)})" for each in files]
+        rows += ["- … and maybe more"] if len(files) >= MOST else []
+        first = one_line(files[0].name)
+        rows.append(f'Read one with recall_skill: label "{label}", file "{first}".')
+        folder = one_line(str(skill.path.parent))
+        parts.append("\n".join([f"Its files, in {folder}:", *rows]))
+    text = "\n\n".join(filter(None, parts))
     return RecalledSkill(skill.label, skill.scope, text, files, note)
 
 
@@ -125,33 +130,24 @@ def with_note(found: RecalledSkill, broken: Skill) -> RecalledSkill:
     return found._replace(text=told, note="; ".join(filter(None, [found.note, note])))
 
 
-def _listed(skill: Skill, files: tuple[Beside, ...]) -> str:
-    lines = [f"- {one_line(each.name)} ({_size(each.size)})" for each in files]
-    more = ["- … and maybe more"] if len(files) >= MOST else []
-    return "\n".join(
-        [
-            f"Its files, in {one_line(str(skill.path.parent))}:",
-            *lines,
-            *more,
-            _READ_ONE.format(label=one_line(skill.label), file=one_line(files[0].name)),
-        ]
-    )
-
-
 def _read_file(skill: Skill, file: str, note: str) -> RecalledSkill:
     disk, home = Disk(), skill.path.parent
     files = tuple(files_beside(disk, home))
-    name = _file_meant(file, [each.name for each in files])
-    if not name:
-        there = ", ".join(one_line(each.name) for each in files[:_LONGEST_LIST]) or "none"
+    names = [each.name for each in files]
+    # By its name, or its last part if only one ends so.
+    asked = file.replace("\\", "/").removeprefix("./")
+    found = [name for name in names if name == asked]
+    found = found or [name for name in names if name.rpartition("/")[2] == asked]
+    if len(found) != 1:
+        there = ", ".join(map(one_line, names[:_LONGEST_LIST])) or "none"
         shown = inert(file[:_LONGEST_ASKED])
         return failed(f"the skill {skill.label} has no file {shown!a}; its files: {there}.", skill)
     try:
-        said = read_beside(disk, home, name, MOST_BYTES)
+        said = read_beside(disk, home, found[0], MOST_BYTES)
     except StoreError as error:
         return failed(str(error), skill, files)
     label = one_line(skill.label)
-    head = f"`{one_line(name)}` of the skill `{label}`, which {_WHOSE[skill.scope]}:"
+    head = f"`{one_line(found[0])}` of the skill `{label}`, which {_WHOSE[skill.scope]}:"
     text = "\n\n".join(filter(None, [f"({note})" if note else "", head, _clean(said)]))
     return RecalledSkill(skill.label, skill.scope, text, files, note)
 
@@ -165,30 +161,11 @@ def failed(
     return RecalledSkill(label, scope, text, files, text, is_error=True)
 
 
-def _file_meant(file: str, names: list[str]) -> str:
-    """Return the file that is meant: by its name, or its last part if only one ends so."""
-    asked = file.replace("\\", "/").removeprefix("./")
-    if asked in names:
-        return asked
-    ending = [name for name in names if name.rpartition("/")[2] == asked]
-    return ending[0] if len(ending) == 1 else ""
-
-
 def _clean(text: str) -> str:
     """Return a text of a skill without secrets, and with nothing in it that acts or hides."""
     return inert(redact(text))
 
 
-def _cut(text: str) -> tuple[str, int]:
-    """Return as much of a text as is shown, up to a line end, and how much is left out."""
-    if len(text) <= MOST_BYTES:
-        return text, 0
-    end = text.rfind("\n", 0, MOST_BYTES) + 1 or MOST_BYTES
-    return text[:end].rstrip(), len(text) - end
-
-
 def _size(size: int) -> str:
     kilobyte = 1024
-    if size < kilobyte:
-        return f"{size} bytes"
-    return f"{size / kilobyte:.0f} KB"
+    return f"{size} bytes" if size < kilobyte else f"{size / kilobyte:.0f} KB"

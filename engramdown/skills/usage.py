@@ -104,17 +104,12 @@ def _counted(told: Iterable[tuple[str, Used]]) -> dict[str, Used]:
 
 
 def _lines(data: bytes) -> Iterator[tuple[str, Used]]:
-    for line in data.split(b"\n"):
-        told = _read(line) if line else None
-        if told is not None:
-            yield told
-
-
-def _read(line: bytes) -> tuple[str, Used] | None:
-    try:
-        record: Any = json.loads(line)
-        skill, count, last = record["skill"], record["count"], record["last"]
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return None
-    is_sound = isinstance(skill, str) and isinstance(last, str) and type(count) is int
-    return (skill, Used(count, last)) if is_sound and count > 0 else None
+    for line in filter(None, data.split(b"\n")):
+        try:
+            record: Any = json.loads(line)
+            skill, count, last = record["skill"], record["count"], record["last"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            continue
+        is_sound = isinstance(skill, str) and isinstance(last, str) and type(count) is int
+        if is_sound and count > 0:
+            yield skill, Used(count, last)

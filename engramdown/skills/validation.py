@@ -102,7 +102,17 @@ def check(page: FrontMatter, label: str, *, briefly: bool = False) -> list[Findi
     found = [*_of_front_matter(page), *(() if briefly else _of_text(page))]
     if page.opening and not page.is_long:
         found += [*_of_keys(page), *_of_name(page, label), *_of_description(page)]
-    return [*_few(sorted(found, key=lambda each: each.line))]
+    kinds: dict[str, list[Finding]] = {}
+    for each in sorted(found, key=lambda each: each.line):
+        kinds.setdefault(each.code, []).append(each)
+    # Of one kind so many; the last of them says how many more there are.
+    shown: list[Finding] = []
+    for kind in kinds.values():
+        shown += kind[:_MOST]
+        if len(kind) > _MOST:
+            more = f"{shown[-1].message}; {len(kind) - _MOST} more like it"
+            shown[-1] = shown[-1]._replace(message=more)
+    return shown
 
 
 def check_label(label: str) -> str:
@@ -151,18 +161,6 @@ def check_text(field: str, text: str) -> str:
     return text
 
 
-def _few(found: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings, of one kind so many; the last of them says how many more there are."""
-    kinds: dict[str, list[Finding]] = {}
-    for each in found:
-        kinds.setdefault(each.code, []).append(each)
-    for kind in kinds.values():
-        *some, last = kind[:_MOST]
-        more = len(kind) - _MOST
-        yield from some
-        yield last._replace(message=f"{last.message}; {more} more like it") if more > 0 else last
-
-
 def _of_front_matter(page: FrontMatter) -> Iterator[Finding]:
     if page.is_open:
         yield Finding(1, "not-closed", "the front matter is not closed")
@@ -180,47 +178,49 @@ def _of_keys(page: FrontMatter) -> Iterator[Finding]:
     seen: Counter[str] = Counter()
     for key in page.keys:
         seen[key.name] += 1
+        # Well written, but something else than the standard has.
+        is_odd = key.value.is_other
+        if key.name == "metadata":
+            is_odd = bool(key.value.text) and not key.value.problem
+        # Something else than a text, and nobody minds.
+        may_be_other = key.value.is_other and key.name not in _TEXTS
         if seen[key.name] == _AGAIN:
             yield Finding(key.line, "twice", f"{_shown(key.name)} stands here again")
-        elif key.name in _FORMS and _is_odd(key):
+        elif key.name in _FORMS and is_odd:
             yield Finding(key.line, "form", f"{key.name} {_FORMS[key.name]}")
-        elif key.name not in _OWN and key.value.problem and not _may_be_other(key):
+        elif key.name not in _OWN and key.value.problem and not may_be_other:
             yield _bad_value(key)
-    compatibility = page.text("compatibility")
-    if len(compatibility) > _LONGEST_COMPATIBILITY:
-        said = f"compatibility has {len(compatibility)} characters of {_LONGEST_COMPATIBILITY}"
-        yield Finding(_line_of(page, "compatibility"), "value", said)
+    length, key_there = len(page.text("compatibility")), page.find("compatibility")
+    if length > _LONGEST_COMPATIBILITY:
+        said = f"compatibility has {length} characters of {_LONGEST_COMPATIBILITY}"
+        yield Finding(key_there.line if key_there else 1, "value", said)
 
 
 def _of_name(page: FrontMatter, label: str) -> Iterator[Finding]:
-    key = page.find("name")
+    key, name = page.find("name"), page.text("name")
     if key is None:
         yield Finding(1, "name", "there is no name")
-        return
-    name = page.text("name")
-    if key.value.text is None:
+    elif key.value.text is None:
         yield _bad_value(key)
-        return
-    try:
-        check_label(name)
-    except InvalidSkillError as error:
-        yield Finding(key.line, "name", str(error).removeprefix("label: "))
-        return
-    if name != label:
-        yield Finding(key.line, "other-name", f"name is {_shown(name)} in a folder {_shown(label)}")
+    else:
+        try:
+            check_label(name)
+        except InvalidSkillError as error:
+            yield Finding(key.line, "name", str(error).removeprefix("label: "))
+            return
+        if name != label:
+            said = f"name is {_shown(name)} in a folder {_shown(label)}"
+            yield Finding(key.line, "other-name", said)
 
 
 def _of_description(page: FrontMatter) -> Iterator[Finding]:
-    key = page.find("description")
+    key, length = page.find("description"), len(page.text("description"))
     if key is None:
         yield Finding(1, "description", "there is no description")
-        return
-    if key.value.problem:
+    elif key.value.problem:
         yield _bad_value(key)
-        return
-    text = page.text("description")
-    if not 0 < len(text) <= LONGEST_DESCRIPTION:
-        yield Finding(key.line, "description", f"description has {len(text)} characters")
+    elif not 0 < length <= LONGEST_DESCRIPTION:
+        yield Finding(key.line, "description", f"description has {length} characters")
 
 
 def _of_text(page: FrontMatter) -> Iterator[Finding]:
@@ -242,25 +242,8 @@ def _of_text(page: FrontMatter) -> Iterator[Finding]:
         yield Finding(page.body_line, "empty", "there is nothing below the front matter")
 
 
-def _is_odd(key: Key) -> bool:
-    """Whether a value is well written, but something else than the standard has."""
-    if key.name == "metadata":
-        return bool(key.value.text) and not key.value.problem
-    return key.value.is_other
-
-
-def _may_be_other(key: Key) -> bool:
-    """Whether a value is something else than a text, and nobody minds."""
-    return key.value.is_other and key.name not in _TEXTS
-
-
 def _bad_value(key: Key) -> Finding:
     return Finding(key.line, "value", f"{key.name} {key.value.problem}")
-
-
-def _line_of(page: FrontMatter, name: str) -> int:
-    key = page.find(name)
-    return key.line if key else 1
 
 
 def _shown(value: str) -> str:
@@ -309,29 +292,19 @@ def meant(text: str, labels: Iterable[str]) -> str:
     asked = label_of(text)
     if not asked:
         return ""
-    for is_meant in (_is_same, _has_words):
-        found = [label for label in known if is_meant(asked, label)]
-        if found:
-            return found[0] if len(found) == 1 else ""
-    return _nearest(asked, known)
-
-
-def _is_same(asked: str, label: str) -> bool:
-    return asked.replace("-", "") == label_of(label).replace("-", "")
-
-
-def _has_words(asked: str, label: str) -> bool:
-    """Whether a label has all the words that were asked for, be it in another order."""
+    # How each is written; those that are the same but for hyphens, or have all the words asked for.
+    plain = {label: label_of(label) for label in known}
     words = set(asked.split("-"))
-    return len(asked) >= _WORD and words <= set(label_of(label).split("-"))
-
-
-def _nearest(asked: str, known: list[str]) -> str:
+    same = [each for each in known if plain[each].replace("-", "") == asked.replace("-", "")]
+    if len(asked) >= _WORD and not same:
+        same = [each for each in known if words <= set(plain[each].split("-"))]
+    if same:
+        return same[0] if len(same) == 1 else ""
     # Imported here: hardly ever is it needed.
     import difflib
 
     rated = sorted(
-        ((difflib.SequenceMatcher(None, asked, label_of(label)).ratio(), label) for label in known),
+        ((difflib.SequenceMatcher(None, asked, plain[label]).ratio(), label) for label in known),
         reverse=True,
     )
     (best, label), *rest = [*rated, (0.0, "")]
