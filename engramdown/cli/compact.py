@@ -75,7 +75,7 @@ def compact(
     if dry_run:
         cortex.scopes.rehearse()
     else:
-        output.screen().show(lines)
+        output.show(lines)
         if any(each.apply for each in prepared):
             user_input.ask(ASK)
         elif any(each.propose for each in prepared):

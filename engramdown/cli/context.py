@@ -135,7 +135,7 @@ def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: ob
     else:
         made = cortex.build_memory_context(asked, scratchpad=True)
         if chosen["explain"] and not as_json:
-            output.screen().show(_explain_memory(made))
+            output.show(_explain_memory(made))
         else:
             _print(_memory_data(made, folders(cortex)), str(made), as_json=as_json)
 
@@ -308,7 +308,7 @@ def _show_prompt(cortex: Cortex, message: str, chosen: Mapping[str, Any]) -> Non
     budget = PROMPT_BUDGET if chosen["budget"] is None else chosen["budget"]
     made = cortex.conversations.build_context(session, budget, chosen["tail"], message=message)
     if chosen["explain"] and not chosen["as_json"]:
-        output.fast_screen().show(explained(made))
+        output.show_fast(explained(made))
         return
     shapes = {"text": made.text, "openai": made.openai, "anthropic": made.anthropic}
     prompt: Any = shapes[chosen["shape"] or "text"]()

@@ -180,7 +180,7 @@ def _mend(place: Place) -> _Fixes:
         head = [line((messages.DRY_RUN, "warn"))] if dry_run else []
         nothing = [] if found else [line((NOTHING_TO_MEND, "dim"))]
         rows = [*output.rehearsed_lines(changes), *map(line, fixes.sentences())]
-        output.screen().show([*head, *rows, *nothing, line()])
+        output.show([*head, *rows, *nothing, line()])
     if not found or dry_run:
         return fixes
     user_input.check(NEEDS_YES)

@@ -117,7 +117,7 @@ def _erase(place: Place, names: Sequence[str]) -> None:
     user_input.check(views.NEEDS_YES)
     if not options["dry_run"]:
         if not options["yes"]:
-            output.screen().show([*_text_lines(cortex, done), *_erased_lines(done)])
+            output.show([*_text_lines(cortex, done), *_erased_lines(done)])
         user_input.ask(views.ASK_ERASE)
         done = cortex.review.erase(ids, words=words, pieces=options["pieces"])
     head = [line((messages.DRY_RUN, "warn"))] if options["dry_run"] else []

@@ -19,7 +19,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Hippocampus
-from engramdown.cli import commands, messages, output, process, views
+from engramdown.cli import commands, messages, process, views
 from engramdown.cli.access import meant, open_cortex, settings_at
 from engramdown.cli.layout import Line, clock, line
 from engramdown.cli.output import REFUSED, Outcome, RefusalError, file_diff
@@ -139,7 +139,7 @@ def history(
     kept.sort(key=lambda item: item.step.at)
     shown = kept[: -number - 1 : -1]
     data = [step_data(item.step, item.store.scope) for item in shown]
-    output.result(data, _history_lines(shown))
+    commands.show(_history_lines(shown), data)
     if not shown and not cortex.scopes.unread():
         process.complain(f"no step changed {file}" if file else "nothing was changed so far")
         raise Exit(REFUSED)
@@ -394,7 +394,7 @@ def diff(place: Place, /, *, rev: str, scope: str | None, **_: object) -> None:
         "counts": counts,
         "changes": [_change_data(change, there, _spelled(sides, change)) for change in changes],
     }
-    output.result(data, _diff_lines(there, sides, changes, counts) if changes else ())
+    commands.show(_diff_lines(there, sides, changes, counts) if changes else (), data)
     if not changes:
         old = commit(sides.old)
         between = f"between {old} and {commit(sides.new)}" if sides.new else f"since {old}"

@@ -322,7 +322,7 @@ def card(
         "models filled_by edited stale",
     )
     path = pages.path(found)
-    output.result({**data, "tools": dict(shown.tools), "path": str(path)}, _card_lines(shown, path))
+    commands.show(_card_lines(shown, path), {**data, "tools": dict(shown.tools), "path": str(path)})
 
 
 def _edit(transcripts: Transcripts, pages: CardFiles, session: str) -> None:

@@ -111,7 +111,7 @@ def list_sessions(place: Place, /, *, scope: str | None, number: int, **wanted: 
     ]
     shown = [(info, transcripts.tally(info.id)) for info in found[:number]]
     data = [info_data(transcripts, *each) for each in shown]
-    output.result(data, _list_lines(shown), output.show_fast)
+    commands.show(_list_lines(shown), data, output.show_fast)
     if found[len(shown) :]:
         older = counted(len(found) - len(shown), "older session")
         output.note(f"{older} not shown; -n {len(found)} shows all")
@@ -255,10 +255,8 @@ def _show_one(transcripts: Transcripts, pointer: Pointer, *, whole: bool, as_jso
                 "keeps it"
             )
     if not whole or as_json:
-        output.result(
-            episode_data(pointer.session, episode),
-            _one_lines(pointer, episode),
-            output.show_paged,
+        commands.show(
+            _one_lines(pointer, episode), episode_data(pointer.session, episode), output.show_paged
         )
     elif process.is_terminal(sys.stdout):
         output.page(on_screen(episode.text).split("\n"))
@@ -573,7 +571,7 @@ def tools(place: Place, /, *, session: str, scope: str | None, tool: str, **want
         damage = damage_lines(len(transcript.malformed))
     data = {"session": name, "tools": list(map(_sum_data, found))}
     shown = chain(_tool_lines(found, everywhere=across), damage)
-    output.result({**data, "calls": list(map(_call_data, calls))}, shown, output.show_paged)
+    commands.show(shown, {**data, "calls": list(map(_call_data, calls))}, output.show_paged)
     if not found:
         raise RefusalError(f"no call of a tool in {name or 'any session of that time'}")
 
@@ -615,7 +613,7 @@ def steps(place: Place, /, *, session: str, scope: str | None, **_: object) -> N
     found = iterations(name, transcript.episodes)
     data = {"session": name, "steps": list(map(_step_data, found))}
     rows = table([_STEPS_HEAD, *map(_step_row, found)], ("id",)) if found else []
-    output.result(data, [*rows, *damage_lines(len(transcript.malformed))], output.show_paged)
+    commands.show([*rows, *damage_lines(len(transcript.malformed))], data, output.show_paged)
     if not found:
         raise RefusalError(f"no step of an assistant in {name}")
 

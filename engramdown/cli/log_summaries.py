@@ -140,7 +140,7 @@ def gists(place: Place, /, *, session: str, scope: str | None, **_: object) -> N
     now = pressure(track.items(), thresholds)
     found = [_whole_data(track, gist) for _, gist in tree]
     data = {"session": name, **now._asdict(), "gists": found}
-    output.result(data, _tree_lines(track, tree, now), output.show_paged)
+    commands.show(_tree_lines(track, tree, now), data, output.show_paged)
     if not tree:
         raise RefusalError(f"no summary of {name}; `engramdown log compact {name}` writes one")
 
@@ -233,7 +233,7 @@ def describe(place: Place, /, *, gist: str, session: str, scope: str | None, **_
     track, lineage = _with(access.open_transcripts(place, scope), session, gist)
     found = lineage.describe(gist)
     data = {"session": track.session, **_whole_data(track, found.gist)}
-    output.result(data, _description(track, found), output.show_paged)
+    commands.show(_description(track, found), data, output.show_paged)
 
 
 def _description(track: Track, found: Described) -> list[Line]:
@@ -299,7 +299,7 @@ def expand(place: Place, /, *, gist: str, session: str, scope: str | None, **_: 
     ]
     data = {"session": track.session, "id": found.gist, "items": items}
     data |= pick(found, "tokens truncated cursor")
-    output.result(data, _expansion_lines(track.session, found.items), output.show_paged)
+    commands.show(_expansion_lines(track.session, found.items), data, output.show_paged)
     if found.truncated and not chosen["as_json"]:
         room = "" if chosen["tokens"] == EXPAND else f" --tokens {chosen['tokens']}"
         output.note(
@@ -366,7 +366,7 @@ def grep(
     found = lineage.grep(pattern, commands.given()["where"], limit + 1)
     hits = found[:limit]
     data = [{**hit._asdict(), "source": pointer(name, hit.source)} for hit in hits]
-    output.result(data, [_hit_line(name, hit) for hit in hits], output.show_fast)
+    commands.show([_hit_line(name, hit) for hit in hits], data, output.show_fast)
     if len(found) > len(hits):
         output.note(f"there are more than {len(hits):,}; --limit shows more")
     if not hits:
@@ -437,7 +437,7 @@ def compact(
         written = [_whole_data(conversation.track, gist) for gist in done.gists]
     data = {"session": name, "dry_run": dry_run, "mode": done.mode, "gists": written}
     data |= pick(done, "messages tokens_before tokens_after rounds lost reload_required reason")
-    output.result(data, _compacted_lines(done, known, dry_run=dry_run), output.show_fast)
+    commands.show(_compacted_lines(done, known, dry_run=dry_run), data, output.show_fast)
     if done.lost:
         was = "1 summary was" if done.lost == 1 else f"{done.lost:,} summaries were"
         output.note(f"{was} dropped: somebody else summarised the same meanwhile")

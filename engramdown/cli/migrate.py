@@ -89,7 +89,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
         came = migration.bring(surveyed)
         if not as_json:
             lines = _survey_lines(surveyed, came, would=False) if yes else _result_lines(came)
-            output.screen().show(lines)
+            output.show(lines)
             _note_repeated(came)
     if as_json:
         output.print_json(_data(cortex, surveyed, came, dry_run=dry_run))
@@ -122,7 +122,7 @@ def _open(place: Place, scope: Scope) -> Cortex:
 def _preview(cortex: Cortex, surveyed: Sequence[Surveyed], came: Sequence[Came]) -> None:
     is_patch = given()["dry_run"] and not process.is_terminal(sys.stdout)
     changes = output.rehearsed_lines(cortex.scopes.rehearsed()) if is_patch else []
-    output.screen().show([*_survey_lines(surveyed, came, would=True), *changes])
+    output.show([*_survey_lines(surveyed, came, would=True), *changes])
 
 
 def _survey_lines(

@@ -180,16 +180,6 @@ def show_paged(lines: Iterable[Line]) -> None:
     page(fast_screen().rows(lines))
 
 
-def result(
-    data: object, lines: Iterable[Line], printed: Callable[[Iterable[Line]], None] = show
-) -> None:
-    """Print ``data`` where ``--json`` was given, or else ``lines`` for a person, by ``printed``."""
-    if click.get_current_context().params["as_json"]:
-        print_json(data)
-    else:
-        printed(lines)
-
-
 def is_person() -> bool:
     """Return whether a person sits at both ends: questions can be asked."""
     return process.is_terminal(sys.stdin) and process.is_terminal(sys.stdout)

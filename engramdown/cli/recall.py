@@ -95,7 +95,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     if as_json:
         output.print_json(_data(found, folders(cortex)))
     else:
-        output.fast_screen().show(_lines(found))
+        output.show_fast(_lines(found))
     if not found:
         process.complain(views.nothing_found(query))
         raise Exit(REFUSED)

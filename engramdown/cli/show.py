@@ -15,10 +15,9 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Entry, Proposal
+from engramdown.cli import commands, log_show, messages, output, process, views
 from engramdown.cli import history as said
-from engramdown.cli import log_show, messages, output, process, views
 from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text, roots
-from engramdown.cli.commands import id_argument, json_option, pass_place
 from engramdown.cli.layout import Line, diff, line, pick, whole
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
@@ -76,8 +75,8 @@ _HIDDEN: Final[Mapping[str, str]] = {
 @click.option("--older", type=click.IntRange(0), metavar="DAYS", help="Only older than DAYS days.")
 @click.option("--newer", type=click.IntRange(0), metavar="DAYS", help="Only of the last DAYS days.")
 @click.option("--archived", is_flag=True, help="What was retired instead, with the reason.")
-@json_option
-@pass_place
+@commands.json_option
+@commands.pass_place
 def list_command(place: Place, /, *, archived: bool, as_json: bool, **filters: Any) -> None:  # noqa: ANN401 - as click gives them
     """List memories, file by file.
 
@@ -93,11 +92,11 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **filters: A
     if archived:
         items = [item for item in cortex.scopes.archived() if wanted.passes(item.entry, now)]
         data = [views.archived_data(item, where) for item in items]
-        output.result(data, views.archived_lines(items, folded=folded))
+        commands.show(views.archived_lines(items, folded=folded), data)
     else:
         entries = [entry for entry in cortex.entries() if wanted.passes(entry, now)]
         data = [views.entry_data(entry, where) for entry in entries]
-        output.result(data, views.grouped_lines(entries, folded=folded))
+        commands.show(views.grouped_lines(entries, folded=folded), data)
     # What could not be read is said, and ends with its own code.
     if not data and not cortex.scopes.unread():
         process.complain(views.nothing_listed(filtered=bool(wanted), archived=archived))
@@ -161,10 +160,10 @@ def age_of(entry: Entry, today: date) -> int | None:
 
 
 @click.command()
-@id_argument
+@commands.id_argument
 @click.option("--at", "rev", metavar="REV", default="", help="As it was in a commit of git.")
-@json_option
-@pass_place
+@commands.json_option
+@commands.pass_place
 def show(place: Place, /, *, entry_id: str, rev: str, **_: object) -> None:
     """Show one memory in full: what is known about it, and its line as it stands in the file.
 
@@ -187,7 +186,7 @@ def show(place: Place, /, *, entry_id: str, rev: str, **_: object) -> None:
         raw_line = raw_text(folder / found.disk_file, found.line) if folder else ""
         data["raw"] = raw_line
         more = [line(), line((f"`engramdown why {found.id}` says where it comes from.", "dim"))]
-    output.result(data, [*views.full_lines(found, where, raw_line), *more])
+    commands.show([*views.full_lines(found, where, raw_line), *more], data)
 
 
 def _data(found: Found, where: Mapping[str, Path]) -> dict[str, Any]:
@@ -218,13 +217,13 @@ def _show_at(place: Place, entry_id: str, rev: str) -> None:
     else:
         assert refused is not None  # noqa: S101 - there is a scope
         raise refused
-    output.result(
-        {**_data(found, {}), "commit": commit._asdict()},
+    commands.show(
         [
             line((f"As it was in {said.commit(commit)}: {commit.subject}", "dim"), hang=2),
             line(),
             *views.full_lines(found, {}, raw(state, found)),
         ],
+        {**_data(found, {}), "commit": commit._asdict()},
     )
 
 
@@ -267,7 +266,7 @@ def _show_page(place: Place, name: str, rev: str) -> None:
         )
     cortex = open_cortex(place)
     page = _page(cortex, name)
-    output.result(_page_data(page), _page_lines(page) if page.is_there or page.also else ())
+    commands.show(_page_lines(page) if page.is_there or page.also else (), _page_data(page))
     if not page.is_there and not page.also and not cortex.scopes.unread():
         raise RefusalError(_no_page(page))
 
@@ -350,9 +349,9 @@ def _page_data(page: Page) -> dict[str, Any]:
 
 
 @click.command()
-@id_argument
-@json_option
-@pass_place
+@commands.id_argument
+@commands.json_option
+@commands.pass_place
 def why(place: Place, /, *, entry_id: str, **_: object) -> None:
     """Say where a memory comes from: who said it, what taught it, each step since.
 
@@ -363,7 +362,7 @@ def why(place: Place, /, *, entry_id: str, **_: object) -> None:
     cortex = open_cortex(place)
     found = find_anywhere(cortex, entry_id)
     known = cortex.why(found.entry.id if isinstance(found, Archived) else found.id)
-    output.result(_why_data(known, folders(cortex)), _why_lines(known))
+    commands.show(_why_lines(known), _why_data(known, folders(cortex)))
 
 
 def _why_lines(known: Why) -> Iterator[Line]:

@@ -272,7 +272,7 @@ def worker(
             failed = any(deed.outcome == "failed" for deed in summary.deeds)
             raise Exit(STORE_FAILED if summary.failed else REFUSED if failed else DONE)
         if output.is_person() and not as_json:
-            output.fast_screen().show([line((begins(pause), "dim"))])
+            output.show_fast([line((begins(pause), "dim"))])
         while not stop.is_asked:
             rounds.run_one()
             stop.wait(pause)
@@ -342,7 +342,7 @@ class _Rounds:
         from engramdown.sleep import work_once
 
         if self._dry_run and not self._as_json:
-            output.screen().show([line((messages.DRY_RUN, "warn"))])
+            output.show([line((messages.DRY_RUN, "warn"))])
         self._stop.at_work = True
         summary = work_once(
             self._cortex,
@@ -362,7 +362,7 @@ class _Rounds:
             if last:
                 found = summary.deeds or summary.busy or summary.failed or summary.left
                 idle = [] if found or summary.stopped else [line((NOTHING, "dim"))]
-                output.fast_screen().show([*_cost_lines(summary), *idle])
+                output.show_fast([*_cost_lines(summary), *idle])
         process.flush()
         return summary
 
@@ -370,7 +370,7 @@ class _Rounds:
         if self._as_json:
             return
         try:
-            output.fast_screen().show(_deed_lines(deed))
+            output.show_fast(_deed_lines(deed))
             process.flush()
         except OSError as error:  # Nobody reads any more. What is being done is finished first.
             self._broken = error

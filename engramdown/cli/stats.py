@@ -14,9 +14,8 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex
-from engramdown.cli import messages, output
+from engramdown.cli import commands, messages
 from engramdown.cli.access import open_cortex
-from engramdown.cli.commands import json_option, pass_place
 from engramdown.cli.history import when
 from engramdown.cli.layout import Line, line, pick, table
 from engramdown.cli.messages import counted
@@ -51,12 +50,12 @@ _AGES: Final = ((7, "up to a week"), (30, "up to a month"), (365, "up to a year"
 
 
 @click.command()
-@json_option
-@pass_place
+@commands.json_option
+@commands.pass_place
 def stats(place: Place, /, **_: object) -> None:
     """Count memories by file, kind, source, basis and age; what waits; what models were asked."""
     counts = _count(open_cortex(place), today())
-    output.result(counts, _lines(counts))
+    commands.show(_lines(counts), counts)
 
 
 def _count(cortex: Cortex, now: date) -> dict[str, Any]:
