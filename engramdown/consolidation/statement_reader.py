@@ -8,31 +8,30 @@ user and points at the line that taught it; ``docs/sleep.md`` says how much is m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.orders import ORDERS, STANDING, WHENS
-from engramdown.consolidation.statement_forms import (
-    BLANK,
-    CAPITAL,
-    FACTS,
-    FOREIGN,
-    KIN,
-    LASTING,
-    PREFERENCES,
-    REMINDERS,
-    Said,
-    first_said,
-    is_passing,
-    is_reported,
-    pattern,
-    remembered,
-)
-from engramdown.consolidation.utterances import Sentence, mask_shown, sentences, small_letters
+from engramdown.consolidation import statement_forms as forms
+from engramdown.consolidation.utterances import mask_shown, sentences, small_letters
 from engramdown.engram import Confidence, Engram, Kind, Scope, fold
 
 LONGEST: Final = 300
 """A statement that is longer, in characters, is left out."""
+
+MOST: Final = 20
+"""So many memories one message may bring; who states more has pasted something."""
+
+_STRIPS: Final = 6
+_WORD: Final = r"[^\s,;:.!?()]+"
+_EDGE: Final = " ,;:-(\u2013\u2014"
+# How far a clause goes of which only a piece is kept, or all but a question behind it.
+_PIECE: Final = r"[^,;:(]*"
+_CLAUSE: Final = (
+    r".*?(?=,? (?:(?:and|but|so) )?(?:can|could|would|will|what|how|do|is|are|should) (?:you|i|we"
+    r"|the|it)\b|, which\b|\Z)"
+)
 
 
 class Statement(NamedTuple):
@@ -51,24 +50,14 @@ class Statement(NamedTuple):
     scope: Scope
 
 
-def statements(text: str) -> Iterator[Statement]:
-    """Yield what ``text`` states outright, in its order.
+class Said(NamedTuple):
+    """What a clause says, where that stands, and the label that is put before it."""
 
-    >>> [(s.kind, s.text) for s in statements("Looks good. Never push to main, and call me Jo!")]
-    [('never', 'Never push to main'), ('profile', 'Name: Jo')]
-    """
-    mask = mask_shown(text)
-    skipped = -1
-    for sentence in sentences(mask):
-        if sentence.start < skipped:
-            continue
-        clause = _Clause.of(text, mask, sentence)
-        if pattern(_PRETENDS).match(clause.words):
-            # What follows in this paragraph belongs to the game.
-            end = mask.find("\n\n", sentence.end)
-            skipped = end if end >= 0 else len(mask)
-        elif not _is_sarcastic(clause.words, text[sentence.end : sentence.end + 8]):
-            yield from _stated(clause)
+    kind: Kind
+    confidence: Confidence
+    start: int
+    end: int
+    label: str = ""
 
 
 class _Clause(NamedTuple):
@@ -77,305 +66,6 @@ class _Clause(NamedTuple):
     written: str
     words: str
     mark: str
-
-    @classmethod
-    def of(cls, text: str, mask: str, sentence: Sentence) -> _Clause:
-        spans = [found.span() for found in pattern(r"\S+").finditer(mask, *sentence[:2])]
-        words = small_letters(" ".join(mask[start:end] for start, end in spans))
-        return cls(" ".join(text[start:end] for start, end in spans), words, sentence.mark)
-
-
-# ---- what a sentence is, as a whole ----
-
-_PRETENDS: Final = (
-    r"(?:please |now |ok,? |let's |let us |for this (?:test|exercise),? )*(?:imagine|pretend"
-    r"|suppose|hypothetically|picture (?:this|that)|consider this|for the sake of argument"
-    r"|let's (?:say|assume)|act as|act like|[^\n]*\brole-? ?play\b|stell dir vor|angenommen"
-    r"|imagin(?:e que|ons|a que)|supongamos|suppos(?:e que|ons)|you are now|(?:ignore|disregard"
-    r"|forget) (?:all |any |the |your )*(?:previous|prior|above)|in a (?:perfect|ideal"
-    r"|parallel) world)\b"
-)
-_SARCASM: Final = (
-    r"\b(?:great idea|what could (?:possibly )?go wrong|what fun|that's how you|every(?:body"
-    r"|one) loves|why bother|oh sure|yeah right|lol sure|clearly the best|best (?:plan|idea) ever"
-    r"|as if that|because that (?:works|went)|how (?:original|wonderful|lovely)|haha|hehe"
-    r"|just kidding|genius|oh great|that'll (?:go|end) well|(?:right|sure|yeah),? because)\b"
-)
-
-
-def _is_sarcastic(words: str, after: str) -> bool:
-    return bool(pattern(_SARCASM).search(words)) or pattern(r"\W*/s\b").match(after) is not None
-
-
-# ---- the statements of a sentence ----
-
-_SEPARATOR: Final = (
-    r"(?:[,;:(]|\s[-\u2013\u2014]+)\s+(?:(?:and|but|so|then|also|because"
-    r"|though) )*|\s(?:and|but|so|because|since)\s"
-)
-_OPENERS: Final = (
-    r"(?:(?:ok(?:ay)?|so|and|also|but|then|oh|he+y+|hi+|hello|hiya|yo|please|pls|plz|just|well"
-    r"|right|alright|yes|yeah|yep|no|nope|nah|actually|btw|by the way|fyi|nb|ps|p\.s|note|important"
-    r"|reminder|rules?(?: (?:number )?(?:\d|one|two|three))?|a rule|another rule|one rule"
-    r"|rule (?:number )?(?:\d|one|two|three)|(?:just )?(?:one|1) (?:more |other |last "
-    r"|small )?(?:thing|request|note)|another thing|one thing though|two things|thanks(?: a lot"
-    r"| so much)?|thank you|thx+|ty|cool|nice|great|good|fine|perfect|listen|look|first(?:ly)?"
-    r"|second(?:ly)?|third(?:ly)?|finally|lastly|in addition|additionally|again|hm+|um+"
-    r"|the thing is|(?:i|like i|as i)(?: already)?(?: said| told you)(?: before| already)?|i repeat"
-    r"|heads[- ]up|remember|wrong|wrong command|that's wrong|incorrect|not quite|sorry|ugh|argh"
-    r"|dude|man|bro|whatever you do|above all|most importantly|more importantly|(?:hey |hi |ok "
-    r"|hello )(?!i\b)[\w]{2,15}(?=,)|(?:claude|assistant|copilot|jarvis|bot)|given (?:the|a) choice"
-    r"|personally|generally|honestly|if i can choose|for context|about me|a bit about me"
-    r"|some context|i mean(?:t)?(?: to)?(?= use\b)|no no(?: no)*)[,:!.\u2013\u2014-]*"
-    r"|[-\u2013\u2014*:]+|(?:can|could|would|will) (?:you|u)(?: please| pls| kindly)?(?= (?:always"
-    r"|never|stop|from|only|call|use|keep|remember|make|in|not)\b)|i(?:'d| would) like (?:it )?if y"
-    r"ou) +"
-)
-_STRIPS: Final = 6
-# What a sentence ends with and says nothing.
-_COURTESY: Final = r"(?:,? (?:please|pls|plz|thanks|thank you|thx|btw|by the way|ok|okay))+\Z"
-# The case of an order that stands alone behind it: "for python code, use type hints everywhere".
-_CASE: Final = (
-    r"(?!(?:in (?:short|general|addition|fact|other words|my opinion|summary|conclusion|any case"
-    r"|principle|theory|practice|reality|hindsight|retrospect|future|the future|the end|case|return"
-    r"|particular)|for (?:example|instance|the record|what it's worth|now|me|real|once|sure|context"
-    r"|(?:all )?future [^,]*|later [^,]*|[\w' ]+ sake)|on (?:second thoughts?|(?:the|an?) (?:other "
-    r"|one |side |related )?(?:hand|note)|top of that)|at (?:all times|the end of the day|least"
-    r"|first)|with (?:that|all due respect)[^,]*|once (?:and for all|again|more)|after all"
-    r"|if (?:possible|you (?:can|don't mind|want|like|please|ask me)|i may|i'm honest)"
-    r"|before (?:i forget|we start|you start))\Z)(?:when(?:ever)?|while|if|before|after|once|during"
-    r"|for|in|on|with|at) [^,;:]{2,60}"
-)
-_AT_HAND: Final = rf"\bth(?:is|ese|ose)\b(?! (?:{LASTING})\b)|\b(?:in|on|at|for|with) that\b"
-
-
-def _stated(clause: _Clause) -> Iterator[Statement]:
-    words = clause.words
-    told = words[: _cut(words, len(words), _COURTESY)]
-    found = list(_found(told))
-    for at, (_, said) in enumerate(found):
-        end = found[at + 1][0] if at + 1 < len(found) else len(words)
-        whole = len(words) if said.end == len(told) else said.end
-        made = _statement(clause, said._replace(end=min(whole, end)))
-        if made is not None:
-            yield made
-
-
-def _found(words: str) -> Iterator[tuple[int, Said]]:
-    """Yield what each clause says, with where it begins; a case and a memory go to the end."""
-    done = 0
-    for start, at in _starts(words):
-        if at < done:
-            continue
-        if at and is_reported(words[:at]):
-            return
-        said = _read(words, at)
-        case = "" if done or said is None else words[:start]
-        if said is not None and pattern(_CASE).fullmatch(case):
-            if is_passing(case, firm=True) or pattern(_AT_HAND).search(case):
-                return
-            said = _with_case(said)
-        if said is not None:
-            yield min(start, said.start), said
-            if said.kind in ("when", "lesson"):
-                return
-            done = max(said.start + 1, said.end if said.end < len(words) else at + 1)
-
-
-def _with_case(said: Said) -> Said:
-    """Return an order or a preference together with the case that stands before it."""
-    if said.kind in ("always", "never"):
-        return said._replace(kind="when", start=0, label="")
-    preferred = said.kind == "profile" and said.confidence == "medium"
-    return said._replace(start=0) if preferred else said
-
-
-def _starts(words: str) -> Iterator[tuple[int, int]]:
-    """Yield where a separator begins and where the clause behind it does."""
-    yield 0, 0
-    for found in pattern(_SEPARATOR).finditer(words):
-        yield found.span()
-
-
-def _read(words: str, at: int) -> Said | None:
-    for _ in range(_STRIPS):
-        said = _read_here(words, at)
-        opener = pattern(_OPENERS).match(words, at)
-        if said is not None or opener is None:
-            return said
-        at = opener.end()
-    return None
-
-
-def _read_here(words: str, at: int) -> Said | None:
-    told = remembered(words, at)
-    if told >= 0:
-        said = _read(words, told) or _memory(words, told)
-        return said._replace(confidence="high") if said else None
-    tongues = FOREIGN if at == 0 or words[at - 2 : at - 1] in ",:;" else ()
-    return first_said(
-        (*WHENS, *ORDERS, *STANDING, *PREFERENCES, *FACTS, *REMINDERS, *tongues), words, at
-    )
-
-
-def _memory(words: str, at: int) -> Said | None:
-    """Return what shall be remembered in words of no other form, unless it passes."""
-    if is_passing(words[at:], firm=True):
-        return None
-    about_me = pattern(r"i(?:'m|'ve)? (?!told|said|mentioned)").match(words, at)
-    return Said("profile" if about_me else "lesson", "high", at, len(words))
-
-
-# ---- the text of a statement ----
-
-_EDGE: Final = " ,;:-(\u2013\u2014"
-# Somebody else who says it, and what it is the title of, behind it.
-_SAYS_ANOTHER: Final = (
-    r"[^\n]*(?: is (?:how|what|why) (?:i|we|you|he|she|they|my|our)\b|, (?:says|said|sang|sings?"
-    r"|wrote|writes|claims?|goes the \w+|according to|(?:as )?(?!i\b|we\b|so i\b|like i\b"
-    r"|as i\b)[\w' ]{1,30}? (?:says?|said|puts? it|told me|used to say))\b|(?:, | (?:is|was|are"
-    r"|sounds like|would make|makes) )(?:what an?|an?|the|my|his|her|their|our|such a|great|good"
-    r"|lovely) (?:[\w']+ ){0,3}?(?:song|songs|film|movie|book|motto|line|lyrics?|track|tune|saying"
-    r"|quote|phrase|title|slogan|joke|mantra|proverb|album|anthem|episode|headline|tweet|clich[eé]"
-    r"|meme)\b)"
-)
-_UNFINISHED: Final = r"[^\n]* (?:to|the|a|an|of|with)(?:,? (?:and|but|so|or))?\Z"
-# "…, ok?" asks nothing.
-_TAG: Final = r"[^\n]*, (?:ok|okay|k|please|pls|deal|alright|got it|thanks)\Z"
-_REQUEST: Final = (
-    rf"(?:{_OPENERS})*?(?:can|(?P<polite>could|would|will)) (?:you|u)\b"
-    r"(?P<please>[^\n]*\b(?:please|pls|from now on|in future|stop|remember|call me)\b)?"
-)
-# Where the question begins behind a fact.
-_ASKS: Final = (
-    r"(?:,| -|;| so| but| and)(?: (?:and|but|so))? (?=(?:can|could|would|will|what|how|do|does"
-    r"|did|is|are|am|should|which|where|when|who|why|maybe|any|have|has|may)\b)"
-)
-# Where a wish begins behind a fact.
-_WANTS: Final = (
-    r",? (?:and|but|so) (?:i (?:need|want|wonder|have a|am looking|was)|i'm (?:looking|trying)"
-    r"|i'd like|can you|could you|please|let's|help me)\b|, which is why\b"
-    r"|, (?:can|could|would|will|what|how|do|does|is|are|should) (?:you|i|we|the|it|there)\b"
-)
-_FILLERS: Final = (
-    r"(?:[,.]? (?:please|pls|plz|thanks|thank you|thx|ok|okay|btw|by the way|lol|though|too"
-    r"|honestly|tbh|from now on|going forward|in future|in the future|(?:please |so )?(?:remember"
-    r"|keep (?:(?:that|this|it) )?in mind|don't forget|never forget)(?: that| this| it)?"
-    r"|s'il te plaît|por favor|bitte))+\Z"
-)
-_AGAIN: Final = r"(?:,? (?:again|ever again|any ?more|ever|at all))+\Z"
-_ABOUT_THAT: Final = (
-    r"(?:(?:always|never|please|stop|also|just) )*[\w'-]+ (?:(?:about |for |with |to |in "
-    r"|on )?(?:(?:it|them|so)\b|one\Z)|(?:this|these|those)\b(?! (?:repo|repository|project|code"
-    r"|codebase|app|machine|laptop|team|computer)\b)|(?<!check )(?<!confirm )(?<!verify )(?<!ensure"
-    r" )(?<!assume )(?<!sure )(?<!remember )that\b|that\Z)"
-)
-_MY_LIFE: Final = (
-    rf"(?:my|our) (?:\w+ )?(?:{KIN}|kids|children|family|birthday|anniversary|allergy|allergies"
-    r"|diet|passport|visa|blood type|doctor|dentist|home|flat|house|car|bike)\b"
-)
-_EVERYWHERE: Final = (
-    r"(?:\A(?!(?:for|in|on|with|when|while|if)\b)(?!.*\bthis\b).*\beverywhere\b|\b(?:globally|(?:in"
-    r"|across|for) (?:all|every|any)(?: one)?(?: of)?(?: my| our| your)? (?:projects?|repos?"
-    r"|repositories|codebases)|in (?:my|our) (?:projects|repos|repositories|codebases)|in general"
-    r"|no matter (?:the|which|what) project|in whatever project)\b)"
-)
-
-
-def _statement(clause: _Clause, said: Said) -> Statement | None:
-    if clause.mark == "?" and not pattern(_TAG).match(clause.words):
-        if said.confidence == "low":
-            return None
-        said = _without_question(clause.words, said)
-        if not _is_request(clause.words, said):
-            return None
-    said = _before(_WANTS, clause.words, said)
-    words = clause.words[said.start : said.end]
-    start = said.start + (0 if said.label else _polite(words))
-    text = clause.written[start : said.start + _length(words, said.label)]
-    if _says_nothing(words, said) or not _looks_right(text, said) or len(text) > LONGEST:
-        return None
-    if pattern(_SAYS_ANOTHER).match(clause.words, said.start):
-        return None
-    everywhere = pattern(_EVERYWHERE).search(clause.words) is not None
-    mine = said.kind == "profile" or pattern(_MY_LIFE).match(words) is not None
-    scope: Scope = "global" if mine or everywhere else "project"
-    whole = f"{said.label.strip()} {text}" if said.label else _capitalised(text)
-    return Statement(said.kind, whole, said.confidence, scope)
-
-
-def _capitalised(text: str) -> str:
-    """Return ``text`` with a capital letter in front, where that changes nothing else."""
-    first = text[0].upper()
-    return first + text[1:] if first.lower() == text[0] else text
-
-
-def _polite(words: str) -> int:
-    """Return where an order begins behind "please"."""
-    found = pattern(r"(?:(?:please|pls|plz|just) )+").match(words)
-    return found.end() if found else 0
-
-
-def _length(words: str, label: str) -> int:
-    """Return how much of ``words`` is left without what adds nothing at the end."""
-    end = _cut(words, len(words.rstrip(_EDGE)), _FILLERS)
-    end = _cut(words, end, _AGAIN) if label == "Never" else end
-    return len(words[:end].rstrip(_EDGE))
-
-
-def _says_nothing(words: str, said: Said) -> bool:
-    """Whether what is kept cannot be understood alone: "never do that", "I love to"."""
-    shown = not words.strip(BLANK + _EDGE) or pattern(_UNFINISHED).match(words) is not None
-    shown = shown or pattern(rf"(?:{_OPENERS})+\Z").match(f"{words.strip(_EDGE)} ") is not None
-    order = said.kind in ("always", "never")
-    return shown or (order and pattern(_ABOUT_THAT).match(words) is not None)
-
-
-def _looks_right(text: str, said: Said) -> bool:
-    """Whether capital letters stand where they should: in a name, and not in an order.
-
-    "Never Let Me Go" is a book.
-    """
-    if said.label == CAPITAL:
-        return all(word.istitle() or _is_call_sign(word) for word in text.split())
-    is_title = text[:1].isupper() and text[1:2].islower()
-    return said.label not in ("Always", "Never") or not is_title
-
-
-def _is_call_sign(word: str) -> bool:
-    return word[:1].isupper() and any(map(str.isdigit, word))
-
-
-def _cut(words: str, end: int, what: str) -> int:
-    found = pattern(what).search(words[:end])
-    return found.start() if found else end
-
-
-def _without_question(words: str, said: Said) -> Said:
-    """Return a fact without the question behind it: "I'm a nurse, what is my shift?"."""
-    return _before(_ASKS, words, said)
-
-
-def _before(what: str, words: str, said: Said) -> Said:
-    """Return a fact that goes to the end without what begins with ``what``."""
-    if said.kind != "profile" or said.end < len(words):
-        return said
-    behind = pattern(what).search(words, said.start)
-    return said._replace(end=behind.start()) if behind else said
-
-
-def _is_request(words: str, said: Said) -> bool:
-    """Whether a question asks the assistant to do something, or asks about something else."""
-    asks = pattern(_REQUEST).match(words)
-    if asks is not None and (asks["please"] or asks["polite"] or said.kind == "lesson"):
-        return True
-    return said.kind == "profile" and bool(words[said.end :].strip())
-
-
-# ---- memories of a message ----
-
-MOST: Final = 20
-"""So many memories one message may bring; who states more has pasted something."""
 
 
 def extract(text: str, *, origin: str = "", via: str = "") -> list[Engram]:
@@ -399,3 +89,293 @@ def extract(text: str, *, origin: str = "", via: str = "") -> list[Engram]:
         )
         found.setdefault(fold(said.text), engram)
     return list(found.values())[:MOST]
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """Yield what ``text`` states outright, in its order.
+
+    >>> [(s.kind, s.text) for s in statements("Looks good. Never push to main, and call me Jo!")]
+    [('never', 'Never push to main'), ('profile', 'Name: Jo')]
+    """
+    mask = mask_shown(text)
+    skipped = -1
+    for start, end, mark in sentences(mask):
+        if start < skipped:
+            continue
+        spans = [found.span() for found in pattern(r"\S+").finditer(mask, start, end)]
+        words = small_letters(" ".join(mask[first:last] for first, last in spans))
+        clause = _Clause(" ".join(text[first:last] for first, last in spans), words, mark)
+        after = text[end : end + 8]
+        if pattern(forms.PRETENDS).match(words):
+            # What follows in this paragraph belongs to the game.
+            paragraph = mask.find("\n\n", end)
+            skipped = paragraph if paragraph >= 0 else len(mask)
+        elif not pattern(forms.SARCASM).search(words) and not pattern(r"\W*/s\b").match(after):
+            yield from _stated(clause)
+
+
+def _stated(clause: _Clause) -> Iterator[Statement]:
+    words = clause.words
+    told = words[: _cut(words, len(words), forms.COURTESY)]
+    found = list(_found(told))
+    for at, (_, said) in enumerate(found):
+        end = found[at + 1][0] if at + 1 < len(found) else len(words)
+        whole = len(words) if said.end == len(told) else said.end
+        made = _statement(clause, said._replace(end=min(whole, end)))
+        if made is not None:
+            yield made
+
+
+def _found(words: str) -> Iterator[tuple[int, Said]]:
+    """Yield what each clause says, with where it begins; a case and a memory go to the end."""
+    done = 0
+    starts = (found.span() for found in pattern(forms.SEPARATOR).finditer(words))
+    for start, at in ((0, 0), *starts):
+        if at < done:
+            continue
+        if at and is_reported(words[:at]):
+            return
+        said = _read(words, at)
+        if said is None:
+            continue
+        case = "" if done else words[:start]
+        if pattern(forms.CASE).fullmatch(case):
+            # An order or a preference belongs to the case that stands before it.
+            if is_passing(case, firm=True) or pattern(forms.AT_HAND).search(case):
+                return
+            if said.kind in ("always", "never"):
+                said = said._replace(kind="when", start=0, label="")
+            elif said.kind == "profile" and said.confidence == "medium":
+                said = said._replace(start=0)
+        yield min(start, said.start), said
+        if said.kind in ("when", "lesson"):
+            return
+        done = max(said.start + 1, said.end if said.end < len(words) else at + 1)
+
+
+def _read(words: str, at: int) -> Said | None:
+    """Return what a clause says, whatever opens it."""
+    for _ in range(_STRIPS):
+        told = remembered(words, at)
+        if told >= 0:
+            said = _read(words, told)
+            if said is None and not is_passing(words[told:], firm=True):
+                about_me = pattern(r"i(?:'m|'ve)? (?!told|said|mentioned)").match(words, told)
+                kind: Kind = "profile" if about_me else "lesson"
+                said = Said(kind, "high", told, len(words))
+            return said._replace(confidence="high") if said else None
+        foreign = forms.FOREIGN if at == 0 or words[at - 2 : at - 1] in ",:;" else ()
+        said = first_said((*forms.ENGLISH, *foreign), words, at)
+        opener = pattern(forms.OPENERS).match(words, at)
+        if said is not None or opener is None:
+            return said
+        at = opener.end()
+    return None
+
+
+def remembered(words: str, at: int) -> int:
+    """Return where that begins which shall be remembered, or -1.
+
+    >>> remembered("remember that ci is slow", 0), remembered("remember the milk", 0)
+    (14, -1)
+    """
+    found = pattern(forms.REMEMBER).match(words, at)
+    if found is None:
+        return -1
+    rest = words[found.end() :]
+    if pattern(forms.TO_DO).match(rest) or pattern(forms.PEP_TALK).match(rest):
+        return -1
+    asked = found[0].rstrip()
+    told = asked.endswith((" that", ":", ",")) and pattern(r"\S+ \S+ \S+ \S").match(rest)
+    if pattern(forms.NO_FACT).match(rest) and not told:
+        return -1
+    clear = pattern(forms.CLEARLY).match(asked) and " " in rest
+    verb = pattern(forms.HAS_VERB).search(rest) and rest.count(" ") > 1
+    return found.end() if clear or verb else -1
+
+
+# ---- what a form says ----
+
+
+@cache
+def pattern(text: str) -> re.Pattern[str]:
+    """Return a compiled pattern; "don't" and "I've" may lack their apostrophe."""
+    return re.compile(text.replace("n't", "n'?t").replace("'ve", "'?ve"))
+
+
+def first_said(table: tuple[forms.Form, ...], words: str, at: int) -> Said | None:
+    """Return what the first form that fits says of a sentence, from a clause of it on."""
+    return next((said for form in table if (said := _said(form, words, at))), None)
+
+
+def _said(form: forms.Form, words: str, at: int) -> Said | None:
+    found = pattern(form.pattern).match(words, at)
+    if found is None:
+        return None
+    groups = found.groupdict()
+    label = form.label
+    start = found.start("kept") if "kept" in groups else found.end() if label else at
+    end = found.end("kept") if ":" in label else len(words)
+    kept = pattern(_PIECE if ":" in label else _CLAUSE).match(words, start)
+    if not words[start:] or (
+        form.passing and kept and is_passing(kept[0], firm=form.passing == "firm")
+    ):
+        return None
+    order = found.start("order") if "order" in groups else start
+    if form.order == "behind":
+        order = _order_behind(words, found.end())
+        if order < 0 or pattern(forms.THIS).search(words, at, order):
+            return None
+    elif form.order and not is_order(words[order:], surely=form.order == "surely"):
+        return None
+    if "key" in groups:
+        key = {"email": "e-mail", "timezone": "time zone"}.get(groups["key"], groups["key"])
+        own = groups["own"] or ""
+        own = "" if own in ("own ", "full ", "current ") else own
+        label = f"{own}{key}:".capitalize()
+    kind = "never" if groups.get("no") is not None else form.kind
+    return Said(kind, form.confidence, start, end, label)
+
+
+def is_order(words: str, *, surely: bool = False) -> bool:
+    """Whether the small letters of ``words`` begin as an order does.
+
+    Args:
+        words: What is said, in small letters.
+        surely: Whether what stands before says already that an order follows ("you must always"),
+            so that an unknown word is a verb.
+
+    >>> is_order("push to main"), is_order("pushes to main"), is_order("mind")
+    (True, False, False)
+    """
+    skipped = pattern(forms.SKIPPED).match(words)
+    rest = words[skipped.end() if skipped else 0 :]
+    found = pattern(_WORD).match(rest)
+    if not found or pattern(forms.HAPPENS).match(rest) or pattern(forms.SAYINGS).match(rest):
+        return False
+    verb = found[0]
+    if verb in forms.VERBS or verb.partition("-")[0] in forms.VERBS:
+        return True
+    inflected = pattern(forms.INFLECTED).fullmatch(verb) and verb not in forms.PLAIN_S
+    if verb in forms.NO_ORDER or inflected:
+        return False
+    after = pattern(_WORD).match(rest, found.end() + 1)
+    return surely or (after is not None and after[0] in forms.AFTER_A_VERB)
+
+
+def _order_behind(words: str, case: int) -> int:
+    """Return where the order begins behind a case, or -1."""
+    for comma in pattern(forms.COMMA).finditer(words, case):
+        at = comma.end()
+        polite = pattern(forms.PLEASE).match(words, at)
+        start = polite.end() if polite else at
+        if is_order(words[start:], surely=start > at) or pattern(forms.SHALL).match(words, at):
+            return at
+    for bare in pattern(rf"(?<= ){forms.BARE}\b (?=\S)").finditer(words, case):
+        before = words[case : bare.start()].split()
+        told = len(before) > 1 or words[case : bare.start() - 1].endswith("ing")
+        if told and not pattern(forms.BEFORE_A_NOUN + r"\Z").match(before[-1]):
+            return bare.start()
+    return -1
+
+
+def is_passing(words: str, *, firm: bool = False) -> bool:
+    """Whether something is said for a while or for one thing.
+
+    Args:
+        words: What is said, in small letters.
+        firm: Whether it is said as *always* or *never* say it, so that "until" and "on Sunday"
+            belong to it.
+
+    >>> is_passing("skip the linter this time"), is_passing("merge until it is green", firm=True)
+    (True, False)
+    """
+    passes = pattern(forms.PASSING).search(words)
+    return passes is not None or (not firm and pattern(forms.SOON).search(words) is not None)
+
+
+def is_reported(lead: str) -> bool:
+    """Whether what stands before a clause makes it somebody else's words, a thought or a task.
+
+    >>> is_reported("she said: "), is_reported("good, but "), is_reported("example: ")
+    (True, False, True)
+    """
+    if lead.rstrip().endswith(":") and not pattern(forms.ANNOUNCES).search(lead):
+        return True
+    return bool(pattern(forms.REPORTED).search(lead))
+
+
+# ---- the text of a statement ----
+
+
+def _statement(clause: _Clause, said: Said) -> Statement | None:
+    """Return what is kept of a clause, if it is none of a question or of somebody else's."""
+    words = clause.words
+    if clause.mark == "?" and not pattern(forms.TAG).match(words):
+        # "I'm a nurse, what is my shift?"
+        said = _before(forms.ASKS, words, said)
+        asks = pattern(forms.REQUEST).match(words)
+        request = asks and (asks["please"] or asks["polite"] or said.kind == "lesson")
+        beside = said.kind == "profile" and words[said.end :].strip()
+        if said.confidence == "low" or not (request or beside):
+            return None
+    said = _before(forms.WANTS, words, said)
+    kept = words[said.start : said.end]
+    polite = None if said.label else pattern(r"(?:(?:please|pls|plz|just) )+").match(kept)
+    end = _cut(kept, len(kept.rstrip(_EDGE)), forms.FILLERS)
+    end = _cut(kept, end, forms.AGAIN) if said.label == "Never" else end
+    start = said.start + (polite.end() if polite else 0)
+    text = clause.written[start : said.start + len(kept[:end].rstrip(_EDGE))]
+    if (
+        _says_nothing(kept, said)
+        or not _looks_right(text, said)
+        or len(text) > LONGEST
+        or pattern(forms.SAYS_ANOTHER).match(words, said.start)
+    ):
+        return None
+    everywhere = pattern(forms.EVERYWHERE).search(words) is not None
+    mine = said.kind == "profile" or pattern(forms.MY_LIFE).match(kept) is not None
+    # A capital letter in front, where that changes nothing else.
+    first = text[0].upper()
+    capital = first + text[1:] if first.lower() == text[0] else text
+    whole = f"{said.label.strip()} {text}" if said.label else capital
+    return Statement(
+        said.kind, whole, said.confidence, "global" if mine or everywhere else "project"
+    )
+
+
+def _says_nothing(words: str, said: Said) -> bool:
+    """Whether what is kept cannot be understood alone: "never do that", "I love to"."""
+    return (
+        not words.strip(forms.BLANK + _EDGE)
+        or pattern(forms.UNFINISHED).match(words) is not None
+        or pattern(rf"(?:{forms.OPENERS})+\Z").match(f"{words.strip(_EDGE)} ") is not None
+        or (said.kind in ("always", "never") and pattern(forms.ABOUT_THAT).match(words) is not None)
+    )
+
+
+def _looks_right(text: str, said: Said) -> bool:
+    """Whether capital letters stand where they should: in a name, and not in an order.
+
+    "Never Let Me Go" is a book.
+    """
+    if said.label == forms.CAPITAL:
+        return all(
+            word.istitle() or (word[:1].isupper() and any(map(str.isdigit, word)))
+            for word in text.split()
+        )
+    is_title = text[:1].isupper() and text[1:2].islower()
+    return said.label not in ("Always", "Never") or not is_title
+
+
+def _cut(words: str, end: int, what: str) -> int:
+    found = pattern(what).search(words[:end])
+    return found.start() if found else end
+
+
+def _before(what: str, words: str, said: Said) -> Said:
+    """Return a fact that goes to the end without what begins with ``what``."""
+    if said.kind != "profile" or said.end < len(words):
+        return said
+    behind = pattern(what).search(words, said.start)
+    return said._replace(end=behind.start()) if behind else said

@@ -1,8 +1,9 @@
-"""What forms say of a sentence, for the tests of each room of forms."""
+"""What forms say of a sentence, for the tests of each group of forms."""
 
 from __future__ import annotations
 
-from engramdown.consolidation.statement_forms import Form, first_said
+from engramdown.consolidation.statement_forms import Form
+from engramdown.consolidation.statement_reader import first_said
 
 __all__ = ["said"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.orders import ORDERS
+from engramdown.consolidation.statement_forms import ORDERS
 from tests.consolidation.said import said
 
 

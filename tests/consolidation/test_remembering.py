@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.statement_forms import remembered
+from engramdown.consolidation.statement_reader import remembered
 
 
 @pytest.mark.parametrize(

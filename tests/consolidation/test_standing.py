@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.orders import STANDING
-from engramdown.consolidation.statement_forms import first_said
+from engramdown.consolidation.statement_forms import STANDING
+from engramdown.consolidation.statement_reader import first_said
 from tests.consolidation.said import said
 
 

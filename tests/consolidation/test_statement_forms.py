@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.statement_forms import (
+from engramdown.consolidation.statement_forms import Form, slips
+from engramdown.consolidation.statement_reader import (
     Said,
     first_said,
     is_passing,
     is_reported,
     pattern,
-    reading,
-    slips,
 )
 
 
@@ -65,30 +64,33 @@ def test_behind_a_greeting_something_is(lead: str) -> None:
 
 
 class TestReading:
-    """A form that is a pattern and nothing else."""
+    """What a form says of a clause."""
 
-    def test_behind_a_label_only_the_group_is_kept(self) -> None:
-        form = reading("profile", "high", r"i'm (?P<kept>\w+)", "Name:")
-        assert form("i'm ada, hi", 0) == Said("profile", "high", 4, 7, "Name:")
+    def test_behind_a_key_only_the_group_is_kept(self) -> None:
+        form = Form(r"i'm (?P<kept>\w+)", "profile", "high", "Name:")
+        assert first_said((form,), "i'm ada, hi", 0) == Said("profile", "high", 4, 7, "Name:")
 
-    def test_without_a_label_the_rest_of_the_clause_is(self) -> None:
-        form = reading("always", "low", r"bitte (?P<kept>\w+)")
-        assert form("bitte immer so", 0) == Said("always", "low", 6, 14)
-        assert reading("always", "low", r"bitte")("bitte so", 0) == Said("always", "low", 0, 8)
+    def test_without_a_key_the_rest_of_the_clause_is(self) -> None:
+        form = Form(r"bitte (?P<kept>\w+)", "always", "low")
+        assert first_said((form,), "bitte immer so", 0) == Said("always", "low", 6, 14)
+        assert first_said((Form("bitte", "always", "low"),), "bitte so", 0) == Said(
+            "always", "low", 0, 8
+        )
 
     def test_what_passes_is_read_only_by_what_lasts(self) -> None:
-        assert reading("always", "low", "use")("use it today", 0) is None
-        assert reading("always", "low", "use", lasting=True)("use it today", 0) is not None
-        named = reading("profile", "high", r"i'm (?P<kept>\w+)", "Name:")
-        assert named("i'm ada, hi today", 0) is not None
-        assert named("i'm ada today", 0) is None
+        assert first_said((Form("use", "always"),), "use it today", 0) is None
+        assert first_said((Form("use", "always", passing=""),), "use it today", 0) is not None
+        named = Form(r"i'm (?P<kept>\w+)", "profile", "high", "Name:")
+        assert first_said((named,), "i'm ada, hi today", 0) is not None
+        assert first_said((named,), "i'm ada today", 0) is None
 
     def test_a_question_behind_it_does_not_make_it_pass(self) -> None:
-        form = reading("profile", "medium", "i prefer")
-        assert form("i prefer tea, can you get some today", 0) is not None
-        assert form("i prefer tea today", 0) is None
+        forms = (Form("i prefer", "profile", "medium"),)
+        assert first_said(forms, "i prefer tea, can you get some today", 0) is not None
+        assert first_said(forms, "i prefer tea today", 0) is None
 
     def test_the_first_form_that_fits_is_taken(self) -> None:
-        forms = (reading("always", "low", "no"), reading("never", "low", "use"))
-        assert first_said(forms, "use it", 0) == Said("never", "low", 0, 6)
+        forms = (Form("no", "always", "low"), Form("(?P<no>do not )?use", "always", "low"))
+        assert first_said(forms, "use it", 0) == Said("always", "low", 0, 6)
+        assert first_said(forms, "do not use it", 0) == Said("never", "low", 0, 13)
         assert first_said(forms, "run it", 0) is None

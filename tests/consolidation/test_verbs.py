@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.orders import is_order
+from engramdown.consolidation.statement_reader import is_order
 
 
 @pytest.mark.parametrize(
