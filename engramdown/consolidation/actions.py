@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
@@ -31,22 +31,12 @@ _EXITS: Final = ("exit_code", "exitCode", "returncode", "exit_status")
 # may have a ``status`` that is the order's.
 _SHAPES: Final = frozenset(("error", "is_error", "isError", "stdout", "stderr", *_EXITS))
 _STOPPED: Final[Mapping[str, Status]] = {
-    "cancelled": "cancelled",
-    "canceled": "cancelled",
-    "interrupted": "cancelled",
-    "aborted": "cancelled",
-    "killed": "killed",
-    "terminated": "killed",
-    "timed_out": "killed",
-    "timeout": "killed",
+    **dict.fromkeys(("cancelled", "canceled", "interrupted", "aborted"), "cancelled"),
+    **dict.fromkeys(("killed", "terminated", "timed_out", "timeout"), "killed"),
 }
 _STATUSES: Final[Mapping[str, Status]] = {
     **_STOPPED,
-    "ok": "ok",
-    "success": "ok",
-    "error": "error",
-    "failed": "error",
-    "failure": "error",
+    **dict.fromkeys(("error", "failed", "failure"), "error"),
 }
 # How a shell tells that a signal ended a program: 128 and its number, or minus its number.
 _SIGNALS: Final[Mapping[int, Status]] = {
@@ -118,13 +108,29 @@ class Cell(NamedTuple):
     corrected_at: str = ""
 
 
-class _Done(NamedTuple):
-    """A call or a scratchpad line, and its result if there is one."""
-
-    line: Line
-    result: Line | None
-    turn: int
-    announced: str
+# Our own tools, but for those whose names other programs have, too.
+_OURS: Final = frozenset(
+    (
+        *("memorize", "recall", "recall_topic", "recall_skill", "forget", "review", "memory"),
+        *("write_journal", "search_journals", "write_notes"),
+    )
+)
+_OUR_COMMAND: Final = r"\s*(?:\S*/)?(?:engramdown|egd)\s"
+# "Killed", "the command was killed by …": the reason of an error begins with it.
+_STOPPING: Final = (
+    r"\W*(?:[^\W_]+ ){0,3}?(cancelled|canceled|interrupted|aborted|killed|terminated|timed out"
+    r"|timeout)\b"
+)
+# Such a reason tells that it failed, and not why.
+_GENERIC: Final = r"(?:command )?(?:failed|error|exit|non-?zero)[\w :]{0,40}"
+# A message that begins with something against what was done before.
+_CORRECTION: Final = (
+    r"\W*(?:no|nope|nah|stop|wrong|incorrect|undo|revert)\b(?!,? (?:problem|worries|need|rush|hurry"
+    r"|thanks|thank|idea|one|more|further|other|doubt)\b)|(?s:.*?)\b(?:not (?:that|this|what i"
+    r"|like that)\b|that(?:'s| is) (?:wrong|incorrect|not (?!bad|a problem))|(?:use|do|try|run|take"
+    r"|put|want|call|write) [^.?!]{1,80} instead\b|instead,? (?:use|do|try|run|take)\b|i (?:said"
+    r"|meant|asked for|wanted) |you should have\b)"
+)
 
 
 def cells_of(session: str, lines: Iterable[Line]) -> list[Cell]:
@@ -134,39 +140,60 @@ def cells_of(session: str, lines: Iterable[Line]) -> list[Cell]:
         session: Its id, for the pointers.
         lines: Its lines, in order.
     """
-    found: list[Cell] = []
-    corrections: dict[int, Line] = {}
     kept = list(lines)
-    for done in _done(kept):
-        cell = _cell(session, done)
-        if cell.status != "ok" and _is_memorys(cell):
+    found: list[Cell] = []
+    for line, result, turn, said in _done(kept):
+        cell = _cell(f"{session}#{line.seq}", line, result, said)._replace(turn=turn)
+        ours = cell.name in _OURS or "engramdown" in cell.name.casefold()
+        if cell.status != "ok" and (ours or _pattern(_OUR_COMMAND).match(cell.code)):
             continue  # That memory could not be asked teaches nothing about the work.
-        if not (done.line.role == "scratchpad" and found and _repeats(cell, found[-1])):
+        # A scratchpad line may only show again what the call of a scratchpad tool gave.
+        shown = [each.output for each in found[-1:] if each.kind == "scratchpad" and each.given]
+        if line.role != "scratchpad" or not {"", cell.output}.intersection(shown):
             found.append(cell)
-    turn = 0
-    for line in kept:
-        if line.role == "user":
-            if _corrects(line.text):
-                corrections[turn] = line
-            turn += 1
-    return _corrected(session, found, corrections)
-
-
-_MEMORYS: Final = frozenset(
-    {
-        *("memorize", "recall", "recall_topic", "recall_skill", "forget", "review", "memory"),
-        *("write_journal", "search_journals", "write_notes"),
+    users = (line for line in kept if line.role == "user")
+    corrections = {
+        turn: line
+        for turn, line in enumerate(users)
+        if _pattern(_CORRECTION).match(line.text[:_LONGEST_MESSAGE].replace("\u2019", "'"))
     }
-)
-"""Our own tools, but for those whose names other programs have, too."""
+    last = {cell.turn: at for at, cell in enumerate(found)}
+    for turn, line in corrections.items():
+        if turn in last:
+            cell = found[last[turn]]
+            found[last[turn]] = cell._replace(
+                corrected=line.text, corrected_at=f"{session}#{line.seq}"
+            )
+    return found
 
-_OUR_COMMAND: Final = re.compile(r"\s*(?:\S*/)?(?:engramdown|egd)\s")
 
+def _done(lines: Iterable[Line]) -> list[tuple[Line, Line | None, int, str]]:
+    """Return each call or scratchpad line, its result, its turn and what was said before it.
 
-def _is_memorys(cell: Cell) -> bool:
-    """Whether a tool of memory itself was called: by its name, over MCP, or in a shell."""
-    ours = cell.name in _MEMORYS or "engramdown" in cell.name.casefold()
-    return ours or _OUR_COMMAND.match(cell.code) is not None
+    A call that may still run is left out.
+    """
+    waiting: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+    done: list[tuple[Line, Line | None, int, str]] = []
+    turn, announced = 0, ""
+    for line in lines:
+        key = (line.call, "" if line.call else line.name)
+        if line.role == "user":
+            turn, announced = turn + 1, ""
+        elif line.role == "assistant":
+            announced = line.text
+        elif line.role == "tool_result" and waiting[key]:
+            at = waiting[key].popleft()
+            done[at] = (done[at][0], line, *done[at][2:])
+            announced = ""
+        elif line.role in ("tool_call", "tool_result", "scratchpad"):
+            if line.role == "tool_call":
+                waiting[key].append(len(done))
+            done.append((line, None, turn, announced))
+    return [
+        (line, result, begun, said)
+        for line, result, begun, said in done
+        if result is not None or line.role != "tool_call" or begun < turn
+    ]
 
 
 def by_turn(cells: Iterable[Cell]) -> list[list[Cell]]:
@@ -210,74 +237,36 @@ def code_span(text: str) -> str:
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
-# ---- which result belongs to which call ----
-
-
-def _done(lines: Sequence[Line]) -> Iterator[_Done]:
-    """Yield what was done, with its results, in order."""
-    waiting: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
-    done: list[_Done] = []
-    turn, announced = 0, ""
-    for line in lines:
-        key = (line.call, "" if line.call else line.name)
-        if line.role == "user":
-            turn, announced = turn + 1, ""
-        elif line.role == "assistant":
-            announced = line.text
-        elif line.role == "tool_result" and waiting[key]:
-            at = waiting[key].popleft()
-            done[at] = done[at]._replace(result=line)
-            announced = ""
-        elif line.role in ("tool_call", "tool_result", "scratchpad"):
-            if line.role == "tool_call":
-                waiting[key].append(len(done))
-            done.append(_Done(line, None, turn, announced))
-    return (
-        each
-        for each in done
-        if each.result is not None or each.line.role != "tool_call" or each.turn < turn
-    )
-
-
-def _repeats(cell: Cell, before: Cell) -> bool:
-    """Whether a scratchpad line only shows again what the call of a scratchpad tool gave."""
-    same = cell.output == before.output or not before.output
-    return before.kind == "scratchpad" and bool(before.given) and same
-
-
-# ---- what a cell is ----
-
-
-def _cell(session: str, done: _Done) -> Cell:
-    line, result = done.line, done.result
+def _cell(pointer: str, line: Line, result: Line | None, announced: str) -> Cell:
     is_call = line.role == "tool_call"
     given = line.text if is_call else ""
     arguments = {**arguments_of(given), **line.meta}
     back = result if is_call else line
-    fields = {} if back is None else {**_outcome(back.text), **back.meta}
-    output = "" if back is None else _first(fields, _OUTPUT) or back.text
-    status = "cancelled" if back is None else _status(back, fields)
+    output, error, status = "", "", "cancelled"
+    if back is not None:
+        found = arguments_of(back.text)
+        fields = {**(found if _SHAPES.intersection(found) else {}), **back.meta}
+        output = first_text(fields, _OUTPUT) or back.text
+        status = _status(back, fields)
+        told = back.error if isinstance(back.error, str) else ""
+        if status != "ok" and (not told or _pattern(_GENERIC).fullmatch(told)):
+            told = first_text(fields, _FAILING) or (output if output.strip() else told)
+        error = told if status != "ok" else ""
     is_pad = line.role == "scratchpad" or "scratchpad" in line.name.casefold()
     return Cell(
-        f"{session}#{line.seq}",
+        pointer,
         "scratchpad" if is_pad else "tool",
         line.name,
-        _first(arguments, _SAYING) or done.announced,
-        _first(arguments, _CODE) or given,
+        first_text(arguments, _SAYING) or announced,
+        first_text(arguments, _CODE) or given,
         output,
-        "" if status == "ok" or back is None else _why(back, fields, output),
+        error,
         status,
         given,
-        done.turn,
     )
 
 
-def _outcome(text: str) -> dict[str, Any]:
-    found = arguments_of(text)
-    return found if _SHAPES.intersection(found) else {}
-
-
-def _first(fields: Mapping[str, Any], names: Iterable[str]) -> str:
+def first_text(fields: Mapping[str, Any], names: Iterable[str]) -> str:
     """Return the first text among fields that says something."""
     found = (fields.get(name) for name in names)
     return next((each for each in found if isinstance(each, str) and each.strip()), "")
@@ -286,78 +275,20 @@ def _first(fields: Mapping[str, Any], names: Iterable[str]) -> str:
 def _status(line: Line, fields: Mapping[str, Any]) -> Status:
     """Return how something ended, as the fields say; words of its output say nothing."""
     told = fields.get("status")
-    named = _STATUSES.get(told.casefold()) if isinstance(told, str) else None
+    exits = (fields.get(name) for name in _EXITS)
+    code = next((each for each in exits if type(each) is int), 0)
     flags = (status for name, status in _STOPPED.items() if fields.get(name) is True)
-    stopped = next(flags, None) or (named if named != "ok" else None) or _signal(fields)
+    named = _STATUSES.get(told.casefold()) if isinstance(told, str) else None
+    stopped = next(flags, None) or named or _SIGNALS.get(code)
     if stopped is not None and stopped != "error":
         return stopped
     if line.error:
         reason = line.error if isinstance(line.error, str) else ""
         found = _pattern(_STOPPING).match(reason[:_LONGEST_MESSAGE])
         return "error" if found is None else _STOPPED[found[1].casefold().replace(" ", "_")]
-    failed = stopped == "error" or _tells_of_error(fields)
-    return "error" if failed else "ok"
-
-
-# "Killed", "the command was killed by …": the reason of an error begins with it.
-_STOPPING: Final = (
-    r"\W*(?:[^\W_]+ ){0,3}?(cancelled|canceled|interrupted|aborted|killed|terminated|timed out"
-    r"|timeout)\b"
-)
-
-
-def _exit(fields: Mapping[str, Any]) -> int:
-    found = (fields.get(name) for name in _EXITS)
-    return next((each for each in found if type(each) is int), 0)
-
-
-def _signal(fields: Mapping[str, Any]) -> Status | None:
-    return _SIGNALS.get(_exit(fields))
-
-
-def _tells_of_error(fields: Mapping[str, Any]) -> bool:
     flagged = True in (fields.get("is_error"), fields.get("isError"), fields.get("error"))
-    return flagged or _exit(fields) != 0 or bool(_first(fields, ("error", "exception")))
-
-
-# Such a reason tells that it failed, and not why.
-_GENERIC: Final = r"(?:command )?(?:failed|error|exit|non-?zero)[\w :]{0,40}"
-
-
-def _why(line: Line, fields: Mapping[str, Any], output: str) -> str:
-    told = line.error if isinstance(line.error, str) else ""
-    if told and not _pattern(_GENERIC).fullmatch(told):
-        return told
-    return _first(fields, _FAILING) or (output if output.strip() else told)
-
-
-# ---- what the user said against it ----
-
-_CORRECTION: Final = (
-    r"\W*(?:no|nope|nah|stop|wrong|incorrect|undo|revert)\b(?!,? (?:problem|worries|need|rush|hurry"
-    r"|thanks|thank|idea|one|more|further|other|doubt)\b)|(?s:.*?)\b(?:not (?:that|this|what i"
-    r"|like that)\b|that(?:'s| is) (?:wrong|incorrect|not (?!bad|a problem))|(?:use|do|try|run|take"
-    r"|put|want|call|write) [^.?!]{1,80} instead\b|instead,? (?:use|do|try|run|take)\b|i (?:said"
-    r"|meant|asked for|wanted) |you should have\b)"
-)
-
-
-def _corrects(text: str) -> bool:
-    """Whether a message begins with something against what was done before."""
-    start = text[:_LONGEST_MESSAGE].replace("\u2019", "'")
-    return _pattern(_CORRECTION).match(start) is not None
-
-
-def _corrected(session: str, cells: list[Cell], corrections: Mapping[int, Line]) -> list[Cell]:
-    """Give the last cell of each turn what was said against it."""
-    last = {cell.turn: at for at, cell in enumerate(cells)}
-    for turn, line in corrections.items():
-        if turn in last:
-            at = last[turn]
-            cells[at] = cells[at]._replace(
-                corrected=line.text, corrected_at=f"{session}#{line.seq}"
-            )
-    return cells
+    failed = flagged or stopped or code or first_text(fields, ("error", "exception"))
+    return "error" if failed else "ok"
 
 
 @cache
