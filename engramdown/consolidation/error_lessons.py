@@ -13,6 +13,7 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -62,6 +63,24 @@ _OLD: Final = ("old_string", "old_str", "old_text", "old", "search", "find")
 _NEW: Final = ("new_string", "new_str", "new_text", "new", "replace", "replacement")
 _WHOLE: Final = ("content", "file_text", "contents")
 _FILE: Final = ("file_path", "path", "file", "filename")
+# Addresses, times, ids and the names of temporary files.
+_VARYING: Final = re.compile(
+    r"0x[0-9a-fA-F]+|\b(?=[a-f-]{0,40}\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b|\btmp\w+"
+    # How many tests fail is told by a number, and is news.
+    r"|(?<!\d)\d++"
+    r"(?! (?:tests? )?(?:failed|passed|failures?|errors?|warnings?|problems?|issues?)\b)"
+)
+_SHOWS: Final = re.compile(
+    r"\b(?:print|printf|println|eprintln|puts|pp|console|logger|logging|log|debug|debugger|dbg|dump"
+    r"|var_dump|echo|breakpoint|pdb|TODO|XXX)\b",
+    re.IGNORECASE,
+)
+_COMMENT: Final = re.compile(r"^[^\S\n]*+(?:#|//|--|;|%)", re.MULTILINE)
+_GIT: Final = re.compile(r"\bgit (?:-C \S+ )?(checkout|restore|reset|revert)\b([^;&|\n]*)")
+_STAGED: Final = frozenset({"--staged", "-S"})
+
+
+_observed = partial(Engram, source="consolidation", basis="observed")
 
 
 def lessons_of_turn(cells: Sequence[Cell]) -> list[Engram]:
@@ -72,14 +91,8 @@ def lessons_of_turn(cells: Sequence[Cell]) -> list[Engram]:
     """
     found = ((text, detector(cells)) for detector, text in DETECTORS.items())
     return [
-        Engram(
-            text,
-            "when",
-            "global",
-            "medium",
-            source="consolidation",
-            basis="observed",
-            origin=pointers(*(cell.pointer for cell in seen)),
+        _observed(
+            text, "when", "global", "medium", origin=pointers(*(cell.pointer for cell in seen))
         )
         for text, seen in found
         if seen
@@ -98,7 +111,7 @@ def same_failure(cells: Sequence[Cell]) -> list[Cell]:
         if cell.status == "ok":
             failures.pop(call, None)
             found.pop(call, None)
-            if _changes(cell):
+            if _CHANGER.search(cell.name) or _edit(cell) or _CHANGING.search(cell.code):
                 # What fails after a change was rightly tried again.
                 failures.clear()
         elif call[1]:  # Else it is not known what was called.
@@ -120,7 +133,9 @@ def changing_name(cells: Sequence[Cell]) -> list[Cell]:
     """
     pads: dict[str, Cell] = {}
     for cell in cells:
-        if cell.kind == "scratchpad" and (name := _pad(cell)):
+        given = arguments_of(cell.given)
+        name = _text(given, _PADS) if cell.given else cell.name
+        if cell.kind == "scratchpad" and name:
             pads.setdefault(name, cell)
     if len(pads) >= _OFTEN:
         return list(pads.values())[:_OFTEN]
@@ -162,7 +177,7 @@ def undone_fix(cells: Sequence[Cell]) -> list[Cell]:
         if edit is not None:
             before = edits.get(edit.undone())
             if before is not None and latest[edit.file] is not edits.get(edit):
-                return [latest[edit.file] if edit.is_whole() else before, cell]
+                return [latest[edit.file] if edit.old is None else before, cell]
             if not edit.is_trial():
                 edits[edit] = cell
             latest[edit.file] = cell
@@ -230,21 +245,6 @@ def _call(cell: Cell) -> tuple[str, str]:
     return cell.name, json.dumps(plain, sort_keys=True)
 
 
-def _changes(cell: Cell) -> bool:
-    """Whether a call changed something, as far as its name, arguments or command tell."""
-    by_name = _CHANGER.search(cell.name) is not None
-    return by_name or _edit(cell) is not None or _CHANGING.search(cell.code) is not None
-
-
-# Addresses, times, ids and the names of temporary files.
-_VARYING: Final = re.compile(
-    r"0x[0-9a-fA-F]+|\b(?=[a-f-]{0,40}\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b|\btmp\w+"
-    # How many tests fail is told by a number, and is news.
-    r"|(?<!\d)\d++"
-    r"(?! (?:tests? )?(?:failed|passed|failures?|errors?|warnings?|problems?|issues?)\b)"
-)
-
-
 def _error(cell: Cell) -> str:
     """Return the last line of an error without what is another each time."""
     return _VARYING.sub("0", last_line(cell.error))
@@ -252,24 +252,19 @@ def _error(cell: Cell) -> str:
 
 def _done(cell: Cell) -> tuple[tuple[str, str], str, str]:
     """Return what makes two cells the same: what was called, and what came of it."""
-    return _call(cell), cell.status, _outcome(cell)
+    return _call(cell), cell.status, _error(cell) if cell.error else cell.output
 
 
-def _outcome(cell: Cell) -> str:
-    return _error(cell) if cell.error else cell.output
+def _is_empty(cell: Cell) -> bool:
+    """Whether a call was given nothing where it should have been given something."""
+    arguments = arguments_of(cell.given)
+    if arguments:
+        return all(value is None or value in ("", [], {}) for value in arguments.values())
+    # Of a line without any input it is not known what was given: it may tell of a result only.
+    return cell.status != "ok" and cell.given.strip() in ("{}", "[]", "null", '""')
 
 
-# ---- what was given ----
-
-
-_SHOWS: Final = re.compile(
-    r"\b(?:print|printf|println|eprintln|puts|pp|console|logger|logging|log|debug|debugger|dbg|dump"
-    r"|var_dump|echo|breakpoint|pdb|TODO|XXX)\b",
-    re.IGNORECASE,
-)
-
-
-_COMMENT: Final = re.compile(r"^[^\S\n]*+(?:#|//|--|;|%)", re.MULTILINE)
+# ---- what was changed ----
 
 
 class _Edit(NamedTuple):
@@ -278,10 +273,6 @@ class _Edit(NamedTuple):
     file: str
     old: str | None
     new: str
-
-    def is_whole(self) -> bool:
-        """Whether it is the whole file."""
-        return self.old is None
 
     def is_trial(self) -> bool:
         """Whether it only adds what shows something, or comments a text out, and is to go again."""
@@ -305,41 +296,26 @@ def _edit(cell: Cell) -> _Edit | None:
     return _Edit(file, None, _text(arguments, _WHOLE)) if file and whole else None
 
 
-_GIT: Final = re.compile(r"\bgit (?:-C \S+ )?(checkout|restore|reset|revert)\b([^;&|\n]*)")
-_STAGED: Final = frozenset({"--staged", "-S"})
-
-
 def _puts_back(command: str, file: str) -> bool:
-    """Whether a command of git puts a file back as it was."""
+    """Whether a command of git puts a file, or a folder that it is in, back as it was."""
     for verb, rest in _GIT.findall(command):
         words = rest.split()
-        if verb == "reset":
-            found = "--hard" in words
-        elif verb == "revert":
-            found = "HEAD" in words
-        else:
-            staged = verb == "restore" and bool(_STAGED.intersection(words))
-            found = not staged and any(_holds(word, file) for word in words)
-        if found:
-            return True
+        if verb in ("reset", "revert"):
+            if ("--hard" if verb == "reset" else "HEAD") in words:
+                return True
+        elif verb == "checkout" or _STAGED.isdisjoint(words):
+            paths = [word.strip("'\"").removeprefix("./").rstrip("/") for word in words]
+            if any(
+                path in ("", ".") or f"/{path}/" in f"/{file}/" or path.endswith(f"/{file}")
+                for path in paths
+            ):
+                return True
     return False
 
 
-def _holds(path: str, file: str) -> bool:
-    """Whether a path of a command is that of a file, or of a folder that it is in."""
-    plain = path.strip("'\"").removeprefix("./").rstrip("/")
-    if plain in ("", "."):
-        return True
-    return f"/{plain}/" in f"/{file}/" or plain.endswith(f"/{file}")
-
-
-def _text(arguments: dict[str, Any], keys: Iterable[str]) -> str:
+def _text(arguments: dict[str, Any], keys: Iterable[str], default: str = "") -> str:
     found = (arguments.get(key) for key in keys)
-    return next((each for each in found if isinstance(each, str)), "")
-
-
-def _pad(cell: Cell) -> str:
-    return _text(arguments_of(cell.given), _PADS) if cell.given else cell.name
+    return next((each for each in found if isinstance(each, str)), default)
 
 
 def _guesses(cell: Cell) -> Iterable[tuple[tuple[str, str, str], str]]:
@@ -358,15 +334,6 @@ def _guesses(cell: Cell) -> Iterable[tuple[tuple[str, str, str], str]]:
     if guessed and words and words[0] not in _LOOKING:
         for at in range(1, len(words)):
             yield (cell.name, str(at), " ".join([*words[:at], "", *words[at + 1 :]])), words[at]
-
-
-def _is_empty(cell: Cell) -> bool:
-    """Whether a call was given nothing where it should have been given something."""
-    arguments = arguments_of(cell.given)
-    if arguments:
-        return all(value is None or value in ("", [], {}) for value in arguments.values())
-    # Of a line without any input it is not known what was given: it may tell of a result only.
-    return cell.status != "ok" and cell.given.strip() in ("{}", "[]", "null", '""')
 
 
 # ---- calls that failed and were mended ----
@@ -397,10 +364,13 @@ _FORCE: Final = re.compile(
     r"--?(?:f|force\S*|no-verify|no-check\S*|skip\S*|insecure|k|break-\S*|ignore\S*|allow\S*"
     r"|dangerous\S*|disable\S*|no-\S*(?:check|verif|protect)\S*)|sudo|su|chmod|rm|\+\S+"
 )
+# So much of the end of a result is read.
+_TAIL_FIX: Final = 4000
+_CONTROL: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|[^\S\n \t]|[\x00-\x08\x0e-\x1f\x7f]")
 
 
 class _Try(NamedTuple):
-    """A call with its result, as a lesson would show it."""
+    """A call that ended by itself, as a lesson would show it."""
 
     at: int
     pointer: str
@@ -410,53 +380,39 @@ class _Try(NamedTuple):
     failed: bool
 
 
-class _Mend(NamedTuple):
-    """A call that failed, how often, and the one that worked."""
-
-    broken: _Try
-    whole: _Try
-    times: int
-
-
 def lessons_of_fixes(cells: Iterable[Cell]) -> list[Engram]:
     """Return what the failures of a session teach that were mended later, the surest first.
 
     Args:
         cells: What was done in it, in order.
     """
-    mends = {_lesson(mend): mend for mend in _mends(_tries(cells))}
-    ranked = sorted(mends.items(), key=lambda item: (item[1].times == 1, item[1].broken.at))
-    return [_engram(text, mend) for text, mend in ranked[:MOST]]
-
-
-def _engram(text: str, mend: _Mend) -> Engram:
-    return Engram(
-        text,
-        "lesson",
-        "project",
-        "low" if mend.times == 1 else "medium",
-        source="consolidation",
-        basis="observed",
-        origin=pointers(mend.broken.pointer, mend.whole.pointer),
+    mends = {_lesson(broken, whole): (broken, whole, once) for broken, whole, once in _mends(cells)}
+    ranked = sorted(mends.items(), key=lambda item: (item[1][2], item[1][0].at))
+    return [
         # Words of a tool's result stand in it: the gate looks at them as such.
-        via="tool",
-    )
+        _observed(
+            text,
+            "lesson",
+            "project",
+            "low" if once else "medium",
+            origin=pointers(broken.pointer, whole.pointer),
+            via="tool",
+        )
+        for text, (broken, whole, once) in ranked[:MOST]
+    ]
 
 
-def _lesson(mend: _Mend) -> str:
-    reason = f" with {code_span(mend.broken.reason)}" if mend.broken.reason else ""
-    said = f"{code_span(mend.broken.said)} failed{reason}; {code_span(mend.whole.said)} worked"
-    return f"{mend.broken.tool}: {said}" if mend.broken.tool else said
+def _lesson(broken: _Try, whole: _Try) -> str:
+    reason = f" with {code_span(broken.reason)}" if broken.reason else ""
+    said = f"{code_span(broken.said)} failed{reason}; {code_span(whole.said)} worked"
+    return f"{broken.tool}: {said}" if broken.tool else said
 
 
-# ---- which call mends which ----
-
-
-def _mends(tries: Iterable[_Try]) -> Iterator[_Mend]:
-    """Yield each failure with the first call that mends it."""
+def _mends(cells: Iterable[Cell]) -> Iterator[tuple[_Try, _Try, bool]]:
+    """Yield each failure, the first call that mends it, and whether it failed only once."""
     failures: defaultdict[str, deque[_Try]] = defaultdict(lambda: deque(maxlen=_BACK))
     often: Counter[tuple[str, str]] = Counter()
-    for each in tries:
+    for each in _tries(cells):
         failed = failures[each.tool]
         if each.failed:
             often[each.tool, each.said] += 1
@@ -466,7 +422,7 @@ def _mends(tries: Iterable[_Try]) -> Iterator[_Mend]:
         waiting = [other for other in failed if other.said != each.said]
         broken = next((other for other in reversed(waiting) if _mends_it(other, each)), None)
         if broken is not None:
-            yield _Mend(broken, each, often[broken.tool, broken.said])
+            yield broken, each, often[broken.tool, broken.said] == 1
             waiting = [other for other in waiting if other.said != broken.said]
         failures[each.tool] = deque(waiting, maxlen=_BACK)
 
@@ -475,39 +431,27 @@ def _mends_it(broken: _Try, whole: _Try) -> bool:
     """Whether two calls are one but for a detail: another program, option or spelling."""
     old, new = broken.said.split(), whole.said.split()
     kept = 0
-    for what, start, end, first, last in SequenceMatcher(
-        None, old, new, autojunk=False
-    ).get_opcodes():
+    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    for what, start, end, first, last in codes:
         if what == "equal":
             kept += end - start
             continue
-        replaced = what == "replace"
-        detail = not replaced or _is_detail(old[start:end], new[first:last], start)
-        if not detail or any(map(_forces, new[first:last])):
+        # Nobody should learn what gets a call through rather than right.
+        forces = any(map(_FORCE.fullmatch, new[first:last]))
+        if forces or (what == "replace" and not _is_detail(old[start:end], new[first:last], start)):
             return False
     return kept >= _KEPT * min(len(old), len(new)) and kept > 0
-
-
-def _forces(word: str) -> bool:
-    """Whether a word gets a call through rather than right: nobody should learn that."""
-    return _FORCE.fullmatch(word) is not None
 
 
 def _is_detail(old: list[str], new: list[str], start: int) -> bool:
     """Whether words were corrected, rather than something else asked for."""
     if start == 0 or old[0].startswith("-") or new[0].startswith("-"):
         return True
-    if len(old) != len(new):
-        return False
-    return all(map(_is_correction, old, new))
-
-
-def _is_correction(old: str, new: str) -> bool:
-    same_file = old.rpartition("/")[2] == new.rpartition("/")[2]
-    return same_file or SequenceMatcher(None, old, new, autojunk=False).ratio() >= _ALIKE
-
-
-# ---- what was tried ----
+    return len(old) == len(new) and all(
+        word.rpartition("/")[2] == other.rpartition("/")[2]
+        or SequenceMatcher(None, word, other, autojunk=False).ratio() >= _ALIKE
+        for word, other in zip(old, new, strict=True)
+    )
 
 
 def _tries(cells: Iterable[Cell]) -> Iterator[_Try]:
@@ -516,35 +460,17 @@ def _tries(cells: Iterable[Cell]) -> Iterator[_Try]:
         failed = cell.status == "error"
         if not failed and cell.status != "ok":
             continue  # Somebody or something stopped it: whether it would have worked is open.
-        command = _plain(_command(cell)).strip()
+        called = _text(arguments_of(cell.given), _COMMANDS, cell.given or cell.code)
+        command = _plain(called).strip()
         said = " ".join(command.split())
+        short = 0 < len(said) <= _LONGEST_FIX and said.count(" ") < _WORDS and "\n" not in command
         passes = failed and _PASSING.search(f"{cell.error} {cell.output}"[-_TAIL_FIX:])
-        short = (
-            said and len(said) <= _LONGEST_FIX and said.count(" ") < _WORDS and "\n" not in command
-        )
         if short and not passes:
-            tool = " ".join(_plain(cell.name).split())
-            yield _Try(at, cell.pointer, tool, said, _reason(cell) if failed else "", failed)
-
-
-# So much of the end of a result is read.
-_TAIL_FIX: Final = 4000
-_CONTROL: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|[^\S\n \t]|[\x00-\x08\x0e-\x1f\x7f]")
-
-
-def _command(cell: Cell) -> str:
-    """Return what was called: of arguments, the command among them."""
-    arguments = arguments_of(cell.given)
-    found = (arguments.get(key) for key in _COMMANDS)
-    return next((value for value in found if isinstance(value, str)), cell.given or cell.code)
+            why = " ".join(last_line(_plain(cell.error[-_TAIL_FIX:])).split()) if failed else ""
+            why = why if len(why) <= _REASON else f"{why[:_REASON].rstrip()}…"
+            yield _Try(at, cell.pointer, " ".join(_plain(cell.name).split()), said, why, failed)
 
 
 def _plain(text: str) -> str:
     """Return ``text`` without colours, control characters and halves of characters."""
     return _CONTROL.sub("", text.encode(errors="ignore").decode())
-
-
-def _reason(cell: Cell) -> str:
-    """Return the last line of an error, without what cannot be shown in a line."""
-    short = " ".join(last_line(_plain(cell.error[-_TAIL_FIX:])).split())
-    return short if len(short) <= _REASON else f"{short[:_REASON].rstrip()}…"
