@@ -76,6 +76,8 @@ _COMMANDS: Final = ("command", "cmd", "script")
 _SHELLS: Final = frozenset(
     {"bash", "shell", "sh", "terminal", "exec", "run", "command", "run_command", "execute_command"}
 )
+# A command of a line: what stands between "&&", ";" and line ends, unquoted.
+_PART: Final = re.compile(r"(?:'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|(?<!&)&(?!&)|[^;\n&'\"])+")
 _SUBCOMMAND: Final = re.compile(r"[a-z][a-z0-9:_-]{0,40}")
 _ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*=\S*")
 _SAFE_WORD: Final = re.compile(r"[\w@%+./:-]{1,60}")
@@ -84,44 +86,41 @@ _WHAT: Final = r"(?P<what>[^.!?;\n]{3,80})"
 _MEANT: Final = r"(?<!do you )(?<!\bi )(?<!n't )(?<!not )"
 _NEAR: Final = r"\b[^.!?\n]{0,40}?\b"
 # To keep how it is done, or to make a skill: in English, German, French and Spanish.
-_ASKS: Final = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        (
-            rf"{_MEANT}\b(?:remember|note down|save|keep in mind|learn|don't forget)"
-            rf" how (?:to |we |you |i ){_WHAT}"
-        ),
-        (
-            rf"{_MEANT}\b(?:make|create|write|save|turn|keep){_NEAR}(?:a|as|another)"
-            rf" (?:new )?skill\b(?:[ ,]+(?:for|to|of|on|about|called|named)[ :]+{_WHAT})?"
-        ),
-        (
-            r"\b(?:merke?(?: es)? dir|notiere?(?: dir)?|speichere?|lerne?|behalte?|vergiss nicht)"
-            rf"(?: bitte)?,? wie (?:du |man |wir |ich )?{_WHAT}"
-        ),
-        (
-            rf"\b(?:mache?|erstelle?|schreibe?|speichere?|lege?|behalte?){_NEAR}(?:als|einen?|eine[rm])"
-            r" (?:neuen? )?(?:skill|fähigkeit|fertigkeit)\b"
-            rf"(?:,? (?:für|zum|zur|um|über|namens)[ :]+{_WHAT})?"
-        ),
-        (
-            r"\b(?:retiens|retenez|souviens-toi de|mémorise[rz]?|note[rz]?|enregistre[rz]?"
-            rf"|n'oublie[rz]? pas|apprends) comment (?:on |tu |nous |je )?{_WHAT}"
-        ),
-        (
-            rf"\b(?:fai(?:s|re)|faites|crée[rz]?|écri(?:s|re|vez)|enregistre[rz]?|transforme[rz]?"
-            rf"|garde[rz]?){_NEAR}(?:une?|comme|en) (?:nouvelle |nouveau )?(?:compétence|skill)\b"
-            rf"(?:,? (?:pour|de|sur|appelée?|nommée?)[ :]+{_WHAT})?"
-        ),
-        (
-            r"\b(?:recuerda|recuerde|apunta|anota|memoriza|guarda|aprende|no olvides) cómo (?:se )?"
-            rf"{_WHAT}"
-        ),
-        (
-            rf"\b(?:haz|hacer?|crea|crear?|escribe|guarda|convierte){_NEAR}(?:una?|como)"
-            rf" (?:nueva |nuevo )?(?:habilidad|skill)\b(?:,? (?:para|de|llamad[ao])[ :]+{_WHAT})?"
-        ),
-    )
+_ASKS: Final = (
+    (
+        rf"{_MEANT}\b(?:remember|note down|save|keep in mind|learn|don't forget)"
+        rf" how (?:to |we |you |i ){_WHAT}"
+    ),
+    (
+        rf"{_MEANT}\b(?:make|create|write|save|turn|keep){_NEAR}(?:a|as|another)"
+        rf" (?:new )?skill\b(?:[ ,]+(?:for|to|of|on|about|called|named)[ :]+{_WHAT})?"
+    ),
+    (
+        r"\b(?:merke?(?: es)? dir|notiere?(?: dir)?|speichere?|lerne?|behalte?|vergiss nicht)"
+        rf"(?: bitte)?,? wie (?:du |man |wir |ich )?{_WHAT}"
+    ),
+    (
+        rf"\b(?:mache?|erstelle?|schreibe?|speichere?|lege?|behalte?){_NEAR}(?:als|einen?|eine[rm])"
+        r" (?:neuen? )?(?:skill|fähigkeit|fertigkeit)\b"
+        rf"(?:,? (?:für|zum|zur|um|über|namens)[ :]+{_WHAT})?"
+    ),
+    (
+        r"\b(?:retiens|retenez|souviens-toi de|mémorise[rz]?|note[rz]?|enregistre[rz]?"
+        rf"|n'oublie[rz]? pas|apprends) comment (?:on |tu |nous |je )?{_WHAT}"
+    ),
+    (
+        rf"\b(?:fai(?:s|re)|faites|crée[rz]?|écri(?:s|re|vez)|enregistre[rz]?|transforme[rz]?"
+        rf"|garde[rz]?){_NEAR}(?:une?|comme|en) (?:nouvelle |nouveau )?(?:compétence|skill)\b"
+        rf"(?:,? (?:pour|de|sur|appelée?|nommée?)[ :]+{_WHAT})?"
+    ),
+    (
+        r"\b(?:recuerda|recuerde|apunta|anota|memoriza|guarda|aprende|no olvides) cómo (?:se )?"
+        rf"{_WHAT}"
+    ),
+    (
+        rf"\b(?:haz|hacer?|crea|crear?|escribe|guarda|convierte){_NEAR}(?:una?|como)"
+        rf" (?:nueva |nuevo )?(?:habilidad|skill)\b(?:,? (?:para|de|llamad[ao])[ :]+{_WHAT})?"
+    ),
 )
 
 
@@ -172,7 +171,9 @@ class Procedure(NamedTuple):
     def body(self) -> str:
         """How it is done, step by step."""
         lines = [f"# {_sentence(self.name).rstrip('.')}", ""]
-        lines += [f"{at}. {_shown(*told)}" for at, told in enumerate(self.told(), 1)]
+        for at, (now, before) in enumerate(self.told(), 1):
+            earlier = f" (before: {code_span(before)})" if before else ""
+            lines.append(f"{at}. {code_span(now)}{earlier}")
         return "\n".join(lines) + "\n"
 
     def told(self) -> list[tuple[str, str]]:
@@ -188,12 +189,26 @@ def steps_of(cells: Iterable[Cell]) -> list[Step]:
     """Return the steps among what was done, in order; one that was done again at once is one."""
     found: list[Step] = []
     for cell in cells:
-        if cell.status != "ok":
-            continue
-        for key, said in _steps(cell):
+        for key, said in _steps(cell) if cell.status == "ok" else ():
             if key not in _LOOKING and not (found and found[-1].key == key):
                 found.append(Step(key, said, cell.pointer))
     return found[:_MOST_STEPS]
+
+
+def _steps(cell: Cell) -> Iterator[tuple[str, str]]:
+    """Yield what a cell did: each command that it ran in a shell, or the tool."""
+    arguments = arguments_of(cell.given)
+    found = (arguments.get(key) for key in _COMMANDS)
+    said = next((each for each in found if isinstance(each, str)), "")
+    is_shell = cell.name.casefold() in _SHELLS
+    said = said or (cell.given if is_shell and not arguments else "")
+    name = " ".join(cell.name.split())[:_LONGEST_NAME]
+    if not said and name and cell.kind == "tool" and not is_shell:
+        yield name, name
+    for part in map(str.strip, _PART.findall(said[: 10 * _LONGEST_COMMAND])):
+        key = _key(part)
+        if key and len(part) <= _LONGEST_COMMAND and part.isprintable():
+            yield key, part
 
 
 def repeated(sessions: Mapping[str, Sequence[Step]]) -> list[Procedure]:
@@ -204,8 +219,12 @@ def repeated(sessions: Mapping[str, Sequence[Step]]) -> list[Procedure]:
     """
     runs: defaultdict[tuple[str, ...], dict[str, Sequence[Step]]] = defaultdict(dict)
     for session, steps in sessions.items():
-        for run in _runs(steps):
-            runs[tuple(step.key for step in run)][session] = run
+        for start in range(len(steps)):
+            for end in range(start + _SHORTEST, min(start + _LONGEST, len(steps)) + 1):
+                keys = tuple(step.key for step in steps[start:end])
+                is_more = len({*keys} - _COMMON) >= _UNCOMMON and len({*keys}) == len(keys)
+                if is_more:
+                    runs[keys].setdefault(session, steps[start:end])
     often = [(keys, found) for keys, found in runs.items() if len(found) >= TIMES]
     often.sort(key=lambda each: (-len(each[0]), -len(each[1]), each[0]))
     chosen: list[Procedure] = []
@@ -229,7 +248,12 @@ def asked_for(session: str, lines: Sequence[Line], cells: Sequence[Cell]) -> lis
         asked = _asked(line.text) if line.role == "user" else None
         if asked is None:
             continue
-        done = [cell for cell in cells if after < _seq(cell.pointer) < line.seq]
+        places = [cell.pointer.rpartition("#")[2] for cell in cells]
+        done = [
+            cell
+            for cell, at in zip(cells, places, strict=True)
+            if at.isdecimal() and after < int(at) < line.seq
+        ]
         steps = steps_of(done)[-_MOST_SHOWN:]
         if len(steps) >= _ASKED_STEPS:
             made = _procedure([step.key for step in steps], [steps])
@@ -248,65 +272,11 @@ def alike(keys: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def _procedure(keys: Sequence[str], times: Sequence[Sequence[Step]]) -> Procedure:
-    digest = "-".join(map(_digest, keys))
+    digests = (hashlib.sha256(key.encode("utf-8", "replace")).hexdigest() for key in keys)
+    digest = "-".join(each[:_DIGITS] for each in digests)
     steps = tuple(tuple(run[at].said for run in times) for at in range(len(keys)))
     pointers = tuple(run[0].pointer for run in times)[-_POINTERS:]
     return Procedure(digest, tuple(keys), steps, f"{keys[-1]} steps", "", pointers, len(times))
-
-
-def _digest(key: str) -> str:
-    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
-
-
-def _runs(steps: Sequence[Step]) -> Iterator[Sequence[Step]]:
-    """Yield the pieces of what was done in a session that may be a procedure, each once."""
-    known: set[tuple[str, ...]] = set()
-    for start in range(len(steps)):
-        for end in range(start + _SHORTEST, min(start + _LONGEST, len(steps)) + 1):
-            run = steps[start:end]
-            keys = tuple(step.key for step in run)
-            is_more = len({*keys} - _COMMON) >= _UNCOMMON and len({*keys}) == len(keys)
-            if is_more and keys not in known:
-                known.add(keys)
-                yield run
-
-
-def _steps(cell: Cell) -> Iterator[tuple[str, str]]:
-    """Yield what a cell did: each command of it, or the tool."""
-    said = _command(cell)
-    name = " ".join(cell.name.split())[:_LONGEST_NAME]
-    if not said and name and cell.kind == "tool" and name.casefold() not in _SHELLS:
-        yield name, name
-    for part in _parts(said[: 10 * _LONGEST_COMMAND]):
-        key = _key(part)
-        if key and len(part) <= _LONGEST_COMMAND and part.isprintable():
-            yield key, part
-
-
-def _command(cell: Cell) -> str:
-    """Return the command that a cell ran in a shell, or ``""``."""
-    arguments = arguments_of(cell.given)
-    found = (arguments.get(key) for key in _COMMANDS)
-    said = next((each for each in found if isinstance(each, str)), "")
-    is_shell = cell.name.casefold() in _SHELLS and not arguments
-    return said or (cell.given if is_shell else "")
-
-
-def _parts(said: str) -> Iterator[str]:
-    """Yield the commands of a line: what stands between ``&&``, ``;`` and line ends, unquoted."""
-    part, quote, at = "", "", 0
-    while at < len(said):
-        char = said[at]
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char in ";\n" or said[at : at + 2] == "&&":
-            yield part.strip()
-            part, at = "", at + (2 if char == "&" else 1)
-            continue
-        part, at = part + char, at + 1
-    yield part.strip()
 
 
 def _key(command: str) -> str:
@@ -327,25 +297,15 @@ def _key(command: str) -> str:
 def _asked(text: str) -> str | None:
     """Return what a user wants to be kept, in their words; ``None`` if they do not ask."""
     for form in _ASKS:
-        found = form.search(text)
+        found = re.search(form, text, re.IGNORECASE)
         if found is not None:
             said = (found["what"] or "").strip(" \t\"'`,:")
             return "" if said.casefold() in _THIS else said
     return None
 
 
-def _shown(now: str, before: str) -> str:
-    """Return a step as it is written: what differs from time to time is told."""
-    return f"{code_span(now)} (before: {code_span(before)})" if before else code_span(now)
-
-
 def _sentence(name: str) -> str:
     return f"{name[:1].upper()}{name[1:].rstrip('.')}."
-
-
-def _seq(pointer: str) -> int:
-    number = pointer.rpartition("#")[2]
-    return int(number) if number.isdecimal() else -1
 
 
 # ---- asking a model to write a procedure down ----
