@@ -83,30 +83,27 @@ def signs_apart(a: str, b: str) -> str:
     return (
         _told("a quotation", _quoted(a, b), _quoted(b, a))
         or _told("a name", _parts(a, b), _parts(b, a))
-        or _told("a character", _unspaced(a), _unspaced(b))
+        # Of scripts without spaces no small words are known.
+        or _told(
+            "a character", *({char for char in text if spaced(char) != char} for text in (a, b))
+        )
     )
 
 
 def _signs(text: str) -> tuple[list[str], ...]:
     """Return letters, numbers with a sign, halves of a day, rows and bounds, and symbols.
 
-    The letters are those that are names; each is in its order.
+    The letters are those that are names; each is in its order. Symbols are arrows, currencies,
+    operators, pictures, and punctuation that stands for itself.
     """
     found = [each if each[0] == "-" else each.casefold() for each in _LETTER.findall(text)]
     letters = found if set(found) - _NO_NAMES else []
     half_days = [half.casefold() for half in _HALF_DAY.findall(text)]
     rows = [*_ROW.findall(text), *_VERSION.findall(text), *map(_folded, _BOUND.findall(text))]
-    return letters, sorted(set(_SIGNED.findall(text))), half_days, rows, _symbols(text)
-
-
-def _symbols(text: str) -> list[str]:
-    """Return arrows, currencies, operators, pictures, and punctuation that stands for itself."""
-    alone = [
-        token
-        for token in text.split()
-        if token not in _PLAIN and not any(char.isalnum() for char in token)
-    ]
-    return [*alone, *(char for char in text if _is_symbol(char))]
+    tokens = (token for token in text.split() if token not in _PLAIN)
+    alone = [token for token in tokens if not any(map(str.isalnum, token))]
+    symbols = [*alone, *filter(_is_symbol, text)]
+    return letters, sorted(set(_SIGNED.findall(text))), half_days, rows, symbols
 
 
 def _is_symbol(char: str) -> bool:
@@ -139,7 +136,7 @@ def _regrouped(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]])
 
 
 def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
+    return _WORD.findall(text.casefold())
 
 
 def _quoted(text: str, other: str) -> set[str]:
@@ -158,11 +155,6 @@ def _parts(text: str, other: str) -> set[str]:
     parts = {part for word in _HYPHENED.findall(text) for part in word.casefold().split("-")}
     said = read(other).every if parts else set[str]()
     return {part for part in parts if not any(is_inflected(part, word) for word in said)}
-
-
-def _unspaced(text: str) -> set[str]:
-    """Return the characters of scripts without spaces, of which no small words are known."""
-    return set() if text.isascii() else {char for char in text if spaced(char) != char}
 
 
 def _told(what: str, mine: Iterable[str], theirs: Iterable[str]) -> str:
@@ -222,14 +214,14 @@ def turns(a: str, b: str) -> str:
     ('a word (run / write)', '')
     """
     mine, theirs = _apart(a, b)
-    turning = _turning(mine), _turning(theirs)
+    turning = [words - _HARMLESS - _LIKE - DOING.keys() for words in (mine, theirs)]
     if any(turning):
-        return _told_small("a small word", *turning)
+        return _told("a small word", *turning)
     if ("by" in mine and theirs & _ROLES) or ("by" in theirs and mine & _ROLES):
-        return _told_small("a small word", mine & _ROLES, theirs & _ROLES)
+        return _told("a small word", mine & _ROLES, theirs & _ROLES)
     doing = mine & DOING.keys(), theirs & DOING.keys()
     if all(doing) and {DOING[each] for each in doing[0]} != {DOING[each] for each in doing[1]}:
-        return _told_small("a word", *doing)
+        return _told("a word", *doing)
     if done_by := _done_by(a, b) | _done_by(b, a):
         return f"a word ({', '.join(sorted(done_by))})"
     return "what was, and what is" if _is_past(a, b) or _is_past(b, a) else ""
@@ -245,12 +237,13 @@ def asks(a: str, b: str) -> bool:
     if (mine | theirs) - _HARMLESS or (mine & _WHOSE and theirs & _WHOSE):
         return True
     one, other = set(read(a).words), set(read(b).words)
-    return _other_forms(one, other) or _other_forms(other, one)
-
-
-def _other_forms(words: set[str], others: set[str]) -> bool:
-    """Whether some of ``words`` stands among ``others`` in another form than its plural."""
-    return any(not any(is_number(word, other) for other in others) for word in words - others)
+    pairs = ((one - other, other), (other - one, one))
+    # A word in another form than its plural.
+    return any(
+        not any(is_number(word, each) for each in others)
+        for words, others in pairs
+        for word in words
+    )
 
 
 def is_number(word: str, other: str) -> bool:
@@ -266,19 +259,15 @@ def is_number(word: str, other: str) -> bool:
 def _apart(a: str, b: str) -> tuple[set[str], set[str]]:
     """Return the small words of each text that have no form in the other."""
     one, other = read(a), read(b)
-    return (
-        _unlike(_small(one), other.every) - _COMPARED,
-        _unlike(_small(other), one.every) - _COMPARED,
+    mine, theirs = (
+        {
+            word
+            for word in claim.every.difference(claim.words, _COMPARED, *claim.marks.values())
+            if not any(is_inflected(word, each) for each in against.every)
+        }
+        for claim, against in ((one, other), (other, one))
     )
-
-
-def _small(claim: Claim) -> set[str]:
-    marked = set[str]().union(*claim.marks.values())
-    return claim.every - set(claim.words) - marked
-
-
-def _unlike(words: Iterable[str], others: Iterable[str]) -> set[str]:
-    return {word for word in words if not any(is_inflected(word, other) for other in others)}
+    return mine, theirs
 
 
 def _is_past(a: str, b: str) -> bool:
@@ -291,7 +280,11 @@ def _is_past(a: str, b: str) -> bool:
     past = ends | ((mine - theirs) & _PAST)
     if not past or mine & _PASSIVE:
         return False
-    return any(_one_verb(word, other) for word in past for other in theirs - mine)
+    return any(
+        is_inflected(word, other) or DOING.get(word, word) == DOING.get(other)
+        for word in past
+        for other in theirs - mine
+    )
 
 
 def _done_by(a: str, b: str) -> set[str]:
@@ -308,18 +301,6 @@ def _done_by(a: str, b: str) -> set[str]:
             if not each.endswith(_AGENTS)
         )
     }
-
-
-def _one_verb(word: str, other: str) -> bool:
-    return is_inflected(word, other) or DOING.get(word, word) == DOING.get(other)
-
-
-def _turning(words: set[str]) -> set[str]:
-    return words - _HARMLESS - _LIKE - DOING.keys()
-
-
-def _told_small(what: str, *sides: set[str]) -> str:
-    return f"{what} ({' / '.join(sorted(', '.join(sorted(side)) or 'none' for side in sides))})"
 
 
 # A re-wording may add one word to every three that agree: with two, "tests run in CI" would be
