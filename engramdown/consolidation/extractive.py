@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from engramdown.consolidation.actions import arguments_of
 from engramdown.consolidation.statement_reader import extract as stated
 from engramdown.consolidation.statement_reader import is_order
-from engramdown.consolidation.utterances import any_case, mask_shown, sentences
+from engramdown.consolidation.utterances import any_case, mask_shown, pattern_of, sentences
 from engramdown.engram import fold
 from engramdown.language.untrusted import inert
 from engramdown.language.words import UNSPACED, word_set
@@ -216,7 +216,7 @@ def decides(said: str) -> bool:
     >>> decides("We decided to keep SQLite."), decides("Nehmen wir lieber Postgres."), decides("Hm")
     (True, True, False)
     """
-    return _has(_DECIDES, said)
+    return _has("DECIDES", said)
 
 
 def orders(said: str) -> bool:
@@ -225,7 +225,7 @@ def orders(said: str) -> bool:
     >>> orders("No, the port should be 8081."), orders("Please never push."), orders("It is late.")
     (True, True, False)
     """
-    return _has(_ORDERS, said)
+    return _has("ORDERS", said)
 
 
 def asks_for(said: str) -> bool:
@@ -235,7 +235,7 @@ def asks_for(said: str) -> bool:
     (True, True, False)
     """
     words = said.replace("\u2019", "'").lower()
-    return _has(_ASKS_FOR, words) or is_order(words)
+    return _has("ASKS_FOR", words) or is_order(words)
 
 
 def leaves_open(said: str) -> bool:
@@ -244,7 +244,7 @@ def leaves_open(said: str) -> bool:
     >>> leaves_open("TODO: rotate the key"), leaves_open("Das fehlt noch."), leaves_open("Done.")
     (True, True, False)
     """
-    return _has(_OPEN, said)
+    return _has("OPEN", said)
 
 
 def agrees(said: str) -> bool:
@@ -253,7 +253,7 @@ def agrees(said: str) -> bool:
     >>> agrees("Sounds good!"), agrees("Ja, bitte"), agrees("Yes, but only on Mondays after lunch")
     (True, True, False)
     """
-    return any_case(_AGREES).fullmatch(said.strip()) is not None
+    return any_case("AGREES").fullmatch(said.strip()) is not None
 
 
 def tells(said: str) -> bool:
@@ -262,7 +262,7 @@ def tells(said: str) -> bool:
     >>> tells("Python 3.12 it is"), tells("It is late.")
     (True, False)
     """
-    return _has(r"\d", said)
+    return any(map(str.isdecimal, said))
 
 
 def names(said: str) -> bool:
@@ -271,7 +271,7 @@ def names(said: str) -> bool:
     >>> names("ask Maria"), names("see `main`"), names("the user_id"), names("It is late.")
     (True, True, True, False)
     """
-    return re.search(_NAMES, said) is not None
+    return pattern_of("NAMES").search(said) is not None
 
 
 def files_in(text: str) -> list[str]:
@@ -281,8 +281,8 @@ def files_in(text: str) -> list[str]:
     ['src/app.py', './Makefile']
     """
     found = []
-    for match in any_case(r"[\w.@+~/\\:-]+").finditer(text):
-        word = any_case(r"(?:::.*|(?::[0-9]+)*+[.:]*)\Z").sub("", match[0][:_LONGEST_PATH])
+    for match in re.finditer(r"[\w.@+~/\\:-]+", text):
+        word = re.sub(r"(?:::.*|(?::[0-9]+)*+[.:]*)\Z", "", match[0][:_LONGEST_PATH])
         if is_file(word):
             found.append(word)
     return found
@@ -296,85 +296,17 @@ def is_file(word: str) -> bool:
     """
     if "://" in word or word.lower() in _NO_FILES:
         return False
-    return any_case(_FILE).fullmatch(word) is not None
+    return any_case("FILE").fullmatch(word) is not None
 
 
 _LONGEST_PATH: Final = 200
 _NO_FILES: Final = word_set(
     "console.log d3.js express.js next.js node.js nuxt.js process.env react.js three.js vue.js"
 )
-_ENDINGS: Final = (
-    "bash|bat|c|cc|cfg|conf|cpp|cs|css|csv|cu|db|dockerfile|docx|env|erb|ex|exs|gif|go|gradle|h|hpp"
-    "|hs|html|ini|ipynb|java|jinja|jpg|js|json|jsonl|jsx|kt|lock|log|lua|md|mjs|ml|mod|mp4|odt"
-    "|parquet|pdf|php|pkl|pl|png|pptx|proto|ps1|py|pyi|r|rb|rs|rst|sass|scala|scss|sh|sql|sqlite"
-    "|sqlite3|sum|svelte|svg|swift|tex|tf|tfvars|toml|ts|tsv|tsx|txt|vue|wasm|xlsx|xml|yaml|yml|zig"
-    "|zip|gz|tar|zsh|j2"
-)
-_FILE: Final = (
-    r"(?:~?/|\.{1,2}/|[a-z]:[\\/])?(?:[\w.@+-]+[/\\])*+"
-    rf"(?:[\w.@+-]*[\w@+-]\.(?:{_ENDINGS})"
-    r"|Makefile|Dockerfile|Jenkinsfile|Procfile|Gemfile|Rakefile|LICENSE"
-    r"|\.(?:env|gitignore|dockerignore|editorconfig|gitattributes|npmrc|bashrc|zshrc))"
-)
-
-_DECIDES: Final = (
-    # English
-    r"\b(?:decided|decision|agreed|settled (?:on|for)|opted for|approved|rejected|ruled out"
-    r"|(?:go(?:ing|es)?|went) with|stick(?:ing)? (?:with|to)|stay(?:ing)? (?:with|on)|switch(?:ed"
-    r"|ing)? (?:[\w.-]+ ){0,3}to|migrat(?:e|ed|ing) (?:[\w.-]+ ){0,3}to|chose|chosen|picked|instead"
-    r"|rather than|in favou?r of|let'?s (?!see|look|check|hope|think|say|talk|discuss|dive|walk"
-    r"|find|start by|recap)\w+|let us (?!know)\w+|we(?:'ll| will| won't|'re going to| are going to"
-    r"| agreed| never| always)|from now on|no longer)\b"
-    # German
-    r"|\b(?:entschieden|entscheidung|beschlossen|abgemacht|vereinbart|geeinigt|einigen uns"
-    r"|einverstanden|lass(?:t|en sie)? uns|nehmen wir|wir (?:nehmen|verwenden|benutzen|nutzen"
-    r"|bleiben|setzen|machen|werden)|stattdessen|statt|anstatt|anstelle|lieber|bleiben (?:wir )?bei"
-    r"|doch nicht|sondern|ab (?:jetzt|sofort))\b"
-    # French and Spanish
-    r"|\b(?:décidé|convenu|au lieu de|plutôt|à la place|prenons|utilisons|gardons|restons sur"
-    r"|on (?:prend|garde|utilise|part sur)|je préfère|désormais)\b"
-    r"|\b(?:decidi(?:do|mos)|acorda(?:do|mos)|en (?:vez|lugar) de|vamos (?:a usar|con)|usemos"
-    r"|usaremos|quedamos en|nos quedamos con|prefiero|a partir de ahora)\b"
-)
-_ORDERS: Final = (
-    r"\A\W*(?:(?:please|then|and|so|but|also|just|ok(?:ay)?|yes|yeah|bitte|und|dann|also"
-    r"|ja)\b,? )*+(?:use|keep|don'?t|do not|never(?! mind)|always|only|make sure|avoid|stop|leave"
-    r"|no(?:pe)?\b(?! (?:problem|worries|idea|rush))|wrong|actually|not quite|not that|that'?s not"
-    r"|that'?s wrong|i (?:meant|said|prefer|want|need|would like)|correction|scratch that|nimm"
-    r"|nutze?|verwende|benutze?|behalte?|nein|nicht|nie(?:mals)?|immer|nur|kein\w*|falsch"
-    r"|eigentlich|ich (?:meinte|möchte|will|brauche)|achte|utilise[rz]?|garde[rz]?|jamais|toujours"
-    r"|non|en fait|usa|utiliza|nunca|siempre|en realidad)\b|\b(?:should (?:be|have|stay|use|go|not)"
-    r"|must(?: not|n'?t)?|has to|have to|at (?:most|least)|no more than|not \w+,? but|i(?:'d"
-    r"| would) (?:rather|prefer)|i prefer|soll(?:te|ten|en)?|muss|müssen|darf|dürfen|höchstens"
-    r"|mindestens|doit|doivent|il faut|debe|deben|hay que)\b"
-)
-_OPEN: Final = (
-    r"\b(?:todo|fixme|to-do|still (?:need|needs|have|has|missing|open|to)|yet to|left to do"
-    r"|remains? to|not (?:done )?yet|next step|follow-?up|unresolved|open question|(?:i'm|we're"
-    r"|we are|still) waiting|blocked (?:by|on)|needs? to be|offen|noch zu|fehlt noch|steht noch aus"
-    r"|müssen wir noch|wartet auf|reste à|à faire|falta|pendiente|por hacer)\b"
-)
-_ASKS_FOR: Final = (
-    r"\bplease\b|\bbitte\b|\A\W*(?:can|could|would) (?:you|we)\b|\b(?:kannst|könntest) du\b"
-    r"|\A\W*(?:i|we) (?:need|want|have) to\b|\bi(?:'d| would) like (?:you )?to\b"
-    r"|\A\W*(?:dann |und )?(?:ändere?|baue?|entferne?|ergänze?|erkläre?|erstelle?|finde?|füge"
-    r"|gib|lass|lege?|lies|lösche?|mache?|nimm|prüfe?|schau|schreibe?|setze?|stelle?|suche?|teste?"
-    r"|übersetze?|verschiebe?|zeige?)\b|\bs'il (?:te|vous) pla[iî]t\b|\bpor favor\b"
-)
-_AGREES: Final = (
-    r"\W*(?:(?:yes|yeah|yep|yup|sure|ok(?:ay)?|agreed|correct|right|exactly|fine|perfect|great|good"
-    r"|sounds (?:good|great|fine|right)|looks good|lgtm|do (?:it|that|so)|go (?:ahead|for it)"
-    r"|please(?: do)?|thanks|thank you|absolutely|of course|i agree|works for me|makes sense"
-    r"|ja|jawohl|genau|passt|gut|gern|gerne|einverstanden|bitte|mach das|danke|klar|stimmt|richtig"
-    r"|oui|d'accord|très bien|parfait|merci|sí|si|vale|de acuerdo|perfecto|gracias)\b\W*){1,5}+"
-)
-_NAMES: Final = (
-    r"`[^`\n]+`|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|@\w|https?://|[\w\")] [A-ZÄÖÜÉ][\w-]*[a-zäöüß]"
-)
 
 
-def _has(pattern: str, said: str) -> bool:
-    return any_case(pattern).search(said.replace("\u2019", "'")) is not None
+def _has(name: str, said: str) -> bool:
+    return any_case(name).search(said.replace("\u2019", "'")) is not None
 
 
 # ---- notes ----

@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 from engramdown.consolidation import statement_forms as forms
 from engramdown.consolidation.utterances import mask_shown, sentences, small_letters
 from engramdown.engram import Confidence, Engram, Kind, Scope, fold
+from engramdown.language.words import word_set
 
 LONGEST: Final = 300
 """A statement that is longer, in characters, is left out."""
@@ -23,6 +25,7 @@ LONGEST: Final = 300
 MOST: Final = 20
 """So many memories one message may bring; who states more has pasted something."""
 
+_ENGLISH: Final = tuple(chain.from_iterable(forms.FORMS.values()))
 _STRIPS: Final = 6
 _WORD: Final = r"[^\s,;:.!?()]+"
 _EDGE: Final = " ,;:-(\u2013\u2014"
@@ -106,17 +109,17 @@ def statements(text: str) -> Iterator[Statement]:
         words = small_letters(" ".join(mask[first:last] for first, last in spans))
         clause = _Clause(" ".join(text[first:last] for first, last in spans), words, mark)
         after = text[end : end + 8]
-        if pattern(forms.PRETENDS).match(words):
+        if _named("PRETENDS").match(words):
             # What follows in this paragraph belongs to the game.
             paragraph = mask.find("\n\n", end)
             skipped = paragraph if paragraph >= 0 else len(mask)
-        elif not pattern(forms.SARCASM).search(words) and not pattern(r"\W*/s\b").match(after):
+        elif not _named("SARCASM").search(words) and not pattern(r"\W*/s\b").match(after):
             yield from _stated(clause)
 
 
 def _stated(clause: _Clause) -> Iterator[Statement]:
     words = clause.words
-    told = words[: _cut(words, len(words), forms.COURTESY)]
+    told = words[: _cut(words, len(words), "COURTESY")]
     found = list(_found(told))
     for at, (_, said) in enumerate(found):
         end = found[at + 1][0] if at + 1 < len(found) else len(words)
@@ -129,7 +132,7 @@ def _stated(clause: _Clause) -> Iterator[Statement]:
 def _found(words: str) -> Iterator[tuple[int, Said]]:
     """Yield what each clause says, with where it begins; a case and a memory go to the end."""
     done = 0
-    starts = (found.span() for found in pattern(forms.SEPARATOR).finditer(words))
+    starts = (found.span() for found in _named("SEPARATOR").finditer(words))
     for start, at in ((0, 0), *starts):
         if at < done:
             continue
@@ -139,9 +142,9 @@ def _found(words: str) -> Iterator[tuple[int, Said]]:
         if said is None:
             continue
         case = "" if done else words[:start]
-        if pattern(forms.CASE).fullmatch(case):
+        if _named("CASE").fullmatch(case):
             # An order or a preference belongs to the case that stands before it.
-            if is_passing(case, firm=True) or pattern(forms.AT_HAND).search(case):
+            if is_passing(case, firm=True) or _named("AT_HAND").search(case):
                 return
             if said.kind in ("always", "never"):
                 said = said._replace(kind="when", start=0, label="")
@@ -165,8 +168,8 @@ def _read(words: str, at: int) -> Said | None:
                 said = Said(kind, "high", told, len(words))
             return said._replace(confidence="high") if said else None
         foreign = forms.FOREIGN if at == 0 or words[at - 2 : at - 1] in ",:;" else ()
-        said = first_said((*forms.ENGLISH, *foreign), words, at)
-        opener = pattern(forms.OPENERS).match(words, at)
+        said = first_said((*_ENGLISH, *foreign), words, at)
+        opener = _named("OPENERS").match(words, at)
         if said is not None or opener is None:
             return said
         at = opener.end()
@@ -179,18 +182,18 @@ def remembered(words: str, at: int) -> int:
     >>> remembered("remember that ci is slow", 0), remembered("remember the milk", 0)
     (14, -1)
     """
-    found = pattern(forms.REMEMBER).match(words, at)
+    found = _named("REMEMBER").match(words, at)
     if found is None:
         return -1
     rest = words[found.end() :]
-    if pattern(forms.TO_DO).match(rest) or pattern(forms.PEP_TALK).match(rest):
+    if _named("TO_DO").match(rest) or _named("PEP_TALK").match(rest):
         return -1
     asked = found[0].rstrip()
     told = asked.endswith((" that", ":", ",")) and pattern(r"\S+ \S+ \S+ \S").match(rest)
-    if pattern(forms.NO_FACT).match(rest) and not told:
+    if _named("NO_FACT").match(rest) and not told:
         return -1
-    clear = pattern(forms.CLEARLY).match(asked) and " " in rest
-    verb = pattern(forms.HAS_VERB).search(rest) and rest.count(" ") > 1
+    clear = _named("CLEARLY").match(asked) and " " in rest
+    verb = _named("HAS_VERB").search(rest) and rest.count(" ") > 1
     return found.end() if clear or verb else -1
 
 
@@ -201,6 +204,15 @@ def remembered(words: str, at: int) -> int:
 def pattern(text: str) -> re.Pattern[str]:
     """Return a compiled pattern; "don't" and "I've" may lack their apostrophe."""
     return re.compile(text.replace("n't", "n'?t").replace("'ve", "'?ve"))
+
+
+def _named(name: str) -> re.Pattern[str]:
+    return pattern(forms.NAMED[name])
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    return word_set(forms.NAMED[name])
 
 
 def first_said(table: tuple[forms.Form, ...], words: str, at: int) -> Said | None:
@@ -218,13 +230,13 @@ def _said(form: forms.Form, words: str, at: int) -> Said | None:
     end = found.end("kept") if ":" in label else len(words)
     kept = pattern(_PIECE if ":" in label else _CLAUSE).match(words, start)
     if not words[start:] or (
-        form.passing and kept and is_passing(kept[0], firm=form.passing == "firm")
+        form.passing != "lasting" and kept and is_passing(kept[0], firm=form.passing == "firm")
     ):
         return None
     order = found.start("order") if "order" in groups else start
     if form.order == "behind":
         order = _order_behind(words, found.end())
-        if order < 0 or pattern(forms.THIS).search(words, at, order):
+        if order < 0 or _named("THIS").search(words, at, order):
             return None
     elif form.order and not is_order(words[order:], surely=form.order == "surely"):
         return None
@@ -248,33 +260,33 @@ def is_order(words: str, *, surely: bool = False) -> bool:
     >>> is_order("push to main"), is_order("pushes to main"), is_order("mind")
     (True, False, False)
     """
-    skipped = pattern(forms.SKIPPED).match(words)
+    skipped = _named("SKIPPED").match(words)
     rest = words[skipped.end() if skipped else 0 :]
     found = pattern(_WORD).match(rest)
-    if not found or pattern(forms.HAPPENS).match(rest) or pattern(forms.SAYINGS).match(rest):
+    if not found or _named("HAPPENS").match(rest) or _named("SAYINGS").match(rest):
         return False
     verb = found[0]
-    if verb in forms.VERBS or verb.partition("-")[0] in forms.VERBS:
+    if verb in _words("VERBS") or verb.partition("-")[0] in _words("VERBS"):
         return True
-    inflected = pattern(forms.INFLECTED).fullmatch(verb) and verb not in forms.PLAIN_S
-    if verb in forms.NO_ORDER or inflected:
+    inflected = _named("INFLECTED").fullmatch(verb) and verb not in _words("PLAIN_S")
+    if verb in _words("NO_ORDER") or inflected:
         return False
     after = pattern(_WORD).match(rest, found.end() + 1)
-    return surely or (after is not None and after[0] in forms.AFTER_A_VERB)
+    return surely or (after is not None and after[0] in _words("AFTER_A_VERB"))
 
 
 def _order_behind(words: str, case: int) -> int:
     """Return where the order begins behind a case, or -1."""
-    for comma in pattern(forms.COMMA).finditer(words, case):
+    for comma in _named("COMMA").finditer(words, case):
         at = comma.end()
-        polite = pattern(forms.PLEASE).match(words, at)
+        polite = _named("PLEASE").match(words, at)
         start = polite.end() if polite else at
-        if is_order(words[start:], surely=start > at) or pattern(forms.SHALL).match(words, at):
+        if is_order(words[start:], surely=start > at) or _named("SHALL").match(words, at):
             return at
-    for bare in pattern(rf"(?<= ){forms.BARE}\b (?=\S)").finditer(words, case):
+    for bare in pattern(rf"(?<= ){forms.NAMED['BARE']}\b (?=\S)").finditer(words, case):
         before = words[case : bare.start()].split()
         told = len(before) > 1 or words[case : bare.start() - 1].endswith("ing")
-        if told and not pattern(forms.BEFORE_A_NOUN + r"\Z").match(before[-1]):
+        if told and not pattern(rf"{forms.NAMED['BEFORE_A_NOUN']}\Z").match(before[-1]):
             return bare.start()
     return -1
 
@@ -290,8 +302,8 @@ def is_passing(words: str, *, firm: bool = False) -> bool:
     >>> is_passing("skip the linter this time"), is_passing("merge until it is green", firm=True)
     (True, False)
     """
-    passes = pattern(forms.PASSING).search(words)
-    return passes is not None or (not firm and pattern(forms.SOON).search(words) is not None)
+    passes = _named("PASSING").search(words)
+    return passes is not None or (not firm and _named("SOON").search(words) is not None)
 
 
 def is_reported(lead: str) -> bool:
@@ -300,9 +312,9 @@ def is_reported(lead: str) -> bool:
     >>> is_reported("she said: "), is_reported("good, but "), is_reported("example: ")
     (True, False, True)
     """
-    if lead.rstrip().endswith(":") and not pattern(forms.ANNOUNCES).search(lead):
+    if lead.rstrip().endswith(":") and not _named("ANNOUNCES").search(lead):
         return True
-    return bool(pattern(forms.REPORTED).search(lead))
+    return bool(_named("REPORTED").search(lead))
 
 
 # ---- the text of a statement ----
@@ -311,30 +323,30 @@ def is_reported(lead: str) -> bool:
 def _statement(clause: _Clause, said: Said) -> Statement | None:
     """Return what is kept of a clause, if it is none of a question or of somebody else's."""
     words = clause.words
-    if clause.mark == "?" and not pattern(forms.TAG).match(words):
+    if clause.mark == "?" and not _named("TAG").match(words):
         # "I'm a nurse, what is my shift?"
-        said = _before(forms.ASKS, words, said)
-        asks = pattern(forms.REQUEST).match(words)
+        said = _before("ASKS", words, said)
+        asks = _named("REQUEST").match(words)
         request = asks and (asks["please"] or asks["polite"] or said.kind == "lesson")
         beside = said.kind == "profile" and words[said.end :].strip()
         if said.confidence == "low" or not (request or beside):
             return None
-    said = _before(forms.WANTS, words, said)
+    said = _before("WANTS", words, said)
     kept = words[said.start : said.end]
     polite = None if said.label else pattern(r"(?:(?:please|pls|plz|just) )+").match(kept)
-    end = _cut(kept, len(kept.rstrip(_EDGE)), forms.FILLERS)
-    end = _cut(kept, end, forms.AGAIN) if said.label == "Never" else end
+    end = _cut(kept, len(kept.rstrip(_EDGE)), "FILLERS")
+    end = _cut(kept, end, "AGAIN") if said.label == "Never" else end
     start = said.start + (polite.end() if polite else 0)
     text = clause.written[start : said.start + len(kept[:end].rstrip(_EDGE))]
     if (
         _says_nothing(kept, said)
         or not _looks_right(text, said)
         or len(text) > LONGEST
-        or pattern(forms.SAYS_ANOTHER).match(words, said.start)
+        or _named("SAYS_ANOTHER").match(words, said.start)
     ):
         return None
-    everywhere = pattern(forms.EVERYWHERE).search(words) is not None
-    mine = said.kind == "profile" or pattern(forms.MY_LIFE).match(kept) is not None
+    everywhere = _named("EVERYWHERE").search(words) is not None
+    mine = said.kind == "profile" or _named("MY_LIFE").match(kept) is not None
     # A capital letter in front, where that changes nothing else.
     first = text[0].upper()
     capital = first + text[1:] if first.lower() == text[0] else text
@@ -348,9 +360,9 @@ def _says_nothing(words: str, said: Said) -> bool:
     """Whether what is kept cannot be understood alone: "never do that", "I love to"."""
     return (
         not words.strip(forms.BLANK + _EDGE)
-        or pattern(forms.UNFINISHED).match(words) is not None
-        or pattern(rf"(?:{forms.OPENERS})+\Z").match(f"{words.strip(_EDGE)} ") is not None
-        or (said.kind in ("always", "never") and pattern(forms.ABOUT_THAT).match(words) is not None)
+        or _named("UNFINISHED").match(words) is not None
+        or pattern(rf"(?:{forms.NAMED['OPENERS']})+\Z").match(f"{words.strip(_EDGE)} ") is not None
+        or (said.kind in ("always", "never") and _named("ABOUT_THAT").match(words) is not None)
     )
 
 
@@ -369,7 +381,7 @@ def _looks_right(text: str, said: Said) -> bool:
 
 
 def _cut(words: str, end: int, what: str) -> int:
-    found = pattern(what).search(words[:end])
+    found = _named(what).search(words[:end])
     return found.start() if found else end
 
 
@@ -377,5 +389,5 @@ def _before(what: str, words: str, said: Said) -> Said:
     """Return a fact that goes to the end without what begins with ``what``."""
     if said.kind != "profile" or said.end < len(words):
         return said
-    behind = pattern(what).search(words, said.start)
+    behind = _named(what).search(words, said.start)
     return said._replace(end=behind.start()) if behind else said

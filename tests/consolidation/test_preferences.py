@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.statement_forms import PREFERENCES
+from engramdown.consolidation.statement_forms import FORMS
 from tests.consolidation.said import said
 
 
@@ -26,7 +26,7 @@ from tests.consolidation.said import said
     ],
 )
 def test_a_form_says_its_kind_and_what_is_kept(words: str, expected: str) -> None:
-    assert said(PREFERENCES, words) == expected
+    assert said(FORMS["preference"], words) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_a_form_says_its_kind_and_what_is_kept(words: str, expected: str) -> Non
     ],
 )
 def test_what_only_looks_like_a_form_says_nothing(words: str) -> None:
-    assert said(PREFERENCES, words) == ""
+    assert said(FORMS["preference"], words) == ""

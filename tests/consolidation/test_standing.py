@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.statement_forms import STANDING
+from engramdown.consolidation.statement_forms import FORMS
 from engramdown.consolidation.statement_reader import first_said
 from tests.consolidation.said import said
 
@@ -54,15 +54,15 @@ from tests.consolidation.said import said
     ],
 )
 def test_a_form_says_its_kind_and_what_is_kept(words: str, expected: str) -> None:
-    assert said(STANDING, words) == expected
+    assert said(FORMS["standing"], words) == expected
 
 
 def test_behind_a_no_something_at_hand_may_be_meant_instead() -> None:
     words = "no, use the staging key instead"
-    said_so = first_said(STANDING, words, 4)
+    said_so = first_said(FORMS["standing"], words, 4)
     assert said_so is not None
     assert said_so.confidence == "low"
-    assert first_said(STANDING, "no, use the other one instead", 4) is None
+    assert first_said(FORMS["standing"], "no, use the other one instead", 4) is None
 
 
 @pytest.mark.parametrize(
@@ -111,4 +111,4 @@ def test_behind_a_no_something_at_hand_may_be_meant_instead() -> None:
     ],
 )
 def test_what_only_looks_like_a_form_says_nothing(words: str) -> None:
-    assert said(STANDING, words) == ""
+    assert said(FORMS["standing"], words) == ""

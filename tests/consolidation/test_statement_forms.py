@@ -79,7 +79,9 @@ class TestReading:
 
     def test_what_passes_is_read_only_by_what_lasts(self) -> None:
         assert first_said((Form("use", "always"),), "use it today", 0) is None
-        assert first_said((Form("use", "always", passing=""),), "use it today", 0) is not None
+        assert (
+            first_said((Form("use", "always", passing="lasting"),), "use it today", 0) is not None
+        )
         named = Form(r"i'm (?P<kept>\w+)", "profile", "high", "Name:")
         assert first_said((named,), "i'm ada, hi today", 0) is not None
         assert first_said((named,), "i'm ada today", 0) is None
