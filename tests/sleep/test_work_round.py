@@ -298,13 +298,13 @@ def test_how_often_it_is_tried_can_be_set(cortex: Cortex, desk: Desk) -> None:
 
 
 def test_a_model_that_is_not_there_is_asked_ever_less_often(cortex: Cortex, desk: Desk) -> None:
-    for number in range(100):
+    for number in range(20):
         spoken(cortex, f"s{number:03}")
     desk.away = True
     with freeze_time(f"{DAY} 10:00") as clock:
         summary = round_of(cortex)
         assert len(desk.asked) == 2
-        assert (summary.waits, summary.left) == ("nobody is there", 98)
+        assert (summary.waits, summary.left) == ("nobody is there", 18)
         for _ in range(24 * 12):
             clock.tick(300)
             summary = round_of(cortex)
@@ -317,8 +317,8 @@ def test_a_model_that_is_not_there_is_asked_ever_less_often(cortex: Cortex, desk
             summary = round_of(cortex)
     # Nobody is given up because of it.
     assert (summary.left, summary.given_up) == (0, 0)
-    assert len(desk.asked) - asked == 100
-    assert sorted(desk.sessions[asked:]) == [f"s{number:03}" for number in range(100)]
+    assert len(desk.asked) - asked == 20
+    assert sorted(desk.sessions[asked:]) == [f"s{number:03}" for number in range(20)]
 
 
 def test_a_single_session_finds_out_too_that_the_model_is_not_there(
