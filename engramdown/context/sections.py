@@ -1,13 +1,14 @@
 """The sections of what a model is shown, chosen under budgets and rendered.
 
 A :class:`MemoryContext` is the text that a model gets, and it knows what it is made of. Nothing
-here reads a file or a clock.
+here reads a file or a clock. No section costs more than its budget, and what is left out of one is
+counted. The same memory, message, day and budgets give the same bytes, and no text can pass for a
+heading or a line of ours.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
@@ -52,8 +53,8 @@ class Section:
     heading: str
     budget: int
     tokens: int
-    shown: tuple[Entry, ...]
-    left_out: tuple[Entry, ...]
+    shown: tuple[Entry, ...] = ()
+    left_out: tuple[Entry, ...] = ()
     text: str
 
 
@@ -94,12 +95,45 @@ def left_out(trouble: str) -> str:
     return _PARTLY.format(one_line(trouble)[:_LONGEST_REASON])
 
 
-# The skills that there are, as a section of what a model is shown: a line each.
-#
-# The section never costs more tokens than its budget, a line never more than
-# :data:`SKILL`; a skill is told or not, and how many are not is said; what is told stands in the
-# order of the labels, so that the same skills give the same bytes. No text can pass for a line of
-# ours. No clock, no file.
+class Listed(NamedTuple):
+    """A part that is a list, and how much of it is left out.
+
+    Attributes:
+        text: Its words, ``""`` if there is nothing, or no room for any of it.
+        left_out: How many items it leaves out.
+        tokens: What they would cost.
+    """
+
+    text: str = ""
+    left_out: int = 0
+    tokens: int = 0
+
+
+def _shrink_to_fit(
+    budget: int, render: Callable[[Sequence[int]], str], choose: Callable[[int], Sequence[int]]
+) -> tuple[str, Sequence[int]]:
+    """Return a text that keeps to its budget, and which items it shows.
+
+    Args:
+        budget: What it may cost, in tokens; if that does not even hold the frame, it is ``""``.
+        render: Returns the text that shows some items.
+        choose: Returns the items that cost at most so much.
+    """
+    bare = render(())
+    base = estimate_tokens(bare)
+    room = budget - base
+    while room > 0:
+        shown = choose(room)
+        text = render(shown)
+        tokens = estimate_tokens(text)
+        if tokens <= budget:
+            return text, shown
+        # A template of the person's own says more with each item than ours: take fewer.
+        room = min(room * (budget - base) // (tokens - base), room * 3 // 4)
+    return bare if base <= budget else "", ()
+
+
+# ---- skills: a line each ----
 
 SKILL: Final = 50
 """What the line of a skill may cost, in tokens."""
@@ -141,23 +175,9 @@ class Procedures(NamedTuple):
 NONE: Final = Procedures()
 
 
-class Told(NamedTuple):
-    """The section, and what is not in it.
-
-    Attributes:
-        text: Its words, ``""`` if there is nothing, or no room for any of it.
-        left_out: How many skills it leaves out.
-        tokens: What they would cost.
-    """
-
-    text: str = ""
-    left_out: int = 0
-    tokens: int = 0
-
-
 def procedures(
     skills: Procedures, budget: int = SKILLS, overrides: Mapping[str, str] | None = None
-) -> Told:
+) -> Listed:
     """Return as much of the skills as fits; without one of the person's own, nothing.
 
     Args:
@@ -172,8 +192,9 @@ def procedures(
     - charts: Make charts
     """
     if not skills.known:
-        return Told()
+        return Listed()
     lines = [line_of(skill) for skill in skills.known]
+    costs = [estimate_tokens(f"{line}\n") for line in lines]
     render = renderer(overrides or {})
 
     def words(shown: Sequence[int]) -> str:
@@ -185,37 +206,20 @@ def procedures(
         }
         return render("skills.j2", values)
 
-    everything = range(len(lines))
-    text = words(everything)
+    def most_read(room: int) -> list[int]:
+        shown = []
+        for at in sorted(range(len(lines)), key=lambda at: -skills.known[at].uses):
+            if costs[at] <= room:
+                shown.append(at)
+                room -= costs[at]
+        return sorted(shown)
+
+    text = words(range(len(lines)))
     if estimate_tokens(text) <= budget:
-        return Told(text)
-    base = estimate_tokens(words(()))
-    room = budget - base
-    while room > 0:
-        shown = _chosen(skills.known, lines, room)
-        text = words(shown)
-        tokens = estimate_tokens(text)
-        if tokens <= budget:
-            return _told(text, shown, lines, skills.unread)
-        # A template of the person's own says more with each skill than ours: take fewer.
-        room = min(room * (budget - base) // (tokens - base), room * 3 // 4)
-    return _told(words(()) if base <= budget else "", (), lines, skills.unread)
-
-
-def section(
-    skills: Procedures, budget: int = SKILLS, overrides: Mapping[str, str] | None = None
-) -> Section:
-    """Return the same as a section of the memory context."""
-    text = procedures(skills, budget, overrides).text
-    return Section(
-        name="skills",
-        heading=HEADING,
-        budget=budget,
-        tokens=estimate_tokens(text),
-        shown=(),
-        left_out=(),
-        text=text,
-    )
+        return Listed(text)
+    text, shown = _shrink_to_fit(budget, words, most_read)
+    tokens = sum(costs) - sum(costs[at] for at in shown)
+    return Listed(text, len(lines) + skills.unread - len(shown), tokens)
 
 
 def line_of(skill: SkillLine) -> str:
@@ -238,29 +242,7 @@ def line_of(skill: SkillLine) -> str:
     return (cut[:word] if word > 0 else cut).rstrip() + _ELLIPSIS
 
 
-def _chosen(known: Sequence[SkillLine], lines: Sequence[str], room: int) -> list[int]:
-    """Return which lines to show, those first that are read most."""
-    shown: list[int] = []
-    for at in sorted(range(len(known)), key=lambda at: -known[at].uses):
-        cost = estimate_tokens(f"{lines[at]}\n")
-        if cost <= room:
-            shown.append(at)
-            room -= cost
-    return sorted(shown)
-
-
-def _told(text: str, shown: Sequence[int], lines: Sequence[str], unread: int) -> Told:
-    left = [line for at, line in enumerate(lines) if at not in set(shown)]
-    return Told(text, len(left) + unread, sum(estimate_tokens(f"{line}\n") for line in left))
-
-
-# What a model is shown of memory: sections, chosen under a budget.
-#
-# A section never costs more tokens than its budget, and the whole never more than its
-# sections and a frame of :data:`FRAME`; an entry is shown whole or not at all, and a section says
-# how many it leaves out; the same memory, message, day and budgets give the same bytes, and while
-# everything fits, the message changes nothing. Metadata, ids and private notes do not appear, and
-# no text can pass for a heading or a line of ours. No clock, no file.
+# ---- memory: entries under their headings ----
 
 BUDGETS: Final[Mapping[str, int]] = {
     **{each.name: each.budget for each in SECTIONS},
@@ -272,14 +254,12 @@ BUDGETS: Final[Mapping[str, int]] = {
 FRAME: Final = 500
 """What ``context.j2`` may add to the sections, in tokens."""
 
-_HEADINGS: Final = {each.name: each.heading for each in SECTIONS}
-_SOUL_HEADING: Final = "## Who You Are"
+_HEADINGS: Final = {**{each.name: each.heading for each in SECTIONS}, "soul": "## Who You Are"}
 _LONGEST_TOKEN: Final = 4
 """Characters that a token holds at most, see :func:`estimate_tokens`."""
 _SURENESS: Final = {confidence: rank for rank, confidence in enumerate(CONFIDENCES)}
 # Own headings of a person come after Always and Never, whose rules they hold too.
 _OWN_HEADING: Final = 2
-
 
 Scores = Callable[[], Mapping[int, float]]
 """Gives how relevant entries are, by position; called only when it matters, as it costs time."""
@@ -361,23 +341,28 @@ def build(
     <BLANKLINE>
     - Use uv
     """
-    allowed = {**BUDGETS, **(budgets or {})}
+    allowed = {"history": HISTORY, **BUDGETS, **(budgets or {})}
     words = overrides or {}
     sections = []
-    for name in _HEADINGS:
-        entries = memory.section(name)
+    for each in SECTIONS:
+        entries = memory.section(each.name)
         if live := _live(entries, today):
-            scores = partial(_scores, memory, name, live, message, today)
-            frame = _Frame(name, allowed[name], "section.j2", words)
-            sections.append(_fit(frame, [entries[at] for at in live], scores))
+            scores = partial(_scores, memory, each.name, live, message, today)
+            shown = [entries[at] for at in live]
+            sections.append(_fit(each.name, allowed[each.name], shown, words, scores))
     if memory.skills.known:
-        sections.append(section(memory.skills, allowed["skills"], words))
+        text = procedures(memory.skills, allowed["skills"], words).text
+        sections.append(_plain_section("skills", HEADING, allowed["skills"], text))
     if memory.earlier:
-        # Imported here: without earlier sessions nothing of transcripts is loaded.
-        sections.append(retrospect(memory.earlier, allowed.get("history", HISTORY), words))
+        sections.append(retrospect(memory.earlier, allowed["history"], words))
     texts = [section.text for section in sections if section.text]
     text = renderer(words)("context.j2", {"sections": texts}) if texts else ""
-    _check_frame(estimate_tokens(text) - sum(section.tokens for section in sections))
+    frame = estimate_tokens(text) - sum(section.tokens for section in sections)
+    if frame > FRAME:
+        raise StoreError(
+            f"templates/context.j2: adds {frame} tokens to the sections, {FRAME} are allowed; "
+            f"say less in it, or remove it to get our words back"
+        )
     return MemoryContext(text, sections)
 
 
@@ -395,17 +380,16 @@ def soul_section(
         StoreError: A template of ``overrides`` is broken.
     """
     entries = _soul(page)
-    frame = _Frame("soul", budget, "section.j2", overrides or {})
-    return _fit(frame, entries, dict) if entries else None
+    return _fit("soul", budget, entries, overrides or {}) if entries else None
 
 
-def scratchpad_context(
+def scratchpad_section(
     entries: Sequence[Entry],
     today: date,
     budget: int = BUDGETS["scratchpad"],
     overrides: Mapping[str, str] | None = None,
-) -> str:
-    """Return what the description of a scratchpad tool says, ``""`` if nothing was learned.
+) -> Section | None:
+    """Return what the description of a scratchpad tool says, ``None`` if nothing was learned.
 
     Args:
         entries: All there are; the *when* rules and lessons that speak of scratchpads are chosen.
@@ -416,21 +400,14 @@ def scratchpad_context(
     Raises:
         StoreError: A template of ``overrides`` is broken.
     """
-    section = scratchpad_section(entries, today, budget, overrides)
-    return "" if section is None else section.text
-
-
-def scratchpad_section(
-    entries: Sequence[Entry],
-    today: date,
-    budget: int = BUDGETS["scratchpad"],
-    overrides: Mapping[str, str] | None = None,
-) -> Section | None:
-    """Return what :func:`scratchpad_context` says, with what it shows; ``None`` for nothing."""
-    about = [entries[at] for at in _live(entries, today) if _on_scratchpads(entries[at])]
-    if not about:
-        return None
-    return _fit(_Frame("scratchpad", budget, "scratchpad.j2", overrides or {}), about, dict)
+    wisdom = (entries[at] for at in _live(entries, today))
+    about = [
+        entry
+        for entry in wisdom
+        if entry.kind in ("when", "lesson")
+        and ("scratchpad" in entry.text.casefold() or "scratchpad" in entry.topic)
+    ]
+    return _fit("scratchpad", budget, about, overrides or {}) if about else None
 
 
 def select(entries: Sequence[Entry], budget: int, scores: Scores = dict) -> list[int]:
@@ -442,138 +419,104 @@ def select(entries: Sequence[Entry], budget: int, scores: Scores = dict) -> list
     over, and those behind it still have their chance. Where not even the rules that always hold
     fit, each heading of rules keeps an equal share of the budget, as far as it has a use for it.
     """
-    chosen = _Chosen(entries, budget)
-    shares = _shares(entries, budget)
-    # Nobody is asked for scores that nothing depends on.
-    ranked: Iterable[int] = [*_ranked(entries, scores)] if shares else _ranked(entries, scores)
-    for at in ranked if shares else ():
-        group = _group(entries[at])
-        chosen.take(at, shares[group] - chosen.spent[group])
-    # What is left of the shares goes to whatever comes first.
-    for at in ranked:
-        if chosen.left <= 0:
-            break
-        chosen.take(at, chosen.left)
-    return sorted(chosen.shown)
+    shown: set[int] = set()
+    spent: dict[tuple[int, str], int] = {}
+    left = budget
 
-
-class _Chosen:
-    """What is shown so far.
-
-    Attributes:
-        shown: The positions of the entries.
-        left: What may still be spent, in tokens.
-        spent: What each group costs.
-    """
-
-    def __init__(self, entries: Sequence[Entry], budget: int) -> None:
-        self.shown: set[int] = set()
-        self.left = budget
-        self.spent: dict[tuple[int, str], int] = defaultdict(int)
-        self._entries = entries
-
-    def take(self, at: int, most: int) -> None:
+    def take(at: int, most: int) -> None:
         """Show an entry if it is not shown yet and costs at most so much, with its heading."""
-        entry, most = self._entries[at], min(most, self.left)
+        nonlocal left
+        entry, most = entries[at], min(most, left)
         # So as not to measure thousands that cannot fit.
-        if at in self.shown or len(entry.text) > most * _LONGEST_TOKEN:
+        if at in shown or len(entry.text) > most * _LONGEST_TOKEN:
             return
         group = _group(entry)
-        cost = _cost(entry) if self.spent[group] else _cost(entry, group)
+        cost = _cost(entry) + (0 if spent.get(group) else _heading_cost(group))
         if cost <= most:
-            self.left -= cost
-            self.spent[group] += cost
-            self.shown.add(at)
+            left -= cost
+            spent[group] = spent.get(group, 0) + cost
+            shown.add(at)
+
+    share = _share(entries, budget)
+    ranked = _ranked(entries, scores)
+    if share is not None:
+        ranked = iter(again := [*ranked])
+        for at in again:
+            take(at, share - spent.get(_group(entries[at]), 0))
+    # What is left of the shares goes to whatever comes first. Nobody is asked for scores that
+    # nothing depends on.
+    for at in ranked:
+        if left <= 0:
+            break
+        take(at, left)
+    return sorted(shown)
 
 
-def _cost(entry: Entry, group: tuple[int, str] | None = None) -> int:
-    """Return what an entry costs, and the heading of its group where that is given."""
-    cost = estimate_tokens(_line(entry) + "\n")
-    return cost + estimate_tokens(f"\n### {group[1]}\n\n") if group else cost
-
-
-def _shares(entries: Sequence[Entry], budget: int) -> dict[tuple[int, str], int]:
-    """Return what each heading of rules may cost at least; nothing if all that is firm fits."""
+def _share(entries: Sequence[Entry], budget: int) -> int | None:
+    """Return what each heading of rules may cost at least; ``None`` if all that is firm fits."""
     if any(entry.kind not in RULE_KINDS for entry in entries):
-        return {}
+        return None
     firm = [entry for entry in entries if _is_firm(entry)]
-    heads = sum(estimate_tokens(f"\n### {title}\n\n") for _, title in set(map(_group, firm)))
-    if sum(map(_cost, firm)) + heads <= budget:
-        return {}
-    groups = {_group(entry) for entry in entries}
-    return dict.fromkeys(groups, budget // len(groups))
+    if sum(map(_cost, firm)) + sum(map(_heading_cost, set(map(_group, firm)))) <= budget:
+        return None
+    return budget // len(set(map(_group, entries)))
 
 
-class _Group(NamedTuple):
-    """Entries under one heading, as a template sees them."""
-
-    title: str
-    lines: tuple[str, ...]
+def _cost(entry: Entry) -> int:
+    return estimate_tokens(_line(entry) + "\n")
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """Where entries are to be shown."""
-
-    name: str
-    budget: int
-    template: str
-    overrides: Mapping[str, str]
-
-    @property
-    def heading(self) -> str:
-        return _SOUL_HEADING if self.name == "soul" else _HEADINGS.get(self.name, "")
-
-    def words(self, shown: Sequence[Entry], left_out: Sequence[Entry]) -> str:
-        values = {
-            "heading": self.heading,
-            "groups": _groups(shown),
-            "left_out": len(left_out),
-            "rules_left_out": sum(KIND_TABLE[entry.kind].is_whole for entry in left_out),
-        }
-        return renderer(self.overrides)(self.template, values)
-
-    def section(self, text: str, shown: Sequence[Entry], left_out: Sequence[Entry]) -> Section:
-        return Section(
-            name=self.name,
-            heading=self.heading,
-            budget=self.budget,
-            tokens=estimate_tokens(text),
-            shown=tuple(shown),
-            left_out=tuple(left_out),
-            text=text,
-        )
+def _heading_cost(group: tuple[int, str]) -> int:
+    return estimate_tokens(f"\n### {group[1]}\n\n")
 
 
-def _fit(frame: _Frame, entries: Sequence[Entry], scores: Scores) -> Section:
+def _fit(
+    name: str,
+    budget: int,
+    entries: Sequence[Entry],
+    overrides: Mapping[str, str],
+    scores: Scores = dict,
+) -> Section:
     """Return the section that shows as much of ``entries`` as its budget allows."""
-    if sum(len(entry.text) for entry in entries) <= frame.budget * _LONGEST_TOKEN:
-        text = frame.words(entries, ())
-        if estimate_tokens(text) <= frame.budget:
-            return frame.section(text, entries, ())
-    bare = frame.words((), entries)
-    base = estimate_tokens(bare)
-    room = frame.budget - base
-    while room > 0:
-        chosen = set(select(entries, room, scores))
-        shown = [entry for at, entry in enumerate(entries) if at in chosen]
-        left_out = [entry for at, entry in enumerate(entries) if at not in chosen]
-        text = frame.words(shown, left_out)
-        tokens = estimate_tokens(text)
-        if tokens <= frame.budget:
-            return frame.section(text, shown, left_out)
-        # A template of the person's own says more with each entry than ours: take fewer.
-        room = min(room * (frame.budget - base) // (tokens - base), room * 3 // 4)
-    return frame.section(bare if base <= frame.budget else "", (), entries)
+    title = _HEADINGS.get(name, "")
+    template = "scratchpad.j2" if name == "scratchpad" else "section.j2"
+
+    def parted(shown: Sequence[int]) -> tuple[list[Entry], list[Entry]]:
+        chosen = set(shown)
+        left = [entry for at, entry in enumerate(entries) if at not in chosen]
+        return [entries[at] for at in shown], left
+
+    def words(shown: Sequence[int]) -> str:
+        told, left = parted(shown)
+        values = {
+            "heading": title,
+            "groups": _groups(told),
+            "left_out": len(left),
+            "rules_left_out": sum(KIND_TABLE[entry.kind].is_whole for entry in left),
+        }
+        return renderer(overrides)(template, values)
+
+    shown: Sequence[int] = range(len(entries))
+    may_fit = sum(len(entry.text) for entry in entries) <= budget * _LONGEST_TOKEN
+    text = words(shown) if may_fit else None
+    if text is None or estimate_tokens(text) > budget:
+        text, shown = _shrink_to_fit(budget, words, lambda room: select(entries, room, scores))
+    told, left = map(tuple, parted(shown))
+    return Section(
+        name=name,
+        heading=title,
+        budget=budget,
+        tokens=estimate_tokens(text),
+        shown=told,
+        left_out=left,
+        text=text,
+    )
 
 
-def _check_frame(tokens: int) -> None:
-    """Refuse a ``context.j2`` that adds more than a frame to the sections."""
-    if tokens > FRAME:
-        raise StoreError(
-            f"templates/context.j2: adds {tokens} tokens to the sections, {FRAME} are allowed; "
-            f"say less in it, or remove it to get our words back"
-        )
+def _plain_section(name: str, title: str, budget: int, text: str) -> Section:
+    """Return a section that shows no entries."""
+    tokens = estimate_tokens(text)
+    return Section(name=name, heading=title, budget=budget, tokens=tokens, text=text)
 
 
 def _ranked(entries: Sequence[Entry], scores: Scores) -> Iterator[int]:
@@ -581,9 +524,8 @@ def _ranked(entries: Sequence[Entry], scores: Scores) -> Iterator[int]:
     newest = range(len(entries) - 1, -1, -1)
     by_date = sorted(newest, key=lambda at: entries[at].ts, reverse=True)
     surest = sorted(by_date, key=lambda at: _SURENESS[entries[at].confidence])
-    firm = [at for at in surest if _is_firm(entries[at])]
-    pages = [at for at in range(len(entries)) if entries[at].file == SOUL]
-    yield from pages
+    yield from (at for at in range(len(entries)) if entries[at].file == SOUL)
+    firm = (at for at in surest if _is_firm(entries[at]))
     yield from sorted(firm, key=lambda at: not entries[at].by_person)
     relevant = scores()
     rest = (at for at in surest if not _is_firm(entries[at]) and entries[at].file != SOUL)
@@ -607,11 +549,6 @@ def _live(entries: Sequence[Entry], today: date) -> list[int]:
     return [at for at, entry in enumerate(entries) if not entry.expires or entry.expires >= day]
 
 
-def _on_scratchpads(entry: Entry) -> bool:
-    about = "scratchpad" in entry.text.casefold() or "scratchpad" in entry.topic
-    return about and entry.kind in ("when", "lesson")
-
-
 def _soul(page: str) -> list[Entry]:
     return [
         Entry(id="", text=text, kind="profile", scope="global", file=SOUL, line=line)
@@ -619,14 +556,14 @@ def _soul(page: str) -> list[Entry]:
     ]
 
 
-def _groups(entries: Sequence[Entry]) -> list[_Group]:
+def _groups(entries: Sequence[Entry]) -> list[dict[str, object]]:
     """Return the entries under their headings: Always, Never, a person's own, then When."""
     lines: dict[tuple[int, str], list[str]] = {}
     for entry in entries:
         lines.setdefault(_group(entry), []).append(_line(entry))
-    groups = sorted(lines, key=lambda group: group[0])
     return [
-        _Group(group[1], (*lines[group][:-1], lines[group][-1].rstrip("\n"))) for group in groups
+        {"title": title, "lines": (*lines[order, title][:-1], lines[order, title][-1].rstrip("\n"))}
+        for order, title in sorted(lines, key=lambda group: group[0])
     ]
 
 
@@ -645,27 +582,12 @@ def _line(entry: Entry) -> str:
     return f"{entry.text}\n" if entry.file == SOUL else bullet(entry.text)
 
 
-# Earlier sessions as a section of what a model is shown.
-#
-# The section never costs more tokens than its budget, silences that are named included;
-# the newest session is always told of, in less words where there is little room; the others are
-# told whole or not at all, the newer before the older. No text can pass for a line of ours. No
-# clock, no file.
+# ---- earlier sessions ----
 
 HISTORY: Final = 4000
 """What the section may cost in tokens, unless it is set."""
 
-_HEADING: Final = "## Your Memory — Earlier Sessions"
-
-
-class _Told(NamedTuple):
-    """A session as a template sees it."""
-
-    gap: str
-    started: str
-    title: str
-    text: str
-    lines: tuple[str, ...]
+_HISTORY_HEADING: Final = "## Your Memory — Earlier Sessions"
 
 
 def retrospect(
@@ -673,9 +595,12 @@ def retrospect(
 ) -> Section:
     """Return the section that tells of as many sessions as its budget allows.
 
+    The newest session is always told of, in less words where there is little room. The others are
+    told whole or not at all, the newer before the older.
+
     Args:
         sessions: What there is, newest first.
-        budget: What it may cost, in tokens.
+        budget: What it may cost, in tokens, silences that are named included.
         overrides: Templates of the person's own, by name.
 
     Raises:
@@ -684,80 +609,45 @@ def retrospect(
     render = renderer(overrides or {})
 
     def words(shown: Sequence[EarlierSession]) -> str:
-        return render("history.j2", _values(shown, len(sessions) - len(shown)))
+        told = [
+            {
+                # Nothing that is shown comes before the oldest.
+                "gap": "" if past is shown[-1] else past.gap,
+                "started": past.started,
+                "title": _flat(past.title),
+                "text": _flat(past.text),
+                "lines": tuple(_flat(f"{speaker}: {text}") for speaker, text in past.messages),
+            }
+            for past in reversed(shown)
+        ]
+        left = len(sessions) - len(shown)
+        return render(
+            "history.j2", {"heading": _HISTORY_HEADING, "sessions": told, "left_out": left}
+        )
 
-    text = _fit_retrospect(sessions, budget, words)
-    return Section(
-        name="history",
-        heading=_HEADING,
-        budget=budget,
-        tokens=estimate_tokens(text),
-        shown=(),
-        left_out=(),
-        text=text,
-    )
+    def fits(text: str) -> bool:
+        return estimate_tokens(text) <= budget
 
-
-def _fit_retrospect(
-    sessions: Sequence[EarlierSession],
-    budget: int,
-    words: Callable[[Sequence[EarlierSession]], str],
-) -> str:
     text = words(sessions)
-    if estimate_tokens(text) <= budget:
-        return text
-    newest: EarlierSession | None = sessions[0]
-    while newest is not None:
-        text = words([newest])
-        if estimate_tokens(text) <= budget:
-            return text if newest != sessions[0] else _more(sessions, budget, words)
-        newest = shortened(newest)
-    return ""
+    if not fits(text):
+        newest: EarlierSession | None = sessions[0]
+        while newest is not None and not fits(text := words([newest])):
+            newest, text = shortened(newest), ""
+        count = 2
+        while newest is sessions[0] and fits(more := words(sessions[:count])):
+            text, count = more, count + 1
+    return _plain_section("history", _HISTORY_HEADING, budget, text)
 
 
-def _more(
-    sessions: Sequence[EarlierSession],
-    budget: int,
-    words: Callable[[Sequence[EarlierSession]], str],
-) -> str:
-    """Return the words about as many sessions as fit; the newest does."""
-    count = 1
-    while estimate_tokens(words(sessions[: count + 1])) <= budget:
-        count += 1
-    return words(sessions[:count])
-
-
-def _values(shown: Sequence[EarlierSession], left_out: int) -> dict[str, object]:
-    oldest_first = list(reversed(shown))
-    told = [_told_retrospect(past, first=past is oldest_first[0]) for past in oldest_first]
-    return {"heading": _HEADING, "sessions": told, "left_out": left_out}
-
-
-def _told_retrospect(past: EarlierSession, *, first: bool) -> _Told:
-    """Return a session as it is shown; nothing that is shown comes before the ``first``."""
-    return _Told(
-        gap="" if first else past.gap,
-        started=past.started,
-        title=_safe(past.title),
-        text=_safe(past.text),
-        lines=tuple(_safe(f"{speaker}: {text}") for speaker, text in past.messages),
-    )
-
-
-def _safe(text: str) -> str:
+def _flat(text: str) -> str:
     return " ".join(inert(text).split())
 
 
-# The words that reach a model in a conversation, from templates that a person may replace.
+# ---- the words, from templates that a person may replace ----
 
 TEMPLATES: Final = (
-    "context.j2",
-    "section.j2",
-    "skills.j2",
-    "history.j2",
-    "scratchpad.j2",
-    "working.j2",
-    "aside.j2",
+    *("context.j2", "section.j2", "skills.j2", "history.j2"),
+    *("scratchpad.j2", "working.j2", "aside.j2"),
 )
 """The templates: the whole context, one section of it, those of skills and earlier sessions, what a
 scratchpad tool is told, what comes before a conversation, and what stands behind it."""

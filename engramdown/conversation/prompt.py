@@ -21,9 +21,9 @@ from engramdown.context.search import past_experience, sought
 from engramdown.context.sections import (
     HISTORY,
     SKILLS,
+    Listed,
     Procedures,
     Section,
-    Told,
     build,
     degraded,
     procedures,
@@ -410,20 +410,6 @@ NOTES: Final = 1_000
 _JOURNAL: Final = "## Your Memory — Journal\n\nWhat was written down in the last days.\n"
 
 
-class Listed(NamedTuple):
-    """A part, and how much of it is left out.
-
-    Attributes:
-        text: Its words, ``""`` if there is nothing, or no room for any of it.
-        left_out: How many items it leaves out.
-        tokens: What they would cost.
-    """
-
-    text: str = ""
-    left_out: int = 0
-    tokens: int = 0
-
-
 def journal(days: Iterable[tuple[str, Sequence[tuple[str, str]]]], budget: int = JOURNAL) -> Listed:
     r"""Return days of the journal, each with its title and its sections: a heading, and a text.
 
@@ -632,7 +618,7 @@ class Parts(NamedTuple):
 
     soul: Section | None
     sections: tuple[Section, ...]
-    skills: Told
+    skills: Listed
     history: Section | None
     journal: Listed
     notes: Listed
@@ -680,7 +666,7 @@ class Parts(NamedTuple):
     def _sections(self) -> list[Section]:
         return [*filter(None, (self.soul, *self.sections, self.history))]
 
-    def _listed(self) -> dict[str, Listed | Told]:
+    def _listed(self) -> dict[str, Listed]:
         return {"skills": self.skills, "journal": self.journal, "notes": self.notes}
 
 

@@ -22,7 +22,7 @@ from engramdown.context.sections import (
     Section,
     SkillLine,
     build,
-    scratchpad_context,
+    scratchpad_section,
     select,
 )
 from engramdown.engram import RULE_KINDS, Kind
@@ -51,6 +51,11 @@ def rules(*entries: Entry, budget: int = 1500, message: str = "") -> Section:
     memory = Memory(project_rules=entries)
     (section,) = build(memory, message, TODAY, {"project_rules": budget}).sections
     return section
+
+
+def _scratchpad(entries: Sequence[Entry], today: date, budget: int = BUDGETS["scratchpad"]) -> str:
+    section = scratchpad_section(entries, today, budget)
+    return section.text if section else ""
 
 
 def lessons(*entries: Entry, budget: int = 1000, message: str = "") -> Section:
@@ -173,7 +178,7 @@ class TestBudget:
     def test_scratchpad_wisdom_is_within_its_budget(
         self, entries: Sequence[Entry], budget: int
     ) -> None:
-        assert estimate_tokens(scratchpad_context(entries, TODAY, budget)) <= max(budget, 0)
+        assert estimate_tokens(_scratchpad(entries, TODAY, budget)) <= max(budget, 0)
 
     @given(any_entries, st.integers(0, 200))
     def test_what_is_selected_fits_and_stays_in_order(
@@ -482,16 +487,16 @@ class TestScratchpad:
             entry("Use uv"),
             entry("Old scratchpad lesson", expires="2026-01-01"),
         ]
-        assert scratchpad_context(entries, TODAY) == (
+        assert _scratchpad(entries, TODAY) == (
             "What you learned about working with scratchpads (notes from earlier work):\n\n"
             "- Scratchpads lose variables on reset\n\n### When\n\n- Print less"
         )
 
     def test_nothing_learned_is_no_text(self) -> None:
-        assert scratchpad_context([entry("Use uv")], TODAY) == ""
+        assert _scratchpad([entry("Use uv")], TODAY) == ""
 
     def test_too_many_are_left_out_with_a_word(self) -> None:
         entries = [entry(f"Scratchpad lesson number {number}") for number in range(200)]
-        text = scratchpad_context(entries, TODAY)
+        text = _scratchpad(entries, TODAY)
         assert estimate_tokens(text) <= BUDGETS["scratchpad"]
         assert "more left out; ask for them with `engramdown recall <words>`)" in text

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from engramdown.context.sections import (
     NONE,
     SKILL,
+    Listed,
     Procedures,
     SkillLine,
-    Told,
     line_of,
     procedures,
-    section,
 )
 from engramdown.tokens import estimate_tokens
 from tests.cortex.entries import any_text
@@ -32,7 +31,6 @@ def test_no_skills_cost_more_than_their_budget(
     told = procedures(skills, budget, words)
     assert estimate_tokens(told.text) <= max(budget, 0)
     assert (told.left_out > 0) == (told.tokens > 0)
-    assert section(skills, budget, words).text == told.text
     everything = procedures(skills, 9_999, words)
     assert (everything.left_out, everything.tokens) == (0, 0)
 
@@ -63,7 +61,7 @@ def test_a_cut_word_is_not_taken_for_a_whole_one() -> None:
 
 
 def test_without_a_skill_of_the_persons_nothing_is_told() -> None:
-    assert procedures(NONE) == procedures(Procedures((), ("write-a-skill",))) == Told()
+    assert procedures(NONE) == procedures(Procedures((), ("write-a-skill",))) == Listed()
 
 
 def test_built_in_ones_stand_beside_others_by_their_labels() -> None:
@@ -92,10 +90,10 @@ def test_what_has_no_room_says_how_many_there_are_if_that_fits() -> None:
     assert procedures(skills, 55).text.endswith(
         "(1 more left out; `engramdown skills list` shows them)"
     )
-    assert procedures(skills, 5) == Told("", 1, 39)
+    assert procedures(skills, 5) == Listed("", 1, 39)
 
 
 def test_those_that_were_not_even_read_are_counted() -> None:
     some = Procedures((SkillLine("charts", "Make charts"),), (), 4_999)
     assert "(4999 more left out" in procedures(some).text
-    assert procedures(some, 0) == Told("", 5_000, procedures(some._replace(unread=0), 0).tokens)
+    assert procedures(some, 0) == Listed("", 5_000, procedures(some._replace(unread=0), 0).tokens)
