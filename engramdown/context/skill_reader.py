@@ -1,29 +1,74 @@
 """Gives a model the skills of two scopes: which it may see, and what it reads of one.
 
 Whatever a model passes as a label or a file, it gets an answer that it can act on, and nothing from
-outside the skill's folder. A broken skill is reported with its errors and hides no other. What git
-brought and nobody approved reaches no model where that is set. Reading changes no skill.
+outside the skill's folder. What is shown has no secrets, and nothing in it that acts or hides. A
+broken skill is reported with its errors and hides no other. What git brought and nobody approved
+reaches no model where that is set. Reading changes no skill.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engramdown.errors import EngramdownError
+from engramdown.errors import EngramdownError, StoreError
 from engramdown.forks import cached_property
 from engramdown.gate.scopes import Scopes
+from engramdown.language.untrusted import inert, one_line
 
+# Imported in functions: most programs keep no skills, and nothing is loaded for them.
 if TYPE_CHECKING:
     from engramdown.context.sections import Procedures
+    from engramdown.skills.files import Beside
     from engramdown.skills.library import Skills
-    from engramdown.skills.model_text import RecalledSkill
     from engramdown.skills.store import Skill
     from engramdown.skills.usage import Used
 
+MOST_BYTES: Final = 64 * 1024
+"""How much of a page, or how long a file of a skill, is shown at once, in bytes."""
+
 # What the line of a skill costs at least, in tokens.
 _LEAST: Final = 3
+_WHOSE: Final = {
+    "project": "this project keeps",
+    "global": "the user keeps for all projects",
+    "builtin": "comes with Engramdown",
+}
+_HEAD: Final = (
+    "Skill `{label}`: a procedure that {whose}. Follow it where it fits the task; "
+    "what the user says now goes first."
+)
+_READ_ONE: Final = 'Read one with recall_skill: label "{label}", file "{file}".'
+_LONGEST_ASKED: Final = 200
+_LONGEST_LIST: Final = 50
+_LONGEST_DESCRIPTION: Final = 1_500
+_WAITS: Final = (
+    "the skill {label} came with git and waits for the user's approval; it cannot be read before. "
+    "They approve it with `engramdown review`; one that is not listed there holds too much to be "
+    "approved."
+)
+_KILOBYTE: Final = 1024
+
+
+class RecalledSkill(NamedTuple):
+    """What a model gets that asked for a skill.
+
+    Attributes:
+        label: The label of the skill that was found, or ``""`` if there is none.
+        scope: Where it holds: ``project``, ``global`` or ``builtin``; ``""`` if there is none.
+        text: For the model: the procedure, a file of it, or what went wrong.
+        files: The files beside SKILL.md, each with its size in bytes.
+        note: What a person may be told: that another skill was meant, or what is wrong with it.
+        is_error: Whether nothing could be read, and the text says why.
+    """
+
+    label: str
+    scope: str
+    text: str
+    files: tuple[Beside, ...] = ()
+    note: str = ""
+    is_error: bool = False
 
 
 class Skillbook:
@@ -42,7 +87,6 @@ class Skillbook:
     @cached_property
     def all(self) -> Skills:
         """The skills of the project, of all projects, and those that are built in."""
-        # Imported here: most programs keep none.
         from engramdown.skills.library import open_skills
 
         stores = {store.scope: store for store in reversed(self._scopes.stores)}
@@ -72,29 +116,32 @@ class Skillbook:
         Raises:
             StoreError: If it cannot be found out what of them git brought.
         """
-        # Imported here: where nobody keeps a skill, nothing is loaded for them.
         from engramdown.context.sections import SKILLS, Procedures, SkillLine
 
         if not any((store.root / "skills").is_dir() for store in self._scopes.stores):
             return Procedures()
         from engramdown.secrets.redaction import redact
 
-        uses = self._uses_at_midnight
-
-        def line(skill: Skill) -> SkillLine:
-            used = uses.get(f"{skill.scope}/{skill.label}")
-            return SkillLine(skill.label, redact(skill.description), used.times if used else 0)
-
+        uses = {name: used.times for name, used in self._uses_at_midnight.items()}
         # No more of them fit into the section, those first that are read most: however many there
         # are, no more are read.
         budget = max(self._scopes.settings.budgets.get("skills", SKILLS), 0)
         labels = self.all.labels()
-        told = sorted(labels, key=lambda each: (-_times(uses, each), each))[: budget // _LEAST + 1]
+        times = {
+            label: max(uses.get(f"{scope}/{label}", 0) for scope in ("project", "global"))
+            for label in labels
+        }
+        told = sorted(labels, key=lambda each: (-times[each], each))[: budget // _LEAST + 1]
         usable = self.usable(told)
-        ours = [skill for skill in usable if skill.scope != "builtin"]
-        built_in = [skill.label for skill in usable if skill.scope == "builtin"]
-        unread = len(labels) - len(told)
-        return Procedures(tuple(map(line, ours)), tuple(built_in), unread)
+        ours = tuple(
+            SkillLine(
+                each.label, redact(each.description), uses.get(f"{each.scope}/{each.label}", 0)
+            )
+            for each in usable
+            if each.scope != "builtin"
+        )
+        built_in = tuple(each.label for each in usable if each.scope == "builtin")
+        return Procedures(ours, built_in, len(labels) - len(told))
 
     def readable_lines(self) -> Procedures:
         """Return the same; what cannot be read is a notice, and nothing of it is told."""
@@ -115,7 +162,8 @@ class Skillbook:
         Args:
             labels: Read only those with these labels, and those that are built in.
         """
-        return [skill for skill in self._counting(labels)[0] if skill.is_fit]
+        counting, _, _ = self._counting(labels)
+        return [skill for skill in counting if skill.is_fit]
 
     def recall(self, label: str, file: str = "") -> RecalledSkill:
         """Return a skill as a model reads it: how it is done, and which files it has.
@@ -126,54 +174,159 @@ class Skillbook:
             label: Which one; what is nearly its label will do.
             file: A file of the skill that is read instead, ``references/api.md`` say.
         """
-        from engramdown.skills import model_text
+        from engramdown.skills.usage import Usage
+        from engramdown.skills.validation import meant
 
         try:
-            skills, broken = self._counting()
-            found = model_text.recall(skills, self._waiting_skills(), label, file)
+            skills, broken, waiting = self._counting()
+            label = label[:_LONGEST_ASKED]
+            known = {skill.label: skill for skill in skills}
+            # A label that is there is the name of a folder, and leads nowhere else.
+            labels = [*known, *(each for _, each in waiting)]
+            chosen = label if label in known else meant(label, labels)
+            if chosen in known:
+                skill = known[chosen]
+                note = f"there is no skill {inert(label)!a}; this is {one_line(chosen)}"
+                note = note if chosen != label else ""
+                found = _read_file(skill, file, note) if file else _read_skill(skill, note)
+            else:
+                found = _unknown(skills, label, chosen)
         except (EngramdownError, OSError) as error:
-            return model_text.failed(str(error))
+            return _failed(str(error))
         if found.label in broken:
-            found = model_text.with_note(found, broken[found.label])
+            found = _with_note(found, broken[found.label])
         if not found.label and self.all.troubles:
-            return model_text.failed(f"{found.text} {self.all.troubles[0]}")
-        if not found.is_error and not file:
-            self._count(found)
-        return found
-
-    def _count(self, found: RecalledSkill) -> None:
-        """Count that a skill was read; in mode off, in a rehearsal and on a full disk it is not."""
-        from engramdown.skills.usage import Usage
-
+            return _failed(f"{found.text} {self.all.troubles[0]}")
         scope = "global" if found.scope == "builtin" else found.scope
         roots = [store.root for store in self._scopes.stores if store.scope == scope]
-        if self._scopes.mode != "off" and not self._scopes.rehearsing and roots:
-            Usage(roots[0]).add(found.scope, found.label)
+        # In mode off, in a rehearsal and on a full disk it is not counted.
+        if not (found.is_error or file or self._scopes.mode == "off" or self._scopes.rehearsing):
+            for root in roots[:1]:
+                Usage(root).add(found.scope, found.label)
+        return found
 
     def _counting(
         self, labels: Collection[str] | None = None
-    ) -> tuple[list[Skill], dict[str, Skill]]:
-        """Return of each label the skill that counts, and the broken one whose place it takes."""
-        waiting = self._waiting_skills(labels)
+    ) -> tuple[list[Skill], Mapping[str, Skill], set[tuple[str, str]]]:
+        """Return of each label the skill that counts, the broken ones, and what waits.
+
+        A broken one is named by its label if another takes its place; what waits for a person's
+        approval, by scope and label.
+        """
+        waiting = self._scopes.pulled.hidden_skills(labels) if self._scopes.reviews else set()
         chosen: dict[str, Skill] = {}
         broken: dict[str, Skill] = {}
-        skills = self.all
-        for known in skills.known(briefly=True, labels=labels):
+        for known in self.all.known(briefly=True, labels=labels):
             skill = known.skill
             if skill.is_there and (skill.scope, skill.label) not in waiting:
                 before = chosen.setdefault(skill.label, skill)
                 if skill.is_fit and not before.is_fit:
                     chosen[skill.label], broken[skill.label] = skill, before
-        for trouble in skills.troubles:
+        for trouble in self.all.troubles:
             self._scopes.tell(f"could not read skills: {trouble}")
-        return [chosen[label] for label in sorted(chosen)], broken
-
-    def _waiting_skills(self, labels: Collection[str] | None = None) -> set[tuple[str, str]]:
-        """Return scope and label of each skill that waits for a person's approval."""
-        return self._scopes.pulled.hidden_skills(labels) if self._scopes.reviews else set()
+        return [chosen[label] for label in sorted(chosen)], broken, waiting
 
 
-def _times(uses: Mapping[str, Used], label: str) -> int:
-    """Return how often a skill was read, in whichever scope it counts."""
-    found = (uses.get(f"{scope}/{label}") for scope in ("project", "global"))
-    return max((used.times for used in found if used), default=0)
+# ---- what a model reads ----
+
+
+def _unknown(skills: list[Skill], label: str, waiting: str) -> RecalledSkill:
+    """Return the answer for a label that no skill has; ``waiting`` is one nearly of that label."""
+    if waiting:
+        return _failed(_WAITS.format(label=one_line(waiting)))
+    labels = [skill.label for skill in skills if skill.is_fit]
+    more = f", and {len(labels) - _LONGEST_LIST} more" if len(labels) > _LONGEST_LIST else ""
+    listed = ", ".join(labels[:_LONGEST_LIST]) + more
+    return _failed(f"there is no skill {inert(label)!a}; there are: {listed}.")
+
+
+def _read_skill(skill: Skill, note: str) -> RecalledSkill:
+    from engramdown.skills.files import MOST, files_beside
+    from engramdown.storage.disk import Disk
+
+    wrong = [each for each in skill.findings if each.level == "error"]
+    if {each.code for each in wrong} & {"unreadable", "missing"}:
+        return _failed(f"the skill {skill.label} is broken: {wrong[0].message}", skill)
+    folder, label = skill.path.parent, one_line(skill.label)
+    files = tuple(files_beside(Disk(), folder))
+    # More than is shown is looked at for secrets: one of them may begin where it is cut.
+    near = skill.page.body[: 2 * MOST_BYTES]
+    body = whole = _clean(near).strip()
+    if len(whole) > MOST_BYTES:
+        body = whole[: whole.rfind("\n", 0, MOST_BYTES) + 1 or MOST_BYTES]
+    cut = len(whole) - len(body) + len(skill.page.body) - len(near)
+    parts = [
+        f"({note})" if note else "",
+        _HEAD.format(label=label, whose=_WHOSE[skill.scope]),
+        one_line(_clean(skill.description[:_LONGEST_DESCRIPTION])),
+        body.rstrip() or "(nothing is written below its front matter yet; tell the user)",
+    ]
+    if cut:
+        path = one_line(str(skill.path))
+        parts.append(f"(cut here: {cut} characters are left out; all of it is in {path})")
+    if wrong:
+        found = "; ".join(f"line {each.line}: {each.message}" for each in wrong)
+        note = "; ".join(filter(None, [note, f"{label} is broken: {found}"]))
+        parts.append(f"(Its file has errors, tell the user: {one_line(found)})")
+    if files:
+        listed = [f"Its files, in {one_line(str(folder))}:"]
+        for each in files:
+            is_small = each.size < _KILOBYTE
+            size = f"{each.size} bytes" if is_small else f"{each.size / _KILOBYTE:.0f} KB"
+            listed.append(f"- {one_line(each.name)} ({size})")
+        listed += ["- … and maybe more"] if len(files) >= MOST else []
+        listed.append(_READ_ONE.format(label=label, file=one_line(files[0].name)))
+        parts.append("\n".join(listed))
+    return RecalledSkill(skill.label, skill.scope, "\n\n".join(filter(None, parts)), files, note)
+
+
+def _read_file(skill: Skill, file: str, note: str) -> RecalledSkill:
+    from engramdown.skills.files import files_beside, read_beside
+    from engramdown.storage.disk import Disk
+
+    disk, home = Disk(), skill.path.parent
+    files = tuple(files_beside(disk, home))
+    names = [each.name for each in files]
+    # Meant is a file by its name, or by its last part if only one ends so.
+    asked = file.replace("\\", "/").removeprefix("./")
+    ending = [name for name in names if name.rpartition("/")[2] == asked]
+    if asked not in names and len(ending) != 1:
+        there = ", ".join(map(one_line, names[:_LONGEST_LIST])) or "none"
+        shown = inert(file[:_LONGEST_ASKED])
+        return _failed(f"the skill {skill.label} has no file {shown!a}; its files: {there}.", skill)
+    name = asked if asked in names else ending[0]
+    try:
+        said = read_beside(disk, home, name, MOST_BYTES)
+    except StoreError as error:
+        return _failed(str(error), skill, files)
+    label = one_line(skill.label)
+    head = f"`{one_line(name)}` of the skill `{label}`, which {_WHOSE[skill.scope]}:"
+    text = "\n\n".join(filter(None, [f"({note})" if note else "", head, _clean(said)]))
+    return RecalledSkill(skill.label, skill.scope, text, files, note)
+
+
+def _with_note(found: RecalledSkill, broken: Skill) -> RecalledSkill:
+    """Return what was found, with a word on the broken skill whose place it takes."""
+    wrong = next(each for each in broken.findings if each.level == "error")
+    path, said = one_line(str(broken.path)), one_line(wrong.message)
+    note = f"{path} is broken, so this is another one of that label: {said}"
+    told = f"({note}; tell the user)\n\n{found.text}"
+    return found._replace(text=told, note="; ".join(filter(None, [found.note, note])))
+
+
+def _failed(
+    reason: str, skill: Skill | None = None, files: tuple[Beside, ...] = ()
+) -> RecalledSkill:
+    """Return the answer to what could not be read."""
+    from engramdown.secrets.redaction import redact
+
+    text = one_line(redact(reason))
+    label, scope = (skill.label, skill.scope) if skill else ("", "")
+    return RecalledSkill(label, scope, text, files, text, is_error=True)
+
+
+def _clean(text: str) -> str:
+    """Return a text of a skill without secrets, and with nothing in it that acts or hides."""
+    from engramdown.secrets.redaction import redact
+
+    return inert(redact(text))

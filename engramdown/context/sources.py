@@ -6,7 +6,7 @@ For who the assistant is, the project comes before the global scope.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from engramdown.engram import Scope, fact_key, fold
 from engramdown.errors import StoreError
 from engramdown.hippocampus import snapshot
 from engramdown.hippocampus.entry import Entry, address
-from engramdown.hippocampus.history import Change, Step
+from engramdown.hippocampus.history import History, Step
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import ARCHIVE, PROFILE
@@ -42,10 +42,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.earlier_sessions import EarlierSession
     from engramdown.gate.arrivals import Pulled
 
-# What is left of what a session was told of who is who, when memory has changed since.
-#
-# Pure; a session sees what there was when it began: nothing that is added or changed
-# later, and nothing that a person took out.
+# ---- what is left of what a session was told, when memory has changed since ----
 
 # What a person says no to; what gave way to something else was changed.
 _TAKEN_OUT: Final = frozenset({"deleted", "forgotten"})
@@ -89,10 +86,19 @@ def taken_out(gone: Sequence[Entry], steps: Collection[Step]) -> set[str]:
     """
     if not steps:
         return {entry.id for entry in gone}
-    changes = [(step, change) for step in steps for change in step.changes]
-    undone = {change.id for step, change in changes if _is_undone(step, change) or change.erased}
+    ids, words = set[str](), set[str]()
+    for step in steps:
+        for change in step.changes:
+            is_undone = step.op == "undo" and change.file == PROFILE and change.after is None
+            if is_undone or change.erased:
+                ids.add(change.id)
+            # What a person said no to is in the archive.
+            for placed in _first_block(change.after) if change.file == ARCHIVE else ():
+                meta = placed.block.meta or Metadata()
+                if meta.get("reason") in _TAKEN_OUT:
+                    ids.add(meta.get("id"))
+                    words.add(fold(placed.block.text))
     is_erased = any(step.op == "erase" for step in steps)
-    ids, words = _buried(change for _, change in changes if change.file == ARCHIVE)
     reworded = {name: heir for step in steps for name, heir in _reworded(step)}
     found: set[str] = set()
     for entry in gone:
@@ -102,25 +108,9 @@ def taken_out(gone: Sequence[Entry], steps: Collection[Step]) -> set[str]:
         # The archive holds no secrets.
         # A line without an id that was erased has no name in the journal.
         is_nameless = is_erased and name[:1] in "~_"
-        if name in undone | ids or is_nameless or fold(redact(text)) in words:
+        if name in ids or is_nameless or fold(redact(text)) in words:
             found.add(entry.id)
     return found
-
-
-def _is_undone(step: Step, change: Change) -> bool:
-    return step.op == "undo" and change.file == PROFILE and change.after is None
-
-
-def _buried(changes: Iterable[Change]) -> tuple[set[str], set[str]]:
-    """Return the ids and the texts of what a person said no to."""
-    ids, words = set[str](), set[str]()
-    for change in changes:
-        for placed in _read(change.after):
-            meta = placed.block.meta or Metadata()
-            if meta.get("reason") in _TAKEN_OUT:
-                ids.add(meta.get("id"))
-                words.add(fold(placed.block.text))
-    return ids, words
 
 
 def _reworded(step: Step) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -130,30 +120,28 @@ def _reworded(step: Step) -> Iterator[tuple[str, tuple[str, str]]]:
     """
     from difflib import get_close_matches
 
-    if step.by != "person":
-        return
-    mine = [change for change in step.changes if change.file == PROFILE]
-    come = {_said(change.after): change.id for change in mine if change.before is None}
+    mine = [each for each in step.changes if step.by == "person" and each.file == PROFILE]
+    come = {_block_text(change.after): change.id for change in mine if change.before is None}
     gone = [change for change in mine if change.after is None]
     if len(gone) * len(come) > _MOST_PAIRS:
         return
     for change in gone:
-        before = _said(change.before)
+        before = _block_text(change.before)
         key = fact_key(before)
         heirs = [text for text in come if key and fact_key(text) == key]
         for heir in (heirs or get_close_matches(before, come, n=1))[:1]:
             yield change.id, (come.pop(heir), heir)
 
 
-def _said(raw: str | None) -> str:
-    return "".join(placed.block.text for placed in _read(raw))
+def _block_text(raw: str | None) -> str:
+    return "".join(placed.block.text for placed in _first_block(raw))
 
 
-def _read(raw: str | None) -> list[Placed]:
+def _first_block(raw: str | None) -> list[Placed]:
     return parse(raw or "").placed()[:1]
 
 
-# Who the assistant is and whom it serves, and from which files that is.
+# ---- who the assistant is and whom it serves, and from which files that is ----
 #
 # The path is that of the file which is really used; where there is none, of the one to
 # create; every other file that could be meant is named, with why it is not used.
@@ -216,16 +204,12 @@ class Identity(NamedTuple):
     @property
     def soul_path(self) -> Path | None:
         """The file that tells who the assistant is; ``None`` if there is none."""
-        return _path(self.pages[0])
+        return self.pages[0].path if self.pages[0].is_there else None
 
     @property
     def profile_path(self) -> Path | None:
         """The file that tells who the user is; ``None`` if there is none."""
-        return _path(self.pages[1])
-
-
-def _path(page: Page) -> Path | None:
-    return page.path if page.is_there else None
+        return self.pages[1].path if self.pages[1].is_there else None
 
 
 T = TypeVar("T")
@@ -237,13 +221,12 @@ FOLDER: Final = "templates"
 
 
 class _Candidate(NamedTuple):
-    """A page that may be used: what it says, what a model may see of it, and why not, if known."""
+    """A page that may be used: what it says, what a model may see of it, and why not, if not."""
 
     store: Hippocampus
-    path: Path
     text: str
     shown: str
-    why: Why | None = None
+    aside: Aside
 
 
 class Recollection:
@@ -273,6 +256,7 @@ class Recollection:
         self._skills = skills
         self._global = global_hc
         self._project = project_hc
+        self._files = [hc for hc in (global_hc, project_hc) if isinstance(hc, Hippocampus)]
         self.budgets = {**settings.budgets, "history": settings.episodes.history_tokens}
         self._memory = Memory()
 
@@ -293,8 +277,20 @@ class Recollection:
             scratchpad: Whether that includes what :meth:`scratchpad` says.
         """
         memory = self.gathered(identity or self.identity(), earlier, self._skills())
-        if not scratchpad:
-            memory = self._without_scratchpad(memory)
+        section = None if scratchpad else self._scratchpad()
+        if section is not None and section.shown:
+            told = {(each.scope, each.id, each.kind) for each in section.shown}
+
+            def rest(entries: Sequence[Entry]) -> list[Entry]:
+                return [each for each in entries if (each.scope, each.id, each.kind) not in told]
+
+            memory = replace(
+                memory,
+                global_rules=rest(memory.global_rules),
+                project_rules=rest(memory.project_rules),
+                global_lessons=rest(memory.global_lessons),
+                project_lessons=rest(memory.project_lessons),
+            )
         if memory != self._memory:
             self._memory = memory
         return build(self._memory, message, today(), self.budgets, self.overrides())
@@ -323,51 +319,6 @@ class Recollection:
             earlier=earlier,
         )
 
-    def identity(self) -> Identity:
-        """Return who the assistant and the user are, and from which files that is.
-
-        Raises:
-            StoreError: If one cannot be read.
-        """
-        step = self._read(self._last_step, "")
-        soul, page = self._soul()
-        facts = self._shown(self._global, self._global.recall_identity)
-        told = self._told_beside(facts)
-        return Identity(soul, (*facts, *told), (page, self._profile()), step)
-
-    def standing(self, frozen: Identity, notice: Callable[[], object]) -> Identity:
-        """Return ``frozen`` without what a person took out since.
-
-        Args:
-            frozen: What a session was told.
-            notice: Takes in what was changed by hand.
-
-        Raises:
-            StoreError: If memory cannot be read.
-        """
-        # What cannot be read now was not taken out.
-        now = self._read(partial(self._soul_now, frozen.pages[0]), frozen.soul)
-        # Imported here: it compares and redacts, which the start of a session does not.
-
-        soul = left(frozen.soul, now) if frozen.soul else ""
-        facts_now = self._read(self._global.recall_identity, [*frozen.profile])
-        here = {entry.id for entry in facts_now}
-        # What stands beside a scope is in no journal: what is not there any more was taken out.
-        beside = {entry.id for entry in self._told_beside(())}
-        lost = {each.id for each in frozen.profile if _is_beside(each)} - beside
-        frozen = frozen._replace(profile=tuple(e for e in frozen.profile if e.id not in lost))
-        here |= {entry.id for entry in frozen.profile if _is_beside(entry)}
-        gone = [entry for entry in frozen.profile if entry.id not in here]
-        if not gone:
-            return frozen._replace(soul=soul)
-        notice()
-        # Where somebody else writes, a deletion is not in the journal yet: it counts as it stands.
-        profile = self._global.files if isinstance(self._global, Hippocampus) else None
-        is_told = profile is None or profile.is_noticed(PROFILE)
-        out = taken_out(gone, self._steps_after(frozen.step) if is_told else ())
-        facts = tuple(entry for entry in frozen.profile if entry.id not in out)
-        return frozen._replace(soul=soul, profile=facts)
-
     def scratchpad(self) -> str:
         """Return what memory says about scratchpads."""
         section = self._scratchpad()
@@ -381,23 +332,173 @@ class Recollection:
         budget = {**BUDGETS, **self.budgets}["scratchpad"]
         return scratchpad_section(wisdom, today(), budget, self.overrides())
 
-    def _without_scratchpad(self, memory: Memory) -> Memory:
-        """Return ``memory`` without what stands in the description of a scratchpad."""
-        section = self._scratchpad()
-        if section is None or not section.shown:
-            return memory
-        told = {(each.scope, each.id, each.kind) for each in section.shown}
-
-        def rest(entries: Sequence[Entry]) -> list[Entry]:
-            return [each for each in entries if (each.scope, each.id, each.kind) not in told]
-
-        return replace(
-            memory,
-            global_rules=rest(memory.global_rules),
-            project_rules=rest(memory.project_rules),
-            global_lessons=rest(memory.global_lessons),
-            project_lessons=rest(memory.project_lessons),
+    def overrides(self) -> dict[str, str]:
+        """Return the scopes' own templates; the project's win over the global ones."""
+        texts = (
+            (name, self._page(store, f"{FOLDER}/{name}", words))
+            for store in self._files
+            for name in TEMPLATES
+            for words in (self._read(partial(store.template, name), ""),)
         )
+        return {name: words for name, words in texts if words}
+
+    # ---- who is who ----
+
+    def identity(self) -> Identity:
+        """Return who the assistant and the user are, and from which files that is.
+
+        Raises:
+            StoreError: If one cannot be read.
+        """
+        step = self._read(lambda: self._history(lambda history: history.last, ""), "")
+        soul, page = self._soul()
+        facts = self._shown(self._global, self._global.recall_identity)
+        beside = self._facts_beside(facts)
+        return Identity(soul, (*facts, *beside), (page, self._profile()), step)
+
+    def standing(self, frozen: Identity, notice: Callable[[], object]) -> Identity:
+        """Return ``frozen`` without what a person took out since.
+
+        Args:
+            frozen: What a session was told.
+            notice: Takes in what was changed by hand.
+
+        Raises:
+            StoreError: If memory cannot be read.
+        """
+        # What cannot be read now was not taken out.
+        now = self._read(partial(self._soul_now, frozen.pages[0]), frozen.soul)
+        soul = left(frozen.soul, now) if frozen.soul else ""
+        here = {each.id for each in self._read(self._global.recall_identity, [*frozen.profile])}
+        # What stands beside a scope is in no journal: what is not there any more was taken out.
+        beside = {each.id for each in self._facts_beside(())}
+        known = tuple(e for e in frozen.profile if e.id in beside or not _is_beside(e))
+        gone = [each for each in known if each.id not in here and not _is_beside(each)]
+        if gone:
+            notice()
+            # Where somebody else writes, a deletion is not in the journal yet: it counts as it
+            # stands.
+            store = self._global
+            is_told = not isinstance(store, Hippocampus) or store.files.is_noticed(PROFILE)
+            nothing: list[Step] = []
+            after = partial(History.steps_after, step_id=frozen.step)
+            out = taken_out(gone, self._history(after, nothing) if is_told else nothing)
+            known = tuple(each for each in known if each.id not in out)
+        return frozen._replace(soul=soul, profile=known)
+
+    def _soul(self) -> tuple[str, Page]:
+        """Return what a model is shown of who the assistant is, and the file that is used."""
+        stores = self._files[::-1]
+        if not stores:
+            return "", Page("soul", "global")
+        found: list[_Candidate] = []
+        spellings: list[Aside] = []
+        for store in stores:
+            paths = self._spellings(store, kinds.SOUL)
+            spellings += [Aside(path, "spelling") for path in paths[1:]]
+            for path in paths[:1]:
+                text = self._read(store.soul, "")
+                found.append(_candidate(store, path, text, self._page(store, SOUL, text)))
+            found += self._beside(store, kinds.SOUL)
+        used = next((each for each in found if each.shown.strip()), None)
+        if used is None:
+            # It is to be created in the project, if one has begun.
+            home = next((store for store in stores if store.root.is_dir()), stores[-1])
+            page = self._page_of("soul", home, kinds.SOUL)
+        else:
+            page = Page("soul", used.store.scope, used.aside.path, is_there=True, text=used.text)
+        aside = [*(each.aside for each in found), *spellings]
+        page = page._replace(aside=tuple(each for each in aside if each.path != page.path))
+        return used.shown if used is not None else "", page
+
+    def _soul_now(self, page: Page) -> str:
+        """Return what the page that a session was told of says now."""
+        for store in self._files:
+            if store.scope == page.scope:
+                # A file beside the scope may have gone since.
+                is_beside = page.path is not None and page.path.parent.name == snapshot.AGENTS
+                texts = (each.text for each in self._beside(store, kinds.SOUL))
+                return next(texts, "") if is_beside else store.soul()
+        return ""
+
+    def _profile(self) -> Page:
+        """Return the file that tells who the user is."""
+        if not isinstance(self._global, Hippocampus):
+            return Page("profile", "global")
+        page = self._page_of("profile", self._global, PROFILE)
+        aside = [Aside(path, "spelling") for path in self._spellings(self._global, PROFILE)[1:]]
+        also: list[Path] = []
+        for store in self._files:
+            if store is not self._global:
+                aside += [Aside(path, "scope") for path in self._spellings(store, PROFILE)]
+        for store in reversed(self._files):
+            for each in self._beside(store, PROFILE):
+                if each.shown.strip():
+                    also.append(each.aside.path)
+                else:
+                    aside.append(each.aside)
+        return page._replace(aside=tuple(aside), also=tuple(also))
+
+    def _page_of(self, name: Literal["soul", "profile"], store: Hippocampus, file: str) -> Page:
+        path = self._read(partial(store.files.place, file), store.memory / file)
+        is_there = path in self._spellings(store, file)
+        text = self._read(partial(store.files.text, f"{store.memory.name}/{file}"), "")
+        return Page(name, store.scope, path, is_there, text)
+
+    def _beside(self, store: Hippocampus, name: str) -> Iterator[_Candidate]:
+        """Yield the page that other tools keep beside a scope, if there is one."""
+        path = store.files.beside(name)
+        if path is None:
+            return
+        try:
+            text = store.files.text_beside(name)
+        except StoreError:  # It is not ours to complain of: who asks which file is used is told.
+            yield _Candidate(store, "", "", Aside(path, "unreadable"))
+        else:
+            shown = self._page(store, f"{snapshot.AGENTS}/{name}", text)
+            yield _candidate(store, path, text, shown)
+
+    def _facts_beside(self, known: Sequence[Entry]) -> list[Entry]:
+        """Return the facts about the user that stand beside the scopes; those of ``known`` win."""
+        found: list[Entry] = []
+        keys = {fact_key(entry.text) for entry in known} - {""}
+        words = {entry.fold for entry in known}
+        pages = [
+            (store.scope, each)
+            for store in reversed(self._files)
+            for each in self._beside(store, PROFILE)
+        ]
+        for scope, page in pages:
+            for placed in parse(page.shown).placed():
+                text = placed.block.text
+                # Only its words count, whatever it says of itself.
+                entry = Entry(
+                    id=address(text),
+                    text=text,
+                    kind="profile",
+                    scope=scope,
+                    file=PROFILE,
+                    line=placed.line,
+                    heading=placed.heading,
+                    spelled=f"{snapshot.AGENTS}/{page.aside.path.name}",
+                )
+                key = fact_key(text)
+                if entry.fold not in words and key not in keys:
+                    found.append(entry)
+                    words.add(entry.fold)
+                    keys |= {key} - {""}
+        return found
+
+    # ---- reading ----
+
+    def _history(self, read: Callable[[History], T], otherwise: T) -> T:
+        """Return something of the journal of steps; of a store without files there is none."""
+        if not isinstance(self._global, Hippocampus):
+            return otherwise
+        history = self._global.files.history
+        with named_errors(history.path, "read"):
+            history.refresh()
+            return read(history)
 
     def _read(self, read: Callable[[], T], otherwise: T) -> T:
         """Return what can be read, or something else where it cannot."""
@@ -425,155 +526,11 @@ class Recollection:
             return text
         return self._read(partial(self._screen.page, store, name, text), "")
 
-    def _files(self) -> Sequence[Hippocampus]:
-        both = (self._global, self._project)
-        return [store for store in both if isinstance(store, Hippocampus)]
-
-    def _soul(self) -> tuple[str, Page]:
-        """Return what a model is shown of who the assistant is, and the file that is used."""
-        stores = [*reversed(self._files())]
-        if not stores:
-            return "", Page("soul", "global")
-        found = [each for store in stores for each in self._souls(store)]
-        used = next((each for each in found if each.shown.strip()), None)
-        aside = [Aside(each.path, each.why or _why_not(each.text, each.shown)) for each in found]
-        aside += [
-            Aside(path, "spelling")
-            for store in stores
-            for path in self._spellings(store, kinds.SOUL)[1:]
-        ]
-        if used is None:
-            page = self._page_of("soul", _home(stores), kinds.SOUL)
-        else:
-            page = Page("soul", used.store.scope, used.path, is_there=True, text=used.text)
-        rest = tuple(each for each in aside if each.path != page.path)
-        return used.shown if used is not None else "", page._replace(aside=rest)
-
-    def _souls(self, store: Hippocampus) -> Iterator[_Candidate]:
-        """Yield the pages of a scope that may tell who the assistant is, the first choice first."""
-        for path in self._spellings(store, kinds.SOUL)[:1]:
-            text = self._read(store.soul, "")
-            yield _Candidate(store, path, text, self._page(store, SOUL, text))
-        yield from self._beside(store, kinds.SOUL)
-
-    def _beside(self, store: Hippocampus, name: str) -> Iterator[_Candidate]:
-        """Yield the page that other tools keep beside a scope, if there is one."""
-        path = store.files.beside(name)
-        if path is None:
-            return
-        try:
-            text = store.files.text_beside(name)
-        except StoreError:  # It is not ours to complain of: who asks which file is used is told.
-            yield _Candidate(store, path, "", "", "unreadable")
-        else:
-            shown = self._page(store, f"{snapshot.AGENTS}/{name}", text)
-            yield _Candidate(store, path, text, shown)
-
-    def _told_beside(self, known: Sequence[Entry]) -> list[Entry]:
-        """Return the facts about the user that stand beside the scopes; those of ``known`` win."""
-        found: list[Entry] = []
-        keys = {fact_key(entry.text) for entry in known} - {""}
-        words = {entry.fold for entry in known}
-        for store in reversed(self._files()):
-            for page in self._beside(store, PROFILE):
-                for placed in parse(page.shown).placed():
-                    entry = _fact_beside(placed, store.scope, page.path)
-                    key = fact_key(entry.text)
-                    if entry.fold not in words and key not in keys:
-                        found.append(entry)
-                        words.add(entry.fold)
-                        keys |= {key} - {""}
-        return found
-
-    def _soul_now(self, page: Page) -> str:
-        """Return what the page that a session was told of says now."""
-        for store in self._files():
-            if store.scope == page.scope:
-                # A file beside the scope may have gone since.
-                is_beside = page.path is not None and page.path.parent.name == snapshot.AGENTS
-                texts = (each.text for each in self._beside(store, kinds.SOUL))
-                return next(texts, "") if is_beside else store.soul()
-        return ""
-
-    def _profile(self) -> Page:
-        """Return the file that tells who the user is."""
-        if not isinstance(self._global, Hippocampus):
-            return Page("profile", "global")
-        page = self._page_of("profile", self._global, PROFILE)
-        aside = [Aside(path, "spelling") for path in self._spellings(self._global, PROFILE)[1:]]
-        for store in self._files():
-            if store is not self._global:
-                aside += [Aside(path, "scope") for path in self._spellings(store, PROFILE)]
-        beside = [
-            each for store in reversed(self._files()) for each in self._beside(store, PROFILE)
-        ]
-        also = tuple(each.path for each in beside if each.shown.strip())
-        aside += [
-            Aside(each.path, each.why or _why_not(each.text, each.shown))
-            for each in beside
-            if each.path not in also
-        ]
-        return page._replace(aside=tuple(aside), also=also)
-
-    def _page_of(self, name: Literal["soul", "profile"], store: Hippocampus, file: str) -> Page:
-        path = self._read(partial(store.files.place, file), store.memory / file)
-        is_there = path in self._spellings(store, file)
-        text = self._read(partial(store.files.text, f"{store.memory.name}/{file}"), "")
-        return Page(name, store.scope, path, is_there, text)
-
-    def _last_step(self) -> str:
-        if not isinstance(self._global, Hippocampus):
-            return ""
-        history = self._global.files.history
-        with named_errors(history.path, "read"):
-            history.refresh()
-            return history.last
-
-    def _steps_after(self, step: str) -> list[Step]:
-        if not isinstance(self._global, Hippocampus):
-            return []
-        history = self._global.files.history
-        with named_errors(history.path, "read"):
-            history.refresh()
-            return history.steps_after(step)
-
-    def overrides(self) -> dict[str, str]:
-        """Return the scopes' own templates; the project's win over the global ones."""
-        texts = (
-            (name, self._page(store, f"{FOLDER}/{name}", words))
-            for store in self._files()
-            for name in TEMPLATES
-            for words in (self._read(partial(store.template, name), ""),)
-        )
-        return {name: words for name, words in texts if words}
-
 
 def _is_beside(entry: Entry) -> bool:
     return entry.spelled.startswith(f"{snapshot.AGENTS}/")
 
 
-def _fact_beside(placed: Placed, scope: Scope, path: Path) -> Entry:
-    """Return a fact of such a page: only its words count, whatever it says of itself."""
-    text = placed.block.text
-    return Entry(
-        id=address(text),
-        text=text,
-        kind="profile",
-        scope=scope,
-        file=PROFILE,
-        line=placed.line,
-        heading=placed.heading,
-        spelled=f"{snapshot.AGENTS}/{path.name}",
-    )
-
-
-def _home(stores: Sequence[Hippocampus]) -> Hippocampus:
-    """Return where a page is to be created: in the project, if one has begun."""
-    return next((store for store in stores if store.root.is_dir()), stores[-1])
-
-
-def _why_not(text: str, shown: str) -> Why:
-    """Return why a page is not used, if it is not."""
-    if not text.strip():
-        return "empty"
-    return "scope" if shown else "waits"
+def _candidate(store: Hippocampus, path: Path, text: str, shown: str) -> _Candidate:
+    why: Why = "empty" if not text.strip() else "scope" if shown else "waits"
+    return _Candidate(store, text, shown, Aside(path, why))

@@ -65,7 +65,7 @@ class Conversations:
             InvalidSessionError: If the id is no safe file name.
             StoreError: If memory cannot be read, a template is broken, or no scope has files.
         """
-        from engramdown.conversation.prompt import Wanted, assemble
+        from engramdown.conversation.prompt import assemble
 
         tail = self.scopes.settings.conversation.fresh_tail
         tail = tail if fresh_tail is None else fresh_tail
@@ -73,9 +73,9 @@ class Conversations:
             if value < 0:
                 raise ValueError(f"{name} is {value}; give 0 or more")
         about = (subjects,) if isinstance(subjects, str) else tuple(subjects)
-        wanted = Wanted(budget, tail, message, about)
         track = self.get(session if isinstance(session, str) else session.id).track
-        return assemble(self.context, track, session, wanted)
+        asked = {"budget": budget, "newest": tail}
+        return assemble(self.context, track, session, **asked, message=message, subjects=about)
 
     def get(self, session: RunningSession | str) -> Conversation:
         """Return a running conversation, which can be summarised, searched and shown to a model.

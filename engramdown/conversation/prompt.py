@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from engramdown.clock import today
 from engramdown.consolidation.summaries import Item, answers, cuts, fresh_tail
-from engramdown.context.builder import ContextBuilder, Day, RunningSession, Settled
+from engramdown.context.builder import ContextBuilder, Day, RunningSession
 from engramdown.context.search import LEAST as LEAST_RELEVANT
 from engramdown.context.search import past_experience, sought
 from engramdown.context.sections import (
@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     from engramdown.conversation.view import Track
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.scopes import Scopes
-    from engramdown.hippocampus.entry import Entry
+
+T = TypeVar("T")
 
 # Of what is free for earlier messages, what may be spent to tell that some are left out.
 _TELL: Final = 8
@@ -62,53 +63,52 @@ _NOT_RECORDED: Final = (
 )
 
 
-class Wanted(NamedTuple):
-    """What is asked for; see :meth:`Conversations.build_context`."""
-
-    budget: int
-    fresh_tail: int
-    message: str = ""
-    subjects: tuple[str, ...] = ()
-
-
 def assemble(
-    context: ContextBuilder, track: Track, session: RunningSession | str, wanted: Wanted
+    context: ContextBuilder,
+    track: Track,
+    session: RunningSession | str,
+    *,
+    budget: int,
+    newest: int,
+    message: str = "",
+    subjects: tuple[str, ...] = (),
 ) -> WorkingContext:
-    """Return what a model is shown of a session.
+    """Return what a model is shown of a session; see :meth:`Conversations.build_context`.
 
     Args:
         context: What stands around it.
         track: The view of it.
         session: The session, or its id.
-        wanted: What is asked for.
+        budget: What it may cost, in tokens.
+        newest: How many of the newest messages are shown whatever they cost.
+        message: What the turn is about; by default what the user said last.
+        subjects: The same, if the program knows better.
 
     Raises:
         SessionNotFoundError: If there is no such session.
         StoreError: If memory cannot be read, or a template is broken.
     """
-    (seen, trouble), unrecorded = (
-        _seen(context.scopes.episodes, track, session),
-        _unrecorded(session),
-    )
-    tail = seen.tail(wanted.fresh_tail)
+    seen, trouble = _seen(context.scopes.episodes, track, session)
+    unrecorded = _unrecorded(session)
+    tail = seen.tail(newest)
     extra = sum(line.tokens for line in unrecorded)
-    free = max(wanted.budget - seen.cost(tail) - extra, 0)
+    free = max(budget - seen.cost(tail) - extra, 0)
     around = Around(context, session)
-    said = wanted.message or "".join(line.text for line in unrecorded) or seen.newest
-    parts = around.parts(min(wanted.budget // 2, free), said, wanted.subjects)
+    said = message or "".join(line.text for line in unrecorded) or seen.newest
+    parts = around.parts(min(budget // 2, free), said, subjects)
     system, aside = around.system(parts), around.aside(parts)
     room = free - estimate_tokens(system) - estimate_tokens(aside)
-    left_out, more = seen.left_out(tail, room), 0
-    if left_out:
+    choice = seen.chosen(tail, room)
+    if choice.left_out:
         # A token more, as those that make room for it are left out, too.
-        more = estimate_tokens(around.aside(parts, left_out)) - estimate_tokens(aside) + 1
-        more = more if more <= room // _TELL else 0
-    choice = seen.chosen(tail, room - more)
-    if more:
-        aside = around.aside(parts, choice.left_out)
+        told = around.aside(parts, choice.left_out)
+        more = estimate_tokens(told) - estimate_tokens(aside) + 1
+        if more <= room // _TELL:
+            choice = seen.chosen(tail, room - more)
+            aside = around.aside(parts, choice.left_out)
     return WorkingContext(
         session=seen.session,
-        budget=wanted.budget,
+        budget=budget,
         tokens=estimate_tokens(system) + estimate_tokens(aside) + choice.tokens + extra,
         soul=parts.soul.text if parts.soul else "",
         sections=parts.sections,
@@ -133,48 +133,30 @@ def _seen(
 ) -> tuple[Seen, tuple[Dropped, ...]]:
     """Return the conversation as it is now, and what of it could not be read."""
     chosen = session if isinstance(session, str) else session.id
+    trouble: tuple[Dropped, ...] = ()
     with track.guard:
         try:
             with named_errors(track.path, "read"):
                 track.refresh()
-        except SessionNotFoundError:
-            if isinstance(session, str):
-                raise
-            return Seen(chosen), _not_kept(session)
         except StoreError as error:
             if isinstance(session, str):
                 raise
             # No trouble with transcripts ends a turn: what was read before is still known.
-            trouble = Dropped("messages", chosen, 0, str(error))
-            try:
-                return _known(episodes, track), (trouble,)
-            except KeyError:  # It was about to read everything again.
-                return Seen(chosen), (trouble,)
-        return _known(episodes, track), ()
-
-
-def _known(episodes: EpisodicMemory | None, track: Track) -> Seen:
-    items = track.items()
-    said = {
-        item.source: _whole(episodes, item, track.message(item.source))
-        for item in items
-        if isinstance(item.source, int)
-    }
-    return Seen(track.session, items, said, track.known_gists())
-
-
-def _whole(episodes: EpisodicMemory | None, item: Item, message: Said) -> Said:
-    """Return a message with all of its text, if all of it is shown."""
-    if not message.is_large or item.tokens < message.tokens or episodes is None:
-        return message
-    return message._replace(text=episodes.whole(message.episode))
-
-
-def _not_kept(session: RunningSession) -> tuple[Dropped, ...]:
-    """Return that nothing is recorded of a session, if that is why nothing is known of it."""
-    if not session.in_turn or session.turn_began is not None:
-        return ()  # Nothing was said yet.
-    return (Dropped("messages", session.id, 0, _NOT_RECORDED),)
+            trouble = (Dropped("messages", chosen, 0, str(error)),)
+            if isinstance(error, SessionNotFoundError):
+                is_told = session.in_turn and session.turn_began is None
+                missing = Dropped("messages", chosen, 0, _NOT_RECORDED)
+                return Seen(chosen), (missing,) if is_told else ()
+        said: dict[int, Said] = {}
+        items = track.items()
+        for item in items:
+            if isinstance(item.source, int):
+                message = track.message(item.source)
+                is_whole = message.is_large and item.tokens >= message.tokens
+                if is_whole and episodes is not None:
+                    message = message._replace(text=episodes.whole(message.episode))
+                said[item.source] = message
+        return Seen(track.session, items, said, track.known_gists()), trouble
 
 
 def _unrecorded(session: RunningSession | str) -> tuple[Shown, ...]:
@@ -185,11 +167,10 @@ def _unrecorded(session: RunningSession | str) -> tuple[Shown, ...]:
     return (Shown(-1, "user", text, FRAME + estimate_tokens(text)),) if text.strip() else ()
 
 
-# A conversation as it is at one moment, and what of it is shown.
+# ---- what of the conversation is shown ----
 #
-# Pure; what was added meanwhile changes nothing of it. A result that answers no call, and
-# a second result of a call, are left out and told. The tail is whole; everything that is not shown
-# as it was said is told, with why.
+# A result that answers no call, and a second result of a call, are left out and told. The tail is
+# whole; everything that is not shown as it was said is told, with why.
 
 _NO_ROOM: Final = "no room for it"
 _NO_ROOM_WHOLE: Final = "no room for all of it: a placeholder stands for it"
@@ -217,7 +198,7 @@ class Choice(NamedTuple):
 
 
 class Seen:
-    """A conversation as it is at one moment.
+    """A conversation as it is at one moment: what was added meanwhile changes nothing of it.
 
     Attributes:
         session: The id of its session.
@@ -235,7 +216,15 @@ class Seen:
         self.session = session
         self._said = said or {}
         self._gists = gists or {}
-        self._items, self._strays = self._parted(items)
+        self._items: list[Item] = []
+        self._strays: list[Dropped] = []
+        found = answers(items)
+        first = {call: result for result, call in reversed(found.items())}
+        for at, item in enumerate(items):
+            if item.role != "tool_result" or first.get(found.get(at, -1)) == at:
+                self._items.append(item)
+            else:
+                self._strays.append(self._told(item, _SECOND if at in found else _NO_CALL))
         users = (item.source for item in reversed(self._items) if item.role == "user")
         newest = next(users, None)
         self.newest = self._said[newest].text if isinstance(newest, int) else ""
@@ -248,54 +237,32 @@ class Seen:
         """Return what everything from ``tail`` on costs."""
         return sum(item.tokens for item in self._items[tail:])
 
-    def left_out(self, tail: int, room: int) -> int:
-        """Return how many messages would not be shown, nor a summary of them."""
-        chosen = fates(self._items, tail, room, self._brief)
-        return sum(
-            self._messages(item)
-            for item, fate in zip(self._items, chosen, strict=True)
-            if fate == "out"
-        )
-
     def chosen(self, tail: int, room: int) -> Choice:
         """Return what is shown: the tail, and of what is before it as much as there is room for."""
         lines: list[Shown] = []
         dropped = list(self._strays)
-        start = left_out = 0
+        start, left_out = None, 0
         for at, fate in enumerate(fates(self._items, tail, room, self._brief)):
             item = self._items[at]
             start = len(lines) if at == tail else start
             if fate == "out":
                 dropped.append(self._told(item, _NO_ROOM))
-                left_out += self._messages(item)
+                is_message = isinstance(item.source, int)
+                left_out += 1 if is_message else self._gists[str(item.source)].messages
                 continue
             lines.append(self._shown(item, at, is_whole=fate == "whole"))
             if fate == "brief":
                 dropped.append(self._told(item, _NO_ROOM_WHOLE))
             elif not lines[-1].is_whole:
                 dropped.append(self._told(item, _OVER))
-        start = start if tail < len(self._items) else len(lines)
+        start = len(lines) if start is None else start
         tokens = sum(line.tokens for line in lines)
         return Choice(tuple(lines), start, tokens, tuple(dropped), left_out)
-
-    def _parted(self, items: Sequence[Item]) -> tuple[list[Item], list[Dropped]]:
-        """Return the view without the results that answer nothing, and what is told of these."""
-        found = answers(items)
-        first = {call: result for result, call in reversed(found.items())}
-        kept: list[Item] = []
-        strays: list[Dropped] = []
-        for at, item in enumerate(items):
-            if item.role != "tool_result" or first.get(found.get(at, -1)) == at:
-                kept.append(item)
-            else:
-                strays.append(self._told(item, _SECOND if at in found else _NO_CALL))
-        return kept, strays
 
     def _shown(self, item: Item, at: int, *, is_whole: bool) -> Shown:
         tokens = item.tokens if is_whole else self._brief(at)
         if isinstance(item.source, str):
-            gist = self._gists[item.source]
-            shown = shown_gist(self.session, gist, tokens)
+            shown = shown_gist(self.session, self._gists[item.source], tokens)
             return shown if is_whole else shown._replace(text=self._briefly(item), is_whole=False)
         message = self._said[item.source]
         # In a turn that is over, a large result costs what its placeholder does.
@@ -314,10 +281,6 @@ class Seen:
         span = ends(self._gists, item.source)
         return gist_placeholder(self.session, self._gists[item.source], span, item.tokens)
 
-    def _messages(self, item: Item) -> int:
-        """Return how many messages an item stands for."""
-        return 1 if isinstance(item.source, int) else self._gists[item.source].messages
-
     def _told(self, item: Item, reason: str) -> Dropped:
         if isinstance(item.source, str):
             return Dropped("summary", item.source, item.tokens, reason)
@@ -325,14 +288,6 @@ class Seen:
         tokens = self._said[item.source].tokens
         return Dropped(what, str(Pointer(self.session, item.source)), tokens, reason)
 
-
-# What of a conversation fits into a prompt, and what each part of a prompt may cost.
-#
-# Pure; the fresh tail is shown whole, whatever the room. What is older is looked at from
-# the newest on: it is shown if it fits; if not, as placeholders; if not even those fit it is left
-# out, and what is behind it still has its chance. A tool call and its results are shown, replaced
-# or left out together. More room never shows less of the items that are looked at first. Linear
-# time.
 
 Fate = Literal["whole", "brief", "out"]
 """Shown whole; replaced by a placeholder; left out."""
@@ -343,6 +298,11 @@ LEAST: Final = 24
 
 def fates(items: Sequence[Item], tail: int, room: int, brief: Callable[[int], int]) -> list[Fate]:
     """Return what becomes of each item of a view.
+
+    What is older than the tail is looked at from the newest on: it is shown if it fits; if not, as
+    placeholders; if not even those fit it is left out, and what is behind it still has its chance.
+    A tool call and its results are shown, replaced or left out together. More room never shows less
+    of the items that are looked at first. It takes linear time.
 
     Args:
         items: The view.
@@ -355,17 +315,20 @@ def fates(items: Sequence[Item], tail: int, room: int, brief: Callable[[int], in
     (['whole', 'brief', 'whole', 'whole'], ['whole', 'out', 'whole', 'whole'])
     """
     chosen: list[Fate] = ["whole"] * len(items)
-    for start, end in reversed(_groups(items, tail)):
-        cost = sum(items[at].tokens for at in range(start, end))
+    free = cuts(items)
+    end = tail
+    for start in reversed([at for at in range(tail) if free[at]]):
+        group, end = range(start, end), start
+        cost = sum(items[at].tokens for at in group)
         if cost <= room:
             room -= cost
             continue
-        briefs = _briefs(items, range(start, end), brief) if room >= LEAST else [room + 1]
-        if sum(briefs) > room:
-            chosen[start:end] = ["out"] * (end - start)
+        briefs = [min(items[at].tokens, brief(at)) for at in group] if room >= LEAST else []
+        if not briefs or sum(briefs) > room:
+            chosen[group.start : group.stop] = ["out"] * len(group)
             continue
         room -= sum(briefs)
-        for at, tokens in enumerate(briefs, start):
+        for at, tokens in zip(group, briefs, strict=True):
             if tokens < items[at].tokens:
                 chosen[at] = "brief"
     return chosen
@@ -384,21 +347,7 @@ def allotted(costs: Mapping[str, int], room: int) -> dict[str, int]:
     return given
 
 
-def _groups(items: Sequence[Item], tail: int) -> list[tuple[int, int]]:
-    """Return where what belongs together begins and ends, of all that is before the tail."""
-    free = cuts(items)
-    starts = [at for at in range(tail) if free[at]]
-    return list(zip(starts, [*starts[1:], tail], strict=True)) if starts else []
-
-
-def _briefs(items: Sequence[Item], places: range, brief: Callable[[int], int]) -> list[int]:
-    return [min(items[at].tokens, brief(at)) for at in places]
-
-
-# The parts of a prompt that are lists of what there is: days of the journal, notes.
-#
-# Pure; no part costs more than its budget, an item is shown whole or not at all, and a
-# part says how many it leaves out; no text can pass for a heading or a line of ours.
+# ---- the journal and the notes ----
 
 SOUL: Final = 1_500
 """What the page that says who the assistant is may cost, in tokens."""
@@ -413,6 +362,8 @@ _JOURNAL: Final = "## Your Memory — Journal\n\nWhat was written down in the la
 def journal(days: Iterable[tuple[str, Sequence[tuple[str, str]]]], budget: int = JOURNAL) -> Listed:
     r"""Return days of the journal, each with its title and its sections: a heading, and a text.
 
+    A section is shown whole or not at all, and one that does not fit hides none behind it.
+
     >>> today = ("Today (2026-03-01)", [("10:15", "CI is green.\n")])
     >>> print(journal([today]).text.split("\n\n")[-1])
     - Today (2026-03-01), 10:15
@@ -424,7 +375,22 @@ def journal(days: Iterable[tuple[str, Sequence[tuple[str, str]]]], budget: int =
         for head, text in sections
         if text.strip()
     ]
-    return _listed(_JOURNAL, items, budget, "`engramdown journal search` finds them")
+    whole = "\n".join([_JOURNAL, *items])
+    if not items or estimate_tokens(whole) <= budget:
+        return Listed(whole if items else "")
+    more = "\n({} more left out; `engramdown journal search` finds them)"
+    room = budget - estimate_tokens(_JOURNAL + more.format(len(items))) - 1
+    shown, tokens = [], 0
+    for item in items:
+        cost = estimate_tokens(f"{item}\n")
+        if cost <= room:
+            shown.append(item)
+            room -= cost
+        else:
+            tokens += cost
+    count = len(items) - len(shown)
+    text = "\n".join([_JOURNAL, *shown, more.format(count)]) if shown else ""
+    return Listed(text, count, tokens)
 
 
 def noted(text: str, budget: int = NOTES) -> Listed:
@@ -441,31 +407,7 @@ def noted(text: str, budget: int = NOTES) -> Listed:
     return Listed("\n".join(lines))
 
 
-def _listed(heading: str, items: Sequence[str], budget: int, more: str) -> Listed:
-    """Return what fits of ``items`` below a heading; one that does not hides none behind it."""
-    whole = "\n".join([heading, *items])
-    if not items or estimate_tokens(whole) <= budget:
-        return Listed(whole if items else "")
-    left_out = f"\n({len(items)} more left out; {more})"
-    room = budget - estimate_tokens(heading + left_out) - 1
-    shown, tokens = [], 0
-    for item in items:
-        cost = estimate_tokens(f"{item}\n")
-        if cost <= room:
-            shown.append(item)
-            room -= cost
-        else:
-            tokens += cost
-    count = len(items) - len(shown)
-    note = f"\n({count} more left out; {more})"
-    return Listed("\n".join([heading, *shown, note]) if shown else "", count, tokens)
-
-
-# What of memory and of other conversations fits the words of a turn.
-#
-# Nobody waits for it longer than a few seconds, and nothing that goes wrong with it goes
-# wrong for a turn: then there is nothing, and why. What was said in the running session is not
-# quoted, nor a memory that is shown anyway. Writes nothing.
+# ---- what of memory and of other conversations fits the words of a turn ----
 
 MOST: Final = 1_500
 """What it may cost, in tokens."""
@@ -476,24 +418,6 @@ _SAID: Final = 3
 _BYTES: Final = 4_000
 _BYTES_PER_TOKEN: Final = 4
 _POINTER: Final = re.compile(r"^[->] ([a-z0-9][a-z0-9._-]*#[0-9]+) ", re.MULTILINE)
-
-
-class Looking(NamedTuple):
-    """What is looked for.
-
-    Attributes:
-        message: What the user wrote.
-        subjects: What the turn is about, if that is known.
-        session: The id of the running session.
-        shown: The ids of the memories that are shown anyway.
-        budget: What may be found, in tokens.
-    """
-
-    message: str
-    subjects: Sequence[str] = ()
-    session: str = ""
-    shown: Collection[str] = frozenset()
-    budget: int = MOST
 
 
 class Relevant(NamedTuple):
@@ -531,71 +455,77 @@ class Relevant(NamedTuple):
         return Relevant(self.memories[:kept], self.ids[:kept], trouble=self.trouble)
 
 
-def look_up(scopes: Scopes, looking: Looking, seconds: float = _SECONDS) -> Relevant:
-    """Return what fits, as far as it is found in time."""
-    query = sought("", looking.subjects) if any(looking.subjects) else looking.message
-    if not query.strip() or looking.budget <= 0:
+def look_up(
+    scopes: Scopes,
+    message: str,
+    subjects: Sequence[str] = (),
+    *,
+    session: str = "",
+    shown: Collection[str] = frozenset(),
+    budget: int = MOST,
+    seconds: float = _SECONDS,
+) -> Relevant:
+    """Return what fits a turn, as far as it is found in time; what goes wrong ends no turn.
+
+    Args:
+        scopes: Whose memory.
+        message: What the user wrote.
+        subjects: What the turn is about, if that is known.
+        session: The id of the running session, which is not quoted.
+        shown: The ids of the memories that are shown anyway.
+        budget: What may be found, in tokens.
+        seconds: How long it is waited for.
+    """
+    query = sought("", subjects) if any(subjects) else message
+    if not query.strip() or budget <= 0:
         return Relevant()
     found: list[Relevant] = []
-    searching = threading.Thread(
-        target=lambda: found.append(_searched(scopes, looking, query)),
-        name="engramdown-relevant",
-        daemon=True,
-    )
+
+    def search() -> None:
+        try:
+            memories, left = _memories(scopes, query, shown, budget)
+            said = _said(scopes, sought(message, subjects), left, session)
+            lines, ids = tuple(memories.values()), tuple(memories)
+            quoted = tuple(dict.fromkeys(_POINTER.findall(said)))
+            found.append(Relevant(lines, ids, said, quoted))
+        except Exception as error:  # noqa: BLE001 - a store of the caller's may raise anything
+            found.append(Relevant(trouble=f"{type(error).__name__}: {error}"))
+
+    searching = threading.Thread(target=search, name="engramdown-relevant", daemon=True)
     searching.start()
     searching.join(seconds)
     late = Relevant(trouble=f"the search took longer than {seconds:g} seconds")
     return found[0] if found else late
 
 
-def _searched(scopes: Scopes, looking: Looking, query: str) -> Relevant:
-    try:
-        return _found(scopes, looking, query)
-    except Exception as error:  # noqa: BLE001 - a store of the caller's may raise whatever it likes
-        return Relevant(trouble=f"{type(error).__name__}: {error}")
+def _memories(
+    scopes: Scopes, query: str, shown: Collection[str], left: int
+) -> tuple[dict[str, str], int]:
+    """Return the lines of the memories that fit, the best first, and what is left to spend."""
+    chosen: dict[str, str] = {}
+    for entry in scopes.recall(query, 50):
+        line = bullet(entry.text)
+        cost = estimate_tokens(f"{line}\n")
+        if entry.id not in shown and cost <= left and len(chosen) < _MEMORIES:
+            chosen[entry.id] = line
+            left -= cost
+    return chosen, left
 
 
-def _found(scopes: Scopes, looking: Looking, query: str) -> Relevant:
-    entries = [entry for entry in scopes.recall(query, 50) if entry.id not in looking.shown]
-    chosen, left = _fitting(entries, looking.budget)
-    wanted = sought(looking.message, looking.subjects)
+def _said(scopes: Scopes, query: str, left: int, session: str) -> str:
+    """Return what was said in other conversations, in so many tokens."""
     size = min(_BYTES, left * _BYTES_PER_TOKEN)
-    said = ""
-    if wanted and size >= LEAST_RELEVANT:
-        said = past_experience(scopes.episodes, wanted, _SAID, size, running=looking.session)
-    if estimate_tokens(said) > left:
-        said = ""
-    return Relevant(
-        tuple(bullet(entry.text) for entry in chosen),
-        tuple(entry.id for entry in chosen),
-        said,
-        tuple(dict.fromkeys(_POINTER.findall(said))),
-    )
+    if not query or size < LEAST_RELEVANT:
+        return ""
+    said = past_experience(scopes.episodes, query, _SAID, size, running=session)
+    return said if estimate_tokens(said) <= left else ""
 
 
-def _fitting(entries: Iterable[Entry], budget: int) -> tuple[list[Entry], int]:
-    """Return the memories that fit, the best first, and what is left of the budget."""
-    chosen: list[Entry] = []
-    for entry in entries:
-        cost = estimate_tokens(f"{bullet(entry.text)}\n")
-        if cost <= budget:
-            chosen.append(entry)
-            budget -= cost
-        if len(chosen) == _MEMORIES:
-            break
-    return chosen, budget
-
-
-# What stands around a conversation: who the assistant is, what is remembered, what was looked up.
+# ---- what stands around a conversation ----
 #
-# Reads only. As long as memory is the same, so are the parts that come before the
-# conversation; earlier sessions and the journal are as they were when this process was first asked
-# for the session. Where there is little room, what always holds gets it first. What cannot be read
-# of skills, the journal, notes or other conversations is left out and told, and is no error.
+# As long as memory is the same, so are the parts that come before the conversation; earlier
+# sessions and the journal are as they were when this process was first asked for the session.
 
-T = TypeVar("T")
-
-_Failure = (EngramdownError, OSError)
 # Where it is tight, what comes first gets room.
 _ORDER: Final = (
     *("global_rules", "project_rules", "identity", "soul", "global_lessons", "project_lessons"),
@@ -628,15 +558,9 @@ class Parts(NamedTuple):
         """Return what each part costs, in the order in which they get room."""
         known = {section.name: section.tokens for section in self._sections()}
         texts = {name: part.text for name, part in self._listed().items()}
+        texts["relevant"] = self.relevant.text
         known |= {name: estimate_tokens(text) for name, text in texts.items()}
-        known["relevant"] = estimate_tokens(self.relevant.text)
         return {name: known[name] for name in _ORDER if known.get(name)}
-
-    def remembered(self) -> list[str]:
-        """Return what is shown as memory, in order."""
-        said = [section.text for section in self.sections]
-        past = self.history.text if self.history else ""
-        return [*filter(None, [*said, self.skills.text, past, self.journal.text])]
 
     def dropped(self, whole: Parts) -> list[Dropped]:
         """Return what these parts leave out, and what of the ``whole`` ones there was no room for.
@@ -644,21 +568,20 @@ class Parts(NamedTuple):
         Args:
             whole: The parts as they would be with more room.
         """
-        before, told = whole.costs(), self.costs()
-        lost = {name: cost - told.get(name, 0) for name, cost in before.items()}
-        found = [
-            Dropped("memories", part.name, _cost(part), f"{len(part.left_out)} do not fit")
-            for part in self._sections()
-            if part.left_out
-        ]
+        found: list[Dropped] = []
+        for section in self._sections():
+            if section.left_out:
+                cost = sum(estimate_tokens(entry.text) for entry in section.left_out)
+                reason = f"{len(section.left_out)} do not fit"
+                found.append(Dropped("memories", section.name, cost, reason))
         for name, part in self._listed().items():
             if part.left_out:
                 found.append(Dropped(name, "", part.tokens, f"{part.left_out} do not fit"))
-        found += [
-            Dropped(name, "", lost[name], _NO_ROOM)
-            for name in ("history", "relevant")
-            if lost.get(name)
-        ]
+        before, told = whole.costs(), self.costs()
+        for name in ("history", "relevant"):
+            lost = before.get(name, 0) - told.get(name, 0)
+            if lost:
+                found.append(Dropped(name, "", lost, _NO_ROOM))
         if self.relevant.trouble:
             found.append(Dropped("relevant", "", 0, self.relevant.trouble))
         return found
@@ -671,7 +594,9 @@ class Parts(NamedTuple):
 
 
 class Around:
-    """What stands around one conversation.
+    """What stands around one conversation: who the assistant is, what is remembered or looked up.
+
+    What cannot be read of skills, the journal, notes or other conversations is no error.
 
     Attributes:
         dropped: What could not be read, or is left out, and why.
@@ -681,10 +606,10 @@ class Around:
     def __init__(self, context: ContextBuilder, session: RunningSession | str) -> None:
         """Prepare to read what stands around a conversation."""
         self._context = context
-        self._recollection = recollection = context.recollection
+        self._recollection = context.recollection
         self._session = session
         self._id = session if isinstance(session, str) else session.id
-        self._words = recollection.overrides()
+        self._words = self._recollection.overrides()
         episodes = context.scopes.episodes
         trouble = episodes.trouble if episodes is not None else None
         self.dropped: list[Dropped] = []
@@ -701,19 +626,23 @@ class Around:
         Raises:
             StoreError: If memory cannot be read, or a template is broken.
         """
-        settled = self._settled()
-        who = settled.identity
+        context, session = self._context, self._session
+        settled = context.settled(self._id, lambda: self._tried("journal", self._days) or ())
+        if isinstance(session, str):
+            who, earlier = context.standing(settled.identity), settled.earlier
+        else:
+            who, earlier = session.identity, session.earlier
         memory = self._recollection.gathered(who._replace(soul=""))
-        known = self._tried("skills", self._context.skills.lines)
-        notes = self._tried("notes", self._notes)
+        known = self._tried("skills", context.skills.lines)
+        notes = self._tried("notes", lambda: context.notebooks.notes(self._id).read().text)
 
         def made(budgets: Mapping[str, int], relevant: Relevant) -> Parts:
-            past, most = settled.earlier, budgets.get("history", HISTORY)
+            most = budgets.get("history", HISTORY)
             return Parts(
                 soul_section(who.soul, budgets.get("soul", SOUL), self._words),
                 build(memory, "", today(), budgets, self._words).sections,
                 procedures(known or Procedures(), budgets.get("skills", SKILLS), self._words),
-                retrospect(past, most, self._words) if past else None,
+                retrospect(earlier, most, self._words) if earlier else None,
                 journal(settled.days, budgets.get("journal", JOURNAL)),
                 noted(notes or "", budgets.get("notes", NOTES)),
                 relevant,
@@ -722,21 +651,25 @@ class Around:
         budgets = self._recollection.budgets
         whole = made(budgets, Relevant())
         shown = {entry.id for section in whole.sections for entry in section.shown}
-        looking = Looking(said, subjects, self._id, shown, min(MOST, room))
-        whole = whole._replace(relevant=look_up(self._context.scopes, looking))
+        relevant = look_up(
+            context.scopes, said, subjects, session=self._id, shown=shown, budget=min(MOST, room)
+        )
+        parts = whole = whole._replace(relevant=relevant)
         costs = whole.costs()
-        given = allotted(costs, room - self._frame(whole))
+        # What our words add to the parts, at most: each part is rounded up on its own.
+        words = estimate_tokens(self.system(whole)) + estimate_tokens(self.aside(whole))
+        given = allotted(costs, room - (words - sum(costs.values()) + len(costs)))
         tight = {name: given[name] for name in costs if given[name] < costs[name]}
-        parts = whole
         if tight:
-            kept = whole.relevant.within(tight.get("relevant", MOST))
-            parts = made({**budgets, **tight}, kept)
+            parts = made({**budgets, **tight}, relevant.within(tight.get("relevant", MOST)))
         self.dropped += parts.dropped(whole)
         return parts
 
     def system(self, parts: Parts) -> str:
         """Return what comes before the conversation, or ``""``."""
-        remembered = parts.remembered()
+        texts = [section.text for section in parts.sections]
+        past = parts.history.text if parts.history else ""
+        remembered = [*filter(None, [*texts, parts.skills.text, past, parts.journal.text])]
         soul = parts.soul.text if parts.soul else ""
         if not remembered and not soul:
             return ""
@@ -760,39 +693,15 @@ class Around:
         }
         return renderer(self._words)("aside.j2", values) if any(values.values()) else ""
 
-    def _frame(self, parts: Parts) -> int:
-        """Return what our words add to the parts, at most."""
-        costs = parts.costs()
-        tokens = estimate_tokens(self.system(parts)) + estimate_tokens(self.aside(parts))
-        # Each part is rounded up on its own.
-        return tokens - sum(costs.values()) + len(costs)
-
-    # ---- reading ----
-
-    def _settled(self) -> Settled:
-        """Return what was told of earlier ones when this process was first asked."""
-        session = self._session
-        found = self._context.settled(self._id, lambda: self._tried("journal", self._days) or ())
-        if isinstance(session, str):
-            return found._replace(identity=self._context.standing(found.identity))
-        return found._replace(identity=session.identity, earlier=session.earlier)
-
     def _days(self) -> tuple[Day, ...]:
         return tuple(
             (day.heading, tuple((section.heading, section.text) for section in day.sections))
             for day in self._context.notebooks.recent_days()
         )
 
-    def _notes(self) -> str:
-        return self._context.notebooks.notes(self._id).read().text if self._id else ""
-
     def _tried(self, name: str, read: Callable[[], T]) -> T | None:
         try:
             return read()
-        except _Failure as error:
+        except (EngramdownError, OSError) as error:
             self.dropped.append(Dropped(name, "", 0, str(error)))
             return None
-
-
-def _cost(part: Section) -> int:
-    return sum(estimate_tokens(entry.text) for entry in part.left_out)

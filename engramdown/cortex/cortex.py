@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from engramdown.gate.review import Review
     from engramdown.gate.why import Why
     from engramdown.journal.journal import Journal
-    from engramdown.sleep.reports import SleepSummary
+    from engramdown.sleep.steps import SleepSummary
     from engramdown.sleep.workers import Workers
 
 

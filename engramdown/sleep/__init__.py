@@ -8,11 +8,11 @@ from engramdown.lazy import door
 
 if TYPE_CHECKING:
     from engramdown.sleep.progress import slept_at
-    from engramdown.sleep.reports import Deed, JobReport, SleepSummary, WorkSummary
     from engramdown.sleep.session_cards import fill_card
     from engramdown.sleep.sleep import Sleep
+    from engramdown.sleep.steps import JobReport, SleepSummary
     from engramdown.sleep.watcher import News
-    from engramdown.sleep.worker import work_once
+    from engramdown.sleep.worker import Deed, WorkSummary, work_once
 
 __all__ = [
     "Deed",
@@ -30,10 +30,10 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "progress": ["slept_at"],
-        "reports": ["Deed", "JobReport", "SleepSummary", "WorkSummary"],
         "session_cards": ["fill_card"],
         "sleep": ["Sleep"],
         "watcher": ["News"],
-        "worker": ["work_once"],
+        "steps": ["JobReport", "SleepSummary"],
+        "worker": ["Deed", "WorkSummary", "work_once"],
     },
 )

@@ -51,8 +51,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.validation import check_description, check_label, label_of
 from engramdown.sleep.jobs import JOBS, SHOWN, Identity, Job, Told
 from engramdown.sleep.progress import Mark, SleepState
-from engramdown.sleep.reports import SleepSummary
-from engramdown.sleep.steps import Night, Place, Steps
+from engramdown.sleep.steps import Night, Place, SleepSummary, Steps
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions, left_open

@@ -8,20 +8,21 @@ person.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.consolidation.replay import Learned
 from engramdown.engram import Engram, Scope
 from engramdown.errors import ModelError, SessionNotFoundError, SpendError, StoreError
+from engramdown.gate.compaction import CompactionReceipt
 from engramdown.gate.gate import harmless, holds_secret
 from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.hippocampus.changeset import Act
 from engramdown.hippocampus.files import step_group
+from engramdown.models.ledger import Spent
 from engramdown.sleep.jobs import Told
 from engramdown.sleep.progress import TRIES, Mark, Part, SleepState, Work, digest_of
-from engramdown.sleep.reports import JobReport, SleepSummary
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo, Sessions
 from engramdown.transcripts.visibility import visible, without_repeats
@@ -53,6 +54,73 @@ class Place(NamedTuple):
     scope: Scope
     sessions: Sessions
     state: SleepState
+
+
+@dataclass(slots=True)
+class JobReport:
+    """What one job did in one scope.
+
+    Attributes:
+        scope: The scope.
+        job: Its name.
+        steps: How many sessions it went through, or 1 for a job about the whole scope.
+        receipts: What became of what it learned.
+        compacted: What became of the operations of a compaction.
+        refused: What a model answered that was not used, and why.
+        problems: Why steps gave nothing.
+        skipped: Why it did not run, or stopped before all was done; ``""`` if all was.
+        left: How many steps wait because of that.
+        waits: Whether that is as it should be: no model is set, or none was to be asked.
+    """
+
+    scope: Scope
+    job: str
+    steps: int = 0
+    receipts: list[Receipt] = field(default_factory=list)
+    compacted: list[CompactionReceipt] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    skipped: str = ""
+    left: int = 0
+    waits: bool = False
+
+
+@dataclass(slots=True)
+class SleepSummary:
+    """What a sleep did.
+
+    Attributes:
+        jobs: What each job did in each scope.
+        busy: Who sleeps on a scope already, so that nothing was done there.
+        failed: The scopes whose files could not be read or written, and why.
+        running: How many sessions run, and were left alone.
+        not_ours: How many sessions git knows: nothing is learned from them, as they may have come
+            with a clone, and what is said in them is somebody else's word.
+        model: The name of the model, or ``""``.
+        spent: What asking it cost.
+        skipped: Why nothing at all was done, or ``""``.
+        stopped: Whether it was stopped before the end.
+        dry_run: Whether nothing was written.
+    """
+
+    jobs: list[JobReport] = field(default_factory=list)
+    busy: dict[Scope, str] = field(default_factory=dict)
+    failed: dict[Scope, str] = field(default_factory=dict)
+    running: int = 0
+    not_ours: int = 0
+    model: str = ""
+    spent: Spent = field(default_factory=Spent)
+    skipped: str = ""
+    stopped: bool = False
+    dry_run: bool = False
+
+    def report(self, scope: Scope, job: str) -> JobReport:
+        """Return the report of a job in a scope."""
+        found = next((it for it in self.jobs if (it.scope, it.job) == (scope, job)), None)
+        if found is None:
+            found = JobReport(scope, job)
+            self.jobs.append(found)
+        return found
 
 
 @dataclass(slots=True)

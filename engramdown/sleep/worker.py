@@ -1,19 +1,21 @@
 """The background worker: ends sessions, writes cards, finds facts, summarizes idle talk.
 
 It stops between two steps. What goes wrong is kept and reported, and the next round is tried all
-the same. A program that exits without stopping it loses nothing, since a round may be cut short
-anywhere.
+the same. A program that exits without stopping it loses nothing: a step counts as done when its
+line is written, so a crash anywhere costs at most the answer that was on its way. One process works
+on a scope at a time, and whoever comes second is told who does. No lock of memory or of transcripts
+is held while a model thinks.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 from engramdown.clock import moment, nanoseconds
 from engramdown.consolidation.cards import lines_to_show
@@ -36,14 +38,15 @@ from engramdown.errors import (
 from engramdown.forks import Event
 from engramdown.gate.gate import scope_of
 from engramdown.gate.model_runs import Asking, prompts_for
+from engramdown.gate.receipts import Receipt
 from engramdown.gate.scopes import scopes_of
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
+from engramdown.models.ledger import Spent
 from engramdown.sleep.background import Background
 from engramdown.sleep.progress import Mark, SleepState, is_ripe, next_try
-from engramdown.sleep.reports import Deed, Kind, SleepSummary, WorkSummary
 from engramdown.sleep.session_cards import JOB, fill_card
-from engramdown.sleep.steps import LASTING, Night, Place, Steps
+from engramdown.sleep.steps import LASTING, Night, Place, SleepSummary, Steps
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.episode import stamp_of
@@ -53,6 +56,80 @@ from engramdown.transcripts.visibility import visible
 if TYPE_CHECKING:
     from engramdown.gate.scopes import HasScopes, Scopes
     from engramdown.models.port import LanguageModel
+
+
+LOCK: Final = "worker.lock"
+"""The file, in the folder of a scope, that a worker holds for the length of a round."""
+NO_MODEL: Final = "no model is set"
+
+_OFF: Final = "memory is switched off"
+_NO_TRANSCRIPTS: Final = "there are no transcripts: the store has no files"
+
+Kind = Literal["orphan", "idle", "empty", "card", "facts", "summary"]
+
+
+class Deed(NamedTuple):
+    """What became of one session.
+
+    Attributes:
+        what: It was closed, as nobody had (``orphan``) or as it was silent (``idle``); there is
+            nothing in it (``empty``); its ``card`` was written; ``facts`` were looked for; or it
+            got a ``summary``.
+        session: Its id.
+        outcome: ``done``, ``failed``, or, in a dry run, ``would``.
+        text: Why it failed, or the title of its card.
+        receipts: What became of each fact.
+        messages: How many messages its summary covers that none covered before.
+    """
+
+    what: Kind
+    session: str
+    outcome: Literal["done", "failed", "would"] = "done"
+    text: str = ""
+    receipts: tuple[Receipt, ...] = ()
+    messages: int = 0
+
+
+@dataclass(slots=True)
+class WorkSummary:
+    """What one round did.
+
+    Attributes:
+        deeds: What became of each session, in order.
+        refused: What a model answered that was not used, and why.
+        waits: Why no model was asked, or not any more, or ``""``.
+        left: How many sessions wait for a later round because of that, or because of the batch.
+        given_up: How many were tried so often that they are left until they go on.
+        not_ours: How many sessions git knows: no model is shown them, as they may have come with
+            a clone.
+        busy: Who works here already, so that something was left to them, or ``""``.
+        failed: Which files could not be read or written, or ``""``.
+        model: The name of the model, or ``""``.
+        spent: What asking it cost.
+        skipped: Why nothing at all was done, or ``""``.
+        stopped: Whether it was stopped before the end.
+        dry_run: Whether nothing was written.
+    """
+
+    deeds: list[Deed] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    waits: str = ""
+    left: int = 0
+    given_up: int = 0
+    not_ours: int = 0
+    busy: str = ""
+    failed: str = ""
+    model: str = ""
+    spent: Spent = field(default_factory=Spent)
+    skipped: str = ""
+    stopped: bool = False
+    dry_run: bool = False
+
+    @property
+    def trouble(self) -> str:
+        """What went wrong, in one line, or ``""``."""
+        wrong = [f"{deed.session}: {deed.text}" for deed in self.deeds if deed.outcome == "failed"]
+        return "; ".join(filter(None, [self.failed, *wrong]))
 
 
 def work_once(
@@ -82,8 +159,9 @@ def work_once(
     Raises:
         SettingsError: If the model of the cortex is none.
     """
-    calls = Calls(should_stop, tell, rest)
-    return Round(scopes_of(scopes), calls, conversations, dry_run=dry_run).run()
+    found = scopes_of(scopes)
+    kept = conversations or Conversations(ContextBuilder(found))
+    return Round(found, kept, should_stop, tell, rest, dry_run=dry_run).run()
 
 
 class Worker(Background):
@@ -117,10 +195,10 @@ class Worker(Background):
 
     def _work(self, scopes: Scopes, stopping: Event) -> None:
         conversations = Conversations(ContextBuilder(scopes))
-        calls = Calls(stopping.is_set, lambda _: None, stopping.wait)
+        stops, rest = stopping.is_set, stopping.wait
         while not stopping.is_set():
             try:
-                self.last = Round(scopes, calls, conversations).run()
+                self.last = Round(scopes, conversations, stops, lambda _: None, rest).run()
                 self.trouble = self.last.trouble
             except (EngramdownError, OSError) as error:
                 self.trouble = str(error)
@@ -129,37 +207,10 @@ class Worker(Background):
             stopping.wait(self._every)
 
 
-# One round of the background worker: what is due for sessions, one small step after the other.
-#
-# One process works on a scope at a time, and whoever comes second is told who does; a
-# step counts as done when its line is written, so a crash anywhere costs at most the answer that
-# was on its way; a session that fails, or holds nothing, never keeps the others from their turn; no
-# lock of memory or of transcripts is held while a model thinks; a dry run writes nothing and asks
-# nobody.
-
-LOCK: Final = "worker.lock"
-"""The file, in the folder of a scope, that a worker holds for the length of a round."""
-
-_OFF: Final = "memory is switched off"
-_NO_TRANSCRIPTS: Final = "there are no transcripts: the store has no files"
-
-
-class Calls(NamedTuple):
-    """What a round asks and tells while it works.
-
-    Attributes:
-        should_stop: Asked before each step.
-        tell: Told of each deed.
-        rest: Waits for so many seconds between two calls of a model.
-    """
-
-    should_stop: Callable[[], bool]
-    tell: Callable[[Deed], object]
-    rest: Callable[[float], object]
-
-
 class Round:
-    """One round over the transcripts of a cortex; it runs once.
+    """One round over the transcripts of two scopes; it runs once.
+
+    A session that fails, or holds nothing, never keeps the others from their turn.
 
     Attributes:
         summary: What was done so far, also after it was interrupted.
@@ -168,26 +219,20 @@ class Round:
     def __init__(
         self,
         scopes: Scopes,
-        calls: Calls,
-        conversations: Conversations | None = None,
+        conversations: Conversations,
+        should_stop: Callable[[], bool],
+        tell: Callable[[Deed], object],
+        rest: Callable[[float], object],
         *,
         dry_run: bool = False,
     ) -> None:
-        """Prepare a round.
-
-        Args:
-            scopes: Whose transcripts.
-            calls: What it asks and tells.
-            conversations: Those that earlier rounds looked at.
-            dry_run: Write nothing and ask no model; tell what would be done.
-
-        Raises:
-            SettingsError: If the model of the cortex is none.
-        """
+        """Prepare a round; see :func:`work_once`."""
         self.summary = WorkSummary(dry_run=dry_run)
         self._scopes = scopes
-        self._calls = calls
-        self._conversations = conversations or Conversations(ContextBuilder(scopes))
+        self._conversations = conversations
+        self._should_stop = should_stop
+        self._listener = tell
+        self._rest = rest
         self._dry = dry_run
         self._settings = scopes.settings.worker
         self._left: set[str] = set()
@@ -199,69 +244,64 @@ class Round:
         memory = self._scopes.episodes
         if self._scopes.mode == "off" or memory is None:
             self.summary.skipped = _NO_TRANSCRIPTS if memory is None else _OFF
-        else:
-            for store in self._scopes.stores:
-                try:
-                    store.check_folder()
-                except StoreError as error:
-                    self._fail(error)
-            self._look(memory)
-        return self.summary
-
-    def _look(self, memory: EpisodicMemory) -> None:
-        """Do what is due for the transcripts, if there are any."""
+            return self.summary
+        for store in self._scopes.stores:
+            try:
+                store.check_folder()
+            except StoreError as error:
+                self._fail(error)
         if memory.folder.is_dir():
             try:
-                root = memory.folder.parent
                 # A dry run writes not even who works.
-                lock = nullcontext() if self._dry else SleepLock(root, LOCK).hold()
-                with lock as holder:
+                lock = SleepLock(memory.folder.parent, LOCK)
+                with nullcontext() if self._dry else lock.hold() as holder:
                     if holder is None:
                         self._work(memory)
                     else:
                         self.summary.busy = str(holder)
             except (StoreError, OSError) as error:
                 self._fail(error)
+        return self.summary
 
     def _work(self, memory: EpisodicMemory) -> None:
+        """Do what is due for the transcripts."""
         sessions = Sessions(memory.folder, Disk())
         closed = self._close(memory, sessions)
         state = SleepState(memory.folder.parent)
-        rest = partial(self._calls.rest, self._settings.pause)
-        attempts = self._settings.attempts
-        questions = Questions(self._asking, state, rest, attempts, dry=self._dry)
+        rest = partial(self._rest, self._settings.pause)
+        questions = Questions(self._asking, state, rest, self._settings.attempts, dry=self._dry)
         self.summary.model = questions.model
-        infos = list(self._own(sessions, closed))
+        infos = self._own(sessions, closed)
+        chosen = self._scopes.settings
         try:
-            for work in self._kinds(memory, state, questions):
-                self._each(work, questions, infos)
+            self._each(Cards(self._scopes, memory, state, questions), questions, infos)
+            if chosen.consolidation.extract_facts:
+                facts = Facts(self._scopes, memory, state, questions, self.summary)
+                self._each(facts, questions, infos)
+                if not self._dry:
+                    facts.forget_done()
+            if chosen.worker.idle_minutes > 0 and chosen.conversation.max_tokens != MANUAL:
+                self._each(Idle(self._conversations, state, questions), questions, infos)
             questions.end()
         finally:
             self.summary.spent = self._asking.run.spent
             self.summary.left, self.summary.given_up = len(self._left), len(self._given_up)
             self.summary.waits = questions.why_not if self._left else ""
 
-    def _kinds(
-        self, memory: EpisodicMemory, state: SleepState, questions: Questions
-    ) -> Iterator[Work]:
-        yield Cards(self._scopes, memory, state, questions)
-        if self._scopes.settings.consolidation.extract_facts:
-            facts = Facts(self._scopes, memory, state, questions, self.summary)
-            yield facts
-            if not self._dry:
-                facts.forget_done()
-        if Idle.is_wanted(self._scopes):
-            yield Idle(self._conversations, state, questions)
-
-    # ---- what nobody ended ----
-
     def _close(self, memory: EpisodicMemory, sessions: Sessions) -> set[str]:
         """End what nobody ended; return what a dry run would have ended."""
         idle = memory.settings.idle_minutes
         if not self._dry:
-            self._closed("orphan", memory.close_orphans)
-            if idle:
-                self._closed("idle", memory.close_idle)
+            closes: list[tuple[Kind, Callable[[], Ended]]] = [("orphan", memory.close_orphans)]
+            closes += [("idle", memory.close_idle)] if idle else []
+            for kind, close in closes:
+                if self._stop():
+                    break
+                ended = close()
+                for session in ended.ids:
+                    self._tell(Deed(kind, session))
+                for session, why in ended.failed.items():
+                    self._tell(Deed(kind, session, "failed", why))
             return set()
         would: dict[str, Kind] = {}
         if memory.settings.enabled:
@@ -272,90 +312,72 @@ class Round:
             self._tell(Deed(what, session, "would"))
         return set(would)
 
-    def _closed(self, what: Kind, close: Callable[[], Ended]) -> None:
-        if self._stop():
-            return
-        ended = close()
-        for session in ended.ids:
-            self._tell(Deed(what, session))
-        for session, why in ended.failed.items():
-            self._tell(Deed(what, session, "failed", why))
-
-    # ---- what a model is asked about ----
-
-    def _own(self, sessions: Sessions, closed: set[str]) -> Iterator[SessionInfo]:
-        """Yield the sessions that were recorded here, in the order in which they began."""
+    def _own(self, sessions: Sessions, closed: set[str]) -> list[SessionInfo]:
+        """Return the sessions that were recorded here, in the order in which they began."""
         found, errors = sessions.survey()
         for error in errors[:1]:
             self._fail(error)
         infos = {sessions.path(info.id): info for info in found}
         strange = known_to_git(infos, Disk(durable=False))
         self.summary.not_ours = len(strange)
-        for path, info in infos.items():
-            if path not in strange:
-                yield replace(info, ended=moment()) if info.id in closed else info
+        return [
+            replace(info, ended=moment()) if info.id in closed else info
+            for path, info in infos.items()
+            if path not in strange
+        ]
+
+    # ---- what a model is asked about ----
 
     def _each(self, work: Work, questions: Questions, infos: Iterable[SessionInfo]) -> None:
         """Do one kind of work for each session that is due, up to a batch of calls."""
+        asked = 0
         try:
-            self._batch(work, questions, infos)
+            for info in infos:
+                mark = work.mark(info)
+                if mark is None:
+                    continue
+                if self._stop():
+                    break
+                if not questions.is_due(mark):
+                    self._given_up |= {info.id} if questions.is_given_up(mark) else set()
+                else:
+                    may_ask = asked < self._settings.batch
+                    asked += self._one(work, questions, mark, info, may_ask=may_ask)
         except (StoreError, OSError) as error:
             # What keeps one answer from being kept keeps the next from it, too.
             self._fail(error)
         self.summary.busy = self.summary.busy or work.busy
 
-    def _batch(self, work: Work, questions: Questions, infos: Iterable[SessionInfo]) -> None:
-        asked = 0
-        for info in infos:
-            mark = work.mark(info)
-            if mark is None:
-                continue
-            if self._stop():
-                return
-            if not questions.is_due(mark):
-                self._given_up |= {info.id} if questions.is_given_up(mark) else set()
-            elif questions.why_not or work.busy or asked >= self._settings.batch:
-                self._left |= {info.id} if self._waits(work, questions, mark, info) else set()
-            else:
-                asked += self._one(work, questions, mark, info)
-
-    def _waits(self, work: Work, questions: Questions, mark: Mark, info: SessionInfo) -> bool:
-        """Whether a session waits for a later round; only conversations are read to know it.
-
-        They are few. Of sessions that ended there may be years.
-        """
-        if work.what != "summary":
-            return True
-        try:
-            return self._prepared(work, questions, mark, info) == "ask"
-        except SessionNotFoundError:
-            return False
-
-    def _one(self, work: Work, questions: Questions, mark: Mark, info: SessionInfo) -> bool:
+    def _one(
+        self, work: Work, questions: Questions, mark: Mark, info: SessionInfo, *, may_ask: bool
+    ) -> bool:
         """Do one kind of work for one session; return whether a model was asked, or would be."""
+        may_ask = may_ask and not questions.why_not and not work.busy
+        if not may_ask and work.what != "summary":
+            # Only conversations, which are few, are read to know whether they wait for a later
+            # round: of sessions that ended there may be years.
+            self._left.add(info.id)
+            return False
         try:
-            comes = self._prepared(work, questions, mark, info)
-            if comes == "ask":
-                if self._dry:
-                    self._tell(Deed(work.what, info.id, "would"))
-                else:
-                    self._ask(work, questions, mark, info)
-                return True
+            try:
+                comes = work.prepare(mark, info, dry=self._dry)
+            except SessionNotFoundError:
+                raise
+            except (StoreError, OSError) as error:
+                # What cannot be read is tried again later, like what fails.
+                questions.failed(mark)
+                comes = Deed(work.what, info.id, "failed", str(error))
+            if comes == "ask" and not may_ask:
+                self._left.add(info.id)
+            elif comes == "ask" and self._dry:
+                self._tell(Deed(work.what, info.id, "would"))
+            elif comes == "ask":
+                self._ask(work, questions, mark, info)
         except SessionNotFoundError:
             return False  # It was forgotten meanwhile.
-        if isinstance(comes, Deed):
+        if isinstance(comes, Deed) and may_ask:
             self._tell(comes)
-        return False
-
-    def _prepared(self, work: Work, questions: Questions, mark: Mark, info: SessionInfo) -> Next:
-        """Look at a session; one that cannot be read is tried again later, like one that fails."""
-        try:
-            return work.prepare(mark, info, dry=self._dry)
-        except SessionNotFoundError:
-            raise
-        except (StoreError, OSError) as error:
-            questions.failed(mark)
-            return Deed(work.what, info.id, "failed", str(error))
+        return comes == "ask" and may_ask
 
     def _ask(self, work: Work, questions: Questions, mark: Mark, info: SessionInfo) -> None:
         questions.pause()
@@ -381,31 +403,27 @@ class Round:
 
     def _tell(self, deed: Deed) -> None:
         self.summary.deeds.append(deed)
-        self._calls.tell(deed)
+        self._listener(deed)
 
     def _fail(self, error: Exception) -> None:
         known = self.summary.failed
         self.summary.failed = f"{known}; {error}" if known else str(error)
 
     def _stop(self) -> bool:
-        self.summary.stopped = self.summary.stopped or self._calls.should_stop()
+        self.summary.stopped = self.summary.stopped or self._should_stop()
         return self.summary.stopped
 
 
-# Asking a model about one session after the other, with patience, and what a failure means.
-#
-# What one round asks stays within one set of limits; between two calls there is a pause;
-# an answer of no use counts against its session, which is tried again later, and not for ever; a
-# model that is not there counts against no session and is itself asked again later; a failure never
-# keeps the next session from being tried, but two in a row by which a model is not there do.
-
 T = TypeVar("T")
-
-NO_MODEL: Final = "no model is set"
 
 
 class Questions:
-    """The questions of one round.
+    """The questions of one round to a model, about one session after the other.
+
+    An answer of no use counts against its session, which is tried again later, and not for ever. A
+    model that is not there counts against no session and is itself asked again later. A failure
+    never keeps the next session from being tried, but two in a row by which a model is not there
+    do.
 
     Attributes:
         asking: The model, and what may be spent.
@@ -442,7 +460,11 @@ class Questions:
         found = asking.of("model")
         self.model = "" if found is None else found.name
         self._its = Mark("model", self.model)
-        self.why_not = self._resting() if self.model else NO_MODEL
+        self.why_not = "" if self.model else NO_MODEL
+        tries = state.attempts(self._its)
+        if self.model and not is_ripe(tries, moment()):
+            then = next_try(tries)[: len("2026-03-01T10:00")].replace("T", " ")
+            self.why_not = f"{self.model} gave no answer; it is asked again from {then} UTC on"
 
     def is_due(self, mark: Mark) -> bool:
         """Whether a step is not done, may give something, and may be tried now."""
@@ -474,7 +496,15 @@ class Questions:
             self.why_not = str(error)
             return None
         except ModelError as error:
-            self._failed(mark, error)
+            if error.outcome not in LASTING:
+                self._answered()
+                self.failed(mark)
+            elif self._doubt is None:
+                # Whether it is the model or this session, the next one tells.
+                self._doubt = mark
+            else:
+                self._is_away()
+                self.why_not = str(error)
             raise
         self._answered()
         return found
@@ -497,24 +527,6 @@ class Questions:
         done = self._state.done(mark.job, mark.session, mark.born).seq
         return done < mark.seq and said not in ("empty", "idle")
 
-    def _resting(self) -> str:
-        tries = self._state.attempts(self._its)
-        if is_ripe(tries, moment()):
-            return ""
-        then = next_try(tries)[: len("2026-03-01T10:00")].replace("T", " ")
-        return f"{self.model} gave no answer; it is asked again from {then} UTC on"
-
-    def _failed(self, mark: Mark, error: ModelError) -> None:
-        if error.outcome not in LASTING:
-            self._answered()
-            self.failed(mark)
-        elif self._doubt is None:
-            # Whether it is the model or this session, the next one tells.
-            self._doubt = mark
-        else:
-            self._is_away()
-            self.why_not = str(error)
-
     def _answered(self) -> None:
         """Take note that the model is there: who got no answer before that is tried less often."""
         doubt, self._doubt, self._is_there = self._doubt, None, True
@@ -528,63 +540,20 @@ class Questions:
         self.failed(self._its)
 
 
-# What the kinds of work have in common that ask a model about one session after the other.
+# ---- the kinds of work ----
 #
-# Nothing is done here.
+# Each has three methods: ``mark`` returns what counts as done with a session as it is now, ``None``
+# if it is none for it, without reading it; ``prepare`` looks at the session without a model and
+# says what comes next; ``ask`` asks the model and keeps what it says, and returns ``None`` if
+# nothing became of it, for now. The latter two raise SessionNotFoundError if the session is gone,
+# and StoreError or OSError if something cannot be read or kept; ``ask`` raises ModelError, too.
 
 Next = Deed | Literal["ask", "nothing"]
 """What comes next for a session: a model is asked, or not, and then perhaps there is a deed."""
 
 
-class Work(Protocol):
-    """A kind of work."""
-
-    @property
-    def what(self) -> Kind:
-        """What it is called."""
-        ...
-
-    @property
-    def busy(self) -> str:
-        """Who keeps it from going on, or ``""``."""
-        ...
-
-    def mark(self, info: SessionInfo) -> Mark | None:
-        """Return what counts as done with a session as it is now; ``None`` if it is none for it.
-
-        The session is not read for that.
-        """
-        ...
-
-    def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
-        """Look at a session without a model.
-
-        Raises:
-            SessionNotFoundError: If it is gone.
-            OSError: If it cannot be read; or a :class:`engramdown.errors.StoreError`.
-        """
-        ...
-
-    def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
-        """Ask the model, and keep what it says; ``None`` if nothing became of it, for now.
-
-        Raises:
-            ModelError: If it gave no answer of use.
-            SessionNotFoundError: If the session is gone.
-            OSError: If it could not be kept; or a :class:`engramdown.errors.StoreError`.
-        """
-        ...
-
-
-# Cards for the sessions that ended and have none, by a model.
-#
-# An empty session is known as such without a model; where a person has written a page
-# nobody is asked; a card that stands already, as a process died right behind it, is not asked for
-# again.
-
-
 class Cards:
-    """The cards of one round; see :class:`engramdown.sleep.worker.Work`."""
+    """The cards of one round, for the sessions that ended and have none."""
 
     what: Final[Kind] = "card"
     busy = ""
@@ -617,7 +586,7 @@ class Cards:
         if said is None or said.ts < info.last:
             return "ask"
         if not dry:
-            self._state.add(mark)
+            self._state.add(mark)  # A process died right behind it.
         return "nothing"
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
@@ -628,19 +597,18 @@ class Cards:
         return Deed("card", info.id, text=self._memory.card(info.id).title)
 
 
-# Facts out of conversations that ended, by a model, where it is worth it; off unless set.
-#
-# Whether a model is asked is decided without one; what it finds goes through the gate
-# like everything else, so what contradicts a person waits for them, and what is known already is at
-# most surer; it is kept until it is in memory, so that a crash costs no second call; no sleep runs
-# on the scope meanwhile.
-
 _SECONDS: Final = 30.0
-"""So long one call may take: there is little to read."""
+"""So long one call for facts may take: there is little to read."""
 
 
 class Facts:
-    """The facts of one round; see :class:`engramdown.sleep.worker.Work`."""
+    """The facts of one round, out of conversations that ended; off unless set.
+
+    Whether a model is asked is decided without one. What it finds goes through the gate like
+    everything else, so what contradicts a person waits for them, and what is known already is at
+    most surer. It is kept until it is in memory, so that a crash costs no second call. No sleep
+    runs on the scope meanwhile.
+    """
 
     what: Final[Kind] = "facts"
 
@@ -688,7 +656,8 @@ class Facts:
             steps = self._steps(SleepState(self._root))
             receipts = steps.report(JOB_WORK_FACTS).receipts
             before = len(receipts)
-            self._finish(steps)
+            if self._is_ours():
+                steps.finish()  # What was learned before a crash.
             if steps.state.done(*mark[:3]).seq >= mark.seq:
                 return Deed("facts", info.id, receipts=tuple(receipts[before:]))
             model = self._questions.asking.within(_SECONDS).of(JOB_WORK_FACTS)
@@ -727,28 +696,16 @@ class Facts:
         receipts = tuple(report.receipts[before:])
         return Deed("facts", info.id, "failed" if why else "done", why, receipts)
 
-    def _finish(self, steps: Steps) -> None:
-        """Write what was learned before a crash; not what came with git."""
-        if self._is_ours():
-            steps.finish()
-
     def _is_ours(self) -> bool:
+        """Whether what is in hand did not come with git."""
         return not known_to_git([self._root / WORK], Disk(durable=False))
 
     def _steps(self, state: SleepState) -> Steps:
-        scope: Scope = next(
-            (store.scope for store in self._scopes.stores if store.root == self._root), "project"
-        )
+        stores = self._scopes.stores
+        scope: Scope = next((each.scope for each in stores if each.root == self._root), "project")
         return Steps(self._night, Place(scope, self._sessions, state), singly=True)
 
 
-# Summaries of conversations that are idle, so that nobody waits for them who goes on.
-#
-# A conversation that ended as somebody ended it is left alone, and so is one for which
-# summaries are only made when a person asks; what is written is what the conversation itself would
-# write, in its place.
-
-_JOB: Final = "summary"
 _MINUTE: Final = 60_000_000_000
 _DAY: Final = 24 * 60 * _MINUTE
 # Nobody meant these as an end: who comes back goes on.
@@ -756,7 +713,11 @@ _UNMEANT: Final = frozenset({"crash_recovery", "idle_timeout", "shutdown"})
 
 
 class Idle:
-    """The idle conversations of one round; see :class:`engramdown.sleep.worker.Work`."""
+    """The idle conversations of one round, so that nobody waits for a summary who goes on.
+
+    A conversation that ended as somebody ended it is left alone, and so is one for which summaries
+    are only made when a person asks.
+    """
 
     what: Final[Kind] = "summary"
     busy = ""
@@ -770,12 +731,6 @@ class Idle:
         self._state = state
         self._settings = conversations.scopes.settings.worker
 
-    @classmethod
-    def is_wanted(cls, scopes: Scopes) -> bool:
-        """Whether any conversation is summarised of our own accord."""
-        chosen = scopes.settings
-        return chosen.worker.idle_minutes > 0 and chosen.conversation.max_tokens != MANUAL
-
     def mark(self, info: SessionInfo) -> Mark | None:
         """Return what counts as done; ``None`` if it is not idle, or nobody goes on with it."""
         now = nanoseconds()
@@ -784,11 +739,11 @@ class Idle:
         may_go_on = not info.ended or (info.reason in _UNMEANT and lately)
         if not silent or not may_go_on or info.parent:
             return None
-        return Mark(_JOB, info.id, info.started, info.lines)
+        return Mark(self.what, info.id, info.started, info.lines)
 
     def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
         """Look whether there is enough that no summary covers."""
-        if self._conversations.get(info.id).uncovered >= max(self._settings.idle_messages, 1):
+        if self._is_long(info):
             return "ask"
         if not dry:
             self._state.add(mark._replace(outcome="idle"))
@@ -801,19 +756,23 @@ class Idle:
             # There is not enough for a summary, or somebody else was faster; until it goes on.
             self._state.add(mark._replace(outcome="idle"))
             return None
-        if self._conversations.get(info.id).uncovered < max(self._settings.idle_messages, 1):
+        if not self._is_long(info):
             self._state.add(mark)
         return Deed("summary", info.id, messages=done.messages)
 
+    def _is_long(self, info: SessionInfo) -> bool:
+        uncovered = self._conversations.get(info.id).uncovered
+        return uncovered >= max(self._settings.idle_messages, 1)
 
-# What is known already and comes again: how sure memory is of it afterwards.
-#
-# Pure; a guess that two conversations tell is not a guess any more, it becomes *medium*;
-# nothing that a job learns makes memory surer of what a person wrote than that person was.
+
+Work = Cards | Facts | Idle
 
 
 def reinforced(engram: Engram, entries: Iterable[Entry]) -> Engram:
     """Return ``engram`` as sure as it may be, given what stands already.
+
+    A guess that two conversations tell is not a guess any more, it becomes *medium*. Nothing that a
+    job learns makes memory surer of what a person wrote than that person was.
 
     Args:
         engram: What a job has learned.
@@ -825,13 +784,10 @@ def reinforced(engram: Engram, entries: Iterable[Entry]) -> Engram:
     if theirs:
         sure = [engram.confidence, *(entry.confidence for entry in theirs)]
         return replace(engram, confidence=max(sure, key=CONFIDENCES.index))
-    again = any(entry.confidence == "low" and _is_other(entry, engram) for entry in known)
+    # Saying it twice in one conversation is no second word.
+    own = _sessions(engram.origin)
+    again = any(e.confidence == "low" and not _sessions(e.origin) & own for e in known)
     return replace(engram, confidence="medium") if again and engram.confidence == "low" else engram
-
-
-def _is_other(entry: Entry, engram: Engram) -> bool:
-    """Whether another conversation told it: saying it twice in one is no second word."""
-    return not _sessions(entry.origin) & _sessions(engram.origin)
 
 
 def _sessions(origin: str) -> set[str]:

@@ -14,7 +14,7 @@ from engramdown.storage.locks import one_call
 
 if TYPE_CHECKING:
     from engramdown.episodes.card import Card
-    from engramdown.sleep.reports import SleepSummary
+    from engramdown.sleep.steps import SleepSummary
     from engramdown.sleep.watcher import News, Watching
     from engramdown.sleep.worker import Worker
 

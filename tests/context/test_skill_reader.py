@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram
-from engramdown.skills.model_text import MOST_BYTES
+from engramdown.context.skill_reader import MOST_BYTES
 from tests.hippocampus.memory_store import MemoryStore
 
 TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.conversation.prompt import Listed, journal, noted
+from engramdown.context.sections import Listed
+from engramdown.conversation.prompt import journal, noted
 from engramdown.tokens import estimate_tokens
 
 _WORDS = st.text(st.sampled_from("ab c\n#-記"), max_size=60)

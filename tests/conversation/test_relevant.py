@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from engramdown import Cortex, Engram, Entry
-from engramdown.conversation.prompt import Looking, Relevant, look_up
+from engramdown.conversation.prompt import Relevant, look_up
 from engramdown.gate.scopes import Scopes
 from engramdown.tokens import estimate_tokens
 from tests.conftest import Opening
@@ -29,7 +29,7 @@ def cortex(opened: Opening) -> Cortex:
 
 
 def test_memories_and_other_conversations_are_found(cortex: Cortex) -> None:
-    found = look_up(cortex.scopes, Looking("What about the lamp?", session="now"))
+    found = look_up(cortex.scopes, "What about the lamp?", session="now")
     assert found.memories == ("- The lamp needs a key",)
     assert [cortex.find(own).text for own in found.ids] == ["The lamp needs a key"]
     assert "old#1" in found.said
@@ -41,7 +41,7 @@ def test_memories_and_other_conversations_are_found(cortex: Cortex) -> None:
 
 def test_what_is_shown_anyway_is_not_found(cortex: Cortex) -> None:
     shown = frozenset(entry.id for entry in cortex.entries())
-    assert look_up(cortex.scopes, Looking("the lamp", shown=shown)).memories == ()
+    assert look_up(cortex.scopes, "the lamp", shown=shown).memories == ()
 
 
 @pytest.mark.parametrize(
@@ -49,29 +49,29 @@ def test_what_is_shown_anyway_is_not_found(cortex: Cortex) -> None:
     [("contact:ada",), ("contact:+49 170 1234567", "ada@example.com")],
 )
 def test_whom_a_turn_is_with_finds_nothing(cortex: Cortex, subjects: tuple[str, ...]) -> None:
-    assert look_up(cortex.scopes, Looking("the lamp", subjects)) == Relevant()
+    assert look_up(cortex.scopes, "the lamp", subjects) == Relevant()
 
 
 def test_subjects_are_looked_for_instead_of_the_message(cortex: Cortex) -> None:
-    found = look_up(cortex.scopes, Looking("Is it on?", ("entity:lamp",)))
+    found = look_up(cortex.scopes, "Is it on?", ("entity:lamp",))
     assert found.memories == ("- The lamp needs a key",)
     assert "old#1" in found.said
 
 
 def test_a_long_message_finds_memories_and_no_conversation(cortex: Cortex) -> None:
-    found = look_up(cortex.scopes, Looking("the lamp\n" * 30))
+    found = look_up(cortex.scopes, "the lamp\n" * 30)
     assert found.memories == ("- The lamp needs a key",)
     assert found.said == ""
 
 
 @pytest.mark.parametrize("message", ["", " \n"])
 def test_without_words_nothing_is_looked_for(cortex: Cortex, message: str) -> None:
-    assert look_up(cortex.scopes, Looking(message)) == Relevant()
+    assert look_up(cortex.scopes, message) == Relevant()
 
 
 @pytest.mark.parametrize("budget", [0, 1, 5, 6, 7, 130, 140, 1_500])
 def test_it_keeps_to_its_budget(cortex: Cortex, budget: int) -> None:
-    found = look_up(cortex.scopes, Looking("the lamp", budget=budget))
+    found = look_up(cortex.scopes, "the lamp", budget=budget)
     assert estimate_tokens(found.text) <= budget
     assert bool(found.memories) == (budget >= 6)
     assert bool(found.said) == (budget >= 140)
@@ -79,7 +79,7 @@ def test_it_keeps_to_its_budget(cortex: Cortex, budget: int) -> None:
 
 @pytest.mark.parametrize("budget", [0, 5, 6, 20, 9_999])
 def test_what_was_found_can_be_cut(cortex: Cortex, budget: int) -> None:
-    whole = look_up(cortex.scopes, Looking("the lamp"))
+    whole = look_up(cortex.scopes, "the lamp")
     part = whole.within(budget)
     assert estimate_tokens(part.text) <= budget
     assert part == (whole if budget == 9_999 else Relevant(whole.memories[: budget >= 6], part.ids))
@@ -105,14 +105,14 @@ class _Broken(Scopes):
 
 def test_a_search_that_takes_too_long_leaves_it_empty(cortex: Cortex) -> None:
     slow = _Slow(cortex.scopes.global_hc, cortex.scopes.project_hc)
-    found = look_up(slow, Looking("the lamp"), seconds=0.01)
+    found = look_up(slow, "the lamp", seconds=0.01)
     slow.gate.set()
     assert found == Relevant(trouble="the search took longer than 0.01 seconds")
 
 
 def test_a_search_that_fails_leaves_it_empty(cortex: Cortex) -> None:
     broken = _Broken(cortex.scopes.global_hc, cortex.scopes.project_hc)
-    assert look_up(broken, Looking("lamp")) == Relevant(trouble="KeyError: 'lamp'")
+    assert look_up(broken, "lamp") == Relevant(trouble="KeyError: 'lamp'")
 
 
 def test_of_many_memories_the_best_are_shown(cortex: Cortex) -> None:
@@ -122,4 +122,4 @@ def test_of_many_memories_the_best_are_shown(cortex: Cortex) -> None:
             for room in ("red", "blue", "green", "grey", "black", "white")
         ]
     )
-    assert len(look_up(cortex.scopes, Looking("lamp")).memories) == 5
+    assert len(look_up(cortex.scopes, "lamp").memories) == 5

@@ -70,7 +70,6 @@ def test_each_message_is_shown_once_and_in_order_or_told(
     brief = {each.where for each in choice.dropped if "placeholder" in each.reason}
     assert brief == {f"s1#{line.source}" for line in choice.lines if not line.is_whole}
     assert choice.tokens <= room + seen.cost(tail)
-    assert choice.left_out == seen.left_out(tail, room)
     assert choice.tokens == sum(line.tokens for line in choice.lines)
     assert sum(line.tokens for line in choice.lines[choice.tail :]) == seen.cost(tail)
     said_last = [each.seq for each in episodes if each.role == "user"][-1:]

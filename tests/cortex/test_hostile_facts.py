@@ -10,8 +10,7 @@ import pytest
 from engramdown import Cortex
 from engramdown.errors import ModelError
 from engramdown.language.characters import visible
-from engramdown.sleep.reports import WorkSummary
-from engramdown.sleep.worker import work_once
+from engramdown.sleep.worker import WorkSummary, work_once
 from tests.cortex.asked_jobs import memory
 from tests.cortex.desk import Desk, spoken
 from tests.cortex.test_hostile_answers import KEY, TEXTS, Answers, is_a_guess

@@ -13,8 +13,8 @@ from engramdown.episodes.forget import WORK
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError, SettingsError, StoreError
 from engramdown.sleep.progress import NAME
-from engramdown.sleep.reports import JobReport, SleepSummary
 from engramdown.sleep.sleep import COMPACTION, Sleep
+from engramdown.sleep.steps import JobReport, SleepSummary
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import Sessions
 

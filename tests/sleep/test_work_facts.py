@@ -15,8 +15,7 @@ from engramdown.errors import ModelError
 from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import ledger_of
 from engramdown.sleep.progress import Part, SleepState, Work
-from engramdown.sleep.reports import WorkSummary
-from engramdown.sleep.worker import work_once
+from engramdown.sleep.worker import WorkSummary, work_once
 from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes, spoken
 from tests.cortex.person import Person

@@ -9,8 +9,7 @@ from freezegun import freeze_time
 
 from engramdown import Cortex
 from engramdown.errors import ModelError
-from engramdown.sleep.reports import Deed, WorkSummary
-from engramdown.sleep.worker import LOCK, work_once
+from engramdown.sleep.worker import LOCK, Deed, WorkSummary, work_once
 from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes
 

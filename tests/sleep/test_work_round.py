@@ -14,8 +14,7 @@ from engramdown.episodes.card import CardFiles
 from engramdown.errors import ModelError
 from engramdown.gate.model_runs import ledger_of
 from engramdown.sleep.progress import NAME
-from engramdown.sleep.reports import WorkSummary
-from engramdown.sleep.worker import LOCK, work_once
+from engramdown.sleep.worker import LOCK, WorkSummary, work_once
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from tests.cortex.desk import Desk, episodes, spoken
