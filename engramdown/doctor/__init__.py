@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.doctor.checks import StagedReport, check, inspect_staged, stops
+    from engramdown.doctor.checks import Ids, StagedReport, check, inspect_staged, repair, stops
     from engramdown.doctor.findings import CODES, Finding, Level, find
     from engramdown.doctor.folder import UNREADABLE, inspect, inspect_settings
     from engramdown.doctor.recordings import (
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         telling_findings,
         tidy,
     )
-    from engramdown.doctor.repairs import Ids, repair
 
 __all__ = [
     "CODES",
@@ -55,7 +54,7 @@ __all__ = [
 __getattr__, __dir__ = door(
     __name__,
     {
-        "checks": ["StagedReport", "check", "inspect_staged", "stops"],
+        "checks": ["Ids", "StagedReport", "check", "inspect_staged", "repair", "stops"],
         "findings": ["CODES", "Finding", "Level", "find"],
         "folder": ["UNREADABLE", "inspect", "inspect_settings"],
         "recordings": [
@@ -71,6 +70,5 @@ __getattr__, __dir__ = door(
             "telling_findings",
             "tidy",
         ],
-        "repairs": ["Ids", "repair"],
     },
 )

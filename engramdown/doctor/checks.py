@@ -1,33 +1,37 @@
-"""Checks memory files line by line, on the disk or in the index of git.
+"""Checks memory files line by line, on the disk or in the index of git, and mends what is safe.
 
 What a person wrote is reported and never called fixable. ``engramdown.doctor.findings`` has the
-words, ``engramdown.doctor.repairs`` mends.
+words. A repair is one step for each file, which ``undo`` takes back; a file that changed after it
+was checked is left as it is. A dry run and the real run write the same bytes.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.doctor.findings import Finding, find
-from engramdown.doctor.syntax import Sheet, damage, day, metadata_findings
+from engramdown.doctor.syntax import Sheet, corrected, damage, day, metadata_findings
 from engramdown.engram import Scope
-from engramdown.errors import GitError
+from engramdown.errors import EntryNotFoundError, GitError, StoreError
 from engramdown.git.repository import Repository, Staged
-from engramdown.hippocampus.entry import Entry
+from engramdown.hippocampus.changeset import new_id
+from engramdown.hippocampus.entry import Entry, entry_id
 from engramdown.hippocampus.files import is_for_git
 from engramdown.hippocampus.placement import as_entry
 from engramdown.hippocampus.snapshot import decoded, meant, named
+from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, SOUL, is_name
-from engramdown.kinds import SOUL as SOUL_STAGED
 from engramdown.language.claims import Mark, read
 from engramdown.language.similarity import Rewordings
-from engramdown.markdown.document import Placed
-from engramdown.markdown.metadata import is_address
+from engramdown.markdown.document import Placed, parse
+from engramdown.markdown.metadata import Metadata, is_address
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import FOLDER
 from engramdown.storage.disk import megabytes
@@ -60,10 +64,6 @@ class _Kept:
     def where(self) -> str:
         return f"{self.sheet.disk_file}:{self.placed.line}"
 
-    @property
-    def section(self) -> tuple[str, str]:
-        return self.placed.kind, self.placed.heading
-
     def find(self, code: str, *, fixable: bool = False, **fields: object) -> Finding:
         return self.sheet.find(self.placed.line, code, fixable=fixable, **fields)
 
@@ -84,10 +84,20 @@ def check(files: Mapping[str, str], today: date, scope: Scope = "project") -> li
     sheets, kept = _read(files, scope)
     memories = [one for sheet in sheets if sheet.is_list for one in kept[sheet.file]]
     found = _formed(sheets, kept, frozenset(files))
-    copied = _copied(memories)
+    # Lessons that are filed under a topic too stand in several files.
+    places = {(one.id, one.sheet.file) for one in memories if one.id}
+    copied = {name for name, count in Counter(name for name, _ in places).items() if count > 1}
     for sheet in sheets:
         found += _repeated(kept[sheet.file], copied) if sheet.is_list else []
-    found += _expired(memories, today)
+    # What is forgotten is forgotten by id, so that must be unique.
+    folds: dict[str, set[str]] = {}
+    for one in memories:
+        folds.setdefault(one.id, set()).add(one.entry.fold)
+    for one in memories:
+        last = day(one.entry.expires)
+        if last is not None and last < today:
+            mine = one.ours and len(folds[one.id]) == 1
+            found.append(one.find("expired", fixable=mine, date=one.entry.expires))
     if scope == "project" and kept.get(PROFILE):
         found.append(kept[PROFILE][0].find("profile-in-project"))
     return _sorted(found, sheets)
@@ -117,23 +127,31 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def _read(files: Mapping[str, str], scope: Scope) -> tuple[list[Sheet], dict[str, list[_Kept]]]:
+    """Return the files in order, and the memories of each."""
     spelled = {name: file for file, name in named(files).items()}
     sheets = [Sheet.read(name, files[spelled[name]], spelled[name]) for name in in_order(spelled)]
-    return sheets, {sheet.file: _kept(sheet, scope) for sheet in sheets}
+    return sheets, {
+        sheet.file: [
+            _Kept(sheet, placed, as_entry(sheet.file, scope, placed))
+            for placed in (sheet.memories() if sheet.file != SOUL else ())
+        ]
+        for sheet in sheets
+    }
 
 
 def _formed(
     sheets: list[Sheet], kept: Mapping[str, list[_Kept]], of: Collection[str]
 ) -> list[Finding]:
+    """Return damage, and what is wrong with metadata and ids."""
     found: list[Finding] = []
     for sheet in sheets:
         if sheet.disk_file in of:
             found += damage(sheet)
             for one in kept[sheet.file]:
                 found += metadata_findings(sheet, one.placed, ours=one.ours)
-            found += [] if sheet.is_list else _ids(kept[sheet.file])
+            found += [] if sheet.is_list else [each for _, each in _shared(kept[sheet.file])]
     memories = [one for sheet in sheets if sheet.is_list for one in kept[sheet.file]]
-    return found + [pair.finding for pair in _pairs(memories) if {pair.file, pair.other} & {*of}]
+    return found + [finding for files, finding in _shared(memories) if files & {*of}]
 
 
 def _sorted(found: Iterable[Finding], sheets: Iterable[Sheet]) -> list[Finding]:
@@ -141,66 +159,26 @@ def _sorted(found: Iterable[Finding], sheets: Iterable[Sheet]) -> list[Finding]:
     return sorted(found, key=lambda finding: (places[finding.file], finding.line))
 
 
-def _kept(sheet: Sheet, scope: Scope) -> list[_Kept]:
-    if sheet.file == SOUL:
-        return []
-    return [
-        _Kept(sheet, placed, as_entry(sheet.file, scope, placed)) for placed in sheet.memories()
-    ]
-
-
-def _copied(memories: Iterable[_Kept]) -> set[str]:
-    """Return the ids that stand in several files: lessons that are filed under a topic too."""
-    files: dict[str, str] = {}
-    return {
-        one.id
-        for one in memories
-        if one.id and files.setdefault(one.id, one.sheet.file) != one.sheet.file
-    }
-
-
-class _Pair(NamedTuple):
-    """Two entries with one id, and what is wrong with that."""
-
-    file: str
-    other: str
-    finding: Finding
-
-
-def _ids(entries: Iterable[_Kept]) -> list[Finding]:
-    return [pair.finding for pair in _pairs(entries)]
-
-
-def _pairs(entries: Iterable[_Kept]) -> Iterator[_Pair]:
+def _shared(entries: Iterable[_Kept]) -> Iterator[tuple[set[str], Finding]]:
+    """Yield what is wrong with two entries that have one id, and the files in which they stand."""
     first: dict[str, _Kept] = {}
     for one in entries:
         other = first.setdefault(one.id, one) if one.id else one
-        if other is one:
-            continue
-        if _may_share(other, one):
-            if other.entry.fold != one.entry.fold:
-                found = one.find("copies-differ", other=other.where)
-                yield _Pair(one.sheet.disk_file, other.sheet.disk_file, found)
-        elif other.sheet is not one.sheet or other.entry.fold != one.entry.fold:
-            found = one.find("id-twice", fixable=one.ours, id=one.id, other=other.where)
-            yield _Pair(one.sheet.disk_file, other.sheet.disk_file, found)
+        differs = other.entry.fold != one.entry.fold
+        files = {one.sheet.disk_file, other.sheet.disk_file}
+        # A lesson may stand in the file of its topic, too.
+        if other.sheet.file == LESSONS and one.sheet.file.startswith("topics/"):
+            if differs:
+                yield files, one.find("copies-differ", other=other.where)
+        elif other is not one and (other.sheet is not one.sheet or differs):
+            yield files, one.find("id-twice", fixable=one.ours, id=one.id, other=other.where)
 
 
-def _may_share(one: _Kept, other: _Kept) -> bool:
-    """Whether two entries are a lesson and the same lesson in the file of its topic."""
-    return one.sheet.file == LESSONS and other.sheet.file.startswith("topics/")
-
-
-def _expired(memories: list[_Kept], today: date) -> Iterator[Finding]:
-    """Yield what no longer holds; what is forgotten is forgotten by id, so that must be unique."""
-    folds: dict[str, set[str]] = {}
-    for one in memories:
-        folds.setdefault(one.id, set()).add(one.entry.fold)
-    for one in memories:
-        last = day(one.entry.expires)
-        if last is not None and last < today:
-            mine = one.ours and len(folds[one.id]) == 1
-            yield one.find("expired", fixable=mine, date=one.entry.expires)
+def _by_kind(entries: Iterable[_Kept]) -> dict[str, list[_Kept]]:
+    kinds: dict[str, list[_Kept]] = {}
+    for one in entries:
+        kinds.setdefault(one.entry.kind, []).append(one)
+    return kinds
 
 
 def _repeated(entries: list[_Kept], copied: set[str]) -> Iterator[Finding]:
@@ -211,34 +189,33 @@ def _repeated(entries: list[_Kept], copied: set[str]) -> Iterator[Finding]:
     for group in groups.values():
         if len(group) > 1 and any(map(str.isalnum, group[0].entry.fold)):
             yield from _same(group, copied)
-    kinds: dict[str, list[_Kept]] = {}
-    for group in groups.values():
-        for one in {one.entry.kind: one for one in reversed(group)}.values():
-            kinds.setdefault(one.entry.kind, []).append(one)
-    for group in kinds.values():
+    # Of those that say the same, the first of each kind.
+    firsts = [some[0] for group in groups.values() for some in _by_kind(group).values()]
+    for group in _by_kind(firsts).values():
         yield from _alike(group)
 
 
 def _same(group: list[_Kept], copied: set[str]) -> Iterator[Finding]:
-    kinds: dict[str, list[_Kept]] = {}
-    for one in group:
-        kinds.setdefault(one.entry.kind, []).append(one)
-    keepers = {kind: min(some, key=lambda one: _rank(one, copied)) for kind, some in kinds.items()}
+    """Yield all but one of those that say the same."""
+
+    def rank(one: _Kept) -> tuple[bool, bool, str]:
+        """Order them: a person's first, then one with copies, then the oldest."""
+        return one.ours, one.id not in copied, one.entry.ts or "9999"
+
+    kinds = _by_kind(group)
+    keepers = {kind: min(some, key=rank) for kind, some in kinds.items()}
     for kind, some in kinds.items():
         keeper = keepers[kind]
+        section = keeper.placed.kind, keeper.placed.heading
         for one in some:
             if one is not keeper:
-                mine = one.ours and one.id not in copied and one.section == keeper.section
+                is_here = (one.placed.kind, one.placed.heading) == section
+                mine = one.ours and one.id not in copied and is_here
                 yield one.find("duplicate", fixable=mine, other=keeper.where)
     first, *others = keepers.values()
     for one in others:
         opposed = {first.entry.kind, one.entry.kind} == {"always", "never"}
         yield one.find("always-and-never" if opposed else "duplicate", other=first.where)
-
-
-def _rank(one: _Kept, copied: set[str]) -> tuple[bool, bool, str]:
-    """Order those that say the same: a person's first, then one with copies, then the oldest."""
-    return one.ours, one.id not in copied, one.entry.ts or "9999"
 
 
 def _alike(entries: list[_Kept]) -> Iterator[Finding]:
@@ -255,11 +232,7 @@ def _alike(entries: list[_Kept]) -> Iterator[Finding]:
                 yield group[later].find("near-duplicate", other=group[earlier].where)
 
 
-# What is wrong with memory as it stands in the index of git: before a commit, not after it.
-#
-# Looks at what would be committed, never at the work tree, and writes nothing; finds
-# every scope below the top of the work tree, and what of it is not for git; a secret is never
-# repeated.
+# ---- the index of git: before a commit, not after it ----
 
 _MEMORY: Final = "memory/"
 _JOURNAL: Final = "journal/"
@@ -285,7 +258,7 @@ def stops(finding: Finding) -> bool:
 
 
 def inspect_staged(repository: Repository, home: Path, limit: int) -> StagedReport:
-    """Look at what is staged.
+    """Look at what would be committed, in every scope below the top, and never at the work tree.
 
     Args:
         repository: Whose index it is.
@@ -295,98 +268,204 @@ def inspect_staged(repository: Repository, home: Path, limit: int) -> StagedRepo
     Raises:
         GitError: If the index cannot be read.
     """
-    own = _scope_at_top(repository, home)
+    # The global scope as the beginning of a path, or the top if that is a scope itself.
+    own: str | None = ""
+    if repository.top.name != FOLDER:
+        own = None
+        with suppress(GitError):
+            own = repository.relative(home)
+        own = f"{own}/" if own else None
     scopes: dict[str, dict[str, Staged]] = {}
     for item in repository.staged():
-        scope = _scope_of(item.path, own)
-        if scope is not None:
+        before, mark, _ = f"/{item.path}".partition(f"/{FOLDER}/")
+        scope = f"{before}{mark}"[1:] if mark else own
+        if scope is not None and item.path.startswith(scope):
             scopes.setdefault(scope, {})[item.path.removeprefix(scope)] = item
     files, found = 0, list[tuple[str, Finding]]()
     for scope, items in scopes.items():
         memory = {name: item for name, item in items.items() if _is_memory(name)}
-        files += len(memory)
-        findings = [*_strangers(items), *_links(repository, memory)]
-        findings += _texts(repository, scope, memory, limit)
         days = {name: item for name, item in items.items() if name.startswith(_JOURNAL)}
-        files += len(days)
-        findings += _days(repository, days, limit)
-        found += [(_path(scope, each), each) for each in findings if each.level != "note"]
+        files += len(memory) + len(days)
+        findings = [
+            find((f"../{name}", 0), "not-for-git") for name in items if not is_for_git(name)
+        ]
+        links = {name: item.blob for name, item in memory.items() if item.is_link}
+        targets = map(os.fsdecode, repository.contents(links.values()))
+        for name, target in zip(links, targets, strict=True):
+            findings.append(find((name.removeprefix(_MEMORY), 0), "link", target=target))
+        findings += _staged_memory(repository, scope, memory, limit)
+        # A page of the journal is a person's to write, but for secrets.
+        for name, text in _texts(repository, _blobs(days), limit)[0].items():
+            for secret in find_secrets(text):
+                line = text.count("\n", 0, secret.start) + 1
+                findings.append(find((f"../{name}", line), "secret", kinds=secret.kind))
+        for each in findings:
+            if each.level != "note":
+                is_outside = each.file.startswith("../")
+                path = each.file[3:] if is_outside else f"{_MEMORY}{each.file}"
+                found.append((f"{scope}{path}", each))
     return StagedReport(files, tuple(found))
-
-
-def _scope_at_top(repository: Repository, home: Path) -> str | None:
-    """Return the global scope as the beginning of a path, or the top if that is a scope itself."""
-    if repository.top.name == FOLDER:
-        return ""
-    try:
-        folder = repository.relative(home)
-    except GitError:
-        return None
-    return f"{folder}/" if folder else ""
-
-
-def _scope_of(path: str, own: str | None) -> str | None:
-    """Return the scope in which a file stands as the beginning of its path, or ``None``."""
-    before, mark, _ = f"/{path}".partition(f"/{FOLDER}/")
-    if mark:
-        return f"{before}{mark}"[1:]
-    return own if own is not None and path.startswith(own) else None
 
 
 def _is_memory(name: str) -> bool:
     file = name.removeprefix(_MEMORY)
-    return file != name and (meant(file) == SOUL_STAGED or is_name(meant(file)))
+    return file != name and (meant(file) == SOUL or is_name(meant(file)))
 
 
-def _strangers(names: Iterable[str]) -> list[Finding]:
-    return [find((f"../{name}", 0), "not-for-git") for name in names if not is_for_git(name)]
-
-
-def _links(repository: Repository, memory: Mapping[str, Staged]) -> list[Finding]:
-    links = {name: item.blob for name, item in memory.items() if item.is_link}
-    targets = repository.contents(links.values())
-    return [
-        find((name.removeprefix(_MEMORY), 0), "link", target=os.fsdecode(target))
-        for name, target in zip(links, targets, strict=True)
-    ]
+def _blobs(items: Mapping[str, Staged]) -> dict[str, str]:
+    return {name: item.blob for name, item in items.items() if item.blob and not item.is_link}
 
 
 def _texts(
-    repository: Repository, scope: str, memory: Mapping[str, Staged], limit: int
-) -> list[Finding]:
-    """Return what the staged files say wrong, next to the others, which only say their ids."""
-    staged = {name for name, item in memory.items() if item.blob and not item.is_link}
-    if not staged:
-        return []
-    indexed = repository.indexed(f"{scope}memory")
-    blobs = {name: blob for name, blob in indexed.items() if _is_memory(f"{_MEMORY}{name}")}
+    repository: Repository, blobs: Mapping[str, str], limit: int
+) -> tuple[dict[str, str], dict[str, int]]:
+    """Return the texts of files, and the sizes of those that are too large."""
     sizes = dict(zip(blobs, repository.sizes(blobs.values()), strict=True))
     small = [name for name, size in sizes.items() if size <= limit]
     data = repository.contents(blobs[name] for name in small)
     texts = {name: decoded(each) or "" for name, each in zip(small, data, strict=True)}
-    wanted = {name.removeprefix(_MEMORY) for name in staged}
+    return texts, {name: size for name, size in sizes.items() if size > limit}
+
+
+def _staged_memory(
+    repository: Repository, scope: str, memory: Mapping[str, Staged], limit: int
+) -> list[Finding]:
+    """Return what the staged files say wrong, next to the others, which only say their ids."""
+    wanted = {name.removeprefix(_MEMORY) for name in _blobs(memory)}
+    if not wanted:
+        return []
+    indexed = repository.indexed(f"{scope}memory")
+    blobs = {name: blob for name, blob in indexed.items() if _is_memory(f"{_MEMORY}{name}")}
+    texts, large = _texts(repository, blobs, limit)
     found = [
         find((name, 0), "too-large", size=has, limit=most)
-        for name in sorted(wanted & {*sizes} - {*small})
-        for has, most in [megabytes(sizes[name], limit)]
+        for name in sorted(wanted & {*large})
+        for has, most in [megabytes(large[name], limit)]
     ]
     return found + check_form(texts, wanted)
 
 
-def _days(repository: Repository, days: Mapping[str, Staged], limit: int) -> list[Finding]:
-    """Return the secrets on staged pages of the journal, which is a person's to write otherwise."""
-    blobs = {name: item.blob for name, item in days.items() if item.blob and not item.is_link}
-    sizes = repository.sizes(blobs.values())
-    small = [name for name, size in zip(blobs, sizes, strict=True) if size <= limit]
-    data = repository.contents(blobs[name] for name in small)
-    texts = {name: decoded(each) or "" for name, each in zip(small, data, strict=True)}
-    return [
-        find((f"../{name}", text.count("\n", 0, secret.start) + 1), "secret", kinds=secret.kind)
-        for name, text in texts.items()
-        for secret in find_secrets(text)
-    ]
+# ---- repairs ----
+
+# Mending a line can lay another finding open: a duplicate that has a wrong value, too.
+_PASSES: Final = 3
+_WHY: Final = "doctor"
 
 
-def _path(scope: str, finding: Finding) -> str:
-    name = finding.file
-    return f"{scope}{name[3:] if name.startswith('../') else _MEMORY + name}"
+class Ids:
+    """New ids that can be given out again, so that what was shown is what is written.
+
+    >>> ids = Ids()
+    >>> ids.again()() == ids.again()()
+    True
+    """
+
+    def __init__(self) -> None:
+        """Begin with none; each is made when it is asked for."""
+        self._made: list[str] = []
+
+    def again(self) -> Callable[[], str]:
+        """Return a function that gives the ids from the first one on."""
+        given = 0
+
+        def next_id() -> str:
+            nonlocal given
+            if given == len(self._made):
+                self._made.append(new_id())
+            given += 1
+            return self._made[given - 1]
+
+        return next_id
+
+
+def repair(store: Hippocampus, today: date, next_id: Callable[[], str]) -> None:
+    """Mend what is safe in the files of ``store``; one that cannot be read is passed over.
+
+    Args:
+        store: The store of one scope; a rehearsing one writes nothing.
+        today: The day on which memories may have expired.
+        next_id: Gives an id for an entry whose own stands twice.
+
+    Raises:
+        StoreError: If a file could not be written; what was mended before stays mended.
+    """
+    for _ in range(_PASSES):
+        texts = {}
+        for name in store.files.names():
+            # The inspection has reported it; the other files can be mended all the same.
+            with suppress(StoreError):
+                texts[name] = store.files.document(name).render()
+        found: dict[str, list[Finding]] = {}
+        for finding in check(texts, today, store.scope):
+            if finding.fixable:
+                found.setdefault(finding.file, []).append(finding)
+        if not found:
+            return
+        for name, findings in found.items():
+            _mend(store, name, texts[name], findings, next_id)
+
+
+def _mend(
+    store: Hippocampus, name: str, text: str, findings: list[Finding], next_id: Callable[[], str]
+) -> None:
+    ids = expired_ids(text, findings)
+    if any(finding.code in BY_TEXT for finding in findings):
+        after = fix(text, findings, next_id)
+        store.rewrite(name, lambda now: after if now == text else now, _WHY)
+    for found in ids:
+        # It may be gone with its copy in another file, or by somebody else's hand.
+        with suppress(EntryNotFoundError):
+            store.forget(found, why="expired", reason="expired")
+
+
+BY_TEXT: Final = frozenset({"duplicate", "id-twice", "metadata-twice", "metadata-value"})
+"""The codes that :func:`fix` mends; ``expired`` is mended by forgetting the memory."""
+
+
+def fix(text: str, findings: Iterable[Finding], new_id: Callable[[], str]) -> str:
+    r"""Return ``text`` with what is fixable mended; every other byte stays.
+
+    Args:
+        text: The text of a file.
+        findings: What :func:`engramdown.doctor.checks.check` found in exactly this text.
+        new_id: Gives an id for an entry whose own stands twice.
+
+    >>> from datetime import date
+    >>> from engramdown.doctor.checks import check
+    >>> text = "- CI is slow <!-- id:k3v9q2ht confidence:High -->\n"
+    >>> fix(text, check({"lessons.md": text}, date(2026, 3, 1)), lambda: "")
+    '- CI is slow <!-- id:k3v9q2ht confidence:high -->\n'
+    """
+    codes = _fixable(finding for finding in findings if finding.code in BY_TEXT)
+    document = parse(text)
+    for placed in document.placed():
+        block = placed.block
+        last = placed.line + block.raw.rstrip().count("\n")
+        found = codes.get(placed.line, set()) | codes.get(last, set())
+        if "duplicate" in found:
+            document = document.remove(block)
+        elif found:
+            meta = block.meta or Metadata()
+            if found & {"metadata-twice", "metadata-value"}:
+                meta = corrected(meta)
+            meta = meta.update({"id": new_id()}) if "id-twice" in found else meta
+            document = document.note(block, meta)
+    return document.render()
+
+
+def expired_ids(text: str, findings: Iterable[Finding]) -> list[str]:
+    """Return the ids of the memories that a finding says have expired and may be forgotten.
+
+    One that is mended in another way too keeps for the next time.
+    """
+    lines = {line for line, found in _fixable(findings).items() if found == {"expired"}}
+    return [entry_id(placed) for placed in parse(text).placed() if placed.line in lines]
+
+
+def _fixable(findings: Iterable[Finding]) -> dict[int, set[str]]:
+    """Return what is fixable on each line."""
+    codes: dict[int, set[str]] = {}
+    for finding in findings:
+        if finding.fixable:
+            codes.setdefault(finding.line, set()).add(finding.code)
+    return codes

@@ -77,9 +77,7 @@ _OWN = "rewrite the comment, or delete it to make the line your own"
 CODES: Final[Mapping[str, Code]] = {
     # What is in the way of reading.
     "unreadable-bytes": Code(
-        "error",
-        "{count} not UTF-8: {bytes}",
-        "save the file as UTF-8 in your editor",
+        "error", "{count} not UTF-8: {bytes}", "save the file as UTF-8 in your editor"
     ),
     "utf-16": Code(
         "error",
@@ -97,9 +95,7 @@ CODES: Final[Mapping[str, Code]] = {
         "close it, or delete this line",
     ),
     "unclosed-comment": Code(
-        "warning",
-        "a comment opens here and is never closed; it is read as text",
-        "end it with -->",
+        "warning", "a comment opens here and is never closed; it is read as text", "end it with -->"
     ),
     "unclosed-front-matter": Code(
         "warning",
@@ -118,9 +114,7 @@ CODES: Final[Mapping[str, Code]] = {
         "leave it, or write what is to be remembered as list items",
     ),
     "near-heading": Code(
-        "warning",
-        "{title!r} is not read as ## {kind}",
-        "write ## Always, ## Never or ## When",
+        "warning", "{title!r} is not read as ## {kind}", "write ## Always, ## Never or ## When"
     ),
     "own-heading": Code(
         "note",
@@ -138,9 +132,7 @@ CODES: Final[Mapping[str, Code]] = {
         "write [x] to accept, [-] to decline or [ ] to wait",
     ),
     "hidden-character": Code(
-        "warning",
-        "characters that are not seen: {names}",
-        "delete them, unless you put them there",
+        "warning", "characters that are not seen: {names}", "delete them, unless you put them there"
     ),
     "foreign-line-end": Code(
         "warning",
@@ -158,15 +150,9 @@ CODES: Final[Mapping[str, Code]] = {
         "something stands behind the metadata of the entry",
         "move the comment to the very end of the entry",
     ),
-    "metadata-value": Code(
-        "warning",
-        "{key}:{value} is not {allowed}, so it is not read",
-        _OWN,
-    ),
+    "metadata-value": Code("warning", "{key}:{value} is not {allowed}, so it is not read", _OWN),
     "metadata-twice": Code(
-        "warning",
-        "{key} stands twice in the metadata; the first one counts",
-        _OWN,
+        "warning", "{key} stands twice in the metadata; the first one counts", _OWN
     ),
     "id-twice": Code(
         "warning",
@@ -185,25 +171,13 @@ CODES: Final[Mapping[str, Code]] = {
         "make a new one; take it out here, in git and in history.jsonl",
     ),
     "always-and-never": Code(
-        "error",
-        "said under Always and under Never: see {other}",
-        "delete one of the two",
+        "error", "said under Always and under Never: see {other}", "delete one of the two"
     ),
-    "duplicate": Code(
-        "warning",
-        "says the same as {other}",
-        "delete one of the two",
-    ),
+    "duplicate": Code("warning", "says the same as {other}", "delete one of the two"),
     "near-duplicate": Code(
-        "note",
-        "may say the same as {other}",
-        "delete one of the two if it does",
+        "note", "may say the same as {other}", "delete one of the two if it does"
     ),
-    "expired": Code(
-        "warning",
-        "held until {date}",
-        "delete it, or give it another date",
-    ),
+    "expired": Code("warning", "held until {date}", "delete it, or give it another date"),
     # The folder.
     "profile-in-project": Code(
         "warning",
@@ -225,15 +199,9 @@ CODES: Final[Mapping[str, Code]] = {
         "is not read: {other} is used instead",
         "put what it says into the other one, and delete it",
     ),
-    "wrong-folder": Code(
-        "warning",
-        "is not read here",
-        "move it into memory/",
-    ),
+    "wrong-folder": Code("warning", "is not read here", "move it into memory/"),
     "topic-name": Code(
-        "warning",
-        "{reason}; {next}",
-        "rename the file, so that the topic is found by its name",
+        "warning", "{reason}; {next}", "rename the file, so that the topic is found by its name"
     ),
     "held": Code(
         "warning",
@@ -245,41 +213,23 @@ CODES: Final[Mapping[str, Code]] = {
         "was left behind by a program that did not finish",
         "look into it, then delete it",
     ),
-    "not-a-file": Code(
-        "error",
-        "is {what} where {wanted} should be",
-        "move it away",
-    ),
-    "link": Code(
-        "error",
-        "is a link to {target}, and is not followed",
-        "put the file itself here",
-    ),
+    "not-a-file": Code("error", "is {what} where {wanted} should be", "move it away"),
+    "link": Code("error", "is a link to {target}, and is not followed", "put the file itself here"),
     "too-large": Code(
         "error",
         "has {size} MB, more than the limit of {limit} MB",
         "split it, or raise max_file_mb in config.toml",
     ),
     "cannot-read": Code(
-        "error",
-        "cannot be read: {reason}",
-        "see its permissions, and who owns it",
+        "error", "cannot be read: {reason}", "see its permissions, and who owns it"
     ),
-    "cannot-write": Code(
-        "warning",
-        "cannot be written",
-        "see its permissions, and who owns it",
-    ),
+    "cannot-write": Code("warning", "cannot be written", "see its permissions, and who owns it"),
     "open-to-all": Code(
         "warning",
         "everybody who uses this machine may write here",
         "take the permission away: chmod o-w",
     ),
-    "settings": Code(
-        "error",
-        "{reason}",
-        "correct the value, or delete the line",
-    ),
+    "settings": Code("error", "{reason}", "correct the value, or delete the line"),
     "overruled": Code(
         "note",
         "{key} = {said} does not hold: {holds} does, by {by}",

@@ -8,9 +8,8 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.doctor.checks import check, check_form, in_order
+from engramdown.doctor.checks import check, check_form, fix, in_order
 from engramdown.doctor.findings import CODES, Finding
-from engramdown.doctor.repairs import fix
 from engramdown.engram import fold
 from engramdown.markdown.document import parse
 from tests.hippocampus.test_gallery import PAGES

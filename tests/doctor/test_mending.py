@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import date
 from itertools import count
 
-from engramdown.doctor.checks import check
-from engramdown.doctor.repairs import expired_ids, fix
+from engramdown.doctor.checks import check, expired_ids, fix
 
 
 def mended(text: str, file: str = "lessons.md") -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from engramdown.doctor.repairs import Ids, repair
+from engramdown.doctor.checks import Ids, repair
 from engramdown.errors import EntryNotFoundError
 from engramdown.hippocampus.store import Hippocampus
 

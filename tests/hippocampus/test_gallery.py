@@ -7,9 +7,8 @@ from typing import Final
 
 import pytest
 
-from engramdown.doctor.checks import check
+from engramdown.doctor.checks import check, fix
 from engramdown.doctor.findings import CODES
-from engramdown.doctor.repairs import fix
 from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import Metadata
 from tests.hippocampus.gallery import Page, Said
