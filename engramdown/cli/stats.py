@@ -22,7 +22,7 @@ from engramdown.cli.messages import counted
 from engramdown.cli.process import Place
 from engramdown.cli.show import age_of
 from engramdown.clock import moment, today
-from engramdown.doctor import Tally, count_transcripts
+from engramdown.doctor import count_transcripts
 from engramdown.gate import ledger_of
 from engramdown.models import OUTCOMES, Sum, sums
 from engramdown.sleep import slept_at
@@ -61,7 +61,7 @@ def stats(place: Place, /, **_: object) -> None:
 def _count(cortex: Cortex, now: date) -> dict[str, Any]:
     entries, stores = cortex.entries(), cortex.scopes.stores
     context = cortex.build_memory_context(scratchpad=True)
-    recorded = sum((count_transcripts(store.root) for store in stores), Tally())
+    recorded = count_transcripts(*(store.root for store in stores))
 
     def by(field: str) -> dict[str, int]:
         return dict(Counter(getattr(entry, field) for entry in entries))

@@ -32,24 +32,30 @@ def check_openai(messages: object) -> list[str]:
     found: list[str] = []
     waiting: list[str] = []
     for at, message in enumerate(messages):
-        where = f"messages[{at}]"
         role = message.get("role") if isinstance(message, dict) else None
+        wrong: list[str] = []
+        if waiting and role != "tool":
+            wrong.append(f"stands where {_named(waiting)} should be answered")
+            waiting = []
         if role == "tool":
-            found += [f"{where}: {each}" for each in _openai_result(message, waiting)]
-            continue
-        if waiting:
-            found.append(f"{where}: stands where {_named(waiting)} should be answered")
-        waiting = []
-        if role == "assistant":
-            found += [f"{where}: {each}" for each in _openai_assistant(message)]
-            waiting = _openai_ids(message)
+            call = message.get("tool_call_id")
+            if call in waiting:
+                waiting.remove(call)
+            else:
+                wrong.append(f"answers {call!r}, which the assistant before it did not call")
+            if not isinstance(message.get("content"), str):
+                wrong.append("its content is no text")
+        elif role == "assistant":
+            wrong += _openai_assistant(message)
+            calls = message.get("tool_calls")
+            known = calls if isinstance(calls, list) else []
+            waiting = [str(call.get("id")) for call in known if isinstance(call, dict)]
         elif role in ("system", "developer", "user"):
-            found += [f"{where}: {each}" for each in _texts(message.get("content"))]
+            wrong += _texts(message.get("content"))
         else:
-            found.append(f"{where}: {role!r} is no role")
-    if waiting:
-        found.append(f"messages: {_named(waiting)} are not answered")
-    return found
+            wrong.append(f"{role!r} is no role")
+        found += [f"messages[{at}]: {each}" for each in wrong]
+    return found + [f"messages: {_named(waiting)} are not answered"] * bool(waiting)
 
 
 def check_anthropic(request: object) -> list[str]:
@@ -83,20 +89,12 @@ def check_anthropic(request: object) -> list[str]:
         before = role
     if called:
         found.append(f"messages: {_named(called)} are not answered")
-    return found + _end(messages[-1])
-
-
-# ---- OpenAI ----
-
-
-def _openai_result(message: _Message, waiting: list[str]) -> Iterator[str]:
-    call = message.get("tool_call_id")
-    if call in waiting:
-        waiting.remove(call)
-    else:
-        yield f"answers {call!r}, which the assistant before it did not call"
-    if not isinstance(message.get("content"), str):
-        yield "its content is no text"
+    content = messages[-1].get("content")
+    last: Any = content[-1] if isinstance(content, list) and content else content
+    text = last.get("text") if isinstance(last, dict) else last
+    if before == "assistant" and isinstance(text, str) and text != text.rstrip():
+        found.append("messages: ends with white space")
+    return found
 
 
 def _openai_assistant(message: _Message) -> Iterator[str]:
@@ -108,39 +106,31 @@ def _openai_assistant(message: _Message) -> Iterator[str]:
     if not isinstance(calls, list) or not calls:
         yield "tool_calls is no list, or empty"
         return
+    ids = []
     for call in calls:
-        yield from _openai_call(call)
-    ids = _openai_ids(message)
+        given = call if isinstance(call, dict) else {}
+        ids += [str(given.get("id"))] if given else []
+        own, function = given.get("id"), given.get("function")
+        if not isinstance(own, str) or not 0 < len(own) <= _LONGEST_ID:
+            yield f"{own!r} is no id of a call"
+        if given.get("type") != "function" or not isinstance(function, dict):
+            yield "a call is no function"
+            continue
+        if not _is_name(function.get("name")):
+            yield f"{function.get('name')!r} is no name of a function"
+        try:
+            is_object = isinstance(json.loads(function["arguments"]), dict)
+        except (ValueError, LookupError, TypeError):
+            is_object = False
+        if not is_object:
+            yield "its arguments are no JSON object"
     if len(set(ids)) < len(ids):
         yield "two of its calls have one id"
 
 
-def _openai_call(call: object) -> Iterator[str]:
-    given = call if isinstance(call, dict) else {}
-    own, function = given.get("id"), given.get("function")
-    if not isinstance(own, str) or not 0 < len(own) <= _LONGEST_ID:
-        yield f"{own!r} is no id of a call"
-    if given.get("type") != "function" or not isinstance(function, dict):
-        yield "a call is no function"
-        return
-    if not _is_name(function.get("name")):
-        yield f"{function.get('name')!r} is no name of a function"
-    if not _is_object(function.get("arguments")):
-        yield "its arguments are no JSON object"
-
-
-def _openai_ids(message: _Message) -> list[str]:
-    calls = message.get("tool_calls")
-    known = calls if isinstance(calls, list) else []
-    return [str(call.get("id")) for call in known if isinstance(call, dict)]
-
-
-# ---- Anthropic ----
-
-
 def _anthropic_message(message: _Message, called: list[str], used: set[str]) -> Iterator[str]:
     """Yield what is wrong with a message, given the calls of the one before it."""
-    role, content = message["role"], message.get("content")
+    content = message.get("content")
     blocks = content if isinstance(content, list) else []
     results = _ids(message, "tool_result", "tool_use_id")
     for call in called:
@@ -149,14 +139,12 @@ def _anthropic_message(message: _Message, called: list[str], used: set[str]) -> 
     strange = [each for each in results if each not in called]
     if strange:
         yield f"answers {_named(strange)}, which the message before it did not call"
-    if results and [_kind(block) for block in blocks[: len(results)]] != ["tool_result"] * len(
-        results
-    ):
+    if any(_kind(block) != "tool_result" for block in blocks[: len(results)]):
         yield "its results do not stand at its beginning"
-    if not blocks or isinstance(content, str):
+    if not blocks:
         yield from _texts(content)
     for block in blocks:
-        yield from _anthropic_block(block, role, used)
+        yield from _anthropic_block(block, message["role"], used)
 
 
 def _anthropic_block(block: object, role: str, used: set[str]) -> Iterator[str]:
@@ -187,17 +175,6 @@ def _ids(message: _Message, kind: str, key: str) -> list[str]:
     content = message.get("content")
     blocks = content if isinstance(content, list) else []
     return [str(block.get(key)) for block in blocks if _kind(block) == kind]
-
-
-def _end(message: _Message) -> list[str]:
-    content = message.get("content")
-    last: Any = content[-1] if isinstance(content, list) and content else content
-    text = last.get("text") if isinstance(last, dict) else last
-    ends = message["role"] == "assistant" and isinstance(text, str) and text != text.rstrip()
-    return ["messages: ends with white space"] if ends else []
-
-
-# ---- texts ----
 
 
 def _texts(content: object) -> Iterator[str]:
@@ -234,13 +211,6 @@ def _kind(block: object) -> str:
 
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and _NAME.fullmatch(value) is not None
-
-
-def _is_object(value: object) -> bool:
-    try:
-        return isinstance(value, str) and isinstance(json.loads(value), dict)
-    except ValueError:
-        return False
 
 
 def _named(ids: Sequence[str]) -> str:

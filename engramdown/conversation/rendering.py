@@ -2,14 +2,15 @@
 
 It is pure. A context knows what it is made of, what it costs, and what was left out and why. The
 same parts give the same bytes however they are rendered, and what changes from turn to turn comes
-after the newest message.
+after the newest message: what is added behind a conversation changes nothing before.
+:mod:`engramdown.conversation.provider_rules` has no complaint about a rendering.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
@@ -19,11 +20,6 @@ from engramdown.conversation.view import Said, placeholder
 from engramdown.language.untrusted import bullet, inert, one_line
 from engramdown.transcripts.episode import Pointer
 from engramdown.transcripts.summary_log import Gist, Source
-
-# What a model is shown of a conversation, item by item, whoever the provider is.
-#
-# Pure; an item is shown whole or as one line that says where the whole stands; which
-# message a placeholder stands for can always be told from it.
 
 SUMMARY: Final = "summary"
 """The role of a summary."""
@@ -197,12 +193,7 @@ class WorkingContext:
         return self.text()
 
 
-# A conversation in steps that every provider takes: calls with their results, and no others.
-#
-# Pure; each call of a step has exactly one result, wherever that stood; a call without
-# one is told in a line of its assistant; a result without a call, and a second result of a call, is
-# in no step, and never becomes words of the user. Ids are unique, and safe for every provider; what
-# comes later changes none of those before. Nothing else is lost, in order, and no text is blank.
+# ---- a conversation in steps: calls with their results, and no others ----
 
 _ASSISTANT: Final = frozenset({"assistant", "scratchpad"})
 _BLANK: Final = "(empty)"
@@ -212,6 +203,10 @@ _LONGEST: Final = 200
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME: Final = 64
+
+
+SYSTEM: Final = "(from the system, not from the user)"
+"""Before words of the system, where only the user and the assistant can speak."""
 
 
 class Answered(NamedTuple):
@@ -247,7 +242,12 @@ class Step(NamedTuple):
 
 
 def steps(lines: Sequence[Shown]) -> list[Step]:
-    """Return a conversation in steps.
+    """Return a conversation in steps that every provider takes.
+
+    Each call of a step has exactly one result, wherever that stood. A call without one is told in a
+    line of its assistant; a result without a call, and a second result of a call, is in no step,
+    and never becomes words of the user. Ids are unique, and safe for every provider; what comes
+    later changes none of those before. Nothing else is lost, in order, and no text is blank.
 
     >>> call = Shown(1, "tool_call", '{"n": 1}', 9, "sh", "c1")
     >>> late = Shown(3, "tool_result", "a", 9, "sh", "c1")
@@ -256,29 +256,48 @@ def steps(lines: Sequence[Shown]) -> list[Step]:
     assistant () [('c1', 'a')]
     user ('?',) []
     """
-    answered = {call: result for result, call in reversed(_answers(lines).items())}
+    answered = _answered(lines)
     made: list[Step] = []
     used: set[str] = set()
     goes_on = False
     for at, line in enumerate(lines):
         if line.role == "tool_result":
             goes_on = False
-        elif line.role != "tool_call":
-            made.append(Step(_role(line), (spoken(line),)))
+            continue
+        if line.role != "tool_call":
             goes_on = line.role in _ASSISTANT
-        else:
-            step = made.pop() if goes_on else Step("assistant")
-            result = lines[answered[at]] if at in answered else None
-            made.append(_with(step, line, result, used))
-            goes_on = True
+            other: Literal["system", "user"] = "system" if line.role == "system" else "user"
+            made.append(Step("assistant" if goes_on else other, (spoken(line),)))
+            continue
+        step = made.pop() if goes_on else Step("assistant")
+        goes_on = True
+        name = _UNSAFE.sub("_", line.name)[:_NAME] or "tool"
+        if at not in answered:
+            note = f"[called {name}; no result is known]"
+            made.append(step._replace(texts=(*step.texts, note)))
+            continue
+        own = line.call
+        if not _ID.fullmatch(own) or own in used:
+            own = f"call_{line.source}"
+        while own in used:
+            own += "_"
+        used.add(own)
+        result = lines[answered[at]]
+        call = Answered(own, name, arguments(line), result_text(result), bool(result.error))
+        made.append(step._replace(calls=(*step.calls, call)))
     return made
 
 
 def strays(lines: Sequence[Shown]) -> list[int]:
     """Return the places of the results that are in no step."""
-    first = dict(reversed([(call, result) for result, call in _answers(lines).items()]))
-    placed = set(first.values())
+    placed = set(_answered(lines).values())
     return [at for at, line in enumerate(lines) if line.role == "tool_result" and at not in placed]
+
+
+def _answered(lines: Sequence[Shown]) -> dict[int, int]:
+    """Return where the first result of each call stands, by the place of the call."""
+    items = [Item(line.source, 0, line.role, line.name, line.call) for line in lines]
+    return {call: result for result, call in reversed(answers(items).items())}
 
 
 def spoken(line: Shown) -> str:
@@ -311,38 +330,6 @@ def result_text(line: Shown) -> str:
     return f"[failed: {_brief(line.error)}]\n{text}" if isinstance(line.error, str) else text
 
 
-def _answers(lines: Sequence[Shown]) -> dict[int, int]:
-    return answers([Item(line.source, 0, line.role, line.name, line.call) for line in lines])
-
-
-def _role(line: Shown) -> Literal["user", "assistant", "system"]:
-    if line.role in _ASSISTANT:
-        return "assistant"
-    return "system" if line.role == "system" else "user"
-
-
-def _with(step: Step, call: Shown, result: Shown | None, used: set[str]) -> Step:
-    """Return a step with one call more."""
-    name = _UNSAFE.sub("_", call.name)[:_NAME] or "tool"
-    if result is None:
-        note = f"[called {name}; no result is known]"
-        return step._replace(texts=(*step.texts, note))
-    made = Answered(
-        _own_id(call, used), name, arguments(call), result_text(result), bool(result.error)
-    )
-    return step._replace(calls=(*step.calls, made))
-
-
-def _own_id(call: Shown, used: set[str]) -> str:
-    own = call.call if _ID.fullmatch(call.call) else f"call_{call.source}"
-    if own in used:
-        own = f"call_{call.source}"
-    while own in used:
-        own += "_"
-    used.add(own)
-    return own
-
-
 def _brief(text: str) -> str:
     return one_line(text)[:_LONGEST]
 
@@ -351,17 +338,21 @@ def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-# A prompt as Anthropic's messages.
-#
-# Pure; :func:`~engramdown.conversation.provider_rules.check_anthropic` has
-# no complaint: the two sides take turns, the user begins, and results stand at the beginning of the
-# message right behind their calls. What is added behind a conversation changes no block before.
+# ---- renderings ----
 
-_Block = dict[str, Any]
+EMPTY: Final = "(nothing was said yet)"
+"""In the place of a conversation without a message."""
+GOES_ON: Final = "(the conversation goes on here)"
+"""Before words of an assistant, where the user has to speak first."""
+FAILED: Final = "(the tool failed)"
+"""Before what a tool gave back, where nothing else can tell that it failed."""
 
 
 def anthropic_request(system: str, lines: Sequence[Shown], aside: str = "") -> dict[str, Any]:
-    """Return a prompt as the ``system`` and the ``messages`` of a request.
+    """Return a prompt as the ``system`` and the ``messages`` of a request to Anthropic.
+
+    The two sides take turns, the user begins, and results stand at the beginning of the message
+    right behind their calls.
 
     Args:
         system: What comes before the conversation, or ``""``.
@@ -374,7 +365,7 @@ def anthropic_request(system: str, lines: Sequence[Shown], aside: str = "") -> d
     before = [_text(system)] if system else []
     messages: list[dict[str, Any]] = []
 
-    def add(role: str, blocks: Iterable[_Block]) -> None:
+    def add(role: str, blocks: Iterable[dict[str, Any]]) -> None:
         if not messages and role == "assistant":
             messages.append({"role": "user", "content": [_text(GOES_ON)]})
         if not messages or messages[-1]["role"] != role:
@@ -384,39 +375,31 @@ def anthropic_request(system: str, lines: Sequence[Shown], aside: str = "") -> d
     for step in steps(lines):
         if step.role == "system" and not messages:
             before += map(_text, step.texts)
-        elif step.role == "system":
+            continue
+        if step.role == "system":
             add("user", [_text(f"{SYSTEM}\n{text}") for text in step.texts])
-        else:
-            # A request that ends with words of the assistant may not end with white space.
-            add(step.role, [*map(_text, map(str.rstrip, step.texts)), *map(_use, step.calls)])
-        if step.calls:
-            add("user", map(_result, step.calls))
+            continue
+        # A request that ends with words of the assistant may not end with white space.
+        said, results = [_text(text.rstrip()) for text in step.texts], []
+        for call in step.calls:
+            said.append({"type": "tool_use", "id": call.id, "name": call.name, "input": call.given})
+            failed = {"is_error": True} if call.error else {}
+            result = {"type": "tool_result", "tool_use_id": call.id, "content": call.result}
+            results.append(result | failed)
+        add(step.role, said)
+        if results:
+            add("user", results)
     if aside or not messages:
         add("user", [_text(aside or EMPTY)])
     return {"system": before, "messages": messages}
 
 
-def _text(text: str) -> _Block:
+def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _use(call: Answered) -> _Block:
-    return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.given}
-
-
-def _result(call: Answered) -> _Block:
-    block: _Block = {"type": "tool_result", "tool_use_id": call.id, "content": call.result}
-    return {**block, "is_error": True} if call.error else block
-
-
-# A prompt as the messages of OpenAI's chat completions, which many others take too.
-#
-# Pure; :func:`~engramdown.conversation.provider_rules.check_openai` has no
-# complaint. What is added behind a conversation changes no message before.
-
-
 def openai_messages(system: str, lines: Sequence[Shown], aside: str = "") -> list[dict[str, Any]]:
-    """Return a prompt as messages.
+    """Return a prompt as the messages of OpenAI's chat completions, which many others take too.
 
     Args:
         system: What comes before the conversation, or ``""``.
@@ -428,48 +411,33 @@ def openai_messages(system: str, lines: Sequence[Shown], aside: str = "") -> lis
     """
     made: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
     for step in steps(lines):
-        made.extend(_messages(step))
+        said = "\n\n".join(step.texts)
+        if not step.calls:
+            made.append({"role": step.role, "content": said})
+            continue
+        calls, results = [], []
+        for call in step.calls:
+            given = json.dumps(call.given, ensure_ascii=False)
+            function = {"name": call.name, "arguments": given}
+            calls.append({"id": call.id, "type": "function", "function": function})
+            text = f"{FAILED}\n{call.result}" if call.error else call.result
+            results.append({"role": "tool", "tool_call_id": call.id, "content": text})
+        made.append({"role": "assistant", "content": said or None, "tool_calls": calls})
+        made += results
     if aside:
         made.append({"role": "user", "content": aside})
     return made or [{"role": "user", "content": EMPTY}]
 
-
-def _messages(step: Step) -> Iterator[dict[str, Any]]:
-    said = "\n\n".join(step.texts)
-    if not step.calls:
-        yield {"role": step.role, "content": said}
-        return
-    yield {"role": "assistant", "content": said or None, "tool_calls": _calls(step.calls)}
-    for call in step.calls:
-        text = f"{FAILED}\n{call.result}" if call.error else call.result
-        yield {"role": "tool", "tool_call_id": call.id, "content": text}
-
-
-def _calls(calls: Iterable[Answered]) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {
-                "name": call.name,
-                "arguments": json.dumps(call.given, ensure_ascii=False),
-            },
-        }
-        for call in calls
-    ]
-
-
-# A prompt as one text, for a model that takes nothing else, and for people.
-#
-# Pure; no words of a message can pass for another message: only the first line of each
-# stands at the beginning of a line. What is added behind a conversation changes nothing before.
 
 HEADING: Final = "## This Conversation"
 """What stands above the conversation."""
 
 
 def prompt_text(system: str, lines: Sequence[Shown], aside: str = "") -> str:
-    """Return a prompt as text.
+    """Return a prompt as one text, for a model that takes nothing else, and for people.
+
+    No words of a message can pass for another message: only the first line of each stands at the
+    beginning of a line.
 
     Args:
         system: What comes before the conversation, or ``""``.
@@ -483,40 +451,18 @@ def prompt_text(system: str, lines: Sequence[Shown], aside: str = "") -> str:
     - assistant: Hi
     """
     left_out = set(strays(lines))
-    said = [_line(line) for at, line in enumerate(lines) if at not in left_out]
-    conversation = [f"{HEADING}\n\n" + "\n".join(said)] if said else []
-    return "\n\n".join([*filter(None, [system]), *conversation, *filter(None, [aside])])
+    said = [_said(line) for at, line in enumerate(lines) if at not in left_out]
+    conversation = f"{HEADING}\n\n" + "\n".join(said) if said else ""
+    return "\n\n".join(filter(None, [system, conversation, aside]))
 
 
-def _line(line: Shown) -> str:
-    # A summary says itself what it is.
-    return (
-        line.text.replace("\n", "\n  ") if line.role == SUMMARY else bullet("\n".join(_told(line)))
-    )
-
-
-def _told(line: Shown) -> Iterator[str]:
+def _said(line: Shown) -> str:
+    if line.role == SUMMARY:  # It says itself what it is.
+        return line.text.replace("\n", "\n  ")
     tool = one_line(line.name) or "a tool"
     if line.role == "tool_call":
-        yield f"assistant calls {tool}: {line.text}"
-    elif line.role == "tool_result":
-        failed = " failed and" if line.error else ""
-        yield f"{tool}{failed} gave: {result_text(line)}"
-    elif line.role == "scratchpad":
-        yield f"assistant {spoken(line)}"
-    else:
-        yield f"{line.role}: {spoken(line)}"
-
-
-# The few words that a renderer adds of its own.
-#
-# Pure; the same in every prompt, so that they change none.
-
-EMPTY: Final = "(nothing was said yet)"
-"""In the place of a conversation without a message."""
-GOES_ON: Final = "(the conversation goes on here)"
-"""Before words of an assistant, where the user has to speak first."""
-FAILED: Final = "(the tool failed)"
-"""Before what a tool gave back, where nothing else can tell that it failed."""
-SYSTEM: Final = "(from the system, not from the user)"
-"""Before words of the system, where only the user and the assistant can speak."""
+        return bullet(f"assistant calls {tool}: {line.text}")
+    if line.role == "tool_result":
+        return bullet(f"{tool}{' failed and' if line.error else ''} gave: {result_text(line)}")
+    who = "assistant " if line.role == "scratchpad" else f"{line.role}: "
+    return bullet(who + spoken(line))

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from engramdown.doctor.folder import UNREADABLE, inspect, inspect_settings
     from engramdown.doctor.recordings import (
         Sourced,
-        Tally,
         Tidying,
         count_transcripts,
         inspect_origins,
@@ -32,7 +31,6 @@ __all__ = [
     "Level",
     "Sourced",
     "StagedReport",
-    "Tally",
     "Tidying",
     "check",
     "count_transcripts",
@@ -59,7 +57,6 @@ __getattr__, __dir__ = door(
         "folder": ["UNREADABLE", "inspect", "inspect_settings"],
         "recordings": [
             "Sourced",
-            "Tally",
             "Tidying",
             "count_transcripts",
             "inspect_origins",

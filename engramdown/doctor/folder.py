@@ -49,11 +49,7 @@ LOCKS: Final = ("journal.lock", "skills.lock")
 """Other locks that are held for moments, in the folder of a scope."""
 _TOPICS: Final = "topics"
 _CONFIG: Final = (f"../{CONFIG}", 0)
-_BY: Final = {
-    "home": "the global scope",
-    "environment": "the environment",
-    "argument": "an option",
-}
+_BY: Final = {"home": "the global scope", "environment": "the environment", "argument": "an option"}
 
 
 @dataclass(slots=True)
@@ -67,11 +63,6 @@ class Inspection:
 
     files: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def is_readable(self) -> bool:
-        """Whether every memory file could be read."""
-        return not any(finding.code in UNREADABLE for finding in self.findings)
 
 
 def inspect(root: Path, limit: int = _LIMIT) -> Inspection:
@@ -167,7 +158,7 @@ class _Inspector:
             for name in self.disk.names(self.root):
                 if has_aliases(meant(name)):
                     self._add(f"../{name}", "wrong-folder")
-            self._history(self.root / "history.jsonl")
+            self._history(self.root / "history.jsonl", "../history.jsonl")
             if is_unregistered(self.root):
                 self._add("..", "no-merge-driver")
             self.result.findings += inspect_transcripts(self.root)
@@ -176,6 +167,15 @@ class _Inspector:
     def _add(self, name: str, code: str, line: int = 0, **fields: object) -> None:
         self.result.findings.append(find((name, line), code, fixable=False, **fields))
 
+    def _lock(self, path: Path, name: str) -> bool:
+        """Whether somebody holds a lock for longer than a write takes; it is named then."""
+        lock, until = ScopeLock(path, 0), time.monotonic() + _WRITTEN_AFTER
+        while (holder := lock.holder()) is not None and time.monotonic() < until:
+            time.sleep(_POLL)
+        if holder is not None:
+            self._add(name, "held", holder=holder or "another process")
+        return holder is not None
+
     def _folder(self, folder: Path, prefix: str) -> None:
         paths = sorted(folder.iterdir())
         files = [path.name for path in paths if not path.is_dir()]
@@ -183,8 +183,14 @@ class _Inspector:
         for path in paths:
             name = prefix + path.name
             meant_by = names.get(name, name)
-            if path.name.startswith("."):
-                self._hidden_file(path, name)
+            if path.name == LOCK:
+                self._is_file(path.lstat().st_mode, name, "the lock")
+            elif path.name.startswith("."):
+                # Temporary files of ours; other hidden files are nobody's business. Of whoever
+                # holds the lock it may be the next thing that is written.
+                is_ours = path.name.endswith((".tmp", ".tmp.old")) and not self._is_held
+                if is_ours and time.time() - path.lstat().st_mtime > _FINISHED_AFTER:
+                    self._add(name, "leftover")
             elif name == _TOPICS:
                 if self._is_folder(path, name):
                     self._folder(path, f"{_TOPICS}/")
@@ -192,8 +198,18 @@ class _Inspector:
                 self._file(path, name)
             elif name in names and meant(name) != name:
                 self._add(name, "not-used", other=spelled(meant(name), files))
+            elif prefix and name.endswith(".md") and path.is_file():
+                self._topic(path.stem, name)
             else:
-                self._unknown(path, name)
+                self._add(name, "unknown-file")
+
+    def _topic(self, topic: str, name: str) -> None:
+        """Say what is wrong with the name of a file in the folder of topics."""
+        try:
+            reason, more = "is not read", f"this topic is {slug(topic)}.md"
+        except InvalidEngramError as error:
+            reason, more = error.reason, "give it a plain name"
+        self._add(name, "topic-name", reason=reason, next=more)
 
     def _is_folder(self, path: Path, name: str) -> bool:
         if not self._is_inside(path, name):
@@ -207,58 +223,10 @@ class _Inspector:
             self._add(name, "not-a-file", what=what_instead(mode) or "a file", wanted="a folder")
             return False
         self._permissions(path, name)
-        if not os.access(path, os.R_OK | os.X_OK):
+        is_readable = os.access(path, os.R_OK | os.X_OK)
+        if not is_readable:
             self._add(name, "cannot-read", reason="its permissions do not allow it")
-            return False
-        return True
-
-    def _hidden_file(self, path: Path, name: str) -> None:
-        """Look at our own temporary files; other hidden files are nobody's business."""
-        if path.name == LOCK:
-            self._is_file(path.lstat().st_mode, name, "the lock")
-        elif path.name.endswith((".tmp", ".tmp.old")):
-            age = time.time() - path.lstat().st_mtime
-            # Of whoever holds the lock it may be the next thing that is written.
-            if age > _FINISHED_AFTER and not self._is_held:
-                self._add(name, "leftover")
-
-    def _lock(self, path: Path, name: str) -> bool:
-        """Whether somebody holds a lock for longer than a write takes; it is named then."""
-        lock, until = ScopeLock(path, 0), time.monotonic() + _WRITTEN_AFTER
-        while (holder := lock.holder()) is not None and time.monotonic() < until:
-            time.sleep(_POLL)
-        if holder is not None:
-            self._add(name, "held", holder=holder or "another process")
-        return holder is not None
-
-    def _file(self, path: Path, name: str) -> None:
-        if not self._is_inside(path, name):
-            return
-        target = path.resolve()
-        found = target.stat()
-        if not self._is_file(found.st_mode, name):
-            return
-        if found.st_size > self.limit:
-            has, most = megabytes(found.st_size, self.limit)
-            self._add(name, "too-large", size=has, limit=most)
-        else:
-            self._permissions(target, name)
-            self._read(target, name)
-
-    def _read(self, path: Path, name: str) -> None:
-        try:
-            data = self.disk.read(path)
-        except (OSError, StoreError) as error:
-            self._add(name, "cannot-read", reason=_reason(error))
-        else:
-            if data is not None:
-                self.result.files[name] = data.decode("utf-8", "surrogateescape")
-
-    def _is_file(self, mode: int, name: str, wanted: str = "a file") -> bool:
-        what = what_instead(mode)
-        if what:
-            self._add(name, "not-a-file", what=what, wanted=wanted)
-        return not what
+        return is_readable
 
     def _is_inside(self, path: Path, name: str) -> bool:
         """Whether a path is no link, or one that stays in the scope and leads somewhere."""
@@ -271,17 +239,46 @@ class _Inspector:
             return False
         return True
 
-    def _unknown(self, path: Path, name: str) -> None:
-        topic = name.removeprefix(f"{_TOPICS}/")
-        if topic == name or not topic.endswith(".md") or not path.is_file():
-            self._add(name, "unknown-file")
-            return
-        try:
-            wanted = f"{slug(topic.removesuffix('.md'))}.md"
-        except InvalidEngramError as error:
-            self._add(name, "topic-name", reason=error.reason, next="give it a plain name")
-        else:
-            self._add(name, "topic-name", reason="is not read", next=f"this topic is {wanted}")
+    def _file(self, path: Path, name: str) -> None:
+        if self._is_inside(path, name) and self._is_sound(path.resolve(), name, self.limit):
+            try:
+                data = self.disk.read(path.resolve())
+            except (OSError, StoreError) as error:
+                self._unread(name, error)
+            else:
+                if data is not None:
+                    self.result.files[name] = data.decode("utf-8", "surrogateescape")
+
+    def _history(self, path: Path, name: str) -> None:
+        if path.is_symlink():
+            # Unlike a memory file it is not even followed inside of the scope.
+            self._add(name, "link", target=path.readlink())
+        elif os.path.lexists(path) and self._is_sound(path, name, ROOM * self.limit):
+            try:
+                with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
+                    for number, line in enumerate(file, 1):
+                        if read_line(line) is None:
+                            self._add(name, "history-line", number)
+            except (OSError, StoreError) as error:
+                self._unread(name, error)
+
+    def _is_sound(self, path: Path, name: str, limit: int) -> bool:
+        """Whether there is a file of a size that is read."""
+        found = path.lstat()
+        if not self._is_file(found.st_mode, name):
+            return False
+        if found.st_size > limit:
+            has, most = megabytes(found.st_size, limit)
+            self._add(name, "too-large", size=has, limit=most)
+            return False
+        self._permissions(path, name)
+        return True
+
+    def _is_file(self, mode: int, name: str, wanted: str = "a file") -> bool:
+        what = what_instead(mode)
+        if what:
+            self._add(name, "not-a-file", what=what, wanted=wanted)
+        return not what
 
     def _permissions(self, path: Path, name: str) -> None:
         mode = path.stat().st_mode
@@ -290,31 +287,6 @@ class _Inspector:
         if mode & stat.S_IWOTH and sys.platform != "win32":
             self._add(name, "open-to-all")
 
-    def _history(self, path: Path) -> None:
-        name = "../history.jsonl"
-        if not os.path.lexists(path):
-            return
-        if path.is_symlink():
-            # Unlike a memory file it is not even followed inside of the scope.
-            self._add(name, "link", target=path.readlink())
-        elif self._is_file(path.lstat().st_mode, name):
-            self._permissions(path, name)
-            size, limit = path.lstat().st_size, ROOM * self.limit
-            if size > limit:
-                has, most = megabytes(size, limit)
-                self._add(name, "too-large", size=has, limit=most)
-            else:
-                self._steps(path, name)
-
-    def _steps(self, path: Path, name: str) -> None:
-        try:
-            with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
-                for number, line in enumerate(file, 1):
-                    if read_line(line) is None:
-                        self._add(name, "history-line", number)
-        except (OSError, StoreError) as error:
-            self._add(name, "cannot-read", reason=_reason(error))
-
-
-def _reason(error: OSError | StoreError) -> str:
-    return error.strerror or "" if isinstance(error, OSError) else str(error)
+    def _unread(self, name: str, error: OSError | StoreError) -> None:
+        reason = error.strerror or "" if isinstance(error, OSError) else str(error)
+        self._add(name, "cannot-read", reason=reason)

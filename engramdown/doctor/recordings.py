@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -33,10 +34,11 @@ from engramdown.transcripts.visibility import REDACTED
 _TORN: Final = ".torn-"
 _REFERS: Final = b'"payload"'
 _BLOCK: Final = 4 * 1024 * 1024
+_LOOKED_AT: Final = 4 * 1024 * 1024
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Tally:
     """How much is recorded.
 
@@ -52,30 +54,22 @@ class Tally:
     size: int = 0
     degraded: tuple[str, ...] = ()
 
-    def __add__(self, other: Tally) -> Tally:
-        """Return the sum of two scopes."""
-        return Tally(
-            self.sessions + other.sessions,
-            self.episodes + other.episodes,
-            self.size + other.size,
-            self.degraded + other.degraded,
-        )
 
-
-def count_transcripts(root: Path) -> Tally:
-    """Count what the scope at ``root`` has recorded."""
-    folder, disk = root / FOLDER, Disk()
-    try:
-        found = Sessions(folder, disk).list()
-        degraded = tuple(str(trouble) for _, trouble in find_trouble(folder, disk))
-    except OSError as error:
-        return Tally(degraded=(f"cannot be read: {error.strerror}",))
-    return Tally(
-        sessions=len(found),
-        episodes=sum(info.lines for info in found),
-        size=sum(info.size for info in found),
-        degraded=degraded,
-    )
+def count_transcripts(*roots: Path) -> Tally:
+    """Count what the scopes at ``roots`` have recorded, all in all."""
+    tally, disk = Tally(), Disk()
+    for root in roots:
+        try:
+            found = Sessions(root / FOLDER, disk).list()
+            degraded = tuple(str(trouble) for _, trouble in find_trouble(root / FOLDER, disk))
+        except OSError as error:
+            tally.degraded += (f"cannot be read: {error.strerror}",)
+            continue
+        tally.sessions += len(found)
+        tally.episodes += sum(info.lines for info in found)
+        tally.size += sum(info.size for info in found)
+        tally.degraded += degraded
+    return tally
 
 
 def inspect_transcripts(root: Path) -> list[Finding]:
@@ -108,55 +102,44 @@ def inspect_transcripts(root: Path) -> list[Finding]:
 
 def _inspect_session(path: Path, disk: Disk, payloads: Payloads) -> list[Finding]:
     name, _ = _place(path.name)
+    broken: list[int] = []
+    missing: list[int] = []
+    count = unfinished = 0
     try:
-        look = _look(path, disk, payloads)
-        cut = look.unfinished and not disk.is_kept(path)
+        for block in _blocks(path, disk):
+            for number, line in _doubtful(block, count + 1):
+                seen = next(read_lines(line), None)
+                if seen is None:
+                    unfinished = len(line)
+                elif seen.role == BROKEN:
+                    broken.append(number)
+                elif not _has_whole(line, disk, payloads):
+                    missing.append(number)
+            count += block.count(b"\n") + bool(unfinished)
+        is_cut = unfinished and not disk.is_kept(path)
     except FileNotFoundError:
         return []
     except (OSError, StoreError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         return [find((name, 0), "cannot-read", reason=reason)]
-    found = []
-    if look.broken:
-        found.append(find((name, look.broken[0]), "episode-line", count=len(look.broken)))
-    if look.missing:
-        found.append(find((name, look.missing[0]), "missing-text", count=len(look.missing)))
-    if cut:
-        found.append(find((name, look.lines), "unfinished-line", size=look.unfinished))
-    return found
-
-
-@dataclass(slots=True)
-class _Look:
-    """What one reading of a session found: numbers of lines, from 1."""
-
-    lines: int = 0
-    broken: list[int] = field(default_factory=list)
-    missing: list[int] = field(default_factory=list)
-    unfinished: int = 0
-
-
-def _look(path: Path, disk: Disk, payloads: Payloads) -> _Look:
-    look = _Look()
-    for block in _blocks(path, disk):
-        for number, line in _doubtful(block, look.lines + 1):
-            seen = next(read_lines(line), None)
-            if seen is None:
-                look.unfinished = len(line)
-            elif seen.role == BROKEN:
-                look.broken.append(number)
-            elif not _has_whole(line, disk, payloads):
-                look.missing.append(number)
-        look.lines += block.count(b"\n") + bool(look.unfinished)
-    return look
+    found = [
+        find((name, numbers[0]), code, count=len(numbers))
+        for code, numbers in (("episode-line", broken), ("missing-text", missing))
+        if numbers
+    ]
+    return found + [find((name, count), "unfinished-line", size=unfinished)] * bool(is_cut)
 
 
 def _doubtful(block: bytes, number: int) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that may be no episodes or refer to a text; the first has this number."""
-    clean = _is_text(block)
+    try:
+        block.decode()
+        is_text = True
+    except UnicodeDecodeError:
+        is_text = False
     at = good = 0
     while at < len(block):
-        if at == good and clean:
+        if at == good and is_text:
             good = usual(block, at)
         refers = block.find(_REFERS, at, good)
         stop = good if refers < 0 else (block.rfind(b"\n", at, refers) + 1 or at)
@@ -167,14 +150,6 @@ def _doubtful(block: bytes, number: int) -> Iterator[tuple[int, bytes]]:
             yield number, block[at:end]
             number, at = number + 1, end
             good = max(good, at)
-
-
-def _is_text(block: bytes) -> bool:
-    try:
-        block.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _blocks(path: Path, disk: Disk) -> Iterator[bytes]:
@@ -207,15 +182,14 @@ def _place(name: str) -> tuple[str, int]:
     return f"../{FOLDER}" if name == "." else f"../{FOLDER}/{name}", 0
 
 
-# What ``doctor --fix`` may tidy in the transcripts of a scope.
+# ---- what ``doctor --fix`` may tidy ----
 #
-# A session that was left open is ended with the time of its last line, and the note that
-# a process left about its trouble is removed once it was told. Of a line only the secrets are
-# touched, which the settings would hide if it were written today.
+# A session that was left open is ended with the time of its last line, and the note that a process
+# left about its trouble is removed once it was told. Of a line only the secrets are touched, which
+# the settings would hide if it were written today.
 
 
-@dataclass(frozen=True, slots=True)
-class Tidying:
+class Tidying(NamedTuple):
     """What can be tidied in one scope.
 
     Attributes:
@@ -238,17 +212,13 @@ class Tidying:
 
 def plan_tidying(root: Path, settings: EpisodeSettings) -> Tidying:
     """Return what can be tidied in the scope at ``root``; nothing where nothing is recorded."""
-    folder, disk = root / FOLDER, Disk()
     if not settings.enabled:
         return Tidying(root)
-    left = left_open(Sessions(folder, disk), disk)
-    told = [
-        (folder / name, str(trouble))
-        for name, trouble in find_trouble(folder, disk)
-        if trouble.ended
-    ]
-    telling = tuple(telling_sessions(root, settings))
-    return Tidying(root, tuple(info.id for info in left), tuple(told), telling)
+    folder, disk = root / FOLDER, Disk()
+    left = tuple(info.id for info in left_open(Sessions(folder, disk), disk))
+    troubles = [(folder / name, each) for name, each in find_trouble(folder, disk)]
+    told = tuple((path, str(trouble)) for path, trouble in troubles if trouble.ended)
+    return Tidying(root, left, told, tuple(telling_sessions(root, settings)))
 
 
 def telling_sessions(
@@ -266,10 +236,9 @@ def telling_sessions(
     """
     if settings.redact == "off":
         return
-    memory = EpisodicMemory(root, settings)
-    try:
+    roles = None if settings.redact == "all" else TOOL_ROLES
+    with closing(EpisodicMemory(root, settings)) as memory:
         forgetting = memory.forgetting()
-        roles = None if settings.redact == "all" else TOOL_ROLES
         for info in sorted(memory.sessions(), key=lambda info: info.last, reverse=True):
             if most is not None:
                 most -= info.size
@@ -277,8 +246,6 @@ def telling_sessions(
                     return
             if lines := forgetting.lines_with_secrets(info.id, roles):
                 yield info.id, lines
-    finally:
-        memory.close()
 
 
 def telling_findings(root: Path, settings: EpisodeSettings) -> list[Finding]:
@@ -297,9 +264,6 @@ def telling_findings(root: Path, settings: EpisodeSettings) -> list[Finding]:
         return []  # what cannot be read is a finding of its own
 
 
-_LOOKED_AT: Final = 4 * 1024 * 1024
-
-
 def tidy(plans: Iterable[Tidying], settings: EpisodeSettings) -> None:
     """Carry out what was planned; what somebody else did meanwhile is done.
 
@@ -307,33 +271,21 @@ def tidy(plans: Iterable[Tidying], settings: EpisodeSettings) -> None:
         StoreError: If a session could not be ended.
         OSError: If a file could not be removed.
     """
-    for each in plans:
-        memory = EpisodicMemory(each.root, settings)
-        failed = memory.close_orphans().failed if each.open else {}
-        memory.close()
-        if failed:
-            session, reason = next(iter(failed.items()))
-            raise StoreError(f"{session} could not be ended: {reason}")
-        for path, _ in each.told:
-            path.unlink(missing_ok=True)
-        _hide(each, settings)
+    for plan in plans:
+        with closing(EpisodicMemory(plan.root, settings)) as memory:
+            failed = memory.close_orphans().failed if plan.open else {}
+            for session, reason in failed.items():
+                raise StoreError(f"{session} could not be ended: {reason}")
+            for path, _ in plan.told:
+                path.unlink(missing_ok=True)
+            for session, lines in plan.telling:
+                memory.forgetting().hide(session, [seq for seq, _ in lines])
 
 
-def _hide(plan: Tidying, settings: EpisodeSettings) -> None:
-    if not plan.telling:
-        return
-    memory = EpisodicMemory(plan.root, settings)
-    try:
-        for session, lines in plan.telling:
-            memory.forgetting().hide(session, [seq for seq, _ in lines])
-    finally:
-        memory.close()
-
-
-# Which memories were learned from a line of a transcript: a person may have to look at them.
+# ---- memories, and the lines of transcripts that they were learned from ----
 #
-# Looking takes no lock and writes nothing; what waits and what was retired counts as
-# well, as its words stand there, too. Nothing is done to a memory because of where it comes from.
+# What waits and what was retired counts as well, as its words stand there, too. Nothing is done to
+# a memory because of where it comes from.
 
 # A line so long is not said twice by chance; of more than so many, some tell enough.
 _LINE: Final = 24
@@ -390,15 +342,15 @@ def remaining(root: Path, session: str, said: Iterable[str]) -> list[str]:
     wanted = [*sorted(line for line in lines if len(line) >= _LINE)[:_MOST_LINES], f"{session}#"]
     wanted += [json.dumps(line)[1:-1] for line in wanted]
     disk = Disk()
-    files = [root / "history.jsonl"]
+    names = ["history.jsonl"]
     for folder in ("working", "gists"):
-        names = disk.files(root / folder)
-        files += [root / folder / name for name in names if not name.startswith(f"{session}.")]
+        others = (name for name in disk.files(root / folder) if not name.startswith(f"{session}."))
+        names += [f"{folder}/{name}" for name in others]
     found = []
-    for path in files:
-        text = " ".join((disk.load(path) or b"").decode("utf-8", "replace").split())
+    for name in names:
+        text = " ".join((disk.load(root / name) or b"").decode("utf-8", "replace").split())
         if any(line in text for line in wanted):
-            found.append(path.relative_to(root).as_posix())
+            found.append(name)
     return found
 
 
@@ -440,28 +392,18 @@ def inspect_origins(root: Path, scope: Scope) -> list[Finding]:
     found, gone = [], dict[str, list[Sourced]]()
     try:
         for each in learned(root, scope) if here else ():
-            if each.origin.session in here:
-                code = _lost(sessions, each.origin)
-                place = (each.file, each.line)
-                found += [find(place, code, origin=each.origin)] if code else []
-            elif scope == "project":
-                gone.setdefault(each.file, []).append(each)
+            if each.origin.session not in here:
+                if scope == "project":
+                    gone.setdefault(each.file, []).append(each)
+                continue
+            with suppress(SessionNotFoundError):  # removed this moment
+                episode = sessions.episode(*each.origin)
+                if episode is None or REDACTED in episode.more:
+                    code = "source-gone" if episode is None else "source-redacted"
+                    found.append(find((each.file, each.line), code, origin=each.origin))
     except (OSError, StoreError):
         return found  # which is told of the file itself
     for file, several in gone.items():
-        first = several[0]
-        found.append(
-            find((file, first.line), "session-gone", count=len(several), origin=first.origin)
-        )
+        place, origin = (file, several[0].line), several[0].origin
+        found.append(find(place, "session-gone", count=len(several), origin=origin))
     return found
-
-
-def _lost(sessions: Sessions, origin: Pointer) -> str:
-    """Return what became of a line of a session that is there, or ``""`` if it is whole."""
-    try:
-        episode = sessions.episode(*origin)
-    except SessionNotFoundError:
-        return ""  # removed this moment
-    if episode is None:
-        return "source-gone"
-    return "source-redacted" if REDACTED in episode.more else ""

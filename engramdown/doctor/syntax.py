@@ -18,7 +18,7 @@ from engramdown.engram import BASES, CONFIDENCES, KINDS, RULE_KINDS, SCOPES, SOU
 from engramdown.hippocampus.placement import is_memory, split_task
 from engramdown.kinds import ARCHIVE, PENDING, RULES, SOUL
 from engramdown.language.characters import hidden_characters, is_utf16
-from engramdown.markdown.blocks import Block, front_matter_end
+from engramdown.markdown.blocks import front_matter_end
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import Metadata, trailing_span
 from engramdown.secrets.redaction import find_secrets
@@ -95,14 +95,15 @@ def damage(sheet: Sheet) -> list[Finding]:
     """
     if is_utf16(sheet.text):
         return [sheet.find(1, "utf-16")]
-    found = [*_unreadable(sheet), *_conflicts(sheet), *_hidden(sheet)]
-    found += [*_line_ends(sheet), *_secrets(sheet)]
+    found = [*_unreadable(sheet), *_conflicts(sheet), *_characters(sheet)]
     if sheet.file != SOUL:
         found += _structure(sheet)
     if sheet.file == RULES:
         found += [*_headings(sheet), *_glued_headings(sheet)]
-    if sheet.file == PENDING:
-        found += _ticks(sheet)
+    for placed in sheet.memories() if sheet.file == PENDING else ():
+        box = _BOX.match(placed.block.text)
+        if box is not None and not split_task(placed.block.text)[0]:
+            found.append(sheet.find(placed.line, "unknown-tick", box=box[0]))
     return found
 
 
@@ -118,7 +119,10 @@ def comments(raw: str) -> Iterator[tuple[int, int]]:
         done = at
         if 0 <= end < at + 4:
             end = raw.find("-->", at + 4)
-        if _is_escaped(raw, at) or ticks % 2:
+        slashes = at
+        while slashes and raw[slashes - 1] == "\\":
+            slashes -= 1
+        if (at - slashes) % 2 or ticks % 2:
             at = raw.find("<!--", at + 4)
             continue
         yield at, end + 3 if end >= 0 else -1
@@ -129,9 +133,7 @@ def comments(raw: str) -> Iterator[tuple[int, int]]:
 
 
 def _unreadable(sheet: Sheet) -> Iterator[Finding]:
-    if sheet.text.isascii():
-        return
-    for number, line in enumerate(sheet.text.split("\n"), 1):
+    for number, line in enumerate([] if sheet.text.isascii() else sheet.text.split("\n"), 1):
         found = _FOREIGN.findall(line)
         if found:
             shown = " ".join(f"0x{ord(char) - 0xDC00:02X}" for char in found[:_SHOWN_BYTES])
@@ -140,30 +142,23 @@ def _unreadable(sheet: Sheet) -> Iterator[Finding]:
             yield sheet.find(number, "unreadable-bytes", count=count, bytes=shown + more)
 
 
-def _hidden(sheet: Sheet) -> Iterator[Finding]:
-    found = [
+def _characters(sheet: Sheet) -> Iterator[Finding]:
+    """Find what is not seen, what ends a line for others, and secrets."""
+    text = sheet.text
+    hidden = [
         (at, name)
-        for at, name in hidden_characters(sheet.text)
-        if not _FOREIGN.match(sheet.text[at]) and not (at == 0 and sheet.text[0] == _BOM)
+        for at, name in hidden_characters(text)
+        if not _FOREIGN.match(text[at]) and not (at == 0 and text[0] == _BOM)
     ]
-    for line, names in _by_line(sheet.text, found):
+    for line, names in _by_line(text, hidden):
         counts = Counter(names).items()
-        shown = ", ".join(
-            f"{name} ({count} times)" if count > 1 else name for name, count in counts
-        )
-        yield sheet.find(line, "hidden-character", names=shown)
-
-
-def _line_ends(sheet: Sheet) -> Iterator[Finding]:
-    found = [(match.start(), match[0]) for match in _LINE_ENDS.finditer(sheet.text)]
-    for line, chars in _by_line(sheet.text, found):
-        names = ", ".join(_LINE_END_NAMES[char] for char in dict.fromkeys(chars))
-        yield sheet.find(line, "foreign-line-end", names=names)
-
-
-def _secrets(sheet: Sheet) -> Iterator[Finding]:
-    found = [(secret.start, secret.kind) for secret in find_secrets(sheet.text)]
-    for line, kinds in _by_line(sheet.text, found):
+        shown = [f"{name} ({count} times)" if count > 1 else name for name, count in counts]
+        yield sheet.find(line, "hidden-character", names=", ".join(shown))
+    ends = [(match.start(), _LINE_END_NAMES[match[0]]) for match in _LINE_ENDS.finditer(text)]
+    for line, names in _by_line(text, ends):
+        yield sheet.find(line, "foreign-line-end", names=", ".join(dict.fromkeys(names)))
+    secrets = [(secret.start, secret.kind) for secret in find_secrets(text)]
+    for line, kinds in _by_line(text, secrets):
         yield sheet.find(line, "secret", kinds=", ".join(dict.fromkeys(kinds)))
 
 
@@ -206,14 +201,10 @@ def _structure(sheet: Sheet) -> Iterator[Finding]:
         if block.shape == "prose":
             yield from _Prose(sheet, block.raw.split("\n"), line).findings()
         elif block.shape != "heading":
-            yield from _open_comments(sheet, block.raw, line)
+            for at, end in comments(block.raw):
+                if end < 0:
+                    yield sheet.find(line + block.raw.count("\n", 0, at), "unclosed-comment")
         line += block.raw.count("\n")
-
-
-def _open_comments(sheet: Sheet, raw: str, line: int) -> Iterator[Finding]:
-    for at, end in comments(raw):
-        if end < 0:
-            yield sheet.find(line + raw.count("\n", 0, at), "unclosed-comment")
 
 
 class _Prose:
@@ -233,8 +224,14 @@ class _Prose:
     def findings(self) -> Iterator[Finding]:
         at, items = 0, 0
         if self.first == 1:
-            yield from self._front_matter()
-            at = front_matter_end(self._page)
+            # A mark may stand in front of the first line.
+            page = [self.lines[0].removeprefix(_BOM), *self.lines[1:]]
+            closes = any(line.rstrip(_BLANK) in ("---", "...") for line in page[1:])
+            second = self.sheet.text.split("\n", 2)[1:2]
+            opens = page[0].rstrip(_BLANK) == "---" and any(map(_KEY_LINE.match, second))
+            if opens and not closes:
+                yield self.sheet.find(1, "unclosed-front-matter")
+            at = front_matter_end(page)
         while at < len(self.lines):
             line = self.lines[at]
             indented = _INDENTED.match(line) is not None
@@ -273,36 +270,22 @@ class _Prose:
             at += 1
         return at
 
-    @property
-    def _page(self) -> list[str]:
-        """The lines without the mark that may stand in front of them."""
-        return [self.lines[0].removeprefix(_BOM), *self.lines[1:]]
-
-    def _front_matter(self) -> Iterator[Finding]:
-        lines = self.sheet.text.split("\n")
-        opens = self._page[0].rstrip(_BLANK) == "---"
-        closes = any(line.rstrip(_BLANK) in ("---", "...") for line in self.lines[1:])
-        if opens and not closes and len(lines) > 1 and _KEY_LINE.match(lines[1]):
-            yield self.sheet.find(1, "unclosed-front-matter")
-
     def _block_end(self, at: int) -> int | None:
         """Return the last line of what begins at ``at``, or ``None`` if it stays open."""
         line = self.lines[at]
-        fence = _FENCE.match(line)
-        if fence is not None:
-            return self._fence_end(at, fence[0])
-        if not line.startswith("<!--") or _balance(line) <= 0:
-            return at
-        return self._comment_end(at)
-
-    def _fence_end(self, at: int, fence: str) -> int | None:
-        if len(fence) >= self.open_fences.get(fence[0], len(fence) + 1):
+        found = _FENCE.match(line)
+        if found is None:
+            is_open = line.startswith("<!--") and _balance(line) > 0
+            return self._comment_end(at) if is_open else at
+        fence, kind = found[0], found[0][0]
+        if len(fence) >= self.open_fences.get(kind, len(fence) + 1):
             return None  # a shorter one above found nothing either
-        lines = range(at + 1, len(self.lines))
-        end = next((to for to in lines if self._closes(to, fence)), None)
-        if end is None:
-            self.open_fences[fence[0]] = len(fence)
-        return end
+        for to in range(at + 1, len(self.lines)):
+            bare = self.lines[to].rstrip(_BLANK)
+            if len(bare) >= len(fence) and not bare.strip(kind):
+                return to
+        self.open_fences[kind] = len(fence)
+        return None
 
     def _comment_end(self, at: int) -> int | None:
         """Return where the comments that open at ``at`` have closed, counted as if they nested."""
@@ -317,23 +300,12 @@ class _Prose:
         self.open_comment = closing is None
         return closing
 
-    def _closes(self, at: int, fence: str) -> bool:
-        bare = self.lines[at].rstrip(_BLANK)
-        return len(bare) >= len(fence) and not bare.strip(fence[0])
-
 
 def _balance(line: str) -> int:
     return line.count("<!--") - line.count("\\<!--") - line.count("-->")
 
 
-def _is_escaped(text: str, at: int) -> bool:
-    start = at
-    while start and text[start - 1] == "\\":
-        start -= 1
-    return (at - start) % 2 == 1
-
-
-# ---- headings and ticks ----
+# ---- headings ----
 
 
 def _headings(sheet: Sheet) -> Iterator[Finding]:
@@ -371,26 +343,15 @@ def _near_kind(title: str) -> str:
 def _glued_headings(sheet: Sheet) -> Iterator[Finding]:
     """Find ``##Always``: without a space it is no heading."""
     for placed in sheet.document.placed():
-        if placed.block.shape == "paragraph":
-            for offset, line in enumerate(placed.block.raw.split("\n")):
-                match = _GLUED_HEADING.match(line)
-                if match and match[1].casefold() in RULE_KINDS:
-                    kind = match[1].capitalize()
-                    yield sheet.find(
-                        placed.line + offset, "near-heading", title=match[0], kind=kind
-                    )
+        raw = placed.block.raw if placed.block.shape == "paragraph" else ""
+        for number, line in enumerate(raw.split("\n"), placed.line):
+            match = _GLUED_HEADING.match(line)
+            if match and match[1].casefold() in RULE_KINDS:
+                kind = match[1].capitalize()
+                yield sheet.find(number, "near-heading", title=match[0], kind=kind)
 
 
-def _ticks(sheet: Sheet) -> Iterator[Finding]:
-    for placed in sheet.memories():
-        box = _BOX.match(placed.block.text)
-        if box is not None and not split_task(placed.block.text)[0]:
-            yield sheet.find(placed.line, "unknown-tick", box=box[0])
-
-
-# What is wrong with the metadata of an entry, and what it most likely should be.
-#
-# Pure; only keys of ours are judged; a correction never says more than what was there.
+# ---- metadata: only keys of ours are judged, and a correction never says more than what was there
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "confidence": CONFIDENCES,
@@ -417,21 +378,31 @@ def metadata_findings(sheet: Sheet, placed: Placed, *, ours: bool) -> Iterator[F
         placed: The entry.
         ours: Whether we wrote it, so that ``--fix`` may mend it.
     """
-    yield from _stray(sheet, placed)
-    last = placed.line + placed.block.raw.rstrip(_BLANK).count("\n")
+    raw = placed.block.raw
+    body = raw.rstrip(_BLANK)
+    for at, end in comments(raw):
+        # Something was written behind metadata, which lost its place.
+        stray = Metadata.parse(raw[at + 4 : end - 3]) if 0 < end < len(body) else None
+        if stray is not None and _OUR_ID.fullmatch(stray.get("id")):
+            yield sheet.find(placed.line + raw.count("\n", 0, at), "metadata-not-last")
+    last = placed.line + body.count("\n")
     meta = placed.block.meta
     if meta is None:
-        if _is_nearly(placed.block):
+        # A comment at the end that is no metadata but for a slip of the pen.
+        span = trailing_span(body)
+        found = _NEARLY.findall(body[span[0] + 4 : -3]) if span is not None else []
+        if any(_speaks(key, value) for key, value in found):
             yield sheet.find(last, "near-metadata")
         return
     keys = [key for key, _ in meta.fields]
     for key in dict.fromkeys(keys):
         value = meta.get(key)
         if not _is_valid(key, value):
-            fields = {"key": key, "value": value, "allowed": _allowed(key)}
-            yield sheet.find(
-                last, "metadata-value", fixable=ours and _is_mendable(key, value), **fields
-            )
+            mends = ours and _is_mendable(key, value)
+            allowed = "an id" if key == "id" else "a date like 2026-02-27"
+            allowed = f"one of {', '.join(_CHOICES[key])}" if key in _CHOICES else allowed
+            fields = {"key": key, "value": value, "allowed": allowed}
+            yield sheet.find(last, "metadata-value", fixable=mends, **fields)
         if keys.count(key) > 1:
             yield sheet.find(last, "metadata-twice", fixable=ours, key=key)
 
@@ -445,9 +416,8 @@ def corrected(meta: Metadata) -> Metadata:
     firsts: dict[str, str] = {}
     for key, value in meta.fields:
         firsts.setdefault(key, value)
-    values = {
-        key: _nearest(key, meta.get(key)) for key in firsts if _is_mendable(key, meta.get(key))
-    }
+    wrong = {key: value for key, value in meta.values().items() if _is_mendable(key, value)}
+    values = {key: _nearest(key, value) for key, value in wrong.items()}
     return Metadata(tuple(firsts.items())).update(values)
 
 
@@ -459,25 +429,6 @@ def day(value: str) -> date | None:
         return date.fromisoformat(value)
     except ValueError:
         return None
-
-
-def _stray(sheet: Sheet, placed: Placed) -> Iterator[Finding]:
-    """Find metadata that lost its place because something was written behind it."""
-    raw = placed.block.raw
-    size = len(raw.rstrip(_BLANK))
-    for at, end in comments(raw):
-        meta = Metadata.parse(raw[at + 4 : end - 3]) if 0 < end < size else None
-        if meta is not None and _OUR_ID.fullmatch(meta.get("id")):
-            yield sheet.find(placed.line + raw.count("\n", 0, at), "metadata-not-last")
-
-
-def _is_nearly(block: Block) -> bool:
-    """Whether the entry ends with a comment that is no metadata but for a slip of the pen."""
-    body = block.raw.rstrip(_BLANK)
-    span = trailing_span(body)
-    if span is None:
-        return False
-    return any(_speaks(key, value) for key, value in _NEARLY.findall(body[span[0] + 4 : -3]))
 
 
 def _speaks(key: str, value: str) -> bool:
@@ -493,12 +444,6 @@ def _is_valid(key: str, value: str) -> bool:
     if key in _DAYS:
         return day(value) is not None
     return key != "id" or _ID.fullmatch(value) is not None
-
-
-def _allowed(key: str) -> str:
-    if key in _CHOICES:
-        return f"one of {', '.join(_CHOICES[key])}"
-    return "an id" if key == "id" else "a date like 2026-02-27"
 
 
 def _is_mendable(key: str, value: str) -> bool:

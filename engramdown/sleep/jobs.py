@@ -1,7 +1,8 @@
 """The jobs that learn from a session: facts about the user, and lessons from mistakes.
 
-Nothing here bypasses the gate, and no lock is held while a model thinks. Without a model the same
-jobs find less. What somebody other than the user said is not a fact about the user.
+A job writes nothing. Nothing here bypasses the gate, and no lock is held while a model thinks.
+Without a model the same jobs find less. What somebody other than the user said is not a fact about
+the user.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from engramdown.consolidation import error_lessons, replay
+from engramdown.consolidation import error_lessons
 from engramdown.consolidation.actions import Cell, by_turn, cells_of
 from engramdown.consolidation.facts import Message, facts_of_model, facts_without_model, messages_of
 from engramdown.consolidation.replay import (
     Learned,
+    lessons_of_turn,
     replay_and_extract,
     replay_without_model,
     should_replay,
+    surprises,
 )
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UnusableAnswerError
@@ -30,6 +33,29 @@ SHOWN: Final = 40
 """So many messages of the user a model is shown at once."""
 
 
+class Told(NamedTuple):
+    """What a job is given.
+
+    Attributes:
+        session: The id of the session.
+        lines: Its lines that are new to the job and that nobody took out, in order.
+        parent: The session that it was begun from, or ``""``.
+    """
+
+    session: str
+    lines: tuple[Episode, ...]
+    parent: str = ""
+
+    def by_one_user(self) -> bool:
+        """Whether whoever speaks as the user in it is the user."""
+        names = {line.name for line in self.lines if line.role == "user"}
+        return not self.parent and len(names) <= 1
+
+    def cells(self) -> list[Cell]:
+        """Return what was done in it."""
+        return cells_of(self.session, self.lines)
+
+
 class Identity:
     """Facts about the user, from what they wrote; what they state outright is found without it."""
 
@@ -40,60 +66,25 @@ class Identity:
         return messages_of(told.session, told.lines) if told.by_one_user() else []
 
     def learn(
-        self,
-        messages: Sequence[Message],
-        model: LanguageModel | None,
-        prompts: Mapping[str, str],
+        self, messages: Sequence[Message], model: LanguageModel | None, prompts: Mapping[str, str]
     ) -> Learned:
         """Return what a model finds, a number of messages at a time."""
-        if model is None:
-            return Learned()
-        found: list[Learned] = []
+        engrams: list[Engram] = []
+        refusals: list[str] = []
         useless: list[UnusableAnswerError] = []
         for at in range(0, len(messages), SHOWN):
+            if model is None:
+                break
             try:
-                found.append(facts_of_model(messages[at : at + SHOWN], model, prompts))
+                found = facts_of_model(messages[at : at + SHOWN], model, prompts)
+                engrams += found.engrams
+                refusals += found.refusals
             except UnusableAnswerError as error:
                 useless.append(error)
-        if useless and not any(each.engrams for each in found):
+        if useless and not engrams:
             raise useless[0]
         # What the others tell is not lost with one of them.
-        return _all([*found, Learned(refusals=tuple(map(str, useless)))])
-
-
-class Mistakes:
-    """How an assistant went wrong, noticed without a model."""
-
-    name: Final = "mistakes"
-    asks: Final = False
-
-    def is_due(self, told: Told) -> bool:
-        """Whether anything was done."""
-        return any(line.role in ("tool_call", "tool_result", "scratchpad") for line in told.lines)
-
-    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
-        """Return what was noticed in any turn, each thing once."""
-        del model, prompts
-        found: dict[str, Engram] = {}
-        for turn in by_turn(cells_of(told.session, told.lines)):
-            for engram in error_lessons.lessons_of_turn(turn):
-                found.setdefault(engram.text, engram)
-        return Learned(tuple(found.values()))
-
-
-class Surprises:
-    """What a model learns from calls that did not do what they said, in one call for a session."""
-
-    name: Final = "cerebellum"
-    asks: Final = True
-
-    def is_due(self, told: Told) -> bool:
-        """Whether any did not."""
-        return bool(replay.surprises(cells_of(told.session, told.lines)))
-
-    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
-        """Return what it teaches."""
-        return replay.lessons_of_turn(cells_of(told.session, told.lines), model, prompts)
+        return Learned(tuple(engrams), (*refusals, *map(str, useless)))
 
 
 def facts(
@@ -124,21 +115,6 @@ def facts(
     known = {fact_key(engram.text) or fold(engram.text) for engram in stated.engrams}
     more = tuple(engram for engram in asked.engrams if fact_key(engram.text) not in known)
     return Learned(stated.engrams + more, asked.refusals)
-
-
-def _all(found: Iterable[Learned]) -> Learned:
-    """Return what was learned several times as one."""
-    kept = list(found)
-    return Learned(
-        tuple(engram for each in kept for engram in each.engrams),
-        tuple(refusal for each in kept for refusal in each.refusals),
-    )
-
-
-# The jobs of sleep that learn from a session, behind one small interface.
-#
-# A job writes nothing; what a user is said to have stated comes only from sessions that a
-# user had, not from those that an assistant began.
 
 
 class Job(Protocol):
@@ -184,9 +160,31 @@ class Statements:
         return bool(told.lines)
 
     def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
-        """Return what it teaches."""
+        """Return what it teaches, without what a user said where another one spoke."""
         del model, prompts
-        return replay_without_model(told.session, _with_one_user(told))
+        is_one = told.by_one_user()
+        lines = tuple(line for line in told.lines if is_one or line.role != "user")
+        return replay_without_model(told.session, lines)
+
+
+class Mistakes:
+    """How an assistant went wrong, noticed without a model."""
+
+    name: Final = "mistakes"
+    asks: Final = False
+
+    def is_due(self, told: Told) -> bool:
+        """Whether anything was done."""
+        return any(line.role in ("tool_call", "tool_result", "scratchpad") for line in told.lines)
+
+    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
+        """Return what was noticed in any turn, each thing once."""
+        del model, prompts
+        found: dict[str, Engram] = {}
+        for turn in by_turn(told.cells()):
+            for engram in error_lessons.lessons_of_turn(turn):
+                found.setdefault(engram.text, engram)
+        return Learned(tuple(found.values()))
 
 
 class Replay:
@@ -197,50 +195,27 @@ class Replay:
 
     def is_due(self, told: Told) -> bool:
         """Whether it is worth a call."""
-        return should_replay(_cells(told))
+        return should_replay(told.cells())
 
     def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
         """Return what it teaches."""
-        if model is None:
-            return Learned()
-        return replay_and_extract(_cells(told), model, prompts)
+        return Learned() if model is None else replay_and_extract(told.cells(), model, prompts)
+
+
+class Surprises:
+    """What a model learns from calls that did not do what they said, in one call for a session."""
+
+    name: Final = "cerebellum"
+    asks: Final = True
+
+    def is_due(self, told: Told) -> bool:
+        """Whether any did not."""
+        return bool(surprises(told.cells()))
+
+    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
+        """Return what it teaches."""
+        return lessons_of_turn(told.cells(), model, prompts)
 
 
 JOBS: Final[tuple[Job, ...]] = (Statements(), Mistakes(), Replay(), Surprises())
 """What is learned from each session, in this order; facts about the user come of several."""
-
-
-def _cells(told: Told) -> list[Cell]:
-    return cells_of(told.session, told.lines)
-
-
-def _with_one_user(told: Told) -> tuple[Episode, ...]:
-    """Return the lines, without what a user said where another one spoke: an assistant, a group."""
-    if told.by_one_user():
-        return told.lines
-    return tuple(line for line in told.lines if line.role != "user")
-
-
-# What is new in one session, as a job of sleep is given it.
-#
-# Pure; what is said to be a user's word was said by the one user of a session, not by an
-# assistant that began it, nor by one of several people.
-
-
-class Told(NamedTuple):
-    """What a job is given.
-
-    Attributes:
-        session: The id of the session.
-        lines: Its lines that are new to the job and that nobody took out, in order.
-        parent: The session that it was begun from, or ``""``.
-    """
-
-    session: str
-    lines: tuple[Episode, ...]
-    parent: str = ""
-
-    def by_one_user(self) -> bool:
-        """Whether whoever speaks as the user in it is the user."""
-        names = {line.name for line in self.lines if line.role == "user"}
-        return not self.parent and len(names) <= 1

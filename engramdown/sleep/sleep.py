@@ -11,9 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.actions import cells_of
 from engramdown.consolidation.compaction import crowded_files
@@ -102,10 +102,14 @@ class Sleep:
         model = asking.of(COMPACTION)
         name = model.name if model is not None and use_model else ""
         self.summary = SleepSummary(model=name, dry_run=dry_run)
-        why_not = "" if model is not None else _NO_MODEL
-        not_asked = why_not if use_model else _NOT_ASKED
-        trial = _trial(scopes) if dry_run else None
-        self._night = Night(scopes, asking, self.summary, dry_run, not_asked, trial=trial)
+        not_asked = _NOT_ASKED if not use_model else "" if model is not None else _NO_MODEL
+        self._night = Night(scopes, asking, self.summary, dry_run, not_asked)
+        if dry_run:
+            # Memory in which all can be tried; there is none where a store has no files.
+            trial = scopes.reopened()
+            with suppress(StoreError):
+                trial.rehearse()
+                self._night.trial = trial
         self._disk = Disk()
         asked = [store for store in reversed(scopes.stores) if scope in (None, store.scope)]
         self._stores = [store for store in asked if store.root.is_dir()]
@@ -158,8 +162,11 @@ class Sleep:
             if not known_to_git([store.root / WORK], Disk(durable=False)):
                 steps.finish()
             for info in self._finished(place, infos):
-                self._session(steps, info, advance)
-            Facts(steps, self._night).learn(self._with_user(infos), self._stop, advance)
+                for job in JOBS:
+                    if steps.is_due(job.name, info) and not self._stop():
+                        self._step(steps, info, job)
+                        advance(1)
+            _learn_facts(steps, self._night, self._with_user(infos), self._stop, advance)
             if not self._stop():
                 SkillProposals(self._night, place, store).look(self._finished(place, infos))
         if not self._stop():
@@ -199,17 +206,6 @@ class Sleep:
         self.summary.stopped = self.summary.stopped or self._stops()
         return self.summary.stopped
 
-    # ---- sessions ----
-
-    def _session(self, steps: Steps, info: SessionInfo, advance: Callable[[int], object]) -> None:
-        for job in JOBS:
-            if not steps.is_due(job.name, info):
-                continue
-            if self._stop():
-                return
-            self._step(steps, info, job)
-            advance(1)
-
     def _step(self, steps: Steps, info: SessionInfo, job: Job) -> None:
         """Let a job learn from what is new in a session."""
         mark = steps.mark(job.name, info)
@@ -228,8 +224,6 @@ class Sleep:
         else:
             steps.keep(job.name, parts, job.learn(told, None, {}))
 
-    # ---- compaction ----
-
     def _compact(self, store: Hippocampus) -> None:
         """Compact a scope; a model is asked once about a memory, not again and again."""
         memory = self._night.memory
@@ -239,17 +233,14 @@ class Sleep:
         entries = memory.usable(store)
         report = self.summary.report(store.scope, COMPACTION)
         most = self._scopes.settings.of(store.scope).consolidation.threshold
-        asks = bool(crowded_files(entries, most))
-        asks = asks and state.done(COMPACTION).digest != _digest(entries)
+        is_new = state.done(COMPACTION).digest != _digest_of(entries)
+        asks = bool(crowded_files(entries, most)) and is_new
         why_not = self._night.why_not
         if asks and why_not:
             report.skipped, report.left, report.waits = why_not, 1, bool(self._night.not_asked)
-        model = (
-            None if why_not or self._night.dry or not asks else self._night.asking.of(COMPACTION)
-        )
-        prompts = {}
-        if model is not None:
-            prompts = prompts_for(self._scopes, COMPACTION, store.scope)
+        is_asked = asks and not why_not and not self._night.dry
+        model = self._night.asking.of(COMPACTION) if is_asked else None
+        prompts = prompts_for(self._scopes, COMPACTION, store.scope) if model is not None else {}
         prepared = compaction.prepare(store, model, prompts)
         self.summary.spent = self._night.asking.run.spent
         done = compaction.carry_out([prepared], self._scopes.mode, dry_run=self._night.dry)
@@ -258,120 +249,89 @@ class Sleep:
         report.problems += [
             each.reason for each in done if each.operation is None and each.action != "nothing"
         ]
-        if any(each.action == "failed" for each in done):
-            return
-        if model is not None:
-            state.add(Mark(COMPACTION, digest=_digest(self._scopes.usable(store))))
+        if model is not None and not any(each.action == "failed" for each in done):
+            state.add(Mark(COMPACTION, digest=_digest_of(self._scopes.usable(store))))
 
 
-def _trial(scopes: Scopes) -> Scopes | None:
-    """Return memory in which all can be tried; ``None`` where a store has no files."""
-    trial = scopes.reopened()
-    try:
-        trial.rehearse()
-    except StoreError:
-        return None
-    return trial
-
-
-def _digest(entries: Iterable[Entry]) -> str:
+def _digest_of(entries: Iterable[Entry]) -> str:
     """Return a digest of a memory; another one if a line of it changes."""
-    told = [[entry.id, entry.text, entry.file, entry.heading] for entry in entries]
+    return _digest([[entry.id, entry.text, entry.file, entry.heading] for entry in entries])
+
+
+def _digest(told: object) -> str:
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
-# Facts about the user, looked for after so many messages of theirs, in however many sessions.
-#
-# What was counted is not read again only to be counted; a model is asked once about a
-# message; sessions that run count, too, as nothing but what was said in them is read.
+# ---- facts about the user, after so many messages of theirs, in however many sessions ----
 
 _JOB: Final = Identity.name
 
 
-class _Waiting(NamedTuple):
-    """A session with messages that were not looked at; how many says ``mark.messages``."""
+def _learn_facts(
+    steps: Steps,
+    night: Night,
+    infos: Iterable[SessionInfo],
+    stops: Callable[[], bool],
+    advance: Callable[[int], object],
+) -> None:
+    """Look for facts about the user, if they have said enough since the last time.
 
-    info: SessionInfo
-    mark: Mark
+    What was counted is not read again only to be counted. A model is asked once about a message.
 
-
-class Facts:
-    """The facts about the user in the sessions of one place."""
-
-    def __init__(self, steps: Steps, night: Night) -> None:
-        """Learn in ``steps`` of a sleep."""
-        self._steps = steps
-        self._night = night
-        self._identity = Identity()
-
-    def learn(
-        self,
-        infos: Iterable[SessionInfo],
-        stops: Callable[[], bool],
-        advance: Callable[[int], object],
-    ) -> None:
-        """Look for facts, if the user has said enough since the last time.
-
-        Args:
-            infos: The sessions, in the order in which they began.
-            stops: Asked before each step.
-            advance: Told of each session that was counted.
-        """
-        waiting: list[_Waiting] = []
-        for info in infos:
-            if self._steps.is_due(_JOB, info):
-                if stops():
-                    return
-                mark = self._counted(info)
-                waiting += [_Waiting(info, mark)] if mark.messages else []
-                advance(1)
-        for batch in _batches(waiting, self._night.scopes.settings.consolidation.identity_every):
-            if self._night.why_not:
-                self._steps.skip(_JOB, *(each.mark for each in batch))
-            elif stops():
-                return
+    Args:
+        steps: The steps of a sleep.
+        night: What the sleep has and knows.
+        infos: The sessions, in the order in which they began; those that run, too, as nothing but
+            what was said in them is read.
+        stops: Asked before each step.
+        advance: Told of each session that was counted.
+    """
+    identity = Identity()
+    waiting: list[tuple[SessionInfo, Mark]] = []
+    for info in infos:
+        if not steps.is_due(_JOB, info):
+            continue
+        if stops():
+            return
+        mark = steps.mark(_JOB, info)
+        known = steps.state.seen(mark)
+        if known is None:
+            known = mark._replace(messages=len(identity.messages(steps.told(_JOB, info))))
+            if known.messages:
+                steps.wait(known)
             else:
-                self._ask(batch)
-
-    def _counted(self, info: SessionInfo) -> Mark:
-        """Return the mark of a session with the number of its messages that are new."""
-        mark = self._steps.mark(_JOB, info)
-        known = self._steps.state.seen(mark)
-        if known is not None:
-            return known
-        count = len(self._identity.messages(self._steps.told(_JOB, info)))
-        mark = mark._replace(messages=count)
-        if count:
-            self._steps.wait(mark)
+                steps.pass_over(known)
+        waiting += [(info, known)] if known.messages else []
+        advance(1)
+    for batch in _batches(waiting, night.scopes.settings.consolidation.identity_every):
+        if night.why_not:
+            steps.skip(_JOB, *(mark for _, mark in batch))
+        elif stops():
+            return
         else:
-            self._steps.pass_over(mark)
-        return mark
-
-    def _ask(self, batch: Iterable[_Waiting]) -> None:
-        read = [(each.info, self._steps.told(_JOB, each.info)) for each in batch]
-        parts = [self._steps.part(_JOB, info, told) for info, told in read]
-        messages = [said for _, told in read for said in self._identity.messages(told)]
-        self._steps.ask(_JOB, parts, partial(self._identity.learn, messages))
+            read = [(info, steps.told(_JOB, info)) for info, _ in batch]
+            parts = [steps.part(_JOB, info, told) for info, told in read]
+            messages = [said for _, told in read for said in identity.messages(told)]
+            steps.ask(_JOB, parts, partial(identity.learn, messages))
 
 
-def _batches(waiting: Iterable[_Waiting], every: int) -> Iterator[list[_Waiting]]:
+def _batches(
+    waiting: Iterable[tuple[SessionInfo, Mark]], every: int
+) -> Iterator[list[tuple[SessionInfo, Mark]]]:
     """Yield sessions with as many messages as one call shows; few that are left wait for more."""
-    batch: list[_Waiting] = []
-    for each in waiting:
-        batch.append(each)
-        if sum(it.mark.messages for it in batch) >= SHOWN:
+    batch: list[tuple[SessionInfo, Mark]] = []
+    messages = 0
+    for info, mark in waiting:
+        batch.append((info, mark))
+        messages += mark.messages
+        if messages >= SHOWN:
             yield batch
-            batch = []
-    if sum(it.mark.messages for it in batch) >= every and batch:
+            batch, messages = [], 0
+    if batch and messages >= every:
         yield batch
 
 
-# Procedures that sleep notices, and proposes as skills.
-#
-# Nothing is written but lines of ``pending.md``, and never without a person after that;
-# what was proposed once is not proposed again, whatever became of it; a model is asked about a few
-# at most, within the limits of every job, and where it fails what was done is proposed as it was
-# done.
+# ---- procedures that sleep notices, and proposes as skills ----
 
 MOST: Final = 2
 """So many skills one sleep proposes."""
@@ -381,15 +341,12 @@ _WHY_ASKED: Final = "you asked for it to be kept"
 _WHY_REPEATED: Final = "the same was done in {count} sessions"
 
 
-class _Read(NamedTuple):
-    """What one session tells."""
-
-    steps: list[Step]
-    asked: list[Procedure]
-
-
 class SkillProposals:
-    """The skills that one sleep proposes in one place."""
+    """The skills that one sleep proposes in one place.
+
+    Nothing is written but lines of ``pending.md``, and never without a person after that. What was
+    proposed once is not proposed again, whatever became of it.
+    """
 
     def __init__(self, night: Night, place: Place, store: Hippocampus) -> None:
         """Look at the sessions of ``place``, and propose in ``store``."""
@@ -405,27 +362,24 @@ class SkillProposals:
             StoreError: If it could not be written.
         """
         infos = [*infos][-_SESSIONS:]
-        digest = _digest_skills(infos)
+        digest = _digest([[info.id, info.started, info.lines] for info in infos])
         if not infos or self._place.state.done(JOB).digest == digest:
             return
-        read = {info.id: self._read(info) for info in infos}
-        found = [procedure for each in read.values() for procedure in each.asked]
-        found += repeated({session: each.steps for session, each in read.items()})
-        new = [*self._new(found)][:MOST]
-        for procedure in new:
+        done: dict[str, list[Step]] = {}
+        found: list[Procedure] = []
+        for info in infos:
+            with suppress(SessionNotFoundError):  # It was forgotten meanwhile.
+                episodes = self._place.sessions.read(info.id).episodes
+                lines = tuple(without_repeats(line) for line in visible(episodes))
+                cells = cells_of(info.id, lines)
+                done[info.id] = steps_of(cells)
+                if Told(info.id, lines, info.parent).by_one_user():
+                    found += asked_for(info.id, lines, cells)
+        found += repeated(done)
+        for procedure in [*self._new(found)][:MOST]:
             self._propose(procedure)
         if not self._night.dry:
             self._place.state.add(Mark(JOB, digest=digest))
-
-    def _read(self, info: SessionInfo) -> _Read:
-        try:
-            episodes = self._place.sessions.read(info.id).episodes
-        except SessionNotFoundError:
-            return _Read([], [])  # It was forgotten meanwhile.
-        lines = tuple(without_repeats(line) for line in visible(episodes))
-        cells = cells_of(info.id, lines)
-        by_user = Told(info.id, lines, info.parent).by_one_user()
-        return _Read(steps_of(cells), asked_for(info.id, lines, cells) if by_user else [])
 
     def _new(self, found: Sequence[Procedure]) -> Iterator[Procedure]:
         """Yield what was not proposed before; unless somebody asks for it, nor nearly so."""
@@ -448,61 +402,46 @@ class SkillProposals:
             except (InvalidSkillError, SkillRefusedError) as error:
                 report.problems.append(str(error))
             else:
-                waiting = item if self._night.dry else self._waiting(item)
-                found = "" if self._night.dry else waiting.id
-                receipt = Receipt(waiting.engram, "queued", item.hold, found, self._queue.file)
+                found, hold = "", item.hold
+                if not self._night.dry:
+                    # A step of this sleep that can be undone.
+                    with step_group(Act("sleep", "consolidation", f"{JOB}, {item.of}")):
+                        item = self._queue.add([item])[0]
+                    found = item.id
+                receipt = Receipt(item.engram, "queued", hold, found, self._queue.file)
                 report.receipts.append(receipt)
         report.steps += 1
         if not self._night.dry:
             self._place.state.add(Mark(JOB, session=procedure.digest, seq=1))
 
-    def _waiting(self, item: Pending) -> Pending:
-        """Let a proposal wait, as a step of this sleep that can be undone."""
-        with step_group(Act("sleep", "consolidation", f"{JOB}, {item.of}")):
-            return self._queue.add([item])[0]
-
     def _worded(self, procedure: Procedure) -> Wording | None:
         """Return a procedure in words; ``None`` if a model says that it is not worth keeping."""
+        night = self._night
         plain = Wording(procedure.name, procedure.description, procedure.body)
-        if self._night.why_not or self._night.dry:
-            return plain
-        model = self._night.asking.of(JOB)
+        model = None if night.why_not or night.dry else night.asking.of(JOB)
         if model is None:
             return plain
-        report = self._night.summary.report(self._store.scope, JOB)
         try:
-            prompts = prompts_for(self._night.scopes, JOB, self._store.scope)
+            prompts = prompts_for(night.scopes, JOB, self._store.scope)
             return write_down(procedure, model, prompts)
         except ModelError as error:
-            report.problems.append(str(error))
+            night.summary.report(self._store.scope, JOB).problems.append(str(error))
             return plain
         finally:
-            self._night.summary.spent = self._night.asking.run.spent
+            night.summary.spent = night.asking.run.spent
 
     def _item(self, procedure: Procedure, wording: Wording) -> Pending:
-        """Return what waits for a person.
+        """Return what waits for a person, under a label that no skill has.
 
         Raises:
             InvalidSkillError: If no skill can be made of it.
         """
-        label = check_label(self._free(label_of(wording.label) or label_of(procedure.name)))
-        draft = SkillDraft(label, check_description(wording.description), wording.body)
-        why = _WHY_ASKED if procedure.asked else _WHY_REPEATED.format(count=procedure.sessions)
-        return skill_question(
-            draft,
-            self._store.scope,
-            of=procedure.digest,
-            origin=pointers(*procedure.pointers),
-            why=why,
-        )
-
-    def _free(self, label: str) -> str:
-        """Return a label that no skill has."""
+        label = label_of(wording.label) or label_of(procedure.name)
         known = {each.skill.label for each in Skillbook(self._night.scopes).all.known()}
         numbered = (f"{label[:60]}-{number}" for number in range(2, len(known) + 3))
-        return next(each for each in (label, *numbered) if each not in known)
-
-
-def _digest_skills(infos: Sequence[SessionInfo]) -> str:
-    told = [[info.id, info.started, info.lines] for info in infos]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        free = check_label(next(each for each in (label, *numbered) if each not in known))
+        draft = SkillDraft(free, check_description(wording.description), wording.body)
+        why = _WHY_ASKED if procedure.asked else _WHY_REPEATED.format(count=procedure.sessions)
+        origin = pointers(*procedure.pointers)
+        scope = self._store.scope
+        return skill_question(draft, scope, of=procedure.digest, origin=origin, why=why)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from pathlib import Path
+from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.errors import StoreError
@@ -25,7 +25,7 @@ from engramdown.hippocampus.snapshot import has_aliases
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.hippocampus.watch import Watch
 from engramdown.kinds import ARCHIVE, ASIDE, PENDING
-from engramdown.markdown.document import Placed, parse
+from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
 from engramdown.recall.index_file import FILE
 from engramdown.secrets.redaction import redact
@@ -146,11 +146,11 @@ class _Scope:
         yield from found
 
     def _found(self, now: float) -> Iterator[News]:
-        store = self._store
+        store, history = self._store, self._store.files.history
         self._next = 0.0
         if self._last is None:
-            store.files.history.refresh()
-            self._last = store.files.history.last
+            history.refresh()
+            self._last = history.last
         if not store.memory.is_dir():
             # No event tells that it is back, if it comes back between two looks at the folders.
             self.trouble = f"{store.memory}: is gone; it is waited for" if self._is_there else ""
@@ -173,39 +173,33 @@ class _Scope:
         store.notice()
         troubles: list[str] = []
         self._waiting.apply_ticks(troubles.append, self.scope, remind=troubles.append)
-        yield from self._told()
+        yield from self._placed(news_of(history.steps_after(self._last), self.scope))
+        self._last = history.last
         self.trouble = "; ".join(troubles)
         self._due = False
 
-    def _told(self) -> Iterator[News]:
-        """Yield what the steps did that the journal has since it was last asked."""
-        files = self._store.files
-        steps = files.history.steps_after(self._last or "")
-        news = list(news_of(steps, self.scope))
+    def _placed(self, news: Iterable[News]) -> Iterator[News]:
+        """Yield news with the lines where they stand now, each thing once."""
+        files, found = self._store.files, list(news)
         wanted: dict[str, set[str]] = {}
-        for item in news:
+        for item in found:
             wanted.setdefault(item.file, set()).add(item.id)
-        placed = {
-            (file, found): placed
-            for file, ids in wanted.items()
-            for found, placed in find_lines(files.document(file), ids).items()
-        }
-        told = (_placed(item, placed.get((item.file, item.id))) for item in news)
+        lines = {file: find_lines(files.document(file), ids) for file, ids in wanted.items()}
         spelled = {name: files.place(name).name for name in wanted if has_aliases(name)}
-        for item in dict.fromkeys(told):
+        told: dict[News, None] = {}
+        for item in found:
+            placed = lines[item.file].get(item.id)
+            if placed is None:
+                told[item] = None
+            elif item.file == PENDING:
+                told[item._replace(line=placed.line)] = None
+            elif is_memory(item.file, placed):
+                kind = as_entry(item.file, "project", placed).kind
+                told[item._replace(line=placed.line, kind=kind)] = None
+            else:  # A paragraph that is no memory.
+                told[edited(item)] = None
+        for item in told:
             yield item._replace(file=spelled.get(item.file, item.file))
-        self._last = files.history.last
-
-
-def _placed(item: News, placed: Placed | None) -> News:
-    """Return ``item`` with its line; of a paragraph that is no memory, that the file was edited."""
-    if placed is None:
-        return item
-    if item.file == PENDING:
-        return item._replace(line=placed.line)
-    if is_memory(item.file, placed):
-        return item._replace(line=placed.line, kind=as_entry(item.file, "project", placed).kind)
-    return edited(item)
 
 
 class _Index:
@@ -225,16 +219,11 @@ class _Index:
             return
         folder = self._memory.folder
         cache = folder.parent / transcripts.CACHE
-        if self._has_changed(folder, cache) and (cache / FILE).exists():
-            self._memory.keep_up()
-            self._next = now + _SHARE * (time.monotonic() - now)
-
-    def _has_changed(self, folder: Path, cache: Path) -> bool:
-        """Whether a transcript came or went, or one that is being written has grown."""
+        # A transcript came or went, or one that is being written has grown.
         self._named, names = transcripts.touched(cache, self._named)
-        moment, before = transcripts.moment_of(folder), self._moment
         changed = transcripts.changed(folder, self._running)
-        if moment != before:
+        before, self._moment = self._moment, transcripts.moment_of(folder)
+        if self._moment != before:
             names += transcripts.listing(folder)
         if names or changed:
             looks = {
@@ -242,8 +231,9 @@ class _Index:
             }
             found = [(seen.changed, name, seen) for name, seen in looks.items() if seen]
             self._running = {name: seen for _, name, seen in sorted(found)[-_MANY:]}
-        self._moment = moment
-        return bool(changed) or moment != before
+        if (changed or self._moment != before) and (cache / FILE).exists():
+            self._memory.keep_up()
+            self._next = now + _SHARE * (time.monotonic() - now)
 
     def close(self) -> None:
         """Let go of the index."""
@@ -251,26 +241,14 @@ class _Index:
             self._memory.close()
 
 
-# What the steps of a journal mean to a person who watches: what was learned, changed, forgotten.
+# ---- what the steps of a journal mean to a person who watches ----
 #
-# Pure; what several steps did to one memory in a row is told once, and what they undid
-# among themselves not at all; secrets are redacted; whatever a person saved is told somehow.
+# What several steps did to one memory in a row is told once, and what they undid among themselves
+# not at all; secrets are redacted; whatever a person saved is told somehow.
 
-Deed = Literal[
-    "learned",
-    "changed",
-    "moved",
-    "forgot",
-    "restored",
-    "approved",
-    "declined",
-    "asked",
-    "edited",
-    "watching",
-    "trouble",
-    "mended",
-    "remark",
-]
+_OfMemory = Literal["learned", "changed", "moved", "forgot", "restored", "edited"]
+_OfProposal = Literal["asked", "approved", "declined"]
+Deed = _OfMemory | _OfProposal | Literal["watching", "trouble", "mended", "remark"]
 _HAND: Final = frozenset({"edit", "found", "checkout", "meanwhile", "late"})
 _BACK: Final = frozenset({"restore", "undo"})
 _PAIRS: Final = 2_500
@@ -336,9 +314,23 @@ _Nets = dict[_Key, _Net]
 
 def news_of(steps: Iterable[Step], scope: str) -> Iterator[News]:
     """Yield what ``steps``, the oldest first, did to the memory of a scope; lines are all 0."""
-    for group in _groups(steps):
+    groups: list[list[Step]] = []
+    for step in steps:
+        # Hand edits belong together with what follows from them.
+        goes_on = groups and groups[-1][-1].op in _HAND
+        if goes_on and (step.op in _HAND or step.op == "notice"):
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+    for group in groups:
         nets = _nets(group)
-        for item in (*_told(group[0].op, nets), *_edited(group, nets)):
+        memories = {key: net for key, net in nets.items() if key[0] not in ASIDE}
+        proposals = {key: net for key, net in nets.items() if key[0] == PENDING}
+        if group[0].op == "accept":
+            told = _accepted(memories, proposals)
+        else:
+            told = chain(_memories(memories), _proposals(proposals))
+        for item in chain(told, _edited(group, nets)):
             yield item._replace(scope=scope)
 
 
@@ -347,30 +339,43 @@ def edited(item: News) -> News:
     return item._replace(what="edited", text="", before="", line=0, id="", comments="")
 
 
-def _groups(steps: Iterable[Step]) -> Iterator[list[Step]]:
-    """Yield steps that belong together: hand edits with what follows from them, or one step."""
-    group: list[Step] = []
-    for step in steps:
-        if group and not _goes_on(group[-1], step):
-            yield group
-            group = []
-        group.append(step)
-    if group:
-        yield group
+def _nets(group: Sequence[Step]) -> _Nets:
+    """Return what ``group`` did to each entry, by file and id."""
+    found: _Nets = {}
+    for step in group:
+        changes: Iterable[Change] = [change for change in step.changes if not change.erased]
+        if step.op == "found":  # Of files that it brought, their entries.
+            changes = [
+                Change(entry_id(placed), part.file, None, placed.block.raw)
+                for part in step.parts
+                for placed in placement.raw_entries(part.file, parse(part.new))
+            ]
+        for change in changes:
+            key = (change.file, change.id)
+            _, old, gone = _parts_of(change.before)
+            before = found[key].before if key in found else old
+            first = found[key].step if key in found else step
+            tick, after, comments = _parts_of(change.after)
+            beside = comments if after else gone
+            found[key] = _Net(first, before, after, bool(tick.strip()), beside)
+    # Lines without an id that were changed are so, not gone and new.
+    hand = {key: net for key, net in found.items() if is_address(key[1])}
+    lost = {(key[0], net.before): key for key, net in hand.items() if not net.after}
+    come = {key: net for key, net in hand.items() if not net.before}
+    for key, net in come.items() if len(lost) * len(come) <= _PAIRS else ():
+        here = [text for file, text in lost if file == key[0]]
+        for before in get_close_matches(net.after, here, n=1):
+            del found[lost.pop((key[0], before))]
+            found[key] = net._replace(before=before)
+    return found
 
 
-def _goes_on(last: Step, step: Step) -> bool:
-    return last.op in _HAND and (step.op in _HAND or step.op == "notice")
-
-
-def _told(op: str, nets: _Nets) -> Iterator[News]:
-    memories = {key: net for key, net in nets.items() if key[0] not in ASIDE}
-    proposals = {key: net for key, net in nets.items() if key[0] == PENDING}
-    if op == "accept":
-        yield from _accepted(memories, proposals)
-    else:
-        yield from _memories(memories)
-        yield from _proposals(proposals)
+def _parts_of(raw: str | None) -> tuple[str, str, str]:
+    """Return the tick and the text of an entry, and the comments inside it; of none ``""``."""
+    placed = parse(raw or "").placed()
+    if not placed:
+        return "", "", ""
+    return *placement.split_task(placed[0].block.text), placed[0].block.comments
 
 
 def _edited(group: Sequence[Step], nets: _Nets) -> Iterator[News]:
@@ -382,56 +387,6 @@ def _edited(group: Sequence[Step], nets: _Nets) -> Iterator[News]:
         for file in step.files if step.op in _HAND else ():
             if file not in told:
                 yield News("edited", by=_who(step), file=file, step=step.id, at=step.at)
-
-
-def _nets(group: Sequence[Step]) -> _Nets:
-    """Return what ``group`` did to each entry, by file and id."""
-    found: _Nets = {}
-    for step in group:
-        for change in _changes(step):
-            key = (change.file, change.id)
-            _, old, gone = _said(change.before)
-            before = found[key].before if key in found else old
-            first = found[key].step if key in found else step
-            tick, after, comments = _said(change.after)
-            beside = comments if after else gone
-            found[key] = _Net(first, before, after, bool(tick.strip()), beside)
-    return _reworded(found)
-
-
-def _reworded(nets: _Nets) -> _Nets:
-    """Return ``nets`` with lines without an id that were changed as such, not as gone and new."""
-    hand = {key: net for key, net in nets.items() if is_address(key[1])}
-    gone = {(key[0], net.before): key for key, net in hand.items() if not net.after}
-    come = {key: net for key, net in hand.items() if not net.before}
-    if len(gone) * len(come) > _PAIRS:
-        return nets
-    found = dict(nets)
-    for key, net in come.items():
-        here = [text for file, text in gone if file == key[0]]
-        for before in get_close_matches(net.after, here, n=1):
-            del found[gone.pop((key[0], before))]
-            found[key] = net._replace(before=before)
-    return found
-
-
-def _changes(step: Step) -> Iterable[Change]:
-    """Return the changes of a step; of files that it brought, their entries."""
-    if step.op != "found":
-        return [change for change in step.changes if not change.erased]
-    return [
-        Change(entry_id(placed), part.file, None, placed.block.raw)
-        for part in step.parts
-        for placed in placement.raw_entries(part.file, parse(part.new))
-    ]
-
-
-def _said(raw: str | None) -> tuple[str, str, str]:
-    """Return the tick and the text of an entry, and the comments inside it; of none ``""``."""
-    placed = parse(raw or "").placed()
-    if not placed:
-        return "", "", ""
-    return *placement.split_task(placed[0].block.text), placed[0].block.comments
 
 
 def _memories(nets: _Nets) -> Iterator[News]:

@@ -35,7 +35,7 @@ def test_without_transcripts_nothing_is_wrong(tmp_path: Path) -> None:
 
 def test_sessions_and_episodes_are_counted(tmp_path: Path, memory: EpisodicMemory) -> None:
     memory.log("t", "user", "b")
-    found = count_transcripts(tmp_path) + count_transcripts(tmp_path)
+    found = count_transcripts(tmp_path, tmp_path)
     assert (found.sessions, found.episodes) == (4, 6)
     assert found.size == 2 * sum(path.stat().st_size for path in memory.folder.glob("*.jsonl"))
 
