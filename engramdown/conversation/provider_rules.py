@@ -47,9 +47,7 @@ def check_openai(messages: object) -> list[str]:
                 wrong.append("its content is no text")
         elif role == "assistant":
             wrong += _openai_assistant(message)
-            calls = message.get("tool_calls")
-            known = calls if isinstance(calls, list) else []
-            waiting = [str(call.get("id")) for call in known if isinstance(call, dict)]
+            waiting = _openai_ids(message)
         elif role in ("system", "developer", "user"):
             wrong += _texts(message.get("content"))
         else:
@@ -106,26 +104,34 @@ def _openai_assistant(message: _Message) -> Iterator[str]:
     if not isinstance(calls, list) or not calls:
         yield "tool_calls is no list, or empty"
         return
-    ids = []
     for call in calls:
-        given = call if isinstance(call, dict) else {}
-        ids += [str(given.get("id"))] if given else []
-        own, function = given.get("id"), given.get("function")
-        if not isinstance(own, str) or not 0 < len(own) <= _LONGEST_ID:
-            yield f"{own!r} is no id of a call"
-        if given.get("type") != "function" or not isinstance(function, dict):
-            yield "a call is no function"
-            continue
-        if not _is_name(function.get("name")):
-            yield f"{function.get('name')!r} is no name of a function"
-        try:
-            is_object = isinstance(json.loads(function["arguments"]), dict)
-        except (ValueError, LookupError, TypeError):
-            is_object = False
-        if not is_object:
-            yield "its arguments are no JSON object"
+        yield from _openai_call(call if isinstance(call, dict) else {})
+    ids = _openai_ids(message)
     if len(set(ids)) < len(ids):
         yield "two of its calls have one id"
+
+
+def _openai_call(call: _Message) -> Iterator[str]:
+    own, function = call.get("id"), call.get("function")
+    if not isinstance(own, str) or not 0 < len(own) <= _LONGEST_ID:
+        yield f"{own!r} is no id of a call"
+    if call.get("type") != "function" or not isinstance(function, dict):
+        yield "a call is no function"
+        return
+    if not _is_name(function.get("name")):
+        yield f"{function.get('name')!r} is no name of a function"
+    try:
+        is_object = isinstance(json.loads(function["arguments"]), dict)
+    except (ValueError, LookupError, TypeError):
+        is_object = False
+    if not is_object:
+        yield "its arguments are no JSON object"
+
+
+def _openai_ids(message: _Message) -> list[str]:
+    calls = message.get("tool_calls")
+    known = calls if isinstance(calls, list) else []
+    return [str(call.get("id")) for call in known if isinstance(call, dict)]
 
 
 def _anthropic_message(message: _Message, called: list[str], used: set[str]) -> Iterator[str]:

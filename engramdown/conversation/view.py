@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -41,6 +42,7 @@ _NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _MAY_BE_EMPTY: Final = b'"' + REDACTED.encode() + b'"'
 
 
+@dataclass(slots=True)
 class _File:
     """How far a file was read.
 
@@ -52,12 +54,10 @@ class _File:
             that was removed.
     """
 
-    def __init__(self) -> None:
-        """Begin at the beginning."""
-        self.inode = -1
-        self.end = 0
-        self.changed = 0
-        self.head = b""
+    inode: int = -1
+    end: int = 0
+    changed: int = 0
+    head: bytes = b""
 
 
 class Track:
@@ -138,7 +138,17 @@ class Track:
     def items(self) -> list[Item]:
         """Return what is in the view, in order, as far as it matters for what becomes of it."""
         with self.guard:
-            return [self._item(source) for source in self._fold]
+            items = []
+            for source in self._fold:
+                if isinstance(source, int):
+                    is_over = self.is_over(source)
+                    items.append(said_item(self._said[source], is_over=is_over))
+                    continue
+                if source not in self._shown:
+                    item = gist_item(self.session, self.gist(source), self._count)
+                    self._shown[source] = item
+                items.append(self._shown[source])
+            return items
 
     def message(self, seq: int) -> Said:
         """Return a message of the view."""
@@ -147,13 +157,6 @@ class Track:
     def is_over(self, seq: int) -> bool:
         """Whether the turn of a message is over: the user has spoken again since."""
         return seq < self._newest_user
-
-    def _item(self, source: Source) -> Item:
-        if isinstance(source, int):
-            return said_item(self._said[source], is_over=self.is_over(source))
-        if source not in self._shown:
-            self._shown[source] = gist_item(self.session, self.gist(source), self._count)
-        return self._shown[source]
 
     # ---- reading ----
 
@@ -179,12 +182,13 @@ class Track:
         with self.guard:
             if excluded(self._marks).whole:
                 return  # So will be what is said next, which the cache does not tell.
-            places = tuple(Place(each, self._id(each), self._places[each]) for each in self._fold)
+            ids = {seq: said.episode.id for seq, said in self._said.items()}
+            places = tuple(
+                Place(each, each if isinstance(each, str) else ids[each], self._places[each])
+                for each in self._fold
+            )
             spoken, log = ((each.inode, each.end) for each in (self._spoken, self._gists))
             self._cache.write(self.session, SavedView(spoken, log, places))
-
-    def _id(self, source: Source) -> str:
-        return source if isinstance(source, str) else self._said[source].episode.id
 
     def _resume(self) -> None:
         """Begin with the view that was kept, if everything in it stands where it stood."""
@@ -193,12 +197,10 @@ class Track:
             return
         messages = self._kept_lines(self.path, kept.transcript, kept.view, int)
         gists = self._kept_lines(self.log.path(self.session), kept.log, kept.view, str)
-        said = [read_line(line) for line in messages]
-        told = [read_gist(line) for line in gists]
-        known = {each.seq: each for each in said if each is not None}
-        summaries = {each.id: each for each in told if each is not None}
+        known = {each.seq: each for each in map(read_line, messages) if each is not None}
+        summaries = {each.id: each for each in map(read_gist, gists) if each is not None}
         # No message in view is none to tell whether the transcript is the one that was meant.
-        if not known or any(self._differs(place, known, summaries) for place in kept.view):
+        if not known or not all(_stands(place, known, summaries) for place in kept.view):
             return
         self._fold = Fold.resumed((place.source for place in kept.view), summaries.values())
         self._places = {place.source: place.at for place in kept.view}
@@ -209,15 +211,6 @@ class Track:
         for episode in known.values():
             self._take(episode)
 
-    def _differs(
-        self, place: Place, messages: Mapping[int, Episode], gists: Mapping[str, Gist]
-    ) -> bool:
-        """Whether something else stands where a part of the view stood."""
-        if isinstance(place.source, str):
-            return place.source not in gists
-        found = messages.get(place.source)
-        return found is None or found.id != place.id or REDACTED in found.more
-
     def _kept_lines(
         self, path: Path, file: tuple[int, int], view: Iterable[Place], kind: type
     ) -> list[bytes]:
@@ -225,20 +218,18 @@ class Track:
         found, (inode, end) = self._disk.find(path), file
         if found is None or found.st_ino != inode or found.st_size < end:
             return []
-        places = [place.at for place in view if isinstance(place.source, kind)]
+        kept: list[bytes] = []
         descriptor = self._disk.open(path)
         try:
-            return [self._line_at(descriptor, at, end) for at in places]
+            for at in (place.at for place in view if isinstance(place.source, kind)):
+                line, length = b"", _PIECE
+                while b"\n" not in line and len(line) < end - at:
+                    line = self._disk.read_at(descriptor, at, min(at + length, end))
+                    length *= 2
+                kept.append(line.partition(b"\n")[0])
         finally:
             self._disk.close(descriptor)
-
-    def _line_at(self, descriptor: int, at: int, end: int) -> bytes:
-        """Return the line that begins at ``at``; whatever stands there, if none does."""
-        line, length = b"", _PIECE
-        while b"\n" not in line and len(line) < end - at:
-            line = self._disk.read_at(descriptor, at, min(at + length, end))
-            length *= 2
-        return line.partition(b"\n")[0]
+        return kept
 
     def _start_again(self) -> None:
         self._clear()
@@ -316,14 +307,13 @@ class Track:
             if episode is None:
                 if not is_away:
                     self._fold.add(seq)
-            elif self._is_said(episode) and not is_away and self._fold.add(seq):
+                continue
+            # Only a message may be shown; other lines are about the conversation.
+            is_said = episode.role in ROLES and REDACTED not in episode.more
+            if is_said and not is_away and self._fold.add(seq):
                 self._take(episode)
             elif seq not in self._fold:
                 self._places.pop(seq, None)
-
-    def _is_said(self, episode: Episode) -> bool:
-        """Whether a line is a message that may be shown."""
-        return episode.role in ROLES and REDACTED not in episode.more
 
     def _take(self, episode: Episode) -> None:
         """Keep a message in mind that is in the view."""
@@ -384,16 +374,23 @@ class _Known(dict[str, Gist]):
         return self._track.gist(gist)
 
 
+def _stands(place: Place, messages: Mapping[int, Episode], gists: Mapping[str, Gist]) -> bool:
+    """Whether a part of the view stands where it stood."""
+    if isinstance(place.source, str):
+        return place.source in gists
+    found = messages.get(place.source)
+    return found is not None and found.id == place.id and REDACTED not in found.more
+
+
 def _messages(gist: Gist) -> list[int]:
     """Return the messages that a summary was made from itself."""
     return [source for source in gist.sources if isinstance(source, int)]
 
 
-# A message of a conversation as a model is shown it, and what that costs.
+# ---- a message as a model is shown it, and what that costs ----
 #
-# Pure; one function says what anything costs, both when it is decided whether to
-# summarise and when a prompt is put together. What a tool gave back in a turn that is over, and is
-# longer than :data:`LARGE`, is shown as a placeholder that says where the whole stands.
+# What a tool gave back in a turn that is over, and is longer than LARGE, is shown as a placeholder
+# that says where the whole stands.
 
 LARGE: Final = 2_000
 """So many tokens the result of a tool may have after its turn."""
