@@ -57,11 +57,7 @@ class Watching(Background):
     """
 
     def __init__(
-        self,
-        scopes: Scopes,
-        on_change: Callable[[list[News]], object],
-        *,
-        patience: float = 10,
+        self, scopes: Scopes, on_change: Callable[[list[News]], object], *, patience: float = 10
     ) -> None:
         """Prepare to watch the scopes of ``scopes``.
 
