@@ -37,8 +37,8 @@ from engramdown.errors import (
 )
 from engramdown.forks import Event
 from engramdown.gate.gate import scope_of
+from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
-from engramdown.gate.receipts import Receipt
 from engramdown.gate.scopes import scopes_of
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
