@@ -313,6 +313,11 @@ def until_option(text: str) -> Callable[[Command], Command]:
     return click.option("--until", type=Moment(end=True), metavar="DATE", help=text)
 
 
+def session_option(text: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds ``--session`` with the help ``text``."""
+    return click.option("--session", metavar="SESSION", shell_complete=complete_sessions, help=text)
+
+
 def scope_options(help_global: str, help_project: str) -> Callable[[Command], Command]:
     """Return a decorator that adds ``--global`` and ``--project`` as the argument ``scope``."""
 

@@ -62,12 +62,7 @@ _PARTS: Final = {
     "--explain", is_flag=True, help="Show each section's tokens, budget, what is left out."
 )
 @click.option("--scratchpad", is_flag=True, help="Show what a scratchpad tool's description says.")
-@click.option(
-    "--session",
-    metavar="SESSION",
-    shell_complete=commands.complete_sessions,
-    help="Print all that a model sees next of this conversation.",
-)
+@commands.session_option("Print all that a model sees next of this conversation.")
 @click.option(
     "--budget",
     type=click.IntRange(min=0),

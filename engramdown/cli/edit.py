@@ -1,27 +1,123 @@
-"""``engramdown edit``, ``forget`` and ``restore``: change single memories.
+"""``engramdown remember``, ``edit``, ``forget`` and ``restore``: write and change single memories.
 
-All ids are looked up before anything is changed. What is forgotten can be restored, unless it is
-erased with ``forget --forever``.
+What is remembered goes through the gate: it is said where it stands, or why nothing was written. A
+secret is never repeated. All ids are looked up before anything is changed. What is forgotten can be
+restored, unless it is erased with ``forget --forever``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.exceptions import Exit
 
-from engramdown import Cortex
-from engramdown.cli import commands, messages, output, user_input, views
+from engramdown.cli import commands, messages, output, process, user_input, views
 from engramdown.cli.access import find_archived, find_entry, folders, open_cortex
 from engramdown.cli.layout import Line, diff, line, pick
-from engramdown.cli.output import Outcome
+from engramdown.cli.output import REFUSED, STORE_FAILED, Outcome
 from engramdown.cli.process import Place
-from engramdown.cli.show import edit_page, is_page
 from engramdown.cli.user_input import edit_text, read_stdin
 from engramdown.cli.views import beside, entry_data
-from engramdown.gate import Erased, Shared
+from engramdown.clock import today
+from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source
+from engramdown.gate import kind_of
+from engramdown.kinds import KIND_TABLE, scope_for
 from engramdown.language import on_screen, visible
-from engramdown.transcripts import read_line
+
+if TYPE_CHECKING:
+    from engramdown import Cortex
+    from engramdown.gate import Erased, Shared
+
+_STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}
+_WRITTEN: Final = ("encoded", "merged", "queued")
+_BULLETS: Final = ("-", "*", "+")
+PROFILE_IS_GLOBAL: Final = (
+    "a fact about you is kept for all projects; leave out --project, or say --lesson"
+)
+
+
+def _kind_flags(command: commands.Command) -> commands.Command:
+    """Add ``--always`` and its siblings as the argument ``kinds``."""
+    for kind in reversed(KINDS):
+        flag = click.option(f"--{kind}", kind, is_flag=True, help=KIND_TABLE[kind].help)
+        command = flag(command)
+    return command
+
+
+@click.command(cls=commands.WordsCommand)
+@click.argument("words", metavar="TEXT...", nargs=-1, required=True)
+@_kind_flags
+@click.option("--kind", type=click.Choice(KINDS), help="The kind by its name.")
+@commands.scope_options("Keep it for all projects.", "Keep it in this project (default).")
+@click.option("--topic", default="", metavar="TOPIC", help="Also file it under a topic.")
+@click.option(
+    "--confidence",
+    type=click.Choice(CONFIDENCES),
+    help="How sure it is (default: high from the user, else medium).",
+)
+@click.option("--source", type=click.Choice(SOURCES), default="user", help="Who says so.")
+@click.option("--basis", type=click.Choice(BASES), help="How it is known.")
+@click.option("--expires", default="", metavar="DATE", help="The last day it holds, YYYY-MM-DD.")
+@click.option("--from", "origin", default="", metavar="ORIGIN", help="Where it was learned.")
+@click.option("--via", type=click.Choice(["tool", "web"]), help="Text that came from outside.")
+@commands.json_option
+@commands.dry_run_option
+@commands.pass_place
+def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
+    """Remember TEXT; "-" reads it from stdin.
+
+    Without an option the words say the kind: "Always ...", "Never ...", "When ..." are rules,
+    "My name is ..." and "I prefer ..." facts about you, anything else a lesson. Facts about you
+    are kept for all projects.
+    """
+    engram = _engram(commands.given())
+    if engram.expires and engram.expires < today().isoformat():
+        over = f"{engram.expires} is over; name today or a later day, YYYY-MM-DD"
+        raise click.UsageError(f"--expires: {over}")
+    cortex = open_cortex(place, "project" if engram.scope == "project" else "nothing")
+    if commands.given()["scope"] == "global":
+        cortex.scopes.allow_global()
+    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    receipt = cortex.propose([engram], by_person=True)[0]
+    written = receipt.action in _WRITTEN
+    sentence = messages.receipt(receipt)
+    lines = [line((sentence, _STYLES[receipt.action]), hang=2)] if written else []
+    outcome.show(lines, views.receipt_data(receipt))
+    if not written:
+        process.complain(sentence)
+        raise Exit(STORE_FAILED if receipt.action == "failed" else REFUSED)
+
+
+def _engram(options: dict[str, Any]) -> Engram:
+    words: tuple[str, ...] = options["words"]
+    text = read_stdin() if words == ("-",) else " ".join(words)
+    # Who types a line of a list means what stands in it; several lines of one are a text.
+    mark, space, rest = text.lstrip().partition(" ")
+    if mark in _BULLETS and space and "\n" not in rest.strip():
+        text = rest
+    chosen = {kind for kind in KINDS if options[kind] or options["kind"] == kind}
+    if len(chosen) > 1:
+        several = " and ".join(sorted(chosen))
+        raise click.UsageError(f"a memory has one kind, not {several}; give one of these options")
+    kind: Kind = chosen.pop() if chosen else kind_of(text)
+    if options["scope"] and options["scope"] not in KIND_TABLE[kind].scopes:
+        raise click.UsageError(PROFILE_IS_GLOBAL)
+    source: Source = options["source"]
+    sure: Confidence = "high" if source == "user" else "medium"
+    return Engram(
+        text,
+        kind,
+        options["scope"] or scope_for(kind, "project"),
+        options["confidence"] or sure,
+        options["topic"],
+        source,
+        basis=options["basis"] or "",
+        origin=options["origin"],
+        via=options["via"] or "",
+        expires=options["expires"],
+    )
 
 
 @click.command(cls=commands.WordsCommand)
@@ -37,6 +133,9 @@ def edit(
 
     `soul` and `profile` open the file that tells who the assistant is, or who you are.
     """
+    # Imported here: whoever remembers needs nothing of what shows a page.
+    from engramdown.cli.show import edit_page, is_page
+
     if is_page(entry_id):
         edit_page(place, entry_id, " ".join(words), as_json=as_json, dry_run=dry_run)
         return
@@ -149,6 +248,8 @@ def _text_lines(cortex: Cortex, erased: Erased) -> Iterator[Line]:
 
 def _shared_lines(shared: Shared) -> Iterator[tuple[int, str]]:
     """Yield the lines that share some words and stay, each with its number."""
+    from engramdown.transcripts import read_line
+
     rows = shared.path.read_text(encoding="utf-8", errors="replace").split("\n")
     if not shared.session:
         yield from ((number, rows[number - 1]) for number in shared.lines)

@@ -134,28 +134,25 @@ def _start_scopes(project: Path, home: Path, *, may_ask: bool, dry_run: bool) ->
             f"{home} is where memory for all projects is kept, so it cannot be a project too; run "
             "`engramdown init` in a project's folder, or `engramdown init --global` here"
         )
-    roots: list[tuple[Scope, Path]] = [] if is_home else [("project", project)]
-    found = [_start_scope(*each, dry_run=dry_run) for each in roots]
     # Whether memory for all projects is wanted stays open if nobody said so.
     wants = True if everywhere is None and given()["yes"] else everywhere
     if wants is None and not home.is_dir() and may_ask and output.is_person():
         question = f"Also keep memory for all your projects, in {home}?"
         wants = click.confirm(question, default=True)
-    if wants:
-        found.append(_start_scope("global", home, dry_run=dry_run))
+    roots: list[tuple[Scope, Path]] = [] if is_home else [("project", project)]
+    roots += [("global", home)] if wants else []
+    found = []
+    for scope, root in roots:
+        store = Hippocampus(root, scope)
+        if dry_run:
+            store.rehearse()
+        found.append(_NewScope(scope, root, store.start()))
     if wants is not None and not dry_run and not is_home:
         if wants:
             (project / REFUSAL).unlink(missing_ok=True)
         else:
             (project / REFUSAL).write_text(NOBODY_WANTS, encoding="utf-8")
     return found
-
-
-def _start_scope(scope: Scope, root: Path, *, dry_run: bool) -> _NewScope:
-    store = Hippocampus(root, scope)
-    if dry_run:
-        store.rehearse()
-    return _NewScope(scope, root, store.start())
 
 
 def _scope_lines(

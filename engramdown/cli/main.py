@@ -40,11 +40,11 @@ COMMANDS: Final[Table] = {
     "Begin": {
         "init": ("init:init", "Set up memory for a project, and for all projects."),
         "tour": ("tour:tour", "Watch memory work, in a folder that is thrown away."),
-        "migrate": ("migrate:migrate", "Bring in what other assistants and you wrote down."),
+        "migrate": ("transfer:migrate", "Bring in what other assistants and you wrote down."),
     },
     "Every day": {
         "chat": ("chat:chat", "Talk with a model that remembers."),
-        "remember": ("remember:remember", "Remember a rule, a lesson or a fact about you."),
+        "remember": ("edit:remember", "Remember a rule, a lesson or a fact about you."),
         "recall": ("recall:recall", "Search memory."),
         "context": ("context:context", "Print what a model sees of memory."),
         "review": ("review:review", "Decide on what waits for you."),
@@ -79,7 +79,7 @@ COMMANDS: Final[Table] = {
     "Care": {
         "sleep": ("sleep:sleep", "Learn from finished sessions, and tidy memory."),
         "worker": ("sleep:worker", "See to sessions in the background, until you stop it."),
-        "compact": ("compact:compact", "Say the same in fewer memories."),
+        "compact": ("sleep:compact", "Say the same in fewer memories."),
         "doctor": ("doctor:doctor", "Find, and mend, what is wrong in the files."),
     },
     "For programs": {

@@ -49,12 +49,7 @@ _ROLES: Final = (
     metavar="ROLE",
     help="Only what was said in this role: user, assistant, tool_result ...",
 )
-@click.option(
-    "--session",
-    metavar="SESSION",
-    shell_complete=commands.complete_sessions,
-    help="Only what was said in this session.",
-)
+@commands.session_option("Only what was said in this session.")
 @commands.json_option
 @commands.pass_place
 def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: object) -> None:

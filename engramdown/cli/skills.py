@@ -301,11 +301,7 @@ def delete_skill(
         stays = "comes with the program and stays; a skill of yours with this label replaces it"
         raise RefusalError(f"{skill.label} {stays}")
     if dry_run:
-        lines = [
-            line((messages.DRY_RUN, "warn")),
-            whole(f"{skill.path.parent} would be put aside."),
-        ]
-        commands.show(lines, {**data, "dry_run": True})
+        _show_would(f"{skill.path.parent} would be put aside.", data)
         return
     kept = skills.delete(skill)
     where = " --global" if skill.scope == "global" else ""
@@ -326,12 +322,15 @@ def restore_skill(
     where, root = meant(place, scope or "project")
     skills = opened(place, where)
     if dry_run:
-        back = whole(f"{root / 'skills' / label} would be back.")
-        lines = [line((messages.DRY_RUN, "warn")), back]
-        commands.show(lines, {"label": label, "scope": where, "dry_run": True})
+        back = f"{root / 'skills' / label} would be back."
+        _show_would(back, {"label": label, "scope": where})
         return
     skill = skills.restore(where, label)
     commands.show([whole((f"Wrote {skill.path}", "good"))], {"changed": True, **skill_data(skill)})
+
+
+def _show_would(text: str, data: dict[str, Any]) -> None:
+    commands.show([line((messages.DRY_RUN, "warn")), whole(text)], {**data, "dry_run": True})
 
 
 def _find(skills: library.Skills, label: str, scope: Scope | None) -> library.Skill:

@@ -10,7 +10,8 @@ from typing import Any, Final
 import pytest
 
 from engramdown import Hippocampus
-from engramdown.cli import compact, messages
+from engramdown.cli import messages
+from engramdown.cli import sleep as compact
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 from tests.consolidation.provider import Provider, Reply, answering, failing, serving

@@ -12,7 +12,7 @@ import pytest
 
 from engramdown import Cortex
 from engramdown.cli import messages
-from engramdown.cli import migrate as said
+from engramdown.cli import transfer as said
 from tests.cli.conftest import Runner
 from tests.cortex.notes import write
 

@@ -11,15 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.git.lines import (
-    Clash,
-    Markers,
-    Style,
-    lines_of,
-    merge,
-    regions,
-    render,
-)
+from engramdown.git.lines import Clash, Markers, Style, lines_of, merge, regions, render
 
 _lines = st.lists(st.sampled_from("abcd").map("{}\n".format), max_size=8)
 _STYLES: Final[tuple[Style, ...]] = ("merge", "diff3", "zdiff3")
