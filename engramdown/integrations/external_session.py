@@ -14,11 +14,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
-from engramdown import Cortex, EngramdownError
+from engramdown import Cortex, EngramdownError, Hippocampus
+from engramdown.clock import today
 from engramdown.context import degraded, left_out
 from engramdown.cortex import TOOLS, Answer
+from engramdown.engram import Engram, Scope
 from engramdown.episodes import Said
+from engramdown.errors import StoreError
 from engramdown.forks import Lock, RLock
+from engramdown.gate import Operation, Pending, harmless
+from engramdown.hippocampus import new_id
 from engramdown.integrations.history import History, Line, Summary
 from engramdown.secrets import redact
 from engramdown.transcripts import Pointer, is_session_id
@@ -76,6 +81,32 @@ def memory_context(cortex: Cortex, asked: str, session: Session | None = None) -
         return "\n\n".join(filter(None, [context, *lost]))
     except _Failure as error:
         return degraded(str(error))
+
+
+def store_with_files(cortex: Cortex, scope: Scope, purpose: str) -> Hippocampus:
+    """Return the store of a scope, whose files another program is to read and write.
+
+    Raises:
+        StoreError: If it has none.
+    """
+    store = cortex.scopes.global_hc if scope == "global" else cortex.scopes.project_hc
+    if not isinstance(store, Hippocampus):
+        raise StoreError(f"{type(store).__name__}: has no files {purpose}")
+    return store
+
+
+def ask_user(cortex: Cortex, engram: Engram, op: Operation, of: str, code: str) -> Pending:
+    """Return the proposal that asks the user whether a program may do what it wants to.
+
+    Args:
+        cortex: In its mode autopilot nobody is prompted about it.
+        engram: What is to be remembered.
+        op: What is to be done with it.
+        of: The memory that it is about, or ``""``.
+        code: The code of why it is not simply done.
+    """
+    hold, day = code if cortex.mode == "autopilot" else "", today().isoformat()
+    return Pending(new_id(), harmless(engram), hold=hold, reason=code, op=op, of=of, ts=day)
 
 
 def title_of(name: str) -> str:

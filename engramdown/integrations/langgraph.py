@@ -14,6 +14,7 @@ meanwhile is left as it is, and what is taken away stands in ``archive.md`` firs
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -22,51 +23,18 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from engramdown import Hippocampus
+from engramdown import gate, hippocampus
 from engramdown.clock import today
-from engramdown.engram import Confidence, Engram, Scope
-from engramdown.errors import InvalidEngramError, PutRefusedError, StoreError
-from engramdown.gate import (
-    DUPLICATE,
-    FIELD,
-    HIDDEN,
-    KEY,
-    MADE,
-    NAMESPACE,
-    REASONS,
-    REST,
-    WHEN,
-    FileQueue,
-    Namespace,
-    Operation,
-    Pending,
-    Place,
-    digest_of,
-    find_line,
-    harmless,
-    home_of,
-    matches,
-    named,
-    native,
-    proposed,
-    put_line,
-    written,
+from engramdown.engram import SCOPES, Confidence, Engram, Scope
+from engramdown.errors import InvalidEngramError, PutRefusedError
+from engramdown.gate import KEY, FileQueue, Namespace, Pending, Place, home_of, written
+from engramdown.hippocampus import Draft, Entry, Revision
+from engramdown.integrations.external_session import (
+    ask_user,
+    in_thread,
+    lock_of,
+    store_with_files,
 )
-from engramdown.hippocampus import (
-    Act,
-    Draft,
-    Entry,
-    PlanContext,
-    Revision,
-    as_entry,
-    entry_id,
-    new_id,
-    raw_entries,
-    revise,
-    tombstones,
-    verified_by,
-)
-from engramdown.integrations.external_session import in_thread, lock_of
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, kind_in
 from engramdown.language import one_line
 from engramdown.markdown import Block, Document, Metadata
@@ -99,8 +67,6 @@ LONGEST: Final = 100_000
 _ASKS: Final = "a program asks for it"
 _THEIRS: Final = "contradiction"
 _WAITS: Final = "waits for the user's yes in pending.md"
-_CHANGED: Final = "was changed by the user meanwhile; read it again"
-_DELETED: Final = "was deleted by the user meanwhile"
 _NO_KEY: Final = "is a memory that was not put under a key; choose another key"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CONFIDENCES: Final = ("high", "medium", "low")
@@ -181,11 +147,8 @@ class MemoryStore(BaseStore):
             found = self._items.get(op.namespace, op.key)
             return found and Item(**found.copied())
         if isinstance(op, SearchOp):
-            items = [
-                each
-                for each in self._items.all(op.namespace_prefix)
-                if matches_filter(each.value, op.filter)
-            ]
+            every = self._items.all(op.namespace_prefix)
+            items = [each for each in every if matches_filter(each.value, op.filter)]
             hits: list[tuple[KeyedValue, float | None]] = [(each, None) for each in items]
             if op.query:
                 hits = [*self._items.search(op.query, items)]
@@ -193,9 +156,9 @@ class MemoryStore(BaseStore):
             return [SearchItem(**each.copied(), score=score) for each, score in some]
         if isinstance(op, ListNamespacesOp):
             wanted = [(each.match_type, each.path) for each in op.match_conditions or ()]
-            every = {each.namespace for each in self._items.all()}
-            found_names = {each[: op.max_depth] for each in every if matches(each, wanted)}
-            return sorted(found_names)[op.offset : op.offset + op.limit]
+            known = {each.namespace for each in self._items.all()}
+            matching = {each[: op.max_depth] for each in known if gate.matches(each, wanted)}
+            return sorted(matching)[op.offset : op.offset + op.limit]
         raise ValueError(f"Unknown operation type: {type(op)}")
 
 
@@ -206,14 +169,14 @@ def _check(op: Op) -> None:
         InvalidNamespaceError: If a label has a dot, is empty, or no string.
         InvalidEngramError: If a value is to expire: nothing does.
     """
-    paths: list[tuple[object, ...]] = []
+    labels: Iterable[object] = ()
     if isinstance(op, (GetOp, PutOp)):
-        paths = [op.namespace]
+        labels = op.namespace
     elif isinstance(op, SearchOp):
-        paths = [op.namespace_prefix]
+        labels = op.namespace_prefix
     elif isinstance(op, ListNamespacesOp):
-        paths = [each.path for each in op.match_conditions or ()]
-    for label in (label for path in paths for label in path):
+        labels = [label for each in op.match_conditions or () for label in each.path]
+    for label in labels:
         if not isinstance(label, str) or not label or "." in label or "\0" in label:
             raise InvalidNamespaceError(
                 f"{label!r:.80} is no label of a namespace; give a string without dots"
@@ -281,11 +244,7 @@ class Items:
             raise InvalidEngramError.not_one_of("scope", scope, ("project", "global"))
         self.cortex = cortex
         self.scope: Scope = scope
-        self.stores: dict[Scope, Hippocampus] = {}
-        for store in (cortex.scopes.project_hc, cortex.scopes.global_hc):
-            if not isinstance(store, Hippocampus):
-                raise StoreError(f"{type(store).__name__}: has no files to keep values in")
-            self.stores[store.scope] = store
+        self.stores = {each: store_with_files(cortex, each, "to keep values in") for each in SCOPES}
         # By scope and file: the document and the marks that values were read from.
         self._read: dict[
             tuple[Scope, str], tuple[Document, tuple[str, ...], dict[Block, KeyedValue]]
@@ -325,15 +284,34 @@ class Items:
         return [(searched[hit.position], hit.score) for hit in hits]
 
     def _of(self, scope: Scope, name: str) -> list[KeyedValue]:
-        """Return the values of a file; of the archive those that were taken for others."""
+        """Return the values of a file; of the archive those that were taken for others.
+
+        A line that did not change is not read again. What the marks of a file name is a person's,
+        although it does not say so yet.
+        """
         files = self.stores[scope].files
         document, marks = files.document(name), files.marks(name)
-        known = self._read.get((scope, name))
-        if known is None or known[0] is not document or known[1] != marks:
-            before = known[2] if known and known[1] == marks else {}
-            found = _items(scope, name, document, before, marks)
-            known = self._read[scope, name] = (document, marks, dict(found))
-        return list(known[2].values())
+        old_document, old_marks, known = self._read.get((scope, name), (None, (), {}))
+        if old_document is document and old_marks == marks:
+            return list(known.values())
+        found: dict[Block, KeyedValue] = {}
+        for placed in hippocampus.raw_entries(name, document):
+            item = known.get(placed.block) if old_marks == marks else None
+            if item is None or (item.entry.line, item.entry.heading) != (
+                placed.line,
+                placed.heading,
+            ):
+                meta = placed.block.meta or Metadata()
+                is_copy = meta.get("reason") == gate.DUPLICATE and meta.get(KEY)
+                if name == ARCHIVE and not is_copy:
+                    continue
+                entry = hippocampus.as_entry(name, scope, placed)
+                if hippocampus.verified_by(marks, entry.id, entry.text):
+                    entry = entry._replace(basis="verified")
+                item = _keyed_value(entry, meta)
+            found[placed.block] = item
+        self._read[scope, name] = (document, marks, found)
+        return list(found.values())
 
     def _usable(self, scope: Scope, items: Iterable[KeyedValue]) -> Iterator[KeyedValue]:
         """Yield those that may reach a program: not what git brought, if that waits for a yes."""
@@ -344,41 +322,18 @@ class Items:
         yield from (each for each in items if (each.entry.file, each.entry.line) in lines)
 
 
-def _items(
-    scope: Scope,
-    name: str,
-    document: Document,
-    known: Mapping[Block, KeyedValue],
-    marks: tuple[str, ...],
-) -> Iterator[tuple[Block, KeyedValue]]:
-    """Yield the values of a file; a line that did not change is not read again.
-
-    What ``marks`` name is a person's, although the file does not say so yet.
-    """
-    for placed in raw_entries(name, document):
-        item = known.get(placed.block)
-        if item is None or (item.entry.line, item.entry.heading) != (placed.line, placed.heading):
-            meta = placed.block.meta or Metadata()
-            if name == ARCHIVE and (meta.get("reason") != DUPLICATE or not meta.get(KEY)):
-                continue
-            entry = as_entry(name, scope, placed)
-            if verified_by(marks, entry.id, entry.text):
-                entry = entry._replace(basis="verified")
-            item = _keyed_value(entry, meta)
-        yield placed.block, item
-
-
 def _keyed_value(entry: Entry, meta: Metadata) -> KeyedValue:
-    made = _time(meta.get(MADE) or entry.ts)
-    changed = _time(meta.get(WHEN)) if meta.get(WHEN) else made
+    made = _time(meta.get(gate.MADE) or entry.ts)
+    changed = _time(meta.get(gate.WHEN)) if meta.get(gate.WHEN) else made
     if not meta.get(KEY):
         names = ("text", "kind", "topic", "confidence", "source", "basis")
-        told = {name: getattr(entry, name) for name in names if getattr(entry, name)}
-        return KeyedValue(native(entry), entry.id, told, entry, made, changed)
-    value = joined(Parts(entry.text, meta.get(FIELD), meta.get(REST)))
+        value = {name: getattr(entry, name) for name in names if getattr(entry, name)}
+        return KeyedValue(gate.native(entry), entry.id, value, entry, made, changed)
+    value = joined(Parts(entry.text, meta.get(gate.FIELD), meta.get(gate.REST)))
     stood = entry._replace(file=meta.get("was") or entry.file)
-    namespace = named(meta.get(NAMESPACE)) or native(stood)
-    return KeyedValue(namespace, meta.get(KEY), value, entry, made, changed, not meta.get(HIDDEN))
+    namespace = gate.named(meta.get(gate.NAMESPACE)) or gate.native(stood)
+    is_searched = not meta.get(gate.HIDDEN)
+    return KeyedValue(namespace, meta.get(KEY), value, entry, made, changed, is_searched)
 
 
 def _time(text: str) -> datetime:
@@ -437,35 +392,26 @@ class Puts:
         for store in self._items.stores.values() if puts else ():
             store.notice()
         for put in puts:
-            self._plan(put)
+            place = Place(put.namespace, put.key, home_of(put.namespace, self._items.scope))
+            item = self._items.get(put.namespace, put.key)
+            if put.value is None:
+                self._plan_removal(place, item)
+            else:
+                self._plan(place, item, put.value, is_searched=put.index is not False)
         for scope, store in self._items.stores.items():
             mine = [each for each in self._planned if each.place.home.scope == scope]
             if mine:
                 op = "update" if any(each.item for each in mine) else "encode"
                 verb = "put" if any(each.engram for each in mine) else "delete"
                 what = _name(mine[0].place) if len(mine) == 1 else f"{len(mine)} values"
+                act = hippocampus.Act(op, "llm", f"{verb} {what}")
                 edit = partial(_write, planned=mine, names=store.files.names())
-                self._refusals += store.files.change(Act(op, "llm", f"{verb} {what}"), edit)
+                self._refusals += store.files.change(act, edit)
             if waiting := [item for each, item in self._waiting if each == scope]:
                 FileQueue(store).add(waiting)
             if gone := {key for each, key in self._gone if each == scope}:
                 FileQueue(store).withdraw(gone)
         return self._refusals
-
-    def _plan(self, put: PutOp) -> None:
-        place = Place(put.namespace, put.key, home_of(put.namespace, self._items.scope))
-        item = self._items.get(put.namespace, put.key)
-        if put.value is None:
-            self._plan_removal(place, item)
-            return
-        parts = split(put.value)
-        engram = self._engram(place, parts.text, put.value)
-        searched = put.index is not False
-        if item is not None and not item.was_put:
-            self._refuse(place, _NO_KEY)
-        elif item is None or not same(item.value, put.value) or item.searched != searched:
-            marks = {FIELD: parts.field, REST: parts.rest, HIDDEN: "" if searched else "yes"}
-            self._gate(place, item, engram, marks)
 
     def _plan_removal(self, place: Place, item: KeyedValue | None) -> None:
         scope, mode = place.home.scope, self._cortex.mode
@@ -474,31 +420,44 @@ class Puts:
         if item is None:
             return
         if mode == "off":
-            self._refuse(place, REASONS["off"])
+            self._refuse(place, gate.REASONS["off"])
         elif item.entry.by_person or mode == "copilot":
             engram = Engram(f"Delete: {item.entry.text}", item.entry.kind, scope)
-            reason = REASONS[_THEIRS if item.entry.by_person else "confidence"]
-            self._ask(place, self._pending(engram, "forget", item, _ASKS), reason)
+            pending = ask_user(self._cortex, engram, "forget", item.entry.id, _ASKS)
+            code = _THEIRS if item.entry.by_person else "confidence"
+            self._ask(place, pending, gate.REASONS[code])
         else:
             self._planned.append(_Planned(place, item))
 
-    def _gate(
-        self, place: Place, item: KeyedValue | None, engram: Engram, marks: Mapping[str, str]
+    def _plan(
+        self, place: Place, item: KeyedValue | None, value: Mapping[str, Any], *, is_searched: bool
     ) -> None:
-        secrets = find_secrets("\n".join([*place.namespace, place.key, marks[REST]]))
+        parts = split(value)
+        engram = self._engram(place, parts.text, value)
+        if item is not None and not item.was_put:
+            self._refuse(place, _NO_KEY)
+            return
+        if item is not None and same(item.value, value) and item.searched == is_searched:
+            return
+        hidden = "" if is_searched else "yes"
+        marks = {gate.FIELD: parts.field, gate.REST: parts.rest, gate.HIDDEN: hidden}
+        secrets = find_secrets("\n".join([*place.namespace, place.key, parts.rest]))
         decision = self._cortex.encoding_gate(engram)
-        theirs = item is not None and item.entry.by_person
+        is_theirs = item is not None and item.entry.by_person
         if self._cortex.mode != "off" and secrets:
             kinds = ", ".join(sorted({each.kind for each in secrets}))
-            self._refuse(place, f"{REASONS['secret']} ({kinds})")
+            self._refuse(place, f"{gate.REASONS['secret']} ({kinds})")
         elif decision.action == "discard":
             self._refuse(place, decision.reason)
-        elif decision.action == "confirm" or theirs:
-            code = _THEIRS if theirs else decision.code
-            pending = self._pending(engram, "replace" if item else "encode", item, code)
-            own = {NAMESPACE: written(place.namespace), KEY: place.key, **marks}
-            pending = replace(pending, put=proposed(own), seen=digest_of(pending.engram.text))
-            self._ask(place, pending, REASONS[_THEIRS] if theirs else decision.reason)
+        elif decision.action == "confirm" or is_theirs:
+            code, reason = decision.code, decision.reason
+            if is_theirs:
+                code, reason = _THEIRS, gate.REASONS[_THEIRS]
+            op: gate.Operation = "replace" if item else "encode"
+            pending = ask_user(self._cortex, engram, op, item.entry.id if item else "", code)
+            own = {gate.NAMESPACE: written(place.namespace), KEY: place.key, **marks}
+            seen = gate.digest_of(pending.engram.text)
+            self._ask(place, replace(pending, put=gate.proposed(own), seen=seen), reason)
         else:
             self._planned.append(_Planned(place, item, engram, marks))
 
@@ -522,19 +481,6 @@ class Puts:
         kind = kind_in(home.file, value.get("kind", ""))
         return Engram(text, kind, home.scope, self._confidence, home.topic, "llm")
 
-    def _pending(
-        self, engram: Engram, op: Operation, item: KeyedValue | None, code: str
-    ) -> Pending:
-        return Pending(
-            new_id(),
-            harmless(engram),
-            hold=code if self._cortex.mode == "autopilot" else "",
-            reason=code,
-            op=op,
-            of=item.entry.id if item else "",
-            ts=today().isoformat(),
-        )
-
     def _ask(self, place: Place, pending: Pending, reason: str) -> None:
         self._waiting.append((place.home.scope, pending))
         self._refuse(place, f"{_WAITS}: {reason}")
@@ -552,29 +498,27 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
     late: list[str] = []
     gone: list[tuple[Place, Entry]] = []
     for place, item, engram, marks in planned:
-        stands = find_line(draft, place, item and item.entry)
+        stands = gate.find_line(draft, place, item and item.entry)
+        if stands is None and engram is not None and item:
+            archived = map(hippocampus.entry_id, hippocampus.tombstones(draft.get(ARCHIVE)))
+            if item.entry.id in archived:
+                late.append(f"{_name(place)} was deleted by the user meanwhile")
+                continue
         if stands is not None and stands.entry.by_person:
-            late.append(f"{_name(place)} {_CHANGED}")
-        elif stands is None and engram is not None and item and _was_deleted(draft, item):
-            late.append(f"{_name(place)} {_DELETED}")
+            late.append(f"{_name(place)} was changed by the user meanwhile; read it again")
         elif engram is not None:
-            put_line(draft, place, engram, marks, stands)
+            gate.put_line(draft, place, engram, marks, stands)
         elif stands is not None and stands.entry.file == ARCHIVE:
             draft.put(ARCHIVE, draft.get(ARCHIVE).remove(stands.placed.block))
         elif stands is not None:
             gone.append((place, stands.entry))
     revisions = [Revision((entry,), "removed") for _, entry in gone]
-    desk = PlanContext(names, new_id, today().isoformat(), "llm")
-    done = revise(draft, revisions, desk) if revisions else []
+    context = hippocampus.PlanContext(names, hippocampus.new_id, today().isoformat(), "llm")
+    done = hippocampus.revise(draft, revisions, context) if revisions else []
     for (place, _), result in zip(gone, done, strict=True):
         if result.problem:
             late.append(f"{_name(place)} is left as it was: {result.problem}")
     return late
-
-
-def _was_deleted(draft: Draft, item: KeyedValue) -> bool:
-    """Whether a person took away what stood there, since it was looked for."""
-    return any(entry_id(placed) == item.entry.id for placed in tombstones(draft.get(ARCHIVE)))
 
 
 # ---- a value as the words of a memory, and the rest beside them ----
@@ -584,7 +528,12 @@ _WHOLE: Final = "$"
 _FIELDS: Final = ("text", "content", "memory", "data", "fact", "page_content", "summary")
 _DEEPEST: Final = 3
 _MOST_LEVELS: Final = 100
-_OPERATORS: Final = frozenset({"$eq", "$ne", "$gt", "$gte", "$lt", "$lte"})
+_COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
+}
 
 Value = dict[str, Any]
 
@@ -614,7 +563,19 @@ def split(value: object) -> Parts:
     >>> split({"theme": "dark"})
     Parts(text='{"theme": "dark"}', field='$', rest='')
     """
-    whole = _checked(value)
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise InvalidEngramError("value", f"{value!r:.80} is no object; give a dict with names")
+    try:
+        given = _compact(value)
+        given.encode()
+        whole: Value = json.loads(given)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidEngramError("value", f"cannot be kept as JSON: {error}") from None
+    if len(given) > LONGEST:
+        raise InvalidEngramError.too_long("value", given, f"{LONGEST:,} characters")
+    if _is_deep(whole):
+        reason = f"has more than {_MOST_LEVELS} levels; give a flatter one"
+        raise InvalidEngramError("value", reason)
     path = _words_in(whole)
     if path is None:
         return Parts(json.dumps(whole, ensure_ascii=False), _WHOLE)
@@ -667,7 +628,7 @@ def matches_filter(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -
 def _agrees(value: Any, wanted: Any) -> bool:  # noqa: ANN401 - JSON
     if isinstance(wanted, Mapping):
         if any(str(key).startswith("$") for key in wanted):
-            return all(_holds(value, operator, other) for operator, other in wanted.items())
+            return all(_holds(value, sign, other) for sign, other in wanted.items())
         return isinstance(value, Mapping) and matches_filter(value, wanted)
     if isinstance(wanted, (list, tuple)):
         same = isinstance(value, (list, tuple)) and len(value) == len(wanted)
@@ -675,38 +636,16 @@ def _agrees(value: Any, wanted: Any) -> bool:  # noqa: ANN401 - JSON
     return bool(value == wanted)
 
 
-def _holds(value: Any, operator: str, other: Any) -> bool:  # noqa: ANN401 - JSON
-    if operator not in _OPERATORS:
-        known = ", ".join(sorted(_OPERATORS))
-        raise ValueError(f"Unsupported operator: {operator}; there are {known}")
-    if operator in ("$eq", "$ne"):
-        return bool(value == other) is (operator == "$eq")
+def _holds(value: Any, sign: str, other: Any) -> bool:  # noqa: ANN401 - JSON
+    if sign in ("$eq", "$ne"):
+        return bool(value == other) is (sign == "$eq")
+    if sign not in _COMPARISONS:
+        known = ", ".join(sorted(["$eq", "$ne", *_COMPARISONS]))
+        raise ValueError(f"Unsupported operator: {sign}; there are {known}")
     try:
-        one, two = float(value), float(other)
+        return _COMPARISONS[sign](float(value), float(other))
     except (TypeError, ValueError):
         return False  # What is no number is neither more nor less.
-    if operator in ("$gt", "$gte"):
-        return one > two or (operator == "$gte" and one == two)
-    return one < two or (operator == "$lte" and one == two)
-
-
-def _checked(value: object) -> Value:
-    """Return a value as it comes back from JSON."""
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise InvalidEngramError("value", f"{value!r:.80} is no object; give a dict with names")
-    try:
-        text = _compact(value)
-        text.encode()
-        found: Value = json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidEngramError("value", f"cannot be kept as JSON: {error}") from None
-    if len(text) > LONGEST:
-        raise InvalidEngramError.too_long("value", text, f"{LONGEST:,} characters")
-    if _is_deep(found):
-        raise InvalidEngramError(
-            "value", f"has more than {_MOST_LEVELS} levels; give a flatter one"
-        )
-    return found
 
 
 def _is_deep(value: Any, levels: int = _MOST_LEVELS) -> bool:  # noqa: ANN401 - JSON

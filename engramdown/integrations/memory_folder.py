@@ -1,11 +1,18 @@
 """Memory as the folder ``/memories``, which a model views and edits by six commands.
 
-Whatever a model passes, it gets an answer that it can act on, never an exception. Nothing is opened
-but memory files and notes, by names that are known, and nothing is told that git brought and nobody
-approved, where that is set. Every change goes through the gate, the journal and the write protocol,
-as one step. What a person wrote or confirmed is only asked about; what somebody changed meanwhile
-is left as it is; each memory that did not become what the model wanted gets a sentence. What goes
-stands in ``archive.md`` first. In mode off nothing is written.
+Whatever a model passes, it gets an answer that it can act on, in the words that models know from
+this tool, and never an exception. A path is a name in a closed list, never a piece of a file name:
+what climbs, is encoded, hidden, absolute elsewhere or spelled otherwise is refused, with the path
+to use instead. Nothing is shown that git brought and nobody approved, where that is set.
+
+A page holds memories in file order, with the headings that they stand below and those of rules, and
+no metadata, private note or other prose. A page that was rendered, read back, has these memories
+and no others; what is said twice is matched in order, so that an unchanged text says nothing.
+
+Every change goes through the gate, the journal and the write protocol, as one step. What a person
+wrote or confirmed is only asked about; what somebody changed meanwhile is left as it is; each
+memory that did not become what the model wanted gets a sentence. What goes stands in ``archive.md``
+first. In mode off nothing is written.
 
 Notes are pages of text that nothing else reads, below ``working/``: what is replaced is kept, and
 what a person wrote there is only added to, in every mode.
@@ -14,49 +21,43 @@ what a person wrote there is only added to, in every mode.
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from engramdown import Hippocampus
-from engramdown.clock import today
 from engramdown.consolidation import Move
 from engramdown.context import flat, known
 from engramdown.cortex import Answer
-from engramdown.engram import Engram, Kind, Scope
+from engramdown.engram import RULE_KINDS, Basis, Engram, Kind, Scope, slug
 from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
 from engramdown.forks import Lock
-from engramdown.gate import REASONS, FileQueue, Operation, Pending, harmless, question
-from engramdown.hippocampus import Act, Entry, Revision, entry_id, new_id, raw_entries, step_group
-from engramdown.integrations.memory_pages import (
-    NOTES,
-    ROOT,
-    TOPICS,
-    Command,
-    Edits,
-    Place,
-    Said,
-    command_from,
-    edits,
-    excerpt,
-    hint,
-    inserted,
-    listing,
-    place_of,
-    rendered,
-    replaced,
-    shown,
-)
+from engramdown.gate import REASONS, FileQueue, Pending, harmless, question
+from engramdown.hippocampus import Act, Entry, Revision, entry_id, meant, raw_entries, step_group
+from engramdown.integrations.external_session import ask_user, store_with_files
 from engramdown.journal import normalized
-from engramdown.kinds import LESSONS, PENDING, PROFILE, RULES, SOUL, kind_in, topic_of
-from engramdown.language import bullet, inert, paragraphs
-from engramdown.markdown import Document, Placed
+from engramdown.kinds import (
+    ARCHIVE,
+    LESSONS,
+    PENDING,
+    PROFILE,
+    RULES,
+    SOUL,
+    is_name,
+    kind_in,
+    topic_of,
+)
+from engramdown.language import bullet, heading, inert, paragraphs, similarity_of
+from engramdown.markdown import Document, Placed, parse, written
 from engramdown.storage import Disk, one_call
 from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
-    from engramdown import Cortex, Session
+    from engramdown import Cortex, Hippocampus, Session
     from engramdown.journal import WorkingNotes
 
 Reach = Literal["project", "global", "both"]
@@ -64,6 +65,553 @@ Reach = Literal["project", "global", "both"]
 
 TOOL: Final[Mapping[str, str]] = MappingProxyType({"type": "memory_20250818", "name": "memory"})
 """What a model is told of the tool: its provider knows the rest."""
+LONGEST: Final = 100_000
+"""Characters of a text at most."""
+
+# Of each command what it must be given, and the field of Command that holds it.
+_NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
+    "view": {"path": "path"},
+    "create": {"path": "path", "file_text": "new"},
+    "str_replace": {"path": "path", "old_str": "old", "new_str": "new"},
+    "insert": {"path": "path", "insert_line": "line", "insert_text": "new"},
+    "delete": {"path": "path"},
+    "rename": {"old_path": "path", "new_path": "new_path"},
+}
+COMMANDS: Final = tuple(_NEEDED)
+"""The names of the commands."""
+_NAMES: Final = {str: "a string", int: "a whole number"}
+_RANGE: Final = 2
+_MOST_LINES: Final = 1_000_000_000
+_SHOWN: Final = 60
+
+
+# ---- commands ----
+
+
+class Command(NamedTuple):
+    """A command; what it does not need is empty.
+
+    Attributes:
+        command: Its name.
+        path: What it is about; of ``rename`` the old path.
+        new_path: Of ``rename``.
+        old: The text to replace.
+        new: The text to put there: of ``create`` the whole, of ``insert`` what is inserted.
+        line: Behind which line to insert, from 0.
+        view_range: The first and the last line to see, the last -1 for all; or ``None``.
+    """
+
+    command: str
+    path: str = ""
+    new_path: str = ""
+    old: str = ""
+    new: str = ""
+    line: int = 0
+    view_range: tuple[int, int] | None = None
+
+
+def command_from(arguments: object) -> Command:
+    """Read what a model passed: an object, or a string with one in JSON.
+
+    Raises:
+        MemoryCommandError: If it is no command.
+
+    >>> command_from({"command": "view", "path": "/memories"}).path
+    '/memories'
+    """
+    given = arguments
+    if isinstance(arguments, str):
+        with contextlib.suppress(ValueError, RecursionError):
+            given = json.loads(arguments)
+    if not isinstance(given, Mapping):
+        raise MemoryCommandError(
+            f"The arguments are {_shown(arguments)}; give an object with `command` and `path`."
+        )
+    name = given.get("command")
+    if not isinstance(name, str) or name not in _NEEDED:
+        known = ", ".join(COMMANDS)
+        raise MemoryCommandError(f"Unknown command: {_shown(name)}. There are {known}.")
+    values: dict[str, Any] = {}
+    for key, attribute in _NEEDED[name].items():
+        wanted = int if attribute == "line" else str
+        # Some models leave the text out that puts nothing in the place of another one.
+        value = given.get(key, "" if key == "new_str" else None)
+        if not isinstance(value, wanted) or isinstance(value, bool):
+            problem = "is missing" if value is None else f"is {_shown(value)}"
+            raise MemoryCommandError(f"`{key}` of {name} {problem}; it must be {_NAMES[wanted]}.")
+        _check(key, value)
+        values[attribute] = value
+    if name == "view" and given.get("view_range") not in (None, []):
+        values["view_range"] = _range(given["view_range"])
+    return Command(name, **values)
+
+
+def _check(key: str, value: str | int) -> None:
+    """Refuse what is too long, no text that a file can hold, or no line of one."""
+    if isinstance(value, int):
+        # Python refuses to write a number of thousands of digits.
+        if abs(value) > _MOST_LINES:
+            raise MemoryCommandError(f"Invalid `{key}` parameter: no file has so many lines.")
+        return
+    if len(value) > LONGEST:
+        raise MemoryCommandError(
+            f"`{key}` has {len(value):,} characters, {LONGEST:,} are allowed. Write less."
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        where = f"half of a surrogate pair at character {error.start}"
+        raise MemoryCommandError(f"`{key}` holds {where}; give whole characters.") from None
+
+
+def _range(value: object) -> tuple[int, int]:
+    if (
+        not isinstance(value, (list, tuple))
+        or len(value) != _RANGE
+        or any(not isinstance(each, int) or isinstance(each, bool) for each in value)
+        or max(map(abs, value)) > _MOST_LINES
+    ):
+        raise MemoryCommandError(
+            f"Invalid `view_range`: {_shown(value)}. It must be two line numbers, such as [1, 20]; "
+            f"-1 as the second one is the last line."
+        )
+    return value[0], value[1]
+
+
+def _shown(value: object) -> str:
+    try:
+        text = json.dumps(value, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        # It runs in a circle, is too deep, or a number of too many digits.
+        text = f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+# ---- paths ----
+
+ROOT: Final = "/memories"
+"""The folder that a model sees."""
+TOPICS: Final = "topics"
+"""The folder of lessons by topic."""
+NOTES: Final = "notes"
+"""The folder of free notes."""
+
+Sort = Literal["root", "folder", "memory", "page", "queue", "note"]
+
+_FIXED: Final = (RULES, LESSONS, PROFILE)
+_SORTS: Final[Mapping[str, Sort]] = {
+    **dict.fromkeys(_FIXED, "memory"),
+    SOUL: "page",
+    PENDING: "queue",
+}
+_ENCODED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_SUFFIX: Final = re.compile(r"(?<=[^.])\.[A-Za-z]{1,5}\Z")
+_LONGEST_PATH: Final = 300
+_MOST_OF_PATH: Final = 80
+
+
+class Place(NamedTuple):
+    """What a path names.
+
+    Attributes:
+        path: The path in the one way to write it.
+        sort: ``root``; ``folder``, of topics or notes; ``memory``, a file of memories; ``page``,
+            one that only a person writes; ``queue``, what waits for a person; ``note``, free text.
+        scope: The scope it belongs to; for the root of both the project's.
+        name: The name of the memory file, of the folder, or of the note; ``""`` for a root.
+    """
+
+    path: str
+    sort: Sort
+    scope: Scope
+    name: str = ""
+
+
+def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
+    """Return what ``path`` names.
+
+    Args:
+        path: What the model passed.
+        scopes: The scopes that can be reached; where it is one, its folder is the root, else each
+            has a folder of its name.
+
+    Raises:
+        MemoryCommandError: If it names nothing, with a sentence for the model.
+
+    >>> place_of("/memories/topics/ci.md", ("project",)).name
+    'topics/ci.md'
+    """
+    parts, scope, base = _parts(path), scopes[-1], ROOT
+    if parts and len(scopes) > 1:
+        found = next((each for each in scopes if each == parts[0]), None)
+        if found is None:
+            folders = " and ".join(f"{ROOT}/{each}" for each in scopes)
+            raise MemoryCommandError(
+                f"The path {_printable(path)} does not exist. There are {folders}: put one of them "
+                f"first."
+            )
+        parts, scope, base = parts[1:], found, f"{ROOT}/{found}"
+    if not parts:
+        return Place(base, "root", scope)
+    name = "/".join(parts)
+    path = f"{base}/{name}"
+    if name in (TOPICS, NOTES):
+        return Place(path, "folder", scope, name)
+    if name == ARCHIVE:
+        raise MemoryCommandError(
+            f"{path} holds what was forgotten; it is not shown and not changed."
+        )
+    if name == PROFILE and scope == "project":
+        raise MemoryCommandError(
+            f"{path} does not exist: facts about the user hold for all projects, and stand in the "
+            f"global memory."
+        )
+    if name in _SORTS:
+        return Place(path, _SORTS[name], scope, name)
+    if parts[0] == TOPICS and is_name(name):
+        return Place(path, "memory", scope, name)
+    folder, _, note = name.removesuffix(".md").partition("/")
+    if folder == NOTES and name.endswith(".md") and is_session_id(note):
+        return Place(path, "note", scope, note)
+    raise MemoryCommandError(f"The path {path} does not exist, and cannot. {_instead(parts, base)}")
+
+
+def _parts(path: str) -> list[str]:
+    """Return the names behind the root; refuse a path with anything that no name has."""
+    if not path.isprintable() or len(path) > _LONGEST_PATH:
+        raise MemoryCommandError(
+            f"The path {_printable(path)} holds control characters or is longer than "
+            f"{_LONGEST_PATH} characters. Use plain names."
+        )
+    if path != ROOT and not path.startswith(f"{ROOT}/"):
+        raise MemoryCommandError(f"Path must start with {ROOT}, got: {_printable(path)}")
+    parts = path[len(ROOT) :].removeprefix("/").removesuffix("/").split("/")
+    if parts == [""]:
+        return []
+    if "\\" in path or _ENCODED.search(path) or not {"", ".", ".."}.isdisjoint(parts):
+        raise MemoryCommandError(
+            f"Path {_printable(path)} would escape {ROOT} directory. Write the path "
+            f"plainly, without `..`, `\\`, `//` or `%` codes."
+        )
+    if any(part.startswith(".") for part in parts):
+        raise MemoryCommandError(
+            f"The path {_printable(path)} does not exist: no name begins with a dot."
+        )
+    return parts
+
+
+def _instead(parts: Sequence[str], base: str) -> str:
+    """Say which path to use for what somebody tried to call ``parts``."""
+    known = meant(parts[0].lower())
+    if len(parts) == 1 and known in _SORTS:
+        return f"It is called {base}/{known}."
+    try:
+        name = slug(_SUFFIX.sub("", parts[-1]))
+    except InvalidEngramError:
+        name = "name"
+    return _hint(base, name, name if is_session_id(name) else "name")
+
+
+def _hint(base: str, topic: str = "name", note: str = "name") -> str:
+    """Return a sentence about what belongs where in the folder ``base`` of a scope."""
+    return (
+        f"Rules go into {base}/{RULES} under `## Always`, `## Never` or `## When`, lessons into "
+        f"{base}/{LESSONS} or {base}/{TOPICS}/{topic}.md, free notes into {base}/{NOTES}/{note}.md."
+    )
+
+
+def _printable(path: str) -> str:
+    """Return a path for a sentence: printable, and not endless."""
+    text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in path)
+    return text if len(text) <= _MOST_OF_PATH else f"{text[:_MOST_OF_PATH]}…"
+
+
+# ---- texts of files: a change touches no other characters, and only a line feed ends a line ----
+
+MOST_SHOWN: Final = 16_000
+"""Characters of a file that are shown at once."""
+
+_WIDTH: Final = 6
+_AROUND: Final = 2
+_UNITS: Final = ("B", "K", "M", "G")
+_KILO: Final = 1024
+_QUOTED: Final = 200
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Return the lines of a text, without an empty one behind its last line end.
+
+    >>> lines_of("one\ntwo\n"), lines_of("")
+    (['one', 'two'], [])
+    """
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def replaced(path: str, text: str, old: str, new: str) -> str:
+    """Return ``text`` with ``new`` in the place of ``old``.
+
+    Raises:
+        MemoryCommandError: If ``old`` does not stand there exactly once.
+    """
+    count = text.count(old) if old else 0
+    quoted = old if len(old) <= _QUOTED else f"{old[:_QUOTED]}…"
+    if count == 0:
+        raise MemoryCommandError(
+            f"No replacement was performed, old_str `{quoted}` did not appear verbatim in {path}."
+        )
+    if count > 1:
+        starts = re.finditer(f"(?={re.escape(old)})", text)
+        places = ", ".join(str(text.count("\n", 0, each.start()) + 1) for each in starts)
+        raise MemoryCommandError(
+            f"No replacement was performed. Multiple occurrences of old_str `{quoted}` in "
+            f"lines: {places}. Please ensure it is unique"
+        )
+    return text.replace(old, new)
+
+
+def inserted(text: str, line: int, new: str) -> str:
+    r"""Return ``text`` with ``new`` behind a line, from 0.
+
+    Raises:
+        MemoryCommandError: If there is no such line.
+
+    >>> inserted("one\ntwo\n", 1, "half")
+    'one\nhalf\ntwo\n'
+    """
+    lines = lines_of(text)
+    if not 0 <= line <= len(lines):
+        allowed = f"It should be within the range [0, {len(lines)}]."
+        raise MemoryCommandError(f"Invalid `insert_line` parameter: {line}. {allowed}")
+    lines.insert(line, new.removesuffix("\n"))
+    return "\n".join(lines) + "\n"
+
+
+def shown(path: str, text: str, view_range: tuple[int, int] | None = None) -> str:
+    """Return what a model sees of a file: its lines with their numbers, all that fit or some.
+
+    Raises:
+        MemoryCommandError: If the range is none of the file.
+    """
+    lines = lines_of(text)
+    first, last = view_range or (1, -1)
+    end = len(lines) if last == -1 else last
+    # A last line behind the end is asked for by whoever does not know how long the file is.
+    if view_range is not None and not 1 <= first <= min(end, max(len(lines), 1)):
+        raise MemoryCommandError(
+            f"Invalid `view_range`: [{first}, {last}]. {path} has {len(lines)} lines; "
+            f"-1 as the second number is the last one."
+        )
+    rows = _numbered(lines[first - 1 : end], first)
+    sizes = accumulate(len(row) + 1 for row in rows)
+    some = rows[: max(sum(size <= MOST_SHOWN for size in sizes), 1)]
+    if len(some) < len(rows):
+        left = len(rows) - len(some)
+        again = f"{left} more lines; view_range [{first + len(some)}, {first + len(rows) - 1}]"
+        some.append(f"({again} shows them)")
+    return "\n".join([f"Here's the content of {path} with line numbers:", *some])
+
+
+def _numbered(lines: Sequence[str], first: int) -> list[str]:
+    return [f"{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, first)]
+
+
+def excerpt(before: str, after: str) -> list[str]:
+    """Return the lines around what differs in ``after``, numbered."""
+    old, new = lines_of(before), lines_of(after)
+    least = min(len(old), len(new))
+    start = next((at for at in range(least) if old[at] != new[at]), least)
+    same = next((at for at in range(least - start) if old[-1 - at] != new[-1 - at]), least - start)
+    first = max(start - _AROUND, 0)
+    return _numbered(new[first : len(new) - same + _AROUND], first + 1)
+
+
+def listing(path: str, files: Sequence[tuple[str, int]]) -> str:
+    """Return what a model sees of a folder.
+
+    Args:
+        path: Its path.
+        files: Each file or folder below it and its size in bytes; a folder ends with a slash.
+    """
+    rows = [f"{_readable_size(size)}\t{path}/{name}" for name, size in files]
+    depth = "up to 2 levels deep"
+    head = f"Here're the files and directories {depth} in {path}, excluding hidden items:"
+    return "\n".join([head, f"{_readable_size(_total(files))}\t{path}", *rows])
+
+
+def _readable_size(count: int) -> str:
+    """Return a number of bytes as ``ls -h`` would.
+
+    >>> _readable_size(0), _readable_size(1536), _readable_size(1024)
+    ('0B', '1.5K', '1K')
+    """
+    power = min(max(count.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+    size = count / _KILO**power
+    return f"{int(size)}{_UNITS[power]}" if size == int(size) else f"{size:.1f}{_UNITS[power]}"
+
+
+def _total(files: Iterable[tuple[str, int]]) -> int:
+    return sum(size for name, size in files if not name.endswith("/"))
+
+
+# ---- pages ----
+
+_MAIN: Final = 2
+_LIKE: Final = 0.5
+# Looking for the likest pair of more than these would take long; they are taken in order.
+_MOST_PAIRS: Final = 2_500
+_EDGES: Final = " \t\r\n\ufeff"
+
+
+class Said(NamedTuple):
+    """A memory as a text says it.
+
+    Attributes:
+        text: Its words.
+        section: The rule kind of the section it stands in, or the title of another one, or ``""``.
+    """
+
+    text: str
+    section: str
+
+
+class Edits(NamedTuple):
+    """What a changed text says about the memories of a file.
+
+    Attributes:
+        added: What is new, in order.
+        reworded: The numbers of memories, from 0, with what stands in their place.
+        removed: The numbers of memories that are gone.
+        headings: The titles of sections that are new, and of no kind.
+        others: How lines begin that are no memory: of code, tables, quotations, comments.
+    """
+
+    added: tuple[Said, ...] = ()
+    reworded: tuple[tuple[int, Said], ...] = ()
+    removed: tuple[int, ...] = ()
+    headings: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Section:
+    """A heading and the items right below it; ``""`` is no heading."""
+
+    heading: str = ""
+    shown: bool = False
+    items: list[str] = field(default_factory=list)
+
+
+def rendered(document: Document, entries: Iterable[Placed]) -> str:
+    r"""Return a file as a model sees it: ``entries`` as list items, below their headings.
+
+    >>> file = parse("# Rules\n## Always\n<!-- mine -->\n- Use uv <!-- id:k3v9q2ht -->\n")
+    >>> rendered(file, file.placed())
+    '## Always\n\n- Use uv\n'
+    """
+    chosen = {id(placed.block) for placed in entries}
+    sections = [_Section()]
+    main = sections[0]
+    for block in document.blocks:
+        if block.shape == "heading":
+            line = f"{'#' * block.level} {heading(block.text)}\n"
+            sections.append(_Section(line, shown=_is_kind(block.text)))
+            main = sections[-1] if block.level <= _MAIN else main
+        elif id(block) in chosen:
+            sections[-1].items.append(_item(block.text))
+            # Below which heading of a rule it stands must be plain.
+            sections[-1].shown = main.shown = True
+    return "\n".join(
+        each.heading + ("\n" if each.heading and each.items else "") + "".join(each.items)
+        for each in sections
+        if each.shown
+    )
+
+
+@lru_cache(maxsize=10_000)  # A file is rendered again and again, and few of its lines change.
+def _item(text: str) -> str:
+    return written(inert(text).strip() or " ", None)
+
+
+def _is_kind(title: str) -> bool:
+    return title.strip().rstrip(":").rstrip().casefold() in RULE_KINDS
+
+
+def edits(file: str, before: str, after: str) -> Edits:
+    """Return what ``after`` says about the memories of ``before``.
+
+    Args:
+        file: The name of the file; in ``rules.md`` only what stands in a section is a rule.
+        before: The page, as it was rendered.
+        after: What a model made of it.
+    """
+    old, new = parse(before), parse(after)
+    old_places, new_places = (
+        [
+            each
+            for each in document.placed()
+            if file != RULES or each.block.shape == "item" or each.kind or each.heading
+        ]
+        for document in (old, new)
+    )
+    were = [Said(each.block.text, each.kind or each.heading) for each in old_places]
+    are = [Said(each.block.text, each.kind or each.heading) for each in new_places]
+    # What is said as before stands for the first that said so.
+    waiting: dict[Said, list[int]] = {}
+    for at in reversed(range(len(were))):
+        waiting.setdefault(were[at], []).append(at)
+    kept: set[int] = set()
+    come: list[int] = []
+    for at, said in enumerate(are):
+        if waiting.get(said):
+            kept.add(waiting[said].pop())
+        else:
+            come.append(at)
+    gone = [at for at in range(len(were)) if at not in kept]
+    pairs = dict(_pairs(were, are, gone, come))
+    known = {block.text for block in old.blocks if block.shape == "heading"}
+    memories = {id(each.block) for each in new_places}
+    headings: list[str] = []
+    others: list[str] = []
+    for block in new.blocks:
+        text, raw = block.text, block.raw.strip(_EDGES)
+        if block.shape != "heading":
+            # A page that was rendered has nothing but memories and headings.
+            others += [raw.partition("\n")[0]] if raw and id(block) not in memories else []
+        elif block.level > 1 and text not in known and text.strip() and not _is_kind(text):
+            headings.append(heading(text))  # The title of a page is no section.
+    return Edits(
+        added=tuple(are[at] for at in come if at not in pairs.values()),
+        reworded=tuple((at, are[pairs[at]]) for at in gone if at in pairs),
+        removed=tuple(at for at in gone if at not in pairs),
+        headings=tuple(headings),
+        others=tuple(others),
+    )
+
+
+def _pairs(
+    were: Sequence[Said], are: Sequence[Said], gone: Sequence[int], come: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield which of what has come stands for which of what is gone, in the same section."""
+    for section in dict.fromkeys(were[at].section for at in gone):
+        olds = [at for at in gone if were[at].section == section]
+        news = [at for at in come if are[at].section == section]
+        if len(olds) == len(news) or len(olds) * len(news) > _MOST_PAIRS:
+            yield from zip(olds, news, strict=False)
+            continue
+        likeness = [
+            (-similarity_of(were[old].text, are[new].text), old, new)
+            for old in olds
+            for new in news
+        ]
+        for unlike, old, new in sorted(likeness):
+            if -unlike >= _LIKE and old in olds and new in news:
+                olds.remove(old)
+                news.remove(new)
+                yield old, new
+
+
+# ---- the folder ----
 
 _REACHES: Final[Mapping[str, tuple[Scope, ...]]] = {
     "project": ("project",),
@@ -73,7 +621,6 @@ _REACHES: Final[Mapping[str, tuple[Scope, ...]]] = {
 _EDITED: Final = (
     "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
 )
-_FIXED: Final = (RULES, LESSONS, PROFILE)
 _HOW: Final = "One memory is one list item; indent code, tables, quotations by two spaces below it."
 _READ_ONLY: Final[Mapping[str, str]] = {
     "page": "{path} is written by the user alone. Nothing was changed.",
@@ -85,16 +632,11 @@ _HELD: Final = "(came from outside and reads like an order; only the user sees i
 _ASKS: Final = "an assistant asks for it"
 _THEIRS: Final = "contradiction"  # What a person wrote would not stand any more.
 _WAITS: Final = "Waits for the user's yes in pending.md, and is not in memory yet"
-_SHOWN: Final = 100
+_MOST_WORDS: Final = 100
 
 
 class _Page(NamedTuple):
-    """A memory file as it stands.
-
-    Attributes:
-        text: As the model sees it.
-        entries: Its memories, in order.
-    """
+    """A memory file as the model sees it, and its memories in order."""
 
     text: str
     entries: tuple[Entry, ...]
@@ -124,12 +666,10 @@ class MemoryFolder:
         self._scopes = _REACHES[reach]
         self._session = session
         self._lock = Lock()
-        self._stores: dict[Scope, Hippocampus] = {}
-        for scope in self._scopes:
-            store = cortex.scopes.global_hc if scope == "global" else cortex.scopes.project_hc
-            if not isinstance(store, Hippocampus):
-                raise StoreError(f"{type(store).__name__}: has no files that a model could edit")
-            self._stores[scope] = store
+        self._stores = {
+            scope: store_with_files(cortex, scope, "that a model could edit")
+            for scope in self._scopes
+        }
         self._recalled: list[str] = []
         self._pages: dict[tuple[Scope, str], tuple[tuple[Document, Document], _Page]] = {}
         self._notes = _Notes(cortex)
@@ -142,21 +682,21 @@ class MemoryFolder:
             arguments: What the model passed: an object with ``command``, or one in JSON.
             call: The id that the call has, for the session.
         """
+        session, name = self._session, TOOL["name"]
         with self._lock:
             self._recalled = []
-            if self._session is None:
+            if session is None:
                 return self._answer(arguments)
-            call = self._session.tool_call(TOOL["name"], arguments, call)
+            call = session.tool_call(name, arguments, call)
             answer = self._answer(arguments)
-            self._session.tool_result(
-                TOOL["name"], answer.text, call, error=answer.is_error, recalled=answer.recalled
-            )
+            wrong, recalled = answer.is_error, answer.recalled
+            session.tool_result(name, answer.text, call, error=wrong, recalled=recalled)
             return answer
 
     def _answer(self, arguments: object) -> Answer:
         try:
             command = command_from(arguments)
-            text = self._commands[command.command](self, command)
+            text: str = getattr(self, f"_{command.command}")(command)
         except MemoryCommandError as error:
             return Answer(inert(str(error)), is_error=True)
         except (EngramdownError, OSError) as error:
@@ -167,80 +707,68 @@ class MemoryFolder:
 
     def _view(self, command: Command) -> str:
         place = self._place(command.path)
-        if place.sort in ("root", "folder"):
-            files = list(self._files(place))
-            told = listing(place.path, files)
-            if place.sort == "root" and not _size(files):
-                base = place.path if len(self._scopes) == 1 else f"{ROOT}/{place.scope}"
-                return f"{told}\n\nNothing is remembered yet. {hint(base)}"
-            return told
-        text = shown(place.path, self._text(place), command.view_range)
-        # Also where no line of a transcript taught it: what is shown is nothing new.
-        self._recalled.append(place.path)
+        if place.sort not in ("root", "folder"):
+            text = shown(place.path, self._text(place), command.view_range)
+            # Also where no line of a transcript taught it: what is shown is nothing new.
+            self._recalled.append(place.path)
+            return text
+        files = list(self._files(place))
+        text = listing(place.path, files)
+        if place.sort == "root" and not _total(files):
+            base = place.path if len(self._scopes) == 1 else f"{ROOT}/{place.scope}"
+            text = f"{text}\n\nNothing is remembered yet. {_hint(base)}"
         return text
 
     def _create(self, command: Command) -> str:
         place = self._writable(command.path)
+        done = f"File created successfully at: {place.path}"
         if place.sort == "note":
-            hidden = self._notes.create(place.name, place.path, command.new)
-            return f"File created successfully at: {place.path}{hidden}"
+            return done + self._notes.create(place.name, place.path, command.new)
         page = self._page(place)
         if page.entries:
-            raise MemoryCommandError(
-                f"File {place.path} already exists. Use str_replace or insert to change it."
-            )
-        outcome = self._rewrite(place, page, command.new, command)
-        return _told(place, f"File created successfully at: {place.path}", outcome)
+            raise _taken(place.path)
+        return self._rewrite(place, page, command.new, command).answer(done)
 
     def _str_replace(self, command: Command) -> str:
         place = self._existing(command.path)
         change = partial(replaced, place.path, old=command.old, new=command.new)
-        return self._changed(place, change, command, snippet=True)
+        return self._changed(place, change, command)
 
     def _insert(self, command: Command) -> str:
         change = partial(inserted, line=command.line, new=command.new)
-        return self._changed(self._existing(command.path), change, command, snippet=False)
+        return self._changed(self._existing(command.path), change, command)
 
     def _delete(self, command: Command) -> str:
-        place = self._place(command.path)
-        if place.sort == "root":
-            raise MemoryCommandError(f"Cannot delete the {place.path} directory itself")
+        self._refuse_root(command)
         place = self._existing(command.path)
+        done = f"Successfully deleted {place.path}"
         if place.sort == "note":
-            self._notes.delete(place.name)
-            return f"Successfully deleted {place.path}"
-        page = self._page(place)
-        everything = Edits(removed=tuple(range(len(page.entries))))
-        outcome = self._edit(place, command).apply(page.entries, everything)
-        return _told(place, f"Successfully deleted {place.path}", outcome)
+            self._notes.own(place.name, "deletes them").delete()
+            return done
+        entries = self._page(place).entries
+        edit = self._edit(place, command)
+        edit.apply(entries, Edits(removed=tuple(range(len(entries)))))
+        return edit.answer(done)
 
     def _rename(self, command: Command) -> str:
-        if self._place(command.path).sort == "root":
-            raise MemoryCommandError(f"Cannot rename the {command.path} directory itself")
+        self._refuse_root(command)
         old, new = self._existing(command.path), self._writable(command.new_path)
         if self._exists(new):
             raise MemoryCommandError(f"The destination {new.path} already exists")
         done = f"Successfully renamed {old.path} to {new.path}"
-        topics = all(each.name.startswith(f"{TOPICS}/") for each in (old, new))
         if old.sort == new.sort == "note":
-            self._notes.rename(old.name, new.name)
+            # The new ones are there before the old ones go.
+            self._notes.own(old.name, "renames them").move(self._notes.open(new.name))
             return done
+        topics = all(each.name.startswith(f"{TOPICS}/") for each in (old, new))
         if not topics or old.scope != new.scope:
             raise MemoryCommandError(
                 f"Cannot rename {old.path} to {new.path}: only a file of topics to another topic "
                 f"of the same memory, and notes to notes. Delete it there, and create it here."
             )
-        outcome = self._edit(old, command).move(self._page(old).entries, topic_of(new.name))
-        return _told(old, done, outcome)
-
-    _commands: Final[Mapping[str, Callable[[MemoryFolder, Command], str]]] = {
-        "view": _view,
-        "create": _create,
-        "str_replace": _str_replace,
-        "insert": _insert,
-        "delete": _delete,
-        "rename": _rename,
-    }
+        edit = self._edit(old, command)
+        edit.move(self._page(old).entries, topic_of(new.name))
+        return edit.answer(done)
 
     # ---- files ----
 
@@ -251,6 +779,11 @@ class MemoryFolder:
             with contextlib.suppress(StoreError):
                 store.notice(wait=wait)
         return place
+
+    def _refuse_root(self, command: Command) -> None:
+        place = self._place(command.path)
+        if place.sort == "root":
+            raise MemoryCommandError(f"Cannot {command.command} the {place.path} directory itself")
 
     def _writable(self, path: str) -> Place:
         """Return what ``path`` names, if a model may write it."""
@@ -270,9 +803,8 @@ class MemoryFolder:
     def _exists(self, place: Place) -> bool:
         if place.sort == "note":
             return bool(self._notes.text(place.name))
-        if place.name in _FIXED and place.name in self._stores[place.scope].files.names():
-            return True
-        return bool(self._page(place).entries)
+        is_there = place.name in _FIXED and place.name in self._stores[place.scope].files.names()
+        return is_there or bool(self._page(place).entries)
 
     def _text(self, place: Place) -> str:
         """Return what a model sees of a file."""
@@ -285,11 +817,15 @@ class MemoryFolder:
             # Without private notes.
             text = "".join(f"{each}\n\n" for _, each in paragraphs(page)).rstrip("\n")
         elif place.sort == "queue":
-            text = "".join(f"{row}\n" for row in self._queue(place.scope))
+            # As lines to tick, but for an order from outside.
+            for each in self._cortex.pending(for_model=True):
+                if each.engram.scope == place.scope:
+                    words = _HELD if each.hold == REASONS["instruction"] else each.engram.text
+                    text += bullet(f"[ ] {words}") + "\n"
         elif self._exists(place):
             found = self._page(place)
-            pointers = (each for entry in found.entries for each in entry.origin.split(","))
-            self._recalled += filter(None, pointers)
+            for entry in found.entries:
+                self._recalled += filter(None, entry.origin.split(","))
             return found.text
         if not text:
             raise _missing(place)
@@ -300,7 +836,7 @@ class MemoryFolder:
         if place.path == ROOT and len(self._scopes) > 1:
             for scope in reversed(self._scopes):
                 below = list(self._files(Place(f"{ROOT}/{scope}", "root", scope)))
-                yield f"{scope}/", _size(below)
+                yield f"{scope}/", _total(below)
                 yield from ((f"{scope}/{name}", size) for name, size in below)
             return
         for name, text in self._texts(place.scope):
@@ -311,11 +847,11 @@ class MemoryFolder:
 
     def _texts(self, scope: Scope) -> Iterator[tuple[str, str]]:
         """Yield each file of a scope and what a model sees of it, in a fixed order."""
-        names = [*_FIXED, SOUL, PENDING, *self._stores[scope].files.names()]
+        names = dict.fromkeys([*_FIXED, SOUL, PENDING, *self._stores[scope].files.names()])
         topics = [each for each in names if each.startswith(f"{TOPICS}/")]
         notes = [f"{NOTES}/{each}.md" for each in self._notes.names() if scope == self._scopes[-1]]
-        fixed = [each for each in names if not each.startswith(f"{TOPICS}/")]
-        for folder, group in (("", dict.fromkeys(fixed)), (TOPICS, topics), (NOTES, notes)):
+        fixed = [each for each in names if each not in topics]
+        for folder, group in (("", fixed), (TOPICS, topics), (NOTES, notes)):
             found = list(self._readable(scope, group))
             if folder and found:
                 yield f"{folder}/", "".join(text for _, text in found)
@@ -333,95 +869,67 @@ class MemoryFolder:
                     # Anybody puts files there; who views it is told what is wrong with it.
                     yield name, ""
 
-    def _queue(self, scope: Scope) -> Iterator[str]:
-        """Yield what waits for a person, as lines to tick; not an order from outside."""
-        for each in self._cortex.pending(for_model=True):
-            if each.engram.scope == scope:
-                is_held = each.hold == REASONS["instruction"]
-                yield bullet(f"[ ] {_HELD if is_held else each.engram.text}")
-
     def _page(self, place: Place) -> _Page:
         """Return a memory file as it stands: what may reach a model."""
         store, name = self._stores[place.scope], place.name
         # What a page holds follows from these two, unless there is more to ask about than files.
         documents = (store.files.document(name), store.files.document(LESSONS))
-        known = self._pages.get((place.scope, name))
-        if (
-            known is None
-            or known[0] != documents
-            or self._cortex.scopes.settings.pulled == "review"
-        ):
-            known = (documents, self._read(store, name, documents[0]))
-            self._pages[place.scope, name] = known
-        return known[1]
-
-    def _read(self, store: Hippocampus, name: str, document: Document) -> _Page:
-        found: dict[str, list[Entry]] = {}
+        before = self._pages.get((place.scope, name))
+        is_reviewed = self._cortex.scopes.settings.pulled == "review"
+        if before is not None and before[0] == documents and not is_reviewed:
+            return before[1]
+        usable: dict[str, list[Entry]] = {}
         for each in self._cortex.scopes.usable(store):
             if each.file in (name, LESSONS):
-                plain = each._replace(spelled="") if each.spelled else each
-                found.setdefault(each.id, []).append(plain)
-        shown = [
-            (placed, entry)
-            for placed in raw_entries(name, document)
-            if (entry := _memory_of(found.get(entry_id(placed), ()), name, placed))
-        ]
-        text = rendered(document, [placed for placed, _ in shown])
-        return _Page(text, tuple(entry for _, entry in shown))
+                usable.setdefault(each.id, []).append(each._replace(spelled=""))
+        found = {
+            placed: entry
+            for placed in raw_entries(name, documents[0])
+            if (entry := _memory_of(usable.get(entry_id(placed), ()), name, placed))
+        }
+        page = _Page(rendered(documents[0], found), tuple(found.values()))
+        self._pages[place.scope, name] = (documents, page)
+        return page
 
     # ---- changes ----
 
-    def _changed(
-        self, place: Place, change: Callable[[str], str], command: Command, *, snippet: bool
-    ) -> str:
-        """Carry out a change of the text of a file, and tell what became of it."""
+    def _changed(self, place: Place, change: Callable[[str], str], command: Command) -> str:
+        """Carry out a change of the text of a file, and return what to say about it."""
+        edit, hidden = None, ""
         if place.sort == "note":
             before, after, hidden = self._notes.change(place.name, change)
-            return _done(place, inert(before), inert(after), snippet=snippet) + hidden
-        page = self._page(place)
-        outcome = self._rewrite(place, page, change(page.text), command)
-        after = self._page(place).text
-        return _told(place, _done(place, page.text, after, snippet=snippet), outcome)
+            before, after = inert(before), inert(after)
+        else:
+            page = self._page(place)
+            edit = self._rewrite(place, page, change(page.text), command)
+            before, after = page.text, self._page(place).text
+        done = f"The file {place.path} has been edited."
+        if command.command == "str_replace":
+            done = "\n".join([_EDITED, *excerpt(before, after)])
+        return edit.answer(done) if edit else done + hidden
 
-    def _rewrite(self, place: Place, page: _Page, text: str, command: Command) -> _Outcome:
+    def _rewrite(self, place: Place, page: _Page, text: str, command: Command) -> _Edit:
         found = edits(place.name, page.text, text)
         if found.others:
             raise MemoryCommandError(
                 f"No change was made in {place.path}: {found.others[0][:80]!r} is no memory. {_HOW}"
             )
-        return self._edit(place, command).apply(page.entries, found)
+        edit = self._edit(place, command)
+        edit.apply(page.entries, found)
+        return edit
 
     def _edit(self, place: Place, command: Command) -> _Edit:
-        why = f"{command.command} {place.path}"
-        return _Edit(self._cortex, self._stores[place.scope], place.name, why, self._session)
-
-
-def _told(place: Place, done: str, outcome: _Outcome) -> str:
-    """Return the answer to a change.
-
-    Raises:
-        MemoryCommandError: If nothing came of it.
-    """
-    if outcome.changed:
-        return "\n".join([done, *outcome.notes])
-    if outcome.queued:
-        return "\n".join([f"Nothing is changed in {place.path} yet.", *outcome.notes])
-    notes = outcome.notes or ("What it would hold is what it holds.",)
-    raise MemoryCommandError("\n".join([f"No change was made in {place.path}.", *notes]))
-
-
-def _done(place: Place, before: str, after: str, *, snippet: bool) -> str:
-    if snippet:
-        return "\n".join([_EDITED, *excerpt(before, after)])
-    return f"The file {place.path} has been edited."
+        store = self._stores[place.scope]
+        return _Edit(self._cortex, store, place, command.command, self._session)
 
 
 def _missing(place: Place) -> MemoryCommandError:
     return MemoryCommandError(f"The path {place.path} does not exist. Please provide a valid path.")
 
 
-def _size(files: Iterable[tuple[str, int]]) -> int:
-    return sum(size for name, size in files if not name.endswith("/"))
+def _taken(path: str) -> MemoryCommandError:
+    how = "Use str_replace or insert to change it."
+    return MemoryCommandError(f"File {path} already exists. {how}")
 
 
 def _memory_of(entries: Iterable[Entry], file: str, placed: Placed) -> Entry | None:
@@ -434,199 +942,140 @@ def _memory_of(entries: Iterable[Entry], file: str, placed: Placed) -> Entry | N
     return None
 
 
-# ---- one change of one file ----
-
-
-class _Outcome(NamedTuple):
-    """What became of a change.
-
-    Attributes:
-        changed: How many memories stand in the files as the model wanted.
-        queued: How many wait for a person.
-        notes: A sentence about each that did not become what was asked for.
-    """
-
-    changed: int
-    queued: int
-    notes: tuple[str, ...]
-
-
+@dataclass(slots=True)
 class _Edit:
-    """One change of one memory file by a model."""
+    """One change of one memory file by a model; what comes was learned in the session."""
 
-    def __init__(
-        self,
-        cortex: Cortex,
-        store: Hippocampus,
-        file: str,
-        why: str,
-        session: Session | None = None,
-    ) -> None:
-        """Begin with nothing.
+    cortex: Cortex
+    store: Hippocampus
+    place: Place
+    verb: str
+    session: Session | None
+    changed: int = 0
+    queued: int = 0
+    revisions: list[tuple[Revision, str]] = field(default_factory=list)
+    asked: list[tuple[Pending, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
-        Args:
-            cortex: Gates what comes.
-            store: Holds the file.
-            file: The file.
-            why: The words for the journal.
-            session: The running conversation, in which what comes was learned.
+    def answer(self, done: str) -> str:
+        """Return what to say: ``done``, and a sentence about each that did not become so.
+
+        Raises:
+            MemoryCommandError: If nothing came of it.
         """
-        self._session = session
-        self._cortex = cortex
-        self._store = store
-        self._file = file
-        self._why = why
-        self._revisions: list[tuple[Revision, str]] = []
-        self._asked: list[tuple[Pending, str]] = []
-        self._notes: list[str] = []
+        if self.changed:
+            return "\n".join([done, *self.notes])
+        if self.queued:
+            return "\n".join([f"Nothing is changed in {self.place.path} yet.", *self.notes])
+        notes = self.notes or ["What it would hold is what it holds."]
+        raise MemoryCommandError("\n".join([f"No change was made in {self.place.path}.", *notes]))
 
-    def apply(self, entries: Sequence[Entry], found: Edits) -> _Outcome:
-        """Carry out what a changed page says.
-
-        Args:
-            entries: The memories of the page, in order.
-            found: What became of them.
+    def apply(self, entries: Sequence[Entry], found: Edits) -> None:
+        """Carry out what a changed page says of the memories that it had.
 
         Raises:
             StoreError: If a store could not be read or written.
         """
         for title in found.headings:
-            self._notes.append(
-                f"Left out: the heading {flat(title, _SHOWN)!r}; the user adds those."
-            )
+            words = flat(title, _MOST_WORDS)
+            self.notes.append(f"Left out: the heading {words!r}; the user adds those.")
         for at, said in found.reworded:
             self._reword(entries[at], said.text)
         for at in found.removed:
             self._remove(entries[at])
-        changed, queued = self._settled()
-        engrams = [engram for said in found.added for engram in self._engram(said)]
-        for receipt in self._cortex.propose(engrams) if engrams else ():
-            words = flat(receipt.engram.text, _SHOWN)
-            changed += receipt.action in ("encoded", "merged")
+        self._settle()
+        file, engrams = self.place.name, list[Engram]()
+        for said in found.added:
+            kind = kind_in(file, said.section)
+            if engram := self._learned(said.text, kind, topic_of(file)):
+                engrams.append(engram)
+        for receipt in self.cortex.propose(engrams) if engrams else ():
+            words = repr(flat(receipt.engram.text, _MOST_WORDS))
+            self.changed += receipt.action in ("encoded", "merged")
+            self.queued += receipt.action == "queued"
             if receipt.action == "merged":
-                self._notes.append(f"Known already: {words!r}")
-            elif receipt.action == "queued":
-                queued += 1
-                self._notes.append(f"{_WAITS}: {words!r} ({receipt.reason})")
+                self.notes.append(f"Known already: {words}")
             elif receipt.action != "encoded":
-                self._notes.append(f"Not written: {words!r} ({receipt.reason})")
-        return _Outcome(changed, queued, tuple(self._notes))
+                verb = _WAITS if receipt.action == "queued" else "Not written"
+                self.notes.append(f"{verb}: {words} ({receipt.reason})")
 
-    def move(self, entries: Iterable[Entry], topic: str) -> _Outcome:
+    def move(self, entries: Iterable[Entry], topic: str) -> None:
         """Let memories go over to another topic.
-
-        Args:
-            entries: The memories.
-            topic: Its slug.
 
         Raises:
             StoreError: If a store could not be read or written.
         """
+        hold = _ASKS if self.cortex.mode == "autopilot" else ""
         for entry in entries:
-            words = flat(entry.text, _SHOWN)
+            words = flat(entry.text, _MOST_WORDS)
             if self._may_touch(entry):
-                self._revisions.append((Revision(stays=entry, topic=topic), words))
+                self.revisions.append((Revision(stays=entry, topic=topic), words))
             else:
-                asked = question(Move(entry.id, topic), {entry.id: entry}, _ASKS, self._hold(_ASKS))
-                self._asked.append((asked, f"{words!r} under {topic} ({_why_not(entry)})"))
-        changed, queued = self._settled()
-        return _Outcome(changed, queued, tuple(self._notes))
+                asked = question(Move(entry.id, topic), {entry.id: entry}, _ASKS, hold)
+                self.asked.append((asked, f"{words!r} under {topic} ({_why_not(entry)})"))
+        self._settle()
 
     def _reword(self, entry: Entry, text: str) -> None:
-        words = flat(text, _SHOWN)
-        try:
-            engram = self._learned(text, entry.kind, entry.topic)
-        except InvalidEngramError as error:
-            self._notes.append(f"Not written: {words!r} ({error})")
+        engram = self._learned(text, entry.kind, entry.topic)
+        if engram is None:
             return
-        decision = self._cortex.encoding_gate(engram)
+        words, decision = flat(text, _MOST_WORDS), self.cortex.encoding_gate(engram)
         if decision.action == "discard":
-            self._notes.append(f"Not written: {words!r} ({decision.reason})")
+            self.notes.append(f"Not written: {words!r} ({decision.reason})")
         elif decision.action == "encode" and self._may_touch(entry):
+            basis, origin = engram.basis or "inferred", engram.origin or entry.origin
             comes = entry._replace(
-                id="",
-                text=text,
-                source="llm",
-                basis=engram.basis or "inferred",
-                ts="",
-                origin=engram.origin or entry.origin,
+                id="", text=text, source="llm", basis=basis, ts="", origin=origin
             )
-            self._revisions.append((Revision((entry,), "replaced", comes=comes), words))
+            self.revisions.append((Revision((entry,), "replaced", comes=comes), words))
         else:
             code = _THEIRS if entry.by_person else decision.code
             why = _why_not(entry) if decision.action == "encode" else decision.reason
-            safe = flat(harmless(engram).text, _SHOWN)
-            self._asked.append((self._pending(engram, "replace", entry, code), f"{safe!r} ({why})"))
+            asked = ask_user(self.cortex, engram, "replace", entry.id, code)
+            safe = flat(harmless(engram).text, _MOST_WORDS)
+            self.asked.append((asked, f"{safe!r} ({why})"))
 
     def _remove(self, entry: Entry) -> None:
-        words = flat(entry.text, _SHOWN)
+        words = flat(entry.text, _MOST_WORDS)
         if self._may_touch(entry):
-            self._revisions.append((Revision((entry,), "removed"), words))
+            self.revisions.append((Revision((entry,), "removed"), words))
             return
         engram = Engram(f"Delete: {entry.text}", entry.kind, entry.scope, source="llm")
-        item = self._pending(engram, "forget", entry, _ASKS)
-        self._asked.append((item, f"to delete {words!r} ({_why_not(entry)})"))
+        asked = ask_user(self.cortex, engram, "forget", entry.id, _ASKS)
+        self.asked.append((asked, f"to delete {words!r} ({_why_not(entry)})"))
 
     def _may_touch(self, entry: Entry) -> bool:
         """Whether a memory is a model's own to change."""
-        return not entry.by_person and self._cortex.mode == "autopilot"
+        return not entry.by_person and self.cortex.mode == "autopilot"
 
-    def _hold(self, code: str) -> str:
-        return code if self._cortex.mode == "autopilot" else ""
-
-    def _pending(self, engram: Engram, op: Operation, entry: Entry, code: str) -> Pending:
-        return Pending(
-            new_id(),
-            harmless(engram),
-            hold=self._hold(code),
-            reason=code,
-            op=op,
-            of=entry.id,
-            ts=today().isoformat(),
-        )
-
-    def _learned(self, text: str, kind: Kind, topic: str) -> Engram:
-        """Return what a model says, and where it has it from.
-
-        Raises:
-            InvalidEngramError: If it cannot be a memory.
-        """
-        session = self._session
-        heard = session is not None and session.heard_from_tool(text)
-        began = session.turn_began if session is not None else None
-        return Engram(
-            text,
-            kind,
-            self._store.scope,
-            topic=topic,
-            source="llm",
-            basis="observed" if heard else "inferred",
-            origin=str(began) if began else "",
-            via="tool" if heard else "",
-        )
-
-    def _settled(self) -> tuple[int, int]:
-        """Write what may be written as one step, and let the rest wait."""
-        changed = 0
-        if self._revisions:
-            with step_group(Act("update", "llm", self._why)):
-                done = self._store.apply([each for each, _ in self._revisions], by="llm")
-            for result, (_, words) in zip(done, self._revisions, strict=True):
-                changed += not result.problem
-                if result.problem:
-                    self._notes.append(f"Left as it was: {words!r} ({result.problem})")
-        if self._asked:
-            FileQueue(self._store).add([item for item, _ in self._asked])
-            self._notes += [f"{_WAITS}: {what}" for _, what in self._asked]
-        return changed, len(self._asked)
-
-    def _engram(self, said: Said) -> Iterator[Engram]:
-        """Yield what is to be remembered, or note why it cannot be."""
-        kind = kind_in(self._file, said.section)
+    def _learned(self, text: str, kind: Kind, topic: str) -> Engram | None:
+        """Return what a model says, and where it has it from; ``None`` if it can be no memory."""
+        session, scope = self.session, self.store.scope
+        from_tool = session is not None and session.heard_from_tool(text)
+        via: Literal["tool", ""] = "tool" if from_tool else ""
+        basis: Basis = "observed" if from_tool else "inferred"
+        origin = str((session and session.turn_began) or "")
         try:
-            yield self._learned(said.text, kind, topic_of(self._file))
+            return Engram(
+                text, kind, scope, topic=topic, source="llm", basis=basis, origin=origin, via=via
+            )
         except InvalidEngramError as error:
-            self._notes.append(f"Not written: {flat(said.text, _SHOWN)!r} ({error})")
+            self.notes.append(f"Not written: {flat(text, _MOST_WORDS)!r} ({error})")
+            return None
+
+    def _settle(self) -> None:
+        """Write what may be written as one step, and let the rest wait."""
+        if self.revisions:
+            with step_group(Act("update", "llm", f"{self.verb} {self.place.path}")):
+                done = self.store.apply([each for each, _ in self.revisions], by="llm")
+            for result, (_, words) in zip(done, self.revisions, strict=True):
+                self.changed += not result.problem
+                if result.problem:
+                    self.notes.append(f"Left as it was: {words!r} ({result.problem})")
+        if self.asked:
+            FileQueue(self.store).add([item for item, _ in self.asked])
+            self.queued = len(self.asked)
+            self.notes += [f"{_WAITS}: {what}" for _, what in self.asked]
 
 
 def _why_not(entry: Entry) -> str:
@@ -637,68 +1086,56 @@ def _why_not(entry: Entry) -> str:
 
 
 class _Notes:
-    """The free notes of a cortex."""
+    """The free notes of a cortex, kept where those on conversations are."""
 
     def __init__(self, cortex: Cortex) -> None:
-        """Keep notes where ``cortex`` keeps those on conversations."""
         self._cortex = cortex
 
     def names(self) -> list[str]:
         """Return what there are notes on, sorted."""
-        folder = self._cortex.conversations.notes("any").path.parent
-        found = []
-        for name in Disk().names(folder):
-            stem = name.removesuffix(".md")
-            if name.endswith(".md") and is_session_id(stem) and not self._why_not(stem):
-                found.append(stem)
-        return found
+        files = Disk().names(self._cortex.conversations.notes("any").path.parent)
+        stems = [each.removesuffix(".md") for each in files if each.endswith(".md")]
+        return [each for each in stems if is_session_id(each) and not self._why_not(each)]
 
     def text(self, name: str) -> str:
         """Return the notes, with a line end, or ``""``."""
-        text = self._notes(name).read().text
+        text = self.open(name).read().text
         return f"{text}\n" if text else ""
 
     def create(self, name: str, path: str, text: str) -> str:
         """Begin notes; return a sentence about what was hidden, or ``""``."""
-        notes = self._notes(name)
+        notes = self.open(name)
         note = notes.read()
         if note.text:
-            raise MemoryCommandError(
-                f"File {path} already exists. Use str_replace or insert to change it."
-            )
+            raise _taken(path)
         if not text.strip():
             raise MemoryCommandError("`file_text` is empty; say what is to be kept.")
         return _hidden(notes.write(text, expected=note.digest, own=True).hidden)
 
     def change(self, name: str, change: Callable[[str], str]) -> tuple[str, str, str]:
         """Change notes; return them before and after, and what :meth:`create` returns."""
-        notes = self._notes(name)
+        notes = self.open(name)
         note = notes.read()
         before = f"{note.text}\n"
         after = change(before)
-        if not note.own and not _only_adds(note.text, normalized(after)):
-            raise _theirs(name, "changes or deletes lines of theirs")
+        if not note.own:
+            # Every line stays, in its order.
+            left = iter(normalized(after).split("\n"))
+            if not all(line in left for line in note.text.split("\n")):
+                raise _theirs(name, "changes or deletes lines of theirs")
         written = notes.write(after, expected=note.digest, own=note.own)
         return before, f"{written.text}\n", _hidden(written.hidden)
 
-    def delete(self, name: str) -> None:
-        """Take notes away; they can be brought back."""
-        self._own(name, "deletes them").delete()
-
-    def rename(self, old: str, new: str) -> None:
-        """Let notes be called otherwise: the new ones are there before the old ones go."""
-        self._own(old, "renames them").move(self._notes(new))
-
-    def _own(self, name: str, does: str) -> WorkingNotes:
+    def own(self, name: str, does: str) -> WorkingNotes:
         """Return notes, if they are a model's own."""
-        notes = self._notes(name)
+        notes = self.open(name)
         if not notes.read().own:
             raise _theirs(name, does)
         return notes
 
-    def _notes(self, name: str) -> WorkingNotes:
-        why_not = self._why_not(name)
-        if why_not:
+    def open(self, name: str) -> WorkingNotes:
+        """Return notes, if a model may read them."""
+        if why_not := self._why_not(name):
             raise MemoryCommandError(f"The notes {name!r} {why_not}; choose another name.")
         return self._cortex.conversations.notes(name)
 
@@ -718,12 +1155,6 @@ def _theirs(name: str, does: str) -> MemoryCommandError:
         f"{does}. Add to them with insert, keep notes of your own under another name, or ask the "
         f"user to do it."
     )
-
-
-def _only_adds(before: str, after: str) -> bool:
-    """Whether every line stays, in its order."""
-    left = iter(after.split("\n"))
-    return all(line in left for line in before.split("\n"))
 
 
 def _hidden(kinds: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import MemoryCommandError
-from engramdown.integrations.memory_pages import COMMANDS, LONGEST, Command, command_from
+from engramdown.integrations.memory_folder import COMMANDS, LONGEST, Command, command_from
 
 PATH = "/memories/rules.md"
 HUGE = 10**5_000

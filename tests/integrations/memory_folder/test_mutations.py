@@ -11,7 +11,7 @@ from tests.mutants import Bug, Core, mutated
 
 # The last one that has a name is asked: what comes in by a door is the real thing.
 MODULES: Final = (
-    "engramdown.integrations.memory_pages",
+    "engramdown.integrations.memory_folder",
     "engramdown.integrations.langgraph",
     "engramdown.gate.keyed_values",
 )
@@ -71,28 +71,28 @@ RULES: Final = "## Never\n- x\n# Part\n### Deep\n- y\n"
 BUGS: Final = (
     Bug(
         "a neighbour of the root is the root",
-        "integrations.memory_pages",
+        "integrations.memory_folder",
         'not path.startswith(f"{ROOT}/")',
         "not path.startswith(ROOT)",
         lambda core: leads_nowhere(core, "/memoriesrules.md"),
     ),
     Bug(
         "a topic may be called anything",
-        "integrations.memory_pages",
+        "integrations.memory_folder",
         "if parts[0] == TOPICS and is_name(name):",
         "if parts[0] == TOPICS:",
         lambda core: leads_nowhere(core, "/memories/topics/CON.md"),
     ),
     Bug(
         "a project has facts about the user",
-        "integrations.memory_pages",
+        "integrations.memory_folder",
         'if name == PROFILE and scope == "project":',
         'if name == PROFILE and scope == "nowhere":',
         lambda core: leads_nowhere(core, "/memories/profile.md"),
     ),
     Bug(
         "a flag is a number",
-        "integrations.memory_pages",
+        "integrations.memory_folder",
         "if not isinstance(value, wanted) or isinstance(value, bool):",
         "if not isinstance(value, wanted):",
         lambda core: is_refused(
@@ -101,30 +101,30 @@ BUGS: Final = (
     ),
     Bug(
         "what stands twice is replaced twice",
-        "integrations.memory_pages",
+        "integrations.memory_folder",
         "if count > 1:",
         "if count > 2:",
         lambda core: changes_nothing_else(core, "a b a", "a"),
     ),
     Bug(
         "every heading is shown",
-        "integrations.memory_pages",
+        "integrations.memory_folder",
         "shown=_is_kind(block.text)",
         "shown=True",
         lambda core: shows_no(core, "Obey", "## Obey\n\n## Mine\n- x\n"),
     ),
     Bug(
         "a heading that ends a rule's section is not shown",
-        "integrations.memory_pages",
+        "integrations.memory_folder",
         "sections[-1].shown = main.shown = True",
         "sections[-1].shown = True",
         lambda core: keeps_its_kind(core, RULES),
     ),
     Bug(
         "what is said twice is matched once",
-        "integrations.memory_pages",
-        "old.add(waiting[said].pop())",
-        "old.update(waiting.pop(said))",
+        "integrations.memory_folder",
+        "kept.add(waiting[said].pop())",
+        "kept.update(waiting.pop(said))",
         lambda core: rewords_one(core, "- a\n- a\n", "- a\n- b\n"),
     ),
     Bug(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.hippocampus.placement import raw_entries
-from engramdown.integrations.memory_pages import Edits, Said, edits, rendered
+from engramdown.integrations.memory_folder import Edits, Said, edits, rendered
 from engramdown.language.untrusted import inert
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engramdown.engram import Scope
 from engramdown.errors import MemoryCommandError
-from engramdown.integrations.memory_pages import Place, place_of
+from engramdown.integrations.memory_folder import Place, place_of
 
 ONE: tuple[Scope, ...] = ("project",)
 HOME: tuple[Scope, ...] = ("global",)

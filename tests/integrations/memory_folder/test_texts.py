@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.errors import MemoryCommandError
-from engramdown.integrations.memory_pages import (
+from engramdown.integrations.memory_folder import (
     excerpt,
     inserted,
     lines_of,
