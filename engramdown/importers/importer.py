@@ -4,22 +4,28 @@ A file is judged by what is in it, not by its name. The same file twice changes 
 that grew only the new lines come; an import that was killed is finished by the next one, without
 anything twice. Times are those of the source: an episode without one has that of the one before it
 in its session, the first that of the conversation, or, where that has none, of the file. Every line
-that is not taken is counted with a reason, and none is a reason to stop. What was read is written
-before the ledger says so, and after each part of a file the ledger says so.
+that is not taken is counted with a reason, and none is a reason to stop.
+
+The same conversation gives the same name and the same lines with the same ids, whenever and on
+whatever machine it is read. Texts are redacted and cut as for what is recorded here; whole texts
+are on the disk before the lines that show them cut, lines are appended under the lock of the
+transcripts, and what was read is written before the ledger says so, after each part of a file.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from engramdown.clock import moment
+from engramdown.errors import StoreError
 from engramdown.importers.inputs import (
     FOLDER,
     Elements,
@@ -32,11 +38,34 @@ from engramdown.importers.inputs import (
     is_one_value,
     sample,
 )
-from engramdown.importers.records import Conversation, Item, Record, Said, Skipped, Source
-from engramdown.importers.writer import PATIENCE, Encoder, Names, NewLine, Shelf, Writer
+from engramdown.importers.records import (
+    Conversation,
+    Item,
+    Kept,
+    Record,
+    Said,
+    Skipped,
+    Source,
+    digest,
+)
 from engramdown.settings import EpisodeSettings
 from engramdown.storage import Disk, FolderLock
-from engramdown.transcripts import stamp
+from engramdown.transcripts import (
+    PAYLOADS,
+    SUFFIX,
+    VERSION,
+    Episode,
+    Payloads,
+    SessionLog,
+    encode,
+    episode_id,
+    lines,
+    read_line,
+    redact_for_role,
+    shorten_for_line,
+    stamp,
+)
+from engramdown.transcripts import digest as text_digest
 
 _PLACES: Final = 5
 """Of each reason, so many places are remembered."""
@@ -181,6 +210,234 @@ def recognised(values: Iterable[Any]) -> Source | None:
     return None
 
 
+# ---- names of sessions ----
+
+_NAME: Final = re.compile(r"(.+)-[0-9]{8}-([0-9a-f]{12})")
+_SHORT: Final = 12
+_LONGEST: Final = 100
+
+
+class _Names:
+    """The names of the imported sessions of one folder, which need not exist."""
+
+    def __init__(self, folder: Path, disk: Disk) -> None:
+        self._folder = folder
+        self._disk = disk
+        stems = (name.removesuffix(SUFFIX) for name in disk.files(folder) if name.endswith(SUFFIX))
+        found = ((_NAME.fullmatch(stem), stem) for stem in stems)
+        self._known = {(match[1], match[2]): stem for match, stem in found if match}
+
+    def name(self, source: str, conversation: Conversation, origin: str, at: datetime) -> str:
+        """Return the id of the session of a conversation.
+
+        Args:
+            source: The name of its source.
+            conversation: The conversation.
+            origin: Where its file was when it was read first.
+            at: When it began.
+        """
+        place = "" if conversation.everywhere else origin
+        short = digest(source, place, conversation.key)[:_SHORT]
+        return self._known.setdefault((source, short), f"{source}-{at:%Y%m%d}-{short}")
+
+    def own(self, kept: Kept) -> str:
+        """Return the id of the session of ours that begins with an episode.
+
+        It is its own, unless another session has that here.
+        """
+        path = self._folder / f"{kept.key}{SUFFIX}"
+        if self._disk.find(path) is None:
+            return kept.key
+        first = next((read_line(line) for _, line in lines(self._disk, path)), None)
+        if first is not None and first.id == kept.episode.id:
+            return kept.key
+        short = digest(kept.key, kept.episode.id)[:_SHORT]
+        return f"{kept.key[: _LONGEST - _SHORT - 1]}-{short}"
+
+
+# ---- lines ----
+
+_BITS: Final = 30
+_FIELDS: Final = tuple(name for name in Episode._fields if name not in ("seq", "more"))
+_MS_PER_SECOND: Final = 1_000
+_US_PER_MS: Final = 1_000
+
+
+class NewLine(NamedTuple):
+    """A line to be appended.
+
+    Attributes:
+        id: The id of the episode.
+        at: Its time.
+        line: What :func:`engramdown.transcripts.episode.encode` returned.
+        mark: What two lines share only if one of them is superfluous.
+        event: Which event it is, or ``""``.
+        payload: The digest of its whole text and the text, if that is to be kept.
+    """
+
+    id: str
+    at: datetime
+    line: bytes
+    mark: str
+    event: str = ""
+    payload: tuple[str, str] | None = None
+
+
+def said_line(said: Said, at: datetime, settings: EpisodeSettings) -> NewLine:
+    """Return the line of something that was said at ``at``."""
+    identity = digest(said.origin, said.role, said.name, said.call, said.text)
+    text, length, payload = shorten_for_line(said.role, said.text, settings)
+    same = ("name", "call", "ms", "error", "model", "turn")
+    known: dict[str, Any] = {
+        **{"ts": stamp(at), "id": _id(at, identity), "role": said.role, "text": text},
+        **{name: getattr(said, name) for name in same},
+        **{"cut": length, "payload": payload and payload[0], "meta": said.meta},
+    }
+    return NewLine(known["id"], at, encode(known, {}), identity, payload=payload)
+
+
+def kept_line(kept: Kept, settings: EpisodeSettings) -> NewLine:
+    """Return the line of an episode of ours as it was, but for secrets that are hidden here."""
+    episode, whole = kept.episode, kept.whole
+    if whole is not None and text_digest(whole) != episode.payload:
+        # Kept under a name that is not its own, it would be taken for another text.
+        whole = None
+    payload = None if whole is None else (episode.payload, whole)
+    text = episode.text if whole is None else whole
+    if redact_for_role(episode.role, text, settings) != text:
+        text, length, payload = shorten_for_line(episode.role, text, settings)
+        name = payload[0] if payload else ""
+        episode = episode._replace(text=text, cut=length or episode.cut, payload=name)
+    values = {name: getattr(episode, name) for name in _FIELDS}
+    line, mark = encode(values, episode.more), f"{episode.seq} {episode.id}"
+    event = episode.event or ("event" if episode.role == "event" else "")
+    return NewLine(episode.id, episode.at, line, mark, event, payload)
+
+
+def event_line(
+    event: str, at: datetime, more: Mapping[str, Any], meta: Mapping[str, Any], salt: str = ""
+) -> NewLine:
+    """Return the line of an event; ``more`` are its own fields, ``salt`` tells it from others."""
+    identity = digest(event, salt, str(more.get("session", "")))
+    known: dict[str, Any] = {"ts": stamp(at), "id": _id(at, identity), "role": "event", "text": ""}
+    line = encode(known | {"meta": meta, "event": event}, more)
+    return NewLine(known["id"], at, line, identity, event)
+
+
+def _id(at: datetime, identity: str) -> str:
+    milliseconds = int(at.timestamp()) * _MS_PER_SECOND + at.microsecond // _US_PER_MS
+    return episode_id(milliseconds, int(identity, 16) & ((1 << _BITS) - 1))
+
+
+# ---- one session ----
+
+PATIENCE: Final = 10.0
+"""Seconds that an import waits for other writers at most."""
+
+# A line that stands twice in a source is taken once, if not more than so many stand in between.
+_REMEMBERED: Final = 50_000
+# What a person says about a session that has ended does not open it again.
+_MARKS: Final = frozenset({"archive", "exclude", "include", "redact"})
+
+
+@dataclass(slots=True)
+class _Writer:
+    """What is known of one session while it is imported.
+
+    Attributes:
+        importer: Appends the lines.
+        session: Its id.
+        began: Whether it was there before.
+        purged: Whether it was imported and is gone: then nothing is written.
+        new: How many episodes came.
+        known: How many of them were there already.
+        last: The time of the last episode, or when the session began.
+        first: The time of the first episode that was read.
+        seq: The number of its last line, -1 if it has none.
+        elsewhere: The ids of the lines of a session that it may begin with a copy of.
+        copies_purged: Whether that session was imported and is gone.
+        size: How many bytes wait.
+    """
+
+    importer: Importer
+    session: str
+    began: bool = False
+    purged: bool = False
+    new: int = 0
+    known: int = 0
+    last: datetime | None = None
+    first: datetime | None = None
+    seq: int = -1
+    elsewhere: frozenset[str] = frozenset()
+    copies_purged: bool = False
+    size: int = 0
+    _last_id: str = ""
+    _ended: bool = False
+    _there: Counter[str] = field(default_factory=Counter)
+    _recent: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    _waiting: list[NewLine] = field(default_factory=list)
+
+    def look(self, after: int) -> None:
+        """Read what the session holds; the lines with a number above ``after`` may come again."""
+        for episode in self.importer.episodes(self.session) or ():
+            self.began, self.seq = True, episode.seq
+            if episode.event not in _MARKS:
+                self._ended = episode.event == "end"
+            if episode.seq > after:
+                self._there[episode.id] += 1
+            # Where it is read again, what has no time is to get the same one as then.
+            if self.last is None or (episode.seq <= after and episode.role != "event"):
+                self.last, self._last_id = episode.at, episode.id
+
+    def look_elsewhere(self, session: str) -> None:
+        """Read what another session holds, or see that it was removed."""
+        found = self.importer.episodes(session)
+        self.copies_purged = found is None
+        self.elsewhere = frozenset(each.id for each in found or ())
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether nothing came that does not stand in the other session."""
+        copies = bool(self.elsewhere) or self.copies_purged
+        return copies and not self.began and not self.new
+
+    def add(self, line: NewLine) -> None:
+        """Take a line in, unless it is there already."""
+        if line.mark in self._recent:
+            return
+        self._recent[line.mark] = None
+        if len(self._recent) > _REMEMBERED:
+            self._recent.popitem(last=False)
+        counted = not line.event
+        if self._there.get(line.id):
+            self._there[line.id] -= 1
+            self.known += counted
+        else:
+            self._put(line)
+            self.new += counted
+        if counted:
+            self.first = self.first or line.at
+            self.last, self._last_id = line.at, line.id
+
+    def end(self) -> None:
+        """End the session, if it has not ended."""
+        if self.last is not None and not self._ended:
+            self._put(event_line("end", self.last, {"reason": "import"}, {}, self._last_id))
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._waiting and self.importer.dry:
+            self.seq += len(self._waiting)
+        elif self._waiting:
+            self.seq = self.importer.append(self.session, self._waiting, begins=self.seq < 0)
+        self._waiting, self.size = [], 0
+
+    def _put(self, line: NewLine) -> None:
+        self._waiting.append(line)
+        self.size += len(line.line) + (len(line.payload[1]) if line.payload else 0)
+        self._ended = line.event == "end"
+
+
 # ---- one file ----
 
 Progress = Callable[[int], object]
@@ -194,19 +451,18 @@ _PURGED: Final = "of a session that was purged"
 _COPIED: Final = "copied from a session that is here"
 
 
-class FileImport:
+class _FileImport:
     """The import of one file."""
 
-    def __init__(self, shelf: Shelf, ledger: Ledger, names: Names, found: Input) -> None:
-        """Import ``found`` to ``shelf``."""
-        self._shelf = shelf
+    def __init__(self, importer: Importer, ledger: Ledger, names: _Names, found: Input) -> None:
+        self._importer = importer
         self._ledger = ledger
         self._names = names
         self._found = found
         self._report = FileReport(found.path)
         self._before: Entry | None = None
         self._conversations: dict[str, Conversation] = {}
-        self._writers: dict[str, Writer] = {}
+        self._writers: dict[str, _Writer] = {}
         self._written: dict[str, int] = {}
         self._ids: dict[str, str] = {}
 
@@ -221,7 +477,7 @@ class FileImport:
             self._bring(source, progress)
         except UnreadableError as error:
             self._report.state, self._report.error = "failed", str(error)
-            self._finish(lambda _: True)
+            self._finish()
         return self._report
 
     def _bring(self, source: Source | None, progress: Progress) -> None:
@@ -244,25 +500,20 @@ class FileImport:
             if not one_value:
                 self._before = before
                 reading = Lines(stream, before.offset, before.lines) if before else Lines(stream)
-            self._read(source, reading, progress)
-
-    def _sample(self, *, one_value: bool) -> list[object]:
-        with self._found.open() as stream:
-            return sample(Elements(stream) if one_value else Lines(stream))
-
-    # ---- reading ----
-
-    def _read(self, source: Source, reading: Reading, progress: Progress) -> None:
-        records = self._records(source, reading, progress)
-        resumed = source.resume and source.resume(records, self._earlier)
-        for item in resumed or source.read(records):
-            self._take(source, item, reading.lines)
+            records = self._records(source, reading, progress)
+            resumed = source.resume and source.resume(records, self._earlier)
+            for item in resumed or source.read(records):
+                self._take(source, item, reading.lines)
         self._report.unfinished = reading.unfinished
-        self._finish(lambda _: True)
+        self._finish()
         if self._before is not None and self._before.offset == reading.offset:
             self._report.state = "unchanged"
         else:
             self._note(source, reading)
+
+    def _sample(self, *, one_value: bool) -> list[object]:
+        with self._found.open() as stream:
+            return sample(Elements(stream) if one_value else Lines(stream))
 
     def _records(self, source: Source, reading: Reading, progress: Progress) -> Iterator[Record]:
         """Yield the records; whoever asks for the next one has dealt with the one before."""
@@ -275,7 +526,7 @@ class FileImport:
                 self._report.skip(found)
                 continue
             yield found
-            self._finish(lambda conversation: conversation.whole)
+            self._finish(only_whole=True)
             if sum(writer.size for writer in self._writers.values()) > _MOST_BYTES:
                 for writer in self._writers.values():
                     writer.flush()
@@ -295,106 +546,95 @@ class FileImport:
     def _take(self, source: Source, item: Item, line: int) -> None:
         if isinstance(item, Conversation):
             self._conversations[item.key] = item
-        elif isinstance(item, Skipped):
+            return
+        if isinstance(item, Said) and item.role in _SPOKEN and not item.text.strip():
+            item = Skipped(line, _EMPTY)
+        if isinstance(item, Skipped):
             self._report.skip(item)
-        elif isinstance(item, Said) and item.role in _SPOKEN and not item.text.strip():
-            self._report.skip(Skipped(line, _EMPTY))
-        elif isinstance(item, Said):
-            writer = self._writers.get(item.key) or self._begin(source, item)
-            at = item.at or writer.last or self._found.changed
-            new = self._shelf.encoder.said(item, at)
-            if new.id in writer.elsewhere:
-                self._report.skip(Skipped(line, _COPIED))
-            elif item.copied and writer.copies_purged:
-                self._report.skip(Skipped(line, _PURGED))
-            else:
-                self._add(writer, new, line)
+            return
+        writer, settings, reason = self._writers.get(item.key), self._importer.settings, ""
+        if isinstance(item, Kept):
+            writer = writer or self._writer(source, item.key, self._names.own(item))
+            new = kept_line(item, settings)
         else:
-            session = self._names.own(item)
-            writer = self._writers.get(item.key) or self._writer(source, item.key, session)
-            self._add(writer, self._shelf.encoder.kept(item), line)
-
-    def _add(self, writer: Writer, new: NewLine, line: int) -> None:
-        if writer.purged:
-            self._report.skip(Skipped(line, _PURGED))
+            writer = writer or self._begin(source, item)
+            new = said_line(item, item.at or writer.last or self._found.changed, settings)
+            reason = _PURGED if item.copied and writer.copies_purged else ""
+            reason = _COPIED if new.id in writer.elsewhere else reason
+        reason = reason or (_PURGED if writer.purged else "")
+        if reason:
+            self._report.skip(Skipped(line, reason))
         else:
             writer.add(new)
 
-    # ---- sessions ----
-
-    def _begin(self, source: Source, said: Said) -> Writer:
-        conversation = self._conversations[said.key]
+    def _begin(self, source: Source, said: Said) -> _Writer:
+        conversation, ledger = self._conversations[said.key], self._ledger
         at = conversation.at or said.at or self._found.changed
-        origin = self._before.origin if self._before else self._found.path
-        session = self._names.name(source.name, conversation, origin, at)
+        session = self._names.name(source.name, conversation, self._origin, at)
         writer = self._writer(source, said.key, session)
         writer.last = writer.last or conversation.at
-        first = self._ledger.session_of(source.name, conversation.id)
+        first = ledger.session_of(source.name, conversation.id)
         if conversation.id and first in ("", session):
             self._ids[conversation.id] = session
-        other = self._ledger.session_of(source.name, conversation.copies)
+        other = ledger.session_of(source.name, conversation.copies)
         if other not in ("", session):
             writer.look_elsewhere(other)
         if not writer.began and not writer.purged:
-            writer.add(self._start(source, conversation, session, at))
+            above = conversation.parent
+            values = {
+                "session": session,
+                "parent": self._ids.get(above) or ledger.session_of(source.name, above),
+                "parent_call": conversation.parent_call,
+                "source": source.name,
+                "title": conversation.title,
+            }
+            more = {"v": VERSION} | {key: value for key, value in values.items() if value}
+            writer.add(event_line("start", at, more, conversation.meta))
         return writer
 
-    def _start(
-        self, source: Source, conversation: Conversation, session: str, at: datetime
-    ) -> NewLine:
-        parent = conversation.parent
-        told = {
-            "session": session,
-            "parent": self._ids.get(parent) or self._ledger.session_of(source.name, parent),
-            "parent_call": conversation.parent_call,
-            "source": source.name,
-            "title": conversation.title,
-        }
-        return self._shelf.encoder.start(at, told, conversation.meta)
-
-    def _writer(self, source: Source, key: str, session: str) -> Writer:
-        writer = Writer(self._shelf, session)
+    def _writer(self, source: Source, key: str, session: str) -> _Writer:
+        writer = self._writers[key] = _Writer(self._importer, session)
         writer.look(self._before.sessions.get(session, -1) if self._before else -1)
         # What somebody removed after it was imported is not to come back.
         writer.purged = not writer.began and session in self._ledger.sessions(source.name)
-        self._writers[key] = writer
         return writer
 
-    def _finish(self, ready: Callable[[Conversation], bool]) -> None:
-        """End the sessions of the conversations that are ``ready``, and write what waits."""
+    @property
+    def _origin(self) -> str:
+        """Where the file was when it was read first."""
+        return self._before.origin if self._before else self._found.path
+
+    def _finish(self, *, only_whole: bool = False) -> None:
+        """End the sessions, or only those whose conversation is whole, and write what waits."""
         for key, writer in list(self._writers.items()):
             conversation = self._conversations[key]
-            if ready(conversation) and (writer.purged or writer.is_copy):
+            if only_whole and not conversation.whole:
+                continue
+            if writer.purged or writer.is_copy:
                 del self._writers[key]
-            elif ready(conversation):
-                if self._shelf.ends and not conversation.as_it_was:
-                    writer.end()
-                writer.flush()
-                # A session of ours that was here before was not imported.
-                if not (conversation.as_it_was and writer.began):
-                    self._written[writer.session] = writer.seq
-                self._report.sessions.append(
-                    Brought(
-                        session=writer.session,
-                        key=conversation.key,
-                        title=conversation.title,
-                        started=stamp(writer.first) if writer.first else "",
-                        fresh=not writer.began,
-                        new=writer.new,
-                        known=writer.known,
-                    )
-                )
-                del self._writers[key]
+                continue
+            if self._importer.ends and not conversation.as_it_was:
+                writer.end()
+            writer.flush()
+            # A session of ours that was here before was not imported.
+            if not (conversation.as_it_was and writer.began):
+                self._written[writer.session] = writer.seq
+            started = stamp(writer.first) if writer.first else ""
+            title, fresh = conversation.title, not writer.began
+            self._report.sessions.append(
+                Brought(writer.session, key, title, started, fresh, writer.new, writer.known)
+            )
+            del self._writers[key]
 
     def _note(self, source: Source, reading: Reading) -> None:
         """Tell the ledger what was read and written."""
         writers = self._writers.values()
         open_now = {writer.session: writer.seq for writer in writers if not writer.purged}
-        if not self._shelf.dry:
+        if not self._importer.dry:
             entry = Entry(
                 source=source.name,
                 path=self._found.path,
-                origin=self._before.origin if self._before else self._found.path,
+                origin=self._origin,
                 head=reading.head,
                 digest=reading.digest,
                 offset=reading.offset,
@@ -409,11 +649,16 @@ class FileImport:
 
 # ---- many files ----
 
-_LOCK: Final = ".lock"
-
 
 class Importer:
-    """Imports into one folder of transcripts."""
+    """Imports into one folder of transcripts.
+
+    Attributes:
+        folder: The folder; it need not exist.
+        settings: What was configured.
+        dry: Whether nothing is written.
+        ends: Whether a session has ended that is imported; one that goes on has not.
+    """
 
     def __init__(
         self,
@@ -435,11 +680,15 @@ class Importer:
             ends: Whether a session has ended that is imported; one that goes on has not.
             patience: For how many seconds to wait for others at most, each time.
         """
+        self.folder = folder
+        self.settings = settings
+        self.dry = dry
+        self.ends = ends
         self._disk = disk or Disk()
         self._patience = patience
-        self._shelf = Shelf(
-            folder, self._disk, Encoder(settings), dry=dry, ends=ends, patience=patience
-        )
+        self._durable = settings.durability == "full"
+        self._lock = FolderLock(folder / ".lock", self._disk, patience)
+        self._payloads = Payloads(folder / PAYLOADS, self._disk, durable=self._durable)
 
     def run(
         self,
@@ -459,18 +708,61 @@ class Importer:
             StoreError: If something else than a file stands where a transcript should be.
             OSError: If a transcript cannot be written; what was read until then is there.
         """
-        shelf, report = self._shelf, Report()
+        report = Report()
         with ExitStack() as stack:
-            stack.callback(shelf.close)
-            if not shelf.dry:
-                shelf.prepare()
-                stack.enter_context(alone(shelf.folder, self._disk, self._patience))
-            ledger = Ledger(shelf.folder, self._disk, durable=shelf.durable)
-            names = Names(shelf.folder, self._disk)
+            stack.callback(self._lock.close)
+            if not self.dry:
+                self._prepare()
+                stack.enter_context(alone(self.folder, self._disk, self._patience))
+            ledger = Ledger(self.folder, self._disk, durable=self._durable)
+            names = _Names(self.folder, self._disk)
             for found in inputs:
-                file = FileImport(shelf, ledger, names, found)
+                file = _FileImport(self, ledger, names, found)
                 report.files.append(file.bring(source, progress))
         return report
+
+    def episodes(self, session: str) -> Iterator[Episode] | None:
+        """Return the episodes of a session, or ``None`` if it is not there."""
+        path = self.folder / f"{session}{SUFFIX}"
+        if self._disk.find(path) is None:
+            return None
+        return filter(None, (read_line(line) for _, line in lines(self._disk, path)))
+
+    def append(self, session: str, new: list[NewLine], *, begins: bool) -> int:
+        """Append lines to a session, which they begin or go on with; return the number of the last.
+
+        Raises:
+            StoreError: If the session has been removed since it was looked at.
+        """
+        path = self.folder / f"{session}{SUFFIX}"
+        data = [line.line for line in new]
+        rest = data[1:] if begins else data
+        payloads = [line.payload for line in new if line.payload is not None]
+
+        def keep() -> None:
+            for payload in payloads:
+                self._payloads.keep(*payload)
+
+        def start() -> bytes:
+            if begins:
+                return data[0]
+            raise StoreError(f"{path}: was removed while it was imported; import again.")
+
+        self._prepare()
+        keep()
+        log = SessionLog(path, self._disk, self._lock, durable=self._durable)
+        try:
+            # Again: who redacts a line may remove the same text until these lines refer to it.
+            last = log.append(rest, start, None, keep) + len(rest) - 1
+        finally:
+            log.close()
+        self._payloads.release(name for name, _ in payloads)
+        return last
+
+    def _prepare(self) -> None:
+        """Make the folder, for the user alone."""
+        if self._disk.make_plain_folder(self.folder, durable=self._durable):
+            self._disk.save(self.folder / ".gitignore", b"*\n", durable=self._durable)
 
 
 @contextmanager
@@ -482,7 +774,7 @@ def alone(folder: Path, disk: Disk, patience: float = PATIENCE) -> Iterator[None
     """
     place = folder / FOLDER
     disk.make_plain_folder(place, durable=False)
-    lock = FolderLock(place / _LOCK, disk, patience)
+    lock = FolderLock(place / ".lock", disk, patience)
     try:
         with lock.hold():
             disk.remove_unfinished(place)
@@ -496,8 +788,6 @@ def alone(folder: Path, disk: Disk, patience: float = PATIENCE) -> Iterator[None
 # What was recorded here stays, and so does what came from other sources, with every whole text that
 # any of it shows cut. What was made of the sessions goes with them: cards, vectors, and their words
 # in the index. Killed half-way, the next run does the rest.
-
-_LOCK_TIMEOUT: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,9 +827,13 @@ def purge_import(
             texts = texts.difference(*map(traces.named, set(sessions.ids()) - set(gone)))
         return Purged(tuple(gone), frozenset(texts))
 
+    def remove(paths: Iterable[Path]) -> None:
+        for path in paths:
+            disk.unlink(path)
+
     if dry or disk.find(folder) is None:
         return look()
-    lock = FolderLock(folder / ".lock", disk, _LOCK_TIMEOUT)
+    lock = FolderLock(folder / ".lock", disk, PATIENCE)
     with ExitStack() as stack:
         stack.callback(lock.close)
         stack.enter_context(alone(folder, disk))
@@ -549,16 +843,11 @@ def purge_import(
         traces.drop_index()
         # Whoever is interrupted here finds the rest again: the ledger goes last.
         for text in sorted(found.texts):
-            _remove(disk, traces.payload(text))
+            remove(traces.payload(text))
         for name in found.sessions:
-            _remove(disk, [*traces.pieces(name), *traces.derived(name), sessions.path(name)])
+            remove([*traces.pieces(name), *traces.derived(name), sessions.path(name)])
         # Also what an import kept that was killed before it could write the lines.
-        _remove(disk, traces.unsaid(digests(traces.left())))
+        remove(traces.unsaid(digests(traces.left())))
         traces.forget_unsaid()
         Ledger(folder, disk, durable=True).forget(source)
     return found
-
-
-def _remove(disk: Disk, paths: Iterable[Path]) -> None:
-    for path in paths:
-        disk.unlink(path)

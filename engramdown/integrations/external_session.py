@@ -83,6 +83,15 @@ def memory_context(cortex: Cortex, asked: str, session: Session | None = None) -
         return degraded(str(error))
 
 
+def answer_call(
+    cortex: Cortex, session: ExternalSession | None, name: str, arguments: object, call: str = ""
+) -> Answer:
+    """Answer a call of one of our tools, in a session if that is one of the same memory."""
+    if session is None or session.cortex is not cortex:
+        return cortex.use_tool(name, arguments)
+    return session.use_tool(name, arguments, call)
+
+
 def store_with_files(cortex: Cortex, scope: Scope, purpose: str) -> Hippocampus:
     """Return the store of a scope, whose files another program is to read and write.
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from functools import partial
 from itertools import zip_longest
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar, cast
 
 from engramdown import Cortex, Proposal, Receipt
-from engramdown.cortex import Answer
 from engramdown.integrations.external_session import (
     ExternalSession,
+    answer_call,
     in_thread,
     memory_context,
     title_of,
@@ -107,12 +107,7 @@ class EngramdownSession(SessionABC):
         """Return the session."""
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """End the transcript."""
         await self.close("finished" if kind is None else "interrupted")
 
@@ -179,18 +174,6 @@ class EngramdownSession(SessionABC):
         """
         return await self._do(lambda: self._session.session.resolve(proposal_id, decision, text))
 
-    async def use_tool(self, name: str, arguments: str, call: str = "") -> Answer:
-        """Return what one of our tools answers; the SDK keeps the call and the result as items."""
-        return await self._do(lambda: self._session.use_tool(name, arguments, call))
-
-    async def told(self, asked: str) -> str:
-        """Return what a model is told of memory, the same throughout a turn.
-
-        Args:
-            asked: What it is asked, if that began no turn.
-        """
-        return await self._do(lambda: self._session.context(asked))
-
     async def close(self, reason: str = "finished") -> None:
         """End the transcript; it goes on if the session is used again."""
         await self._do(lambda: self._session.end(reason))
@@ -249,11 +232,12 @@ def memory_instructions(
     """
 
     async def told(context: RunContextWrapper[Any], _agent: Agent[Any]) -> str:
-        running, asked = _session_of(cortex, session), _asked(context)
-        if running is None:
-            memory = await in_thread(cortex, lambda: memory_context(cortex, asked))
-        else:
-            memory = await running.told(asked)
+        running = _session_of(cortex, session)
+        # What the user said last.
+        lines = (item_line(item, {}) for item in reversed(context.turn_input))
+        asked = next((line.text for line in lines if line.role == "user"), "")
+        context_of = partial(memory_context, cortex) if running is None else running.context
+        memory = await in_thread(cortex, lambda: context_of(asked))
         return f"{instructions}\n\n{memory}".strip()
 
     return told
@@ -281,10 +265,9 @@ def memory_tools(
     def tool(name: str, description: str, parameters: dict[str, Any]) -> FunctionTool:
         async def invoke(context: ToolContext[Any], arguments: str) -> str:
             running, call = _session_of(cortex, session), context.tool_call_id
-            if running is None:
-                answer = await in_thread(cortex, lambda: cortex.use_tool(name, arguments))
-            else:
-                answer = await running.use_tool(name, arguments, call)
+            answer = await in_thread(
+                cortex, lambda: answer_call(cortex, running, name, arguments, call)
+            )
             return answer.text
 
         return FunctionTool(name, description, parameters, invoke, strict_json_schema=False)
@@ -292,16 +275,12 @@ def memory_tools(
     return [tool(**each) for each in cortex.tool_definitions("plain", names)]
 
 
-def _session_of(cortex: Cortex, session: EngramdownSession | None) -> EngramdownSession | None:
+def _session_of(cortex: Cortex, session: EngramdownSession | None) -> ExternalSession | None:
     """Return the session that a run is of, if that is a session of the same memory."""
     chosen = session or _RUNNING.get()
-    return chosen if chosen is not None and chosen.cortex is cortex else None
-
-
-def _asked(context: RunContextWrapper[Any]) -> str:
-    """Return what the user said last."""
-    lines = (item_line(item, {}) for item in reversed(context.turn_input))
-    return next((line.text for line in lines if line.role == "user"), "")
+    if chosen is None or chosen.cortex is not cortex:
+        return None
+    return chosen._session  # noqa: SLF001 - what the SDK is given stands in front of it
 
 
 # ---- items as lines ----
@@ -316,13 +295,7 @@ _CALL: Final = "_call"
 _OUTPUT: Final = "_call_output"
 # What another service runs needs no answer of ours.
 _HOSTED: Final = frozenset(
-    {
-        "code_interpreter_call",
-        "file_search_call",
-        "image_generation_call",
-        "mcp_call",
-        "web_search_call",
-    }
+    {"code_interpreter", "file_search", "image_generation", "mcp", "web_search"}
 )
 _TEXTS: Final = frozenset({"input_text", "output_text", "text", "refusal", "summary_text"})
 
@@ -343,10 +316,8 @@ def item_line(item: JSON, names: Mapping[str, str]) -> Line:
     role = _text(item.get("role"))
     if role in _SPEAKERS and kind in ("", "message") and "content" in item:
         return _message(_ROLES.get(role, role), item)
-    if kind.endswith(_OUTPUT):
-        return _output(item, kind, names)
-    if kind.endswith(_CALL):
-        return _call(item, kind)
+    if kind.endswith((_CALL, _OUTPUT)):
+        return _tool_line(item, kind, names)
     if kind == "reasoning":
         parts = item.get("summary")
         text = "\n\n".join(map(_shown, parts)) if isinstance(parts, list) else ""
@@ -364,21 +335,18 @@ def _message(role: str, item: dict[str, Any]) -> Line:
     return Line(role, "\n\n".join(map(_shown, parts)) or _EMPTY, item)
 
 
-def _call(item: dict[str, Any], kind: str) -> Line:
-    texts = (key for key in ("arguments", "input") if isinstance(item.get(key), str))
-    key = next(texts, None)
-    line = lifted("tool_call", item, () if key is None else (key,))
-    name = _text(item.get("name")) or kind.removesuffix(_CALL)
-    return line._replace(name=name, call=_text(item.get("call_id")) or _text(item.get("id")))
-
-
-def _output(item: dict[str, Any], kind: str, names: Mapping[str, str]) -> Line:
+def _tool_line(item: dict[str, Any], kind: str, names: Mapping[str, str]) -> Line:
+    call = _text(item.get("call_id"))
+    if kind.endswith(_CALL):
+        texts = [key for key in ("arguments", "input") if isinstance(item.get(key), str)]
+        line = lifted("tool_call", item, tuple(texts[:1]))
+        name = _text(item.get("name")) or kind.removesuffix(_CALL)
+        return line._replace(name=name, call=call or _text(item.get("id")))
     line = Line("tool_result", "", item)
     if item.get("output") is not None:
         line = lifted("tool_result", item, ("output",))
-    call = _text(item.get("call_id"))
-    name = names.get(call) or kind.removesuffix(_OUTPUT)
     failed = line.text.startswith(FAILED) or item.get("status") in ("incomplete", "failed")
+    name = names.get(call) or kind.removesuffix(_OUTPUT)
     return line._replace(name=name, call=call, error=failed)
 
 
@@ -392,7 +360,7 @@ def plain_item(episode: Episode) -> dict[str, Any] | None:
 def asks_for_work(item: JSON) -> bool:
     """Whether the model is not done: it calls a tool here, or just got what one gave back."""
     kind = str(item.get("type") or "") if isinstance(item, dict) else ""
-    if kind in _HOSTED:
+    if kind.removesuffix(_CALL) in _HOSTED:
         return False
     return kind.endswith((_CALL, _OUTPUT)) or kind.startswith("mcp_approval")
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Final, TypeVar
@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from engramdown import Cortex, Proposal, Receipt
 from engramdown.integrations.external_session import (
     ExternalSession,
+    answer_call,
     check_budget,
     in_thread,
     memory_context,
@@ -127,10 +128,17 @@ class EngramdownMemory(AbstractCapability[Any]):
     def get_instructions(self) -> Callable[[RunContext[Any]], Awaitable[str]]:
         """Return what tells a model what memory holds."""
 
-        async def told(ctx: RunContext[Any]) -> str:
-            return await self._do(lambda: self._told(ctx))
+        def told(ctx: RunContext[Any]) -> str:
+            asked = ctx.prompt if isinstance(ctx.prompt, str) else ""
+            if self._run is None:
+                return memory_context(self.cortex, asked)
+            self._run.keep(ctx.messages)
+            return self._run.session.context(asked)
 
-        return told
+        async def instructions(ctx: RunContext[Any]) -> str:
+            return await self._do(lambda: told(ctx))
+
+        return instructions
 
     async def wrap_run(
         self,
@@ -198,13 +206,20 @@ class EngramdownMemory(AbstractCapability[Any]):
         Raises:
             MidTurnError: If a run of the session runs.
         """
-        return await self._do(
-            lambda: self._session(session).session.resolve(proposal_id, decision, text)
-        )
+
+        def resolved() -> Receipt:
+            return self._session(session).session.resolve(proposal_id, decision, text)
+
+        return await self._do(resolved)
 
     async def close(self) -> None:
         """End the transcripts; those that are used again go on."""
-        await self._do(self._close)
+
+        def end_all() -> None:
+            while self._sessions:
+                self._sessions.popitem()[1].end("finished")
+
+        await self._do(end_all)
 
     # ---- alone with the cortex ----
 
@@ -220,12 +235,10 @@ class EngramdownMemory(AbstractCapability[Any]):
         found = self._sessions.pop(session, None)
         if found is None:
             above = parent.id if parent is not None and parent.cortex is self.cortex else None
+            above = None if above == session else above
+            history, title = self._history(session), title_of(name)
             found = ExternalSession(
-                self.cortex,
-                self._history(session),
-                parent=None if above == session else above,
-                title=title_of(name),
-                budget=self._budget,
+                self.cortex, history, parent=above, title=title, budget=self._budget
             )
         self._sessions[session] = found
         for idle in [key for key, each in self._sessions.items() if not each.runs]:
@@ -233,17 +246,6 @@ class EngramdownMemory(AbstractCapability[Any]):
                 break
             self._sessions.pop(idle).end("idle_timeout")
         return found
-
-    def _close(self) -> None:
-        while self._sessions:
-            self._sessions.popitem()[1].end("finished")
-
-    def _told(self, ctx: RunContext[Any]) -> str:
-        asked = ctx.prompt if isinstance(ctx.prompt, str) else ""
-        if self._run is None:
-            return memory_context(self.cortex, asked)
-        self._run.keep(ctx.messages)
-        return self._run.session.context(asked)
 
 
 class _Run:
@@ -351,10 +353,9 @@ class MemoryToolset(AbstractToolset[Any]):
         """
         given = tool_args.get(_RAW, tool_args)
         session, call = _RUNNING.get(), ctx.tool_call_id or ""
-        if session is None or session.cortex is not self._cortex:
-            answer = await in_thread(self._cortex, lambda: self._cortex.use_tool(name, given))
-        else:
-            answer = await in_thread(self._cortex, lambda: session.use_tool(name, given, call))
+        answer = await in_thread(
+            self._cortex, lambda: answer_call(self._cortex, session, name, given, call)
+        )
         if answer.is_error:
             raise ToolFailed(answer.text)
         return answer.text
@@ -472,35 +473,32 @@ def _sayable(part: Any) -> Any:  # noqa: ANN401 - of any kind
     return replace(part, **said)
 
 
-def _loaded(values: Iterable[dict[str, Any]]) -> list[ModelMessage]:
+def _loaded(values: Sequence[dict[str, Any]]) -> list[ModelMessage]:
     """Return the messages that values say; what says none is left out."""
     # Half a pair of surrogates, which a model leaves of an emoji, is refused with all the rest.
     texts = [readable(each).encode("utf-8", "replace") for each in values]
     try:
         return ModelMessagesTypeAdapter.validate_json(b"[%s]" % b",".join(texts))
     except ValidationError:
-        return [message for text in texts for message in _message_if_any(text)]
-
-
-def _message_if_any(text: bytes) -> list[ModelMessage]:
-    try:
-        return ModelMessagesTypeAdapter.validate_json(b"[%s]" % text)
-    except ValidationError:
-        return []
+        if len(values) == 1:
+            return []
+        return [message for each in values for message in _loaded([each])]
 
 
 # ---- messages as lines ----
 
 _EMPTY: Final = "(empty)"
 _KIND: Final[Mapping[str, str]] = {"user": "request", "assistant": "response"}
-_RESULTS: Final = frozenset({"tool-return", "builtin-tool-return"})
-_CALLS: Final = frozenset({"tool-call", "builtin-tool-call"})
 _RETRIES: Final = frozenset({"retry-feedback", "retry-prompt"})
-_SPOKEN: Final[Mapping[str, str]] = {
+_ROLES: Final[Mapping[str, str]] = {
     "user-prompt": "user",
     "system-prompt": "system",
     "text": "assistant",
     "thinking": "scratchpad",
+    "tool-call": "tool_call",
+    "builtin-tool-call": "tool_call",
+    "tool-return": "tool_result",
+    "builtin-tool-return": "tool_result",
 }
 
 
@@ -529,8 +527,12 @@ def messages_of(items: Sequence[Item]) -> list[dict[str, Any]]:
     What is taken back takes along the other half of a call.
     """
     made: list[dict[str, Any]] = []
+    gone = {item.call for item in items if item.is_gone and item.call}
     last = 0
-    for value in _whole(items):
+    for item in items:
+        value = item.value
+        if item.is_gone or item.call in gone or not isinstance(value, dict):
+            continue
         at = value.get("at", 0)
         if "message" in value:
             made.append({**value["message"], "parts": []})
@@ -559,47 +561,29 @@ def _lean(value: Mapping[str, Any]) -> dict[str, Any]:
     return {key: each for key, each in value.items() if each is not None or key in keep}
 
 
-def _whole(items: Sequence[Item]) -> Iterator[dict[str, Any]]:
-    gone = {item.call for item in items if item.is_gone and item.call}
-    for item in items:
-        if not item.is_gone and item.call not in gone and isinstance(item.value, dict):
-            yield item.value
-
-
 def _line(value: dict[str, Any]) -> Line:
     part = value["part"]
-    kind = str(part.get("part_kind") or "")
-    tool = part.get("tool_name")
-    if kind in _CALLS:
-        line = _with_text("tool_call", value, "args")
-    elif kind in _RESULTS:
-        failed = part.get("outcome") not in (None, "success")
-        line = _with_text("tool_result", value, "content")._replace(error=failed)
-    elif kind in _RETRIES:
-        role = "tool_result" if tool else "scratchpad"
-        line = _with_text(role, value, "content")._replace(error=True)
-        tool = tool or "retry"
-    elif kind in _SPOKEN:
-        return _spoken(_SPOKEN[kind], value)
-    else:
+    kind, tool = str(part.get("part_kind") or ""), str(part.get("tool_name") or "")
+    content, is_retry = part.get("content"), kind in _RETRIES
+    role = _ROLES.get(kind, "")
+    if is_retry:
+        role, tool = ("tool_result", tool) if tool else ("scratchpad", "retry")
+    if not role:
         return Line("scratchpad", f"[{kind or 'part'}]", value, name=kind or "part")
-    return line._replace(name=str(tool or ""), call=str(part.get("tool_call_id") or ""))
-
-
-def _with_text(role: str, value: dict[str, Any], key: str) -> Line:
-    is_there = value["part"].get(key) is not None
-    return lifted(role, value, ("part", key)) if is_there else Line(role, "", value)
-
-
-def _spoken(role: str, value: dict[str, Any]) -> Line:
+    if role.startswith("tool_") or is_retry:
+        key = "args" if role == "tool_call" else "content"
+        line = Line(role, "", value)
+        if part.get(key) is not None:
+            line = lifted(role, value, ("part", key))
+        failed = role == "tool_result" and part.get("outcome") not in (None, "success")
+        call = str(part.get("tool_call_id") or "")
+        return line._replace(name=tool, call=call, error=is_retry or failed)
     name = "reasoning" if role == "scratchpad" else ""
-    content = value["part"].get("content")
-    if isinstance(content, str) and content:
-        return lifted(role, value, ("part", "content"))._replace(name=name)
     if isinstance(content, str):
-        return Line(role, "" if name else _EMPTY, value, name=name)
-    parts = content if isinstance(content, list) else []
-    return Line(role, "\n\n".join(map(_shown, parts)) or _EMPTY, value, name=name)
+        line = lifted(role, value, ("part", "content")) if content else Line(role, "", value)
+        return line._replace(name=name, text=content or ("" if name else _EMPTY))
+    shown = map(_shown, content if isinstance(content, list) else [])
+    return Line(role, "\n\n".join(shown) or _EMPTY, value, name=name)
 
 
 def _shown(content: JSON) -> str:

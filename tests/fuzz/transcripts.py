@@ -14,10 +14,16 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.importers.importer import Importer, recognised, sources
+from engramdown.importers.importer import (
+    Importer,
+    event_line,
+    kept_line,
+    recognised,
+    said_line,
+    sources,
+)
 from engramdown.importers.inputs import Elements, Input, Lines, Opened, is_one_value
 from engramdown.importers.records import Conversation, Record, Said, Skipped
-from engramdown.importers.writer import Encoder
 from engramdown.recall.hits import Mode
 from engramdown.recall.lines import BROKEN, Line, microseconds, read_lines
 from engramdown.recall.query import MOST_TERMS, nameless, read_query
@@ -81,7 +87,7 @@ def importers(data: bytes) -> None:
             assert isinstance(found, Record) or found.reason
             records += [found] if isinstance(found, Record) else []
     recognised(record.value for record in records)
-    encoder = Encoder(EpisodeSettings())
+    settings = EpisodeSettings()
     for source in sources().values():
         known = set()
         for item in source.read(records):
@@ -90,13 +96,13 @@ def importers(data: bytes) -> None:
                 continue
             if isinstance(item, Conversation):
                 known.add(item.key)
-                encoder.start(item.at or _NOW, {"title": item.title}, item.meta)
+                event_line("start", item.at or _NOW, {"title": item.title}, item.meta)
                 continue
             assert item.key in known
             if isinstance(item, Said):
-                line = encoder.said(item, item.at or _NOW)
+                line = said_line(item, item.at or _NOW, settings)
             else:
-                line = encoder.kept(item)
+                line = kept_line(item, settings)
             again = read_line(b'{"seq":1,' + line.line)
             assert again is not None
             assert again.id == line.id
