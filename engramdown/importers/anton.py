@@ -12,47 +12,39 @@ from typing import Any, Final
 from engramdown.importers.records import (
     FILE,
     Conversation,
+    Fields,
     Item,
     Record,
     Said,
     Skipped,
     Source,
-    first_string,
-    mapping,
-    string,
-    time_of,
 )
 from engramdown.transcripts import ROLES, as_text
 
-_NAMES: Final = ("tool", "name", "tool_name")
-
 
 def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
-    return isinstance(value, dict) and all(
-        key in value for key in ("session", "turn", "role", "content")
-    )
+    return isinstance(value, dict) and value.keys() >= {"session", "turn", "role", "content"}
 
 
 def _read(records: Iterable[Record]) -> Iterator[Item]:
     known: dict[str, str] = {}
     for record in records:
-        value = record.value
+        value = Fields(record.value)
         if not _knows(value) or value["role"] not in ROLES or value["role"] == "event":
             yield Skipped(record.line, "is no episode of Anton", damaged=True)
             continue
-        own, at = string(value["session"]), time_of(value.get("ts"))
+        own, at, turn = value.text("session"), value.time("ts"), value["turn"]
         if own not in known:
             # Episodes of several sessions in one file are those of several sessions.
             known[own] = FILE if not known else own
             yield Conversation(key=known[own], id=own, at=at)
-        meta = mapping(value.get("meta"))
-        turn = value["turn"]
+        meta = value.fields("meta")
         yield Said(
             origin=f"@{record.offset}",
             at=at,
             role=value["role"],
             text=as_text(value["content"]),
-            name=first_string(meta, _NAMES),
+            name=meta.text("tool", "name", "tool_name"),
             turn=turn if type(turn) is int and turn >= 0 else None,
             meta=meta,
             key=known[own],

@@ -6,29 +6,29 @@ the name. Thoughts are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 from engramdown.importers.records import (
     THOUGHTS,
-    Conversation,
+    Fields,
     Item,
     Record,
     Said,
     Skipped,
     Source,
     content_text,
-    digest,
-    mapping,
-    sequence,
-    string,
-    time_of,
+    exported,
     tool_block,
 )
 
 _ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant", "system": "system"}
-_BOOKKEEPING: Final = ("token_budget", "flag")
+# The kinds of blocks that are no part of what was said.
+_LEFT_OUT: Final = {
+    **dict.fromkeys(THOUGHTS, "thoughts"),
+    **dict.fromkeys(("token_budget", "flag"), "bookkeeping"),
+}
 
 
 def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
@@ -37,77 +37,54 @@ def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
 
 def _read(records: Iterable[Record]) -> Iterator[Item]:
     for record in records:
-        value = record.value
-        if not _knows(value):
+        if not _knows(record.value):
             yield Skipped(record.line, "is no conversation of Claude", damaged=True)
             continue
-        own, at = string(value.get("uuid")), time_of(value.get("created_at"))
-        key = digest(own, str(at)) if own else f"@{record.offset}"
-        model = string(value.get("model"))
-        yield Conversation(
-            key=key,
-            everywhere=bool(own),
-            whole=True,
-            id=own,
-            at=at,
-            title=string(value.get("name")),
-        )
-        for place, message in enumerate(value["chat_messages"]):
-            yield from _message(record.line, (place, key), mapping(message), model)
-
-
-def _message(
-    line: int, position: tuple[int, str], message: Mapping[str, Any], model: str
-) -> Iterator[Item]:
-    place, key = position
-    sender = string(message.get("sender"))
-    if sender not in _ROLES:
-        yield Skipped(line, "message of an unknown sender", damaged=True)
-        return
-    role = _ROLES[sender]
-    origin = string(message.get("uuid")) or f"@{place}"
-    at = time_of(message.get("created_at"))
-    spoken_by = model if role == "assistant" else ""
-    blocks = [mapping(block) for block in sequence(message.get("content"))]
-    texts = [block for block in blocks if string(block.get("type")) in ("text", "voice_note")]
-    if not texts and string(message.get("text")):
-        # Older exports have the words only here; in newer ones it repeats the blocks.
-        text = string(message["text"])
-        yield Said(origin=origin, at=at, role=role, text=text, model=spoken_by, key=key)
-    for number, block in enumerate(blocks):
-        yield _block(
-            line,
-            Said(
-                origin=f"{origin}/{number}",
-                at=time_of(block.get("start_timestamp")) or at,
+        value = Fields(record.value)
+        name, at = value.text("name"), value.time("created_at")
+        conversation = exported(record, value.text("uuid"), at, name)
+        yield conversation
+        for place, message in enumerate(value.list("chat_messages")):
+            role = _ROLES.get(message.text("sender"))
+            if role is None:
+                yield Skipped(record.line, "message of an unknown sender", damaged=True)
+                continue
+            said = Said(
+                origin=message.text("uuid") or f"@{place}",
+                at=message.time("created_at"),
                 role=role,
                 text="",
-                model=spoken_by,
-                key=key,
-            ),
-            block,
-        )
-    for number, thing in enumerate(_attached(message)):
-        yield Said(origin=f"{origin}+{number}", at=at, role=role, text=thing, key=key)
+                model=value.text("model") if role == "assistant" else "",
+                key=conversation.key,
+            )
+            yield from _message(record.line, said, message)
 
 
-def _block(line: int, said: Said, block: Mapping[str, Any]) -> Item:
-    kind = string(block.get("type"))
-    if kind in THOUGHTS:
-        return Skipped(line, "thoughts")
-    if kind in _BOOKKEEPING:
-        return Skipped(line, "bookkeeping")
-    return tool_block(said, block) or replace(said, text=content_text(dict(block)))
+def _message(line: int, said: Said, message: Fields) -> Iterator[Item]:
+    blocks = message.list("content")
+    is_said = any(block.text("type") in ("text", "voice_note") for block in blocks)
+    if (text := message.text("text")) and not is_said:
+        # Older exports have the words only here; in newer ones it repeats the blocks.
+        yield replace(said, text=text)
+    for number, block in enumerate(blocks):
+        at = block.time("start_timestamp") or said.at
+        here, kind = replace(said, origin=f"{said.origin}/{number}", at=at), block.text("type")
+        if kind in _LEFT_OUT:
+            yield Skipped(line, _LEFT_OUT[kind])
+        else:
+            yield tool_block(here, block) or replace(here, text=content_text(block))
+    for number, text in enumerate(_attached(message)):
+        yield replace(said, origin=f"{said.origin}+{number}", text=text, model="")
 
 
-def _attached(message: Mapping[str, Any]) -> Iterator[str]:
+def _attached(message: Fields) -> Iterator[str]:
     """Yield what was attached: text with its name above it, or only the name."""
-    for thing in map(mapping, sequence(message.get("attachments"))):
-        name, text = string(thing.get("file_name")), string(thing.get("extracted_content"))
+    for thing in message.list("attachments"):
+        name, text = thing.text("file_name"), thing.text("extracted_content")
         head = f"[file {name}]" if name else "[pasted text]"
         yield f"{head}\n{text}" if text else head
-    for thing in map(mapping, sequence(message.get("files"))):
-        name = string(thing.get("file_name"))
+    for thing in message.list("files"):
+        name = thing.text("file_name")
         yield f"[file {name}]" if name else "[file]"
 
 

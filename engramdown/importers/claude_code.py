@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -24,16 +24,14 @@ from engramdown.importers.records import (
     THOUGHTS,
     Conversation,
     Earlier,
+    Fields,
     Item,
     Record,
     Said,
     Skipped,
     Source,
     content_text,
-    mapping,
     number,
-    string,
-    time_of,
     tool_block,
 )
 
@@ -96,7 +94,7 @@ class _Chains:
         self._earlier: Earlier | None = earlier
         self._has_user = False
 
-    def side(self, value: Mapping[str, Any]) -> _Side:
+    def side(self, value: Fields) -> _Side:
         """Return whose a line is, and remember it for the lines that name it as their parent."""
         if value["type"] == "queue-operation" and "isSidechain" not in value:
             # It has no parents: it is what waits for the conversation with the user.
@@ -105,33 +103,31 @@ class _Chains:
             return _Side(user=True if self._has_user else None)
         found = self._found(value)
         self._has_user |= found.user is True
-        own = string(value.get("uuid"))
+        own = value.text("uuid")
         if own and self._known.setdefault(own, found).user != found.user:
             self._known[own] = _Side(user=None)
         return found
 
-    def _found(self, value: Mapping[str, Any]) -> _Side:
-        aside, agent = value.get("isSidechain"), string(value.get("agentId"))
+    def _found(self, value: Fields) -> _Side:
+        aside, agent = value.get("isSidechain"), value.text("agentId")
         if aside is False:
             return _Side(user=True)
         if agent:
             return _Side(user=False, agent=agent)
-        above = self._above(value)
-        return above if aside in _FALSE else _Side(user=False, agent=above.agent)
-
-    def _above(self, value: Mapping[str, Any]) -> _Side:
         # Behind what was compacted there is no parent, but one that is said to be.
-        parent = string(value.get("parentUuid")) or string(value.get("logicalParentUuid"))
+        parent = value.text("parentUuid", "logicalParentUuid")
         if parent and parent not in self._known:
             self._look_back()
-        return self._known.get(parent, _Side(user=None))
+        above = self._known.get(parent, _Side(user=None))
+        return above if aside in _FALSE else _Side(user=False, agent=above.agent)
 
     def _look_back(self) -> None:
         """Learn what stands in the part of the file that was read another time."""
         earlier, self._earlier = self._earlier, None
         for record in earlier() if earlier is not None else ():
-            if isinstance(record.value, dict) and isinstance(record.value.get("type"), str):
-                self.side(record.value)
+            value = Fields(record.value)
+            if isinstance(value.get("type"), str):
+                self.side(value)
 
 
 def _read(records: Iterable[Record], earlier: Earlier = tuple) -> Iterator[Item]:
@@ -139,34 +135,25 @@ def _read(records: Iterable[Record], earlier: Earlier = tuple) -> Iterator[Item]
     queue, chains = _Queue(), _Chains(earlier)
     title = ""
     for record in records:
-        value = record.value
-        if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        value = Fields(record.value)
+        if not isinstance(value.get("type"), str):
             yield Skipped(record.line, "is no record of Claude Code", damaged=True)
             continue
-        title = string(value.get(_TITLES.get(value["type"], ""))) or title
+        title = value.text(_TITLES.get(value["type"], "")) or title
         side = chains.side(value)
-        for item in queue.once(record, value, _marked(value, side, _said(record, value, side.key))):
-            if isinstance(item, Said) and side.key not in known:
+        for item in queue.once(record, value, _items(record, value, side.key)):
+            if not isinstance(item, Said):
+                yield item
+                continue
+            if side.key not in known:
                 known.add(side.key)
                 yield _conversation(value, side, title if side.key == FILE else "")
-            yield item
-
-
-def _marked(value: Mapping[str, Any], side: _Side, items: Iterable[Item]) -> Iterator[Item]:
-    """Yield ``items``; what nobody says to be the user's word is not theirs.
-
-    Of each is said whether it stands in the session that was forked, too.
-    """
-    forked = "forkedFrom" in value
-    for item in items:
-        if not isinstance(item, Said):
-            yield item
-            continue
-        said = replace(item, copied=True) if forked else item
-        if said.role == "user" and not side.user:
-            meta = {"kind": "task"} if side.user is False else {}
-            said = replace(said, role="system", meta=meta)
-        yield said
+            said = replace(item, copied=True) if "forkedFrom" in value else item
+            if said.role == "user" and not side.user:
+                # What nobody says to be the user's word is not theirs.
+                meta = {"kind": "task"} if side.user is False else {}
+                said = replace(said, role="system", meta=meta)
+            yield said
 
 
 class _Queue:
@@ -179,9 +166,7 @@ class _Queue:
         self._removed: Counter[str] = Counter()
         self._attached: Counter[str] = Counter()
 
-    def once(
-        self, record: Record, value: Mapping[str, Any], items: Iterable[Item]
-    ) -> Iterator[Item]:
+    def once(self, record: Record, value: Fields, items: Iterable[Item]) -> Iterator[Item]:
         """Yield ``items``, which stand in ``value``, but for what was said already."""
         removed = value["type"] == "queue-operation"
         if not removed and value["type"] != "attachment" and value.get("promptSource") != "queued":
@@ -200,47 +185,49 @@ class _Queue:
             yield item
 
 
-def _conversation(value: Mapping[str, Any], side: _Side, title: str) -> Conversation:
-    session, aside = string(value.get("sessionId")), side.user is False
-    forked = string(mapping(value.get("forkedFrom")).get("sessionId"))
-    told = {name: string(value.get(name)) for name in ("cwd", "gitBranch", "version")}
+def _conversation(value: Fields, side: _Side, title: str) -> Conversation:
+    session, aside = value.text("sessionId"), side.user is False
+    forked = value.fields("forkedFrom").text("sessionId")
+    meta = {name: value.text(name) for name in ("cwd", "gitBranch", "version")}
     return Conversation(
         key=side.key,
         id=f"{session}/{side.agent}" if aside else session,
-        at=time_of(value.get("timestamp")),
+        at=value.time("timestamp"),
         title=title,
         parent=session if aside else forked,
         # A session that was resumed or forked begins with the lines of the other one.
         copies="" if aside else forked or session,
-        meta={name: text for name, text in told.items() if text},
+        meta={name: text for name, text in meta.items() if text},
     )
 
 
-def _said(record: Record, value: Mapping[str, Any], key: str) -> Iterator[Item]:
-    kind = value["type"]
-    forked = string(mapping(value.get("forkedFrom")).get("messageUuid"))
-    origin = forked or string(value.get("uuid")) or f"@{record.offset}"
-    said = Said(origin=origin, at=time_of(value.get("timestamp")), role="system", text="", key=key)
-    attachment = mapping(value.get("attachment"))
+def _items(record: Record, value: Fields, key: str) -> Iterator[Item]:
+    kind, at, text = value["type"], value.time("timestamp"), value.text("content")
+    origin = value.fields("forkedFrom").text("messageUuid") or value.text("uuid")
+    origin = origin or f"@{record.offset}"
+    said = Said(origin=origin, at=at, role="system", text=text, key=key)
+    attachment = value.fields("attachment")
     if kind in ("user", "assistant"):
-        message = mapping(value.get("message"))
+        message = value.fields("message")
         if not message:
             yield Skipped(record.line, "has no message", damaged=True)
             return
-        for place, block in enumerate(_blocks(message.get("content"))):
-            here = replace(said, origin=f"{origin}/{place}", model=_model(value))
+        model = message.text("model")
+        said = replace(said, model="" if model == "<synthetic>" else model)
+        for place, block in enumerate(_blocks(message)):
+            here = replace(said, origin=f"{origin}/{place}")
             yield from _apart(_block(record, value, block, here))
-    elif kind == "system" and string(value.get("content")):
-        meta = {"kind": "compacted"} if value.get("subtype") == "compact_boundary" else {}
-        yield replace(said, text=string(value["content"]), meta=meta)
+    elif kind == "system" and text:
+        is_boundary = value.get("subtype") == "compact_boundary"
+        yield replace(said, meta={"kind": "compacted"} if is_boundary else {})
     elif kind == "attachment" and attachment.get("type") == "queued_command":
         # What a person wrote while the assistant was at work.
-        notice = attachment.get("commandMode") == "task-notification"
+        is_notice = attachment.get("commandMode") == "task-notification"
         text = content_text(attachment.get("prompt"))
-        yield from _apart(replace(said, role="system" if notice else _role(text), text=text))
+        yield from _apart(replace(said, role="system" if is_notice else _role(text), text=text))
     elif kind == "queue-operation" and value.get("operation") == "remove":
         # It has no id, and a copy of the session has it at another place.
-        origin = f"queue {string(value.get('timestamp')) or origin}"
+        origin = f"queue {value.text('timestamp') or origin}"
         text = content_text(value.get("content"))
         yield from _apart(replace(said, origin=origin, role=_role(text), text=text))
     else:
@@ -276,32 +263,43 @@ def _split(text: str) -> tuple[str, str]:
     return "".join([*own, text[at:]]).strip() if added else text, "\n".join(added)
 
 
-def _blocks(content: object) -> list[Any]:
+def _blocks(message: Fields) -> list[Any]:
     """Return the blocks of a message; neighbouring texts of one speaker stay apart."""
+    content = message.get("content")
     return content if isinstance(content, list) else [content]
 
 
-def _block(record: Record, value: Mapping[str, Any], block: object, said: Said) -> Item:
-    if string(mapping(block).get("type")) in THOUGHTS:
+def _block(record: Record, value: Fields, block: object, said: Said) -> Item:
+    fields = Fields(block)
+    if fields.text("type") in THOUGHTS:
         return Skipped(record.line, "thoughts")
-    tool = tool_block(said, mapping(block))
+    tool = tool_block(said, fields)
+    if tool is not None and tool.role == "tool_result":
+        result = value.fields("toolUseResult")
+        times = (number(result.get(name)) for name in ("durationMs", "totalDurationMs"))
+        return replace(tool, ms=next((each for each in times if each is not None), None))
     if tool is not None:
-        is_result = tool.role == "tool_result"
-        return replace(tool, ms=_duration(value.get("toolUseResult"))) if is_result else tool
+        return tool
     text = content_text(block)
     role, meta = _speaker(value, text)
-    failed = value.get("isApiErrorMessage") is True
-    return replace(said, role=role, text=text, error=failed, meta=meta)
+    return replace(
+        said, role=role, text=text, error=value.get("isApiErrorMessage") is True, meta=meta
+    )
 
 
-def _speaker(value: Mapping[str, Any], text: str) -> tuple[str, dict[str, str]]:
-    said_by = string(mapping(value["message"]).get("role")) or "user"
+def _speaker(value: Fields, text: str) -> tuple[str, dict[str, str]]:
+    message = value.fields("message")
+    said_by = message.text("role") or "user"
     if value["type"] == "assistant" or said_by == "assistant":
         return "assistant", {}
     if value.get("isCompactSummary") not in _FALSE or text.lstrip().startswith(_COMPACTED):
         return "system", {"kind": "compacted"}
+    # Newer versions say who wrote it: a person, a sub-agent that is done, a timer.
+    writer = value.text("origin") or value.fields("origin").text("kind")
     is_programs = said_by != "user" or any(value.get(name) not in _FALSE for name in _PROGRAM)
-    if is_programs or _by(value) not in ("", "human") or _is_result(value):
+    # A line that tells the result of a tool is none of the user's, whatever else stands in it.
+    kinds = (Fields(block).text("type") for block in _blocks(message))
+    if is_programs or writer not in ("", "human") or any(k.endswith("tool_result") for k in kinds):
         return "system", {}
     return _role(text), {}
 
@@ -311,29 +309,6 @@ def _role(text: str) -> str:
     own = _split(text)[0] if text.lstrip().startswith(_INJECTED[0]) else text
     is_users = (own or not text) and not own.lstrip().startswith(_INJECTED)
     return "user" if is_users else "system"
-
-
-def _is_result(value: Mapping[str, Any]) -> bool:
-    """Whether a line tells the result of a tool, whatever else stands in it."""
-    blocks = _blocks(mapping(value["message"]).get("content"))
-    return any(string(mapping(block).get("type")).endswith("tool_result") for block in blocks)
-
-
-def _by(value: Mapping[str, Any]) -> str:
-    """Return who wrote it; newer versions say a person, a sub-agent that is done, a timer."""
-    told = value.get("origin")
-    return string(told) or string(mapping(told).get("kind"))
-
-
-def _model(value: Mapping[str, Any]) -> str:
-    model = string(mapping(value["message"]).get("model"))
-    return "" if model == "<synthetic>" else model
-
-
-def _duration(result: object) -> float | None:
-    told = mapping(result)
-    found = (number(told.get(name)) for name in ("durationMs", "totalDurationMs"))
-    return next((each for each in found if each is not None), None)
 
 
 CLAUDE_CODE: Final = Source("claude-code", "Claude Code", _knows, _read, _read)

@@ -259,6 +259,7 @@ class _Names:
 
 _BITS: Final = 30
 _FIELDS: Final = tuple(name for name in Episode._fields if name not in ("seq", "more"))
+_SAID: Final = ("name", "call", "ms", "error", "model", "turn")
 _MS_PER_SECOND: Final = 1_000
 _US_PER_MS: Final = 1_000
 
@@ -287,12 +288,10 @@ def said_line(said: Said, at: datetime, settings: EpisodeSettings) -> NewLine:
     """Return the line of something that was said at ``at``."""
     identity = digest(said.origin, said.role, said.name, said.call, said.text)
     text, length, payload = shorten_for_line(said.role, said.text, settings)
-    same = ("name", "call", "ms", "error", "model", "turn")
-    known: dict[str, Any] = {
-        **{"ts": stamp(at), "id": _id(at, identity), "role": said.role, "text": text},
-        **{name: getattr(said, name) for name in same},
-        **{"cut": length, "payload": payload and payload[0], "meta": said.meta},
-    }
+    known: dict[str, Any] = {"ts": stamp(at), "id": _id(at, identity), "role": said.role}
+    known["text"] = text
+    known |= {name: getattr(said, name) for name in _SAID}
+    known |= {"cut": length, "payload": payload and payload[0], "meta": said.meta}
     return NewLine(known["id"], at, encode(known, {}), identity, payload=payload)
 
 

@@ -6,14 +6,13 @@ A line ``{"messages": […]}`` is a conversation; two lines that are equal are t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Final
 
 from engramdown.importers.records import (
-    FILE,
     Conversation,
+    Fields,
     Item,
     Record,
     Said,
@@ -21,11 +20,7 @@ from engramdown.importers.records import (
     Source,
     content_text,
     digest,
-    first_string,
-    mapping,
-    sequence,
-    string,
-    time_of,
+    tool_call,
 )
 from engramdown.transcripts import as_text
 
@@ -38,100 +33,60 @@ _ROLES: Final = {
     "function": "tool_result",
 }
 _TIMES: Final = ("timestamp", "created_at", "created", "create_time", "ts", "time", "date")
-_IDS: Final = ("id", "custom_id", "conversation_id")
 
 
 def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
     if not isinstance(value, dict):
         return False
-    return isinstance(value.get("messages"), list) or _is_message(value)
-
-
-def _is_message(value: Mapping[str, Any]) -> bool:
-    return isinstance(value.get("role"), str) and ("content" in value or "tool_calls" in value)
+    is_message = isinstance(value.get("role"), str) and not value.keys().isdisjoint(
+        ("content", "tool_calls")
+    )
+    return is_message or isinstance(value.get("messages"), list)
 
 
 def _read(records: Iterable[Record]) -> Iterator[Item]:
     begun = False
     for record in records:
-        value = record.value
-        if not _knows(value):
+        if not _knows(record.value):
             yield Skipped(record.line, "is no conversation and no message", damaged=True)
-        elif isinstance(value.get("messages"), list):
-            yield from _conversation(record)
-        else:
+            continue
+        value = Fields(record.value)
+        at = value.time(*_TIMES)
+        if not isinstance(value.get("messages"), list):
             if not begun:
                 begun = True
-                yield Conversation(at=_time(value))
-            yield from _message(record.line, _said(record.offset), value)
+                yield Conversation(at=at)
+            said = Said(origin=f"@{record.offset}", at=at, role="", text="")
+            yield from _message(record.line, said, value)
+            continue
+        own, title = value.text("id", "custom_id", "conversation_id"), value.text("title")
+        key, meta = digest(as_text(value)), {"id": own} if own else {}
+        yield Conversation(
+            key=key, everywhere=True, whole=True, id=own, at=at, title=title, meta=meta
+        )
+        for place, message in enumerate(value.list("messages")):
+            inner = Fields({"model": value.text("model"), **message})
+            said = Said(origin=f"@{place}", at=inner.time(*_TIMES), role="", text="", key=key)
+            yield from _message(record.line, said, inner)
 
 
-def _conversation(record: Record) -> Iterator[Item]:
-    value: Mapping[str, Any] = record.value
-    key, at = digest(as_text(value)), _time(value)
-    own = first_string(value, _IDS)
-    model = string(value.get("model"))
-    meta = {"id": own} if own else {}
-    yield Conversation(
-        key=key,
-        everywhere=True,
-        whole=True,
-        id=own,
-        at=at,
-        title=string(value.get("title")),
-        meta=meta,
-    )
-    for place, message in enumerate(value["messages"]):
-        inner = {"model": model, **mapping(message)}
-        yield from _message(record.line, _said(place, key), inner)
-
-
-def _said(place: int, key: str = FILE) -> Said:
-    return Said(origin=f"@{place}", at=None, role="", text="", key=key)
-
-
-def _time(value: Mapping[str, Any]) -> datetime | None:
-    found = (time_of(value.get(name)) for name in _TIMES)
-    return next((at for at in found if at is not None), None)
-
-
-def _message(line: int, said: Said, message: Mapping[str, Any]) -> Iterator[Item]:
-    role = _ROLES.get(string(message.get("role")))
+def _message(line: int, said: Said, message: Fields) -> Iterator[Item]:
+    role, content = _ROLES.get(message.text("role")), message.get("content")
     if role is None:
         yield Skipped(line, "message of an unknown role", damaged=True)
         return
-    content = message.get("content")
-    text = string(message.get("refusal")) if content is None else content_text(content)
-    said = replace(
-        said,
-        origin=string(message.get("id")) or said.origin,
-        at=_time(message),
-        model=string(message.get("model")) if role == "assistant" else "",
-    )
+    text = message.text("refusal") if content is None else content_text(content)
+    model = message.text("model") if role == "assistant" else ""
+    said = replace(said, origin=message.text("id") or said.origin, model=model)
     if text or role == "tool_result":
-        yield replace(
-            said,
-            role=role,
-            text=text,
-            name=string(message.get("name")),
-            call=string(message.get("tool_call_id")),
-        )
-    for number, call in enumerate(_calls(message)):
-        function = mapping(call.get("function")) or mapping(call.get("custom"))
-        yield replace(
-            said,
-            origin=f"{said.origin}/{number}",
-            role="tool_call",
-            text=as_text(function.get("arguments", function.get("input"))),
-            name=string(function.get("name")),
-            call=string(call.get("id")),
-        )
-
-
-def _calls(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    calls = [mapping(call) for call in sequence(message.get("tool_calls"))]
-    old = mapping(message.get("function_call"))
-    return [*calls, {"function": old}] if old else calls
+        name, call = message.text("name"), message.text("tool_call_id")
+        yield replace(said, role=role, text=text, name=name, call=call)
+    calls, old = message.list("tool_calls"), message.fields("function_call")
+    for number, each in enumerate([*calls, Fields({"function": old})] if old else calls):
+        function = each.fields("function") or each.fields("custom")
+        here = replace(said, origin=f"{said.origin}/{number}")
+        arguments = function.get("arguments", function.get("input"))
+        yield tool_call(here, function.text("name"), arguments, each.text("id"))
 
 
 OPENAI: Final = Source("openai", "OpenAI chat completions", _knows, _read)

@@ -7,23 +7,22 @@ person ran, and the summaries of what was compacted. Thoughts and changes of set
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 from engramdown.importers.records import (
     Conversation,
+    Fields,
     Item,
     Record,
     Said,
     Skipped,
     Source,
     content_text,
-    mapping,
-    string,
-    time_of,
+    tool_call,
+    tool_result,
 )
-from engramdown.transcripts import as_text
 
 _ROLES: Final = {"user": "user", "assistant": "assistant", "system": "system", "custom": "system"}
 _SUMMARIES: Final = ("compaction", "branch_summary")
@@ -44,120 +43,86 @@ def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
 
 
 def _read(records: Iterable[Record]) -> Iterator[Item]:
-    begun, head, title = False, Conversation(), ""
+    begun, head, title = False, Fields(), ""
     for record in records:
-        value = record.value
-        if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        value = Fields(record.value)
+        if not isinstance(value.get("type"), str):
             yield Skipped(record.line, "is no record of OpenClaw", damaged=True)
             continue
         if value["type"] == "session":
-            head = _head(value)
+            head = value
             continue
         if value["type"] == "session_info":
-            title = string(value.get("name")) or title
-        for item in _entry(record, value):
+            title = value.text("name") or title
+        for item in _items(record, value):
             if isinstance(item, Said) and not begun:
                 begun = True
+                folder = head.text("cwd")
+                # The file of the session that this one was branched from is named after it.
+                above = head.text("parentSession").replace("\\", "/").rpartition("/")[2]
                 yield Conversation(
-                    id=head.id, at=head.at, title=title, parent=head.parent, meta=head.meta
+                    id=head.text("id"),
+                    at=head.time("timestamp"),
+                    title=title,
+                    parent=above.removesuffix(".jsonl").rpartition("_")[2],
+                    meta={"cwd": folder} if folder else {},
                 )
             yield item
 
 
-def _head(value: Mapping[str, Any]) -> Conversation:
-    folder = string(value.get("cwd"))
-    # The file of the session that this one was branched from is named after it.
-    above = string(value.get("parentSession")).replace("\\", "/").rpartition("/")[2]
-    return Conversation(
-        id=string(value.get("id")),
-        at=time_of(value.get("timestamp")),
-        parent=above.removesuffix(".jsonl").rpartition("_")[2],
-        meta={"cwd": folder} if folder else {},
-    )
-
-
-def _entry(record: Record, value: Mapping[str, Any]) -> Iterator[Item]:
-    kind = value["type"]
-    message = mapping(value.get("message"))
-    said = Said(
-        origin=string(value.get("id")) or f"@{record.offset}",
-        # The time of the line is that of the file; the message's own is in milliseconds.
-        at=time_of(value.get("timestamp")) or time_of(message.get("timestamp")),
-        role="system",
-        text="",
-    )
+def _items(record: Record, value: Fields) -> Iterator[Item]:
+    kind, message = value["type"], value.fields("message")
+    # The time of the line is that of the file; the message's own is in milliseconds.
+    at = value.time("timestamp") or message.time("timestamp")
+    said = Said(origin=value.text("id") or f"@{record.offset}", at=at, role="system", text="")
     if kind == "message":
         yield from _message(record.line, said, message)
     elif kind in _SUMMARIES:
-        yield replace(said, text=string(value.get("summary")), meta={"kind": "compacted"})
+        yield replace(said, text=value.text("summary"), meta={"kind": "compacted"})
     elif kind == "custom_message":
         yield replace(said, text=content_text(value.get("content")))
     else:
         yield Skipped(record.line, f"{kind[:40]}: no part of the conversation")
 
 
-def _message(line: int, said: Said, message: Mapping[str, Any]) -> Iterator[Item]:
-    origin, role = said.origin, string(message.get("role"))
+def _message(line: int, said: Said, message: Fields) -> Iterator[Item]:
+    origin, role, content = said.origin, message.text("role"), message.get("content")
     if role == "toolResult":
-        yield replace(
-            said,
-            role="tool_result",
-            text=content_text(message.get("content")),
-            name=string(message.get("toolName")),
-            call=string(message.get("toolCallId")),
-            error=message.get("isError") is True,
-        )
+        name, failed = message.text("toolName"), message.get("isError") is True
+        yield tool_result(said, name, content, message.text("toolCallId"), error=failed)
     elif role == "bashExecution":
         # What a person ran, and what came of it.
-        code = message.get("exitCode")
-        failed = isinstance(code, int) and code != 0
-        ran = replace(said, name="bash", call=origin)
-        command = as_text({"command": message.get("command")})
-        yield replace(ran, origin=f"{origin}/0", role="tool_call", text=command)
-        yield replace(
-            ran,
-            origin=f"{origin}/1",
-            role="tool_result",
-            text=content_text(message.get("output")),
-            error=f"exit code {code}" if failed else False,
-        )
+        code, command = message.get("exitCode"), {"command": message.get("command")}
+        error = f"exit code {code}" if isinstance(code, int) and code != 0 else False
+        yield tool_call(replace(said, origin=f"{origin}/0"), "bash", command, origin)
+        ran = replace(said, origin=f"{origin}/1")
+        yield tool_result(ran, "bash", message.get("output"), origin, error=error)
     elif role in _ROLES:
         said = replace(said, role=_ROLES[role])
-        content = message.get("content")
         blocks = content if isinstance(content, list) else [content]
         for number, block in enumerate(blocks):
             yield _block(line, replace(said, origin=f"{origin}/{number}"), message, block)
-        fault = string(message.get("errorMessage"))
-        if fault:
+        if fault := message.text("errorMessage"):
             yield replace(said, origin=f"{origin}!", text=fault, error=True)
     else:
         yield Skipped(line, "message of an unknown role", damaged=True)
 
 
-def _block(line: int, said: Said, message: Mapping[str, Any], block: object) -> Item:
-    inner = mapping(block)
-    spoken = replace(said, model=string(message.get("model")))
+def _block(line: int, said: Said, message: Fields, block: object) -> Item:
+    inner = Fields(block)
+    spoken = replace(said, model=message.text("model"))
     if inner.get("type") == "thinking":
         return Skipped(line, "thoughts")
     if inner.get("type") == "toolCall":
-        return replace(
-            spoken,
-            role="tool_call",
-            text=as_text(inner.get("arguments")),
-            name=string(inner.get("name")),
-            call=string(inner.get("id")),
-        )
+        return tool_call(spoken, inner.text("name"), inner.get("arguments"), inner.text("id"))
     text = content_text(block)
-    if said.role == "user" and _is_relayed(message):
-        return replace(said, role="system", text=text, meta={"kind": "task"})
+    if said.role == "user":
+        # Was it not written by the user, but by an assistant or by the program?
+        by = message.fields("provenance").text("kind")
+        words = content_text(message.get("content"))
+        if by not in ("", "external_user") or _RELAYED.match(words):
+            return replace(said, role="system", text=text, meta={"kind": "task"})
     return replace(spoken, text=text)
-
-
-def _is_relayed(message: Mapping[str, Any]) -> bool:
-    """Whether a message was not written by the user, but by an assistant or by the program."""
-    by = string(mapping(message.get("provenance")).get("kind"))
-    content = message.get("content")
-    return by not in ("", "external_user") or bool(_RELAYED.match(content_text(content)))
 
 
 OPENCLAW: Final = Source("openclaw", "OpenClaw", _knows, _read)

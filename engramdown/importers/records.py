@@ -30,6 +30,7 @@ _NUMBER: Final = re.compile(r"[0-9]{9,19}(?:\.[0-9]{1,9})?")
 # The largest number that is one of seconds, milliseconds, microseconds; then nanoseconds.
 _UNITS: Final = ((1e11, 1), (1e14, 1_000), (1e17, 1_000_000), (1e20, 1_000_000_000))
 _DEPTH: Final = 8
+_BLOBS: Final = ("image", "audio", "video", "document", "file")
 
 
 class Record(NamedTuple):
@@ -164,6 +165,34 @@ class Source(NamedTuple):
     resume: Callable[[Iterable[Record], Earlier], Iterator[Item]] | None = None
 
 
+class Fields(dict[str, Any]):
+    """A JSON object whose members are asked for as what they should be; what is none is empty."""
+
+    def __init__(self, value: object = None) -> None:
+        """Take the members of ``value``, if it is an object."""
+        super().__init__(value if isinstance(value, dict) else {})
+
+    def text(self, *names: str) -> str:
+        """Return the first of some members that is a string and holds something, or ``""``."""
+        values = (self.get(name) for name in names)
+        return next(
+            (join_surrogates(each) for each in values if each and isinstance(each, str)), ""
+        )
+
+    def fields(self, name: str) -> Fields:
+        """Return a member that is an object."""
+        return Fields(self.get(name))
+
+    def list(self, name: str) -> list[Fields]:
+        """Return a member that is a list of objects."""
+        value = self.get(name)
+        return [Fields(each) for each in value] if isinstance(value, list) else []
+
+    def time(self, *names: str) -> datetime | None:
+        """Return the first of some members that says a moment."""
+        return next(filter(None, (time_of(self.get(name)) for name in names)), None)
+
+
 def time_of(value: object) -> datetime | None:
     """Return the moment that ``value`` says, in UTC; ``None`` if it says none that can be.
 
@@ -181,6 +210,24 @@ def time_of(value: object) -> datetime | None:
     return known if known is not None and _FIRST <= known <= _LAST else None
 
 
+def _moment(value: object) -> datetime | None:
+    known = number(value)
+    if isinstance(value, str):
+        text = value.strip()
+        if not _NUMBER.fullmatch(text):
+            found = datetime.fromisoformat(text)
+            return found if found.tzinfo else found.replace(tzinfo=UTC)
+        known = float(text) if "." in text else int(text)
+    if known is None:
+        return None
+    unit = next(unit for most, unit in _UNITS if known < most)
+    if isinstance(known, int):
+        # Exact: a division would round the last digits of nanoseconds away before the first.
+        seconds, rest = divmod(known, unit)
+        return _ZERO + timedelta(seconds=seconds, microseconds=rest * 1_000_000 // unit)
+    return _ZERO + timedelta(seconds=known / unit)
+
+
 def content_text(content: object, depth: int = _DEPTH) -> str:
     """Return the words of a message's content: a string, a block, or a list of them.
 
@@ -190,41 +237,57 @@ def content_text(content: object, depth: int = _DEPTH) -> str:
         return ""
     if isinstance(content, str):
         return join_surrogates(content)
-    if isinstance(content, Mapping) and depth:
-        return _block_text(content, depth)
     if isinstance(content, list) and depth:
         parts = (content_text(part, depth - 1) for part in content)
         return "\n".join(part for part in parts if part)
+    if isinstance(content, dict) and depth:
+        return _block_text(Fields(content), depth)
     return as_text(content)
 
 
-def tool_block(said: Said, block: Mapping[str, Any]) -> Said | None:
+def _block_text(block: Fields, depth: int) -> str:
+    for key in ("text", "transcript"):
+        if isinstance(block.get(key), str):
+            return join_surrogates(block[key])
+    if block.get("content") is not None:
+        return content_text(block["content"], depth - 1)
+    kind = block.text("type", "content_type")
+    word = next((each for each in _BLOBS if each in kind), "")
+    if not word:
+        return as_text(block)
+    name = block.text("filename", "file_name", "title") or block.fields("file").text("filename")
+    return f"[{word} {name}]" if name else f"[{word}]"
+
+
+def exported(record: Record, own: str, at: datetime | None, title: str) -> Conversation:
+    """Return a conversation that is one record of an export; ``own`` is its id there."""
+    key = digest(own, str(at)) if own else f"@{record.offset}"
+    return Conversation(key=key, everywhere=bool(own), whole=True, id=own, at=at, title=title)
+
+
+def tool_call(said: Said, name: str, arguments: object, call: str) -> Said:
+    """Return ``said`` as the call of a tool."""
+    return replace(said, role="tool_call", text=as_text(arguments), name=name, call=call)
+
+
+def tool_result(
+    said: Said, name: str, content: object, call: str, *, error: bool | str = False
+) -> Said:
+    """Return ``said`` as what a tool gave back."""
+    text = content_text(content)
+    return replace(said, role="tool_result", text=text, name=name, call=call, error=error, model="")
+
+
+def tool_block(said: Said, block: Fields) -> Said | None:
     """Return ``said`` as the tool call or result that a block of Anthropic's is, if it is one."""
-    kind = string(block.get("type"))
+    kind, name = block.text("type"), block.text("name")
     if kind in _CALLS:
-        return replace(
-            said,
-            role="tool_call",
-            text=as_text(block.get("input")),
-            name=string(block.get("name")),
-            call=string(block.get("id")),
-        )
+        return tool_call(said, name, block.get("input"), block.text("id"))
     if kind.endswith("tool_result"):
-        return replace(
-            said,
-            role="tool_result",
-            text=content_text(block.get("content")),
-            name=string(block.get("name")),
-            call=string(block.get("tool_use_id")),
-            error=block.get("is_error") is True,
-            model="",
-        )
+        failed = block.get("is_error") is True
+        call = block.text("tool_use_id")
+        return tool_result(said, name, block.get("content"), call, error=failed)
     return None
-
-
-def first_string(value: Mapping[str, Any], names: Iterable[str]) -> str:
-    """Return the first of some members that is a string and holds something, or ``""``."""
-    return next((found for found in (string(value.get(name)) for name in names) if found), "")
 
 
 def digest(*parts: str) -> str:
@@ -237,66 +300,8 @@ def digest(*parts: str) -> str:
     return found.hexdigest()
 
 
-def string(value: object) -> str:
-    """Return ``value`` if it is a string, else ``""``."""
-    return join_surrogates(value) if isinstance(value, str) else ""
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """Return ``value`` if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def sequence(value: object) -> list[Any]:
-    """Return ``value`` if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
 def number(value: object) -> float | None:
     """Return ``value`` if it is a number that is not negative, else ``None``."""
-    good = (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and 0 <= value < _UNITS[-1][0]
-    )
-    return value if good else None  # type: ignore[return-value] # mypy does not look through good
-
-
-def _moment(value: object) -> datetime | None:
-    if isinstance(value, str):
-        text = value.strip()
-        if _NUMBER.fullmatch(text):
-            return _since_zero(float(text) if "." in text else int(text))
-        found = datetime.fromisoformat(text)
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
-    known = number(value)
-    return None if known is None else _since_zero(known)
-
-
-def _since_zero(value: float) -> datetime:
-    unit = next(unit for most, unit in _UNITS if value < most)
-    if isinstance(value, int):
-        # Exact: a division would round the last digits of nanoseconds away before the first.
-        seconds, rest = divmod(value, unit)
-        return _ZERO + timedelta(seconds=seconds, microseconds=rest * 1_000_000 // unit)
-    return _ZERO + timedelta(seconds=value / unit)
-
-
-def _block_text(block: Mapping[str, Any], depth: int) -> str:
-    """Return the words of a block."""
-    for key in ("text", "transcript"):
-        if isinstance(block.get(key), str):
-            return join_surrogates(block[key])
-    if block.get("content") is not None:
-        return content_text(block["content"], depth - 1)
-    kind = string(block.get("type")) or string(block.get("content_type"))
-    for word in ("image", "audio", "video", "document", "file"):
-        if word in kind:
-            return _named(word, block)
-    return as_text(block)
-
-
-def _named(word: str, block: Mapping[str, Any]) -> str:
-    name = first_string(block, ("filename", "file_name", "title"))
-    name = name or string(mapping(block.get("file")).get("filename"))
-    return f"[{word} {name}]" if name else f"[{word}]"
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < _UNITS[-1][0] else None

@@ -9,15 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.importers.records import (
-    content_text,
-    digest,
-    mapping,
-    number,
-    sequence,
-    string,
-    time_of,
-)
+from engramdown.importers.records import Fields, content_text, digest, number, time_of
 from tests.episodes.strategies import any_value, texts
 
 MOMENT = datetime(2026, 2, 27, 10, 15, 0, 123456, tzinfo=UTC)
@@ -90,9 +82,11 @@ def test_every_microsecond_comes_back(count: int) -> None:
 def test_nothing_is_an_exception(value: Any) -> None:  # noqa: ANN401 - anything at all
     assert isinstance(content_text(value), str)
     assert time_of(value) is None or isinstance(time_of(value), datetime)
-    assert isinstance(string(value), str)
-    assert isinstance(mapping(value), dict)
-    assert isinstance(sequence(value), list)
+    members = Fields({"a": value})
+    assert isinstance(members.text("a"), str)
+    assert isinstance(members.fields("a"), dict)
+    assert isinstance(members.list("a"), list)
+    assert members.time("a") == time_of(value)
     assert number(value) is None or number(value) == value
 
 
