@@ -1,7 +1,10 @@
 """Sets memory up for coding agents: which files of theirs, and what is to stand in them.
 
-Planning writes nothing. Files that cannot be edited for sure are refused with the line, and with
-what to paste. What is there already is left alone, and removal takes ours alone.
+Planning writes nothing. Every byte that an edit is not about stays as the person has it: other
+keys, the hooks of others, order, spaces, line ends, numbers as they are written. What is there
+already is neither added again nor changed, and removal takes ours and nothing else: what was added
+last and is removed again leaves the text as it was. Settings that are not JSON, or hold something
+else where hooks should be, are refused with the line and the column, and with what to paste.
 """
 
 from __future__ import annotations
@@ -12,24 +15,19 @@ import re
 import shlex
 import shutil
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from engramdown.errors import UnfitFileError
 from engramdown.integrations.agents_md import Change, read
-from engramdown.integrations.claude_code.agent_settings import (
-    SERVER,
-    Json,
-    JsonError,
-    with_hooks,
-    with_server,
-    without_hooks,
-    without_server,
-)
+from engramdown.integrations.claude_code.payload import event_named
 
-_OURS: Final = "engramdown"
+SERVER: Final = "engramdown"
+"""What our MCP server is called in settings."""
+
 _SECONDS: Final = 10
 _VERSIONED: Final = '{\n  "version": 1\n}\n'
 _MADE: Final = frozenset({_VERSIONED.encode(), b"{}\n", b""})
@@ -46,7 +44,7 @@ class Agent(NamedTuple):
         title: What it is called.
         folder: Where its files are, below a project or the home folder.
         hooks: The file in it that names hooks.
-        events: What it calls events, what we call them, and whether it need not wait.
+        events: What it calls the events that a hook is called for.
         server: The file that names MCP servers, below a project.
         home_server: The same below the home folder.
         key: Below which the servers stand; ``""`` for the tables of a TOML file.
@@ -54,13 +52,14 @@ class Agent(NamedTuple):
         word: What stands before the event in a hook, so that it is answered as it expects.
         flat: Whether a command stands below an event by itself, in no group.
         ticks: How many units of its time-outs make a second; 0 if it takes none.
+        apart: The events for which it need not wait.
         note: What a person has to do besides, or ``""``.
     """
 
     title: str
     folder: str
     hooks: str
-    events: Mapping[str, tuple[str, bool]]
+    events: tuple[str, ...]
     server: str
     home_server: str
     key: str = "mcpServers"
@@ -68,6 +67,7 @@ class Agent(NamedTuple):
     word: str = ""
     flat: bool = False
     ticks: int = 1
+    apart: tuple[str, ...] = ()
     note: str = ""
 
 
@@ -77,28 +77,20 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
             "Claude Code",
             ".claude",
             "settings.json",
-            {
-                "SessionStart": ("session-start", False),
-                "UserPromptSubmit": ("prompt-submit", False),
-                "PostToolUse": ("post-tool", True),
-                "PostToolUseFailure": ("post-tool", False),
-                "Stop": ("stop", True),
-                "SessionEnd": ("session-end", False),
-            },
+            (
+                *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"),
+                *("Stop", "SessionEnd"),
+            ),
             ".mcp.json",
             ".claude.json",
             moved="CLAUDE_CONFIG_DIR",
+            apart=("PostToolUse", "Stop"),
         ),
         "codex": Agent(
             "Codex",
             ".codex",
             "hooks.json",
-            {
-                "SessionStart": ("session-start", False),
-                "UserPromptSubmit": ("prompt-submit", False),
-                "PostToolUse": ("post-tool", False),
-                "Stop": ("stop", False),
-            },
+            ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"),
             ".codex/config.toml",
             ".codex/config.toml",
             key="",
@@ -110,13 +102,7 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
             "Gemini CLI",
             ".gemini",
             "settings.json",
-            {
-                "SessionStart": ("session-start", False),
-                "BeforeAgent": ("prompt-submit", False),
-                "AfterTool": ("post-tool", False),
-                "AfterAgent": ("stop", False),
-                "SessionEnd": ("session-end", False),
-            },
+            ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"),
             ".gemini/settings.json",
             ".gemini/settings.json",
             word="gemini/",
@@ -126,14 +112,10 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
             "Cursor",
             ".cursor",
             "hooks.json",
-            {
-                "sessionStart": ("session-start", False),
-                "beforeSubmitPrompt": ("prompt-submit", False),
-                "postToolUse": ("post-tool", False),
-                "postToolUseFailure": ("post-tool", False),
-                "afterAgentResponse": ("stop", False),
-                "sessionEnd": ("session-end", False),
-            },
+            (
+                *("sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"),
+                *("afterAgentResponse", "sessionEnd"),
+            ),
             ".cursor/mcp.json",
             ".cursor/mcp.json",
             word="cursor/",
@@ -156,8 +138,8 @@ class _File(NamedTuple):
 
 def program() -> list[str]:
     """Return how this program is called: by its name, where a shell finds that."""
-    if shutil.which(_OURS) is not None:
-        return [_OURS]
+    if shutil.which("engramdown") is not None:
+        return ["engramdown"]
     # Imported here: usually its name is enough.
     from engramdown.git import program as whole
 
@@ -189,27 +171,29 @@ def plan(
     found: dict[Path, Change] = {}
     for name in names:
         for file in _files(AGENTS[name], project, everywhere=everywhere, server=server or remove):
-            if file.path not in found:
+            path, edit = file.path, file.take if remove else file.put
+            if path not in found:
                 # A person's own settings may be a link to wherever they keep them.
-                found[file.path] = read(file.path, None if everywhere else project)
-            change = found[file.path]
-            edit = file.take if remove else file.put
-            found[file.path] = change._replace(after=_edited(file.path, change.after, edit))
-    return [_without_made(change) for change in found.values()] if remove else [*found.values()]
-
-
-def _without_made(change: Change) -> Change:
-    """Let a file go of which only what we begin one with is left; what a link leads to stays."""
-    left = change.is_new and change.after in _MADE and not change.path.is_symlink()
-    return change._replace(after=b"", is_gone=True) if left else change
+                found[path] = read(path, None if everywhere else project)
+            try:
+                after = edit(found[path].after.decode()).encode()
+            except UnicodeDecodeError as error:
+                reason = f"is no UTF-8, at byte {error.start + 1}"
+                raise UnfitFileError(str(path), reason) from error
+            except (JsonError, tomllib.TOMLDecodeError) as error:
+                raise UnfitFileError(str(path), str(error)) from error
+            found[path] = found[path]._replace(after=after)
+    for path, change in found.items() if remove else ():
+        # A file goes of which only what we begin one with is left; what a link leads to stays.
+        if change.is_new and change.after in _MADE and not change.path.is_symlink():
+            found[path] = change._replace(after=b"", is_gone=True)
+    return [*found.values()]
 
 
 def to_paste(name: str, *, server: bool) -> str:
     """Return what a person can paste into the files of an agent that cannot be edited."""
-    agent = AGENTS[name]
-    files = _files(agent, Path(), everywhere=False, server=server)
     texts: dict[Path, str] = {}
-    for file in files:
+    for file in _files(AGENTS[name], Path(), everywhere=False, server=server):
         texts[file.path] = file.put(texts.get(file.path, ""))
     return "\n".join(f"{path}:\n{text}" for path, text in texts.items())
 
@@ -218,29 +202,26 @@ def _files(agent: Agent, project: Path, *, everywhere: bool, server: bool) -> li
     moved = os.environ.get(agent.moved, "") if agent.moved and everywhere else ""
     base = Path.home() if everywhere else project
     folder = Path(moved).expanduser() if moved else base / agent.folder
-    wanted = {event: _hook(agent, *each) for event, each in agent.events.items()}
+    hooks: dict[str, Json] = {}
+    for event in agent.events:
+        command: dict[str, Any] = {} if agent.flat else {"type": "command"}
+        command["command"] = f"{shlex.join(program())} hook {agent.word}{event_named(event)}"
+        if agent.ticks:
+            command["timeout"] = _SECONDS * agent.ticks
+        if event in agent.apart:
+            command["async"] = True
+        hooks[event] = command if agent.flat else {"hooks": [command]}
     empty = _VERSIONED if agent.flat else ""
-    hooks = _File(
-        folder / agent.hooks,
-        lambda text: with_hooks(text if text.strip() else empty, wanted),
-        without_hooks,
-    )
-    if not server:
-        return [hooks]
-    file = Path(agent.home_server if everywhere else agent.server)
-    inside = file.name if moved else file
-    place = folder / inside if moved else base / inside
-    return [hooks, _server(agent, place, everywhere=everywhere)]
 
+    def put_hooks(text: str) -> str:
+        return with_hooks(text if text.strip() else empty, hooks)
 
-def _hook(agent: Agent, event: str, apart: bool) -> Json:  # noqa: FBT001 - a row of the table
-    command: dict[str, Any] = {} if agent.flat else {"type": "command"}
-    command["command"] = f"{shlex.join(program())} hook {agent.word}{event}"
-    if agent.ticks:
-        command["timeout"] = _SECONDS * agent.ticks
-    if apart:
-        command["async"] = True
-    return command if agent.flat else {"hooks": [command]}
+    files = [_File(folder / agent.hooks, put_hooks, without_hooks)]
+    if server:
+        place = Path(agent.home_server if everywhere else agent.server)
+        place = folder / place.name if moved else base / place
+        files.append(_server(agent, place, everywhere=everywhere))
+    return files
 
 
 def _server(agent: Agent, path: Path, *, everywhere: bool) -> _File:
@@ -249,23 +230,12 @@ def _server(agent: Agent, path: Path, *, everywhere: bool) -> _File:
     where = ["--project", "${workspaceFolder}"] if agent.flat and not everywhere else []
     arguments = [*more, *where, "mcp"]
     if not agent.key:
-        return _File(path, lambda text: _with_table(text, command, arguments), _without_table)
+        put = partial(_with_table, command=command, arguments=arguments)
+        return _File(path, put, _without_table)
     entry: dict[str, Any] = {"type": "stdio"} if not agent.word else {}
     entry |= {"command": command, "args": arguments}
-    return _File(
-        path,
-        lambda text: with_server(text, agent.key, entry),
-        lambda text: without_server(text, agent.key),
-    )
-
-
-def _edited(path: Path, data: bytes, edit: Callable[[str], str]) -> bytes:
-    try:
-        return edit(data.decode()).encode()
-    except UnicodeDecodeError as error:
-        raise UnfitFileError(str(path), f"is no UTF-8, at byte {error.start + 1}") from error
-    except (JsonError, tomllib.TOMLDecodeError) as error:
-        raise UnfitFileError(str(path), str(error)) from error
+    put_server = partial(with_server, key=agent.key, entry=entry)
+    return _File(path, put_server, partial(without_server, key=agent.key))
 
 
 def _with_table(text: str, command: str, arguments: Sequence[str]) -> str:
@@ -287,3 +257,324 @@ def _with_table(text: str, command: str, arguments: Sequence[str]) -> str:
 def _without_table(text: str) -> str:
     tomllib.loads(text)
     return _OUR_TABLE.sub("", text)
+
+
+# ---- hooks and servers in JSON settings ----
+
+Json = dict[str, Any] | list[Any] | str | int | float | bool | None
+Edit = tuple[int, int, str]
+"""Start, end, and the text that replaces what is between them."""
+
+_OURS: Final = re.compile(
+    r"""(?:^|[\s/\\"'])(?:engramdown|egd)(?:\.exe)?["']?(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+hook\b"""
+)
+_LONGEST_COMMAND: Final = 1_000
+_TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+)')
+_NO_NUMBERS: Final = ("NaN", "Infinity", "-Infinity")
+_DEEPEST: Final = 100
+_INDENT: Final = "  "
+_PAIRS: Final = {"{": "}", "[": "]"}
+_NAMES: Final = {"{": "an object", "[": "a list"}
+_MARK: Final = "\ufeff"
+
+
+class JsonError(ValueError):
+    """A text is not JSON, or not the JSON that settings are."""
+
+    def __init__(self, text: str, at: int, problem: str) -> None:
+        """Name the problem at the position ``at``."""
+        line = text.count("\n", 0, at) + 1
+        column = at - text.rfind("\n", 0, at)
+        super().__init__(f"line {line}, column {column}: {problem}")
+
+
+class Node(NamedTuple):
+    """A JSON value, and where it stands in the text.
+
+    Attributes:
+        start: Where it begins.
+        end: Where it ends.
+        kind: Its first character.
+        text: Its text, unless it is an object or an array.
+        members: What it holds: the key (``""`` in an array), where that begins, and the value.
+    """
+
+    start: int
+    end: int
+    kind: str
+    text: str = ""
+    members: tuple[tuple[str, int, Node], ...] = ()
+
+    @property
+    def values(self) -> list[Node]:
+        """The values that it holds."""
+        return [value for _, _, value in self.members]
+
+    def get(self, key: str) -> Node | None:
+        """Return the value of a key."""
+        return next((node for name, _, node in self.members if name == key), None)
+
+
+def is_ours(command: str) -> bool:
+    """Whether a command is one of our hooks.
+
+    >>> is_ours("engramdown hook stop"), is_ours('"/my tools/engramdown" -C . hook')
+    (True, True)
+    >>> is_ours("engramdown log user hook"), is_ours("my-engramdown hook")
+    (False, False)
+    """
+    return _OURS.search(command[:_LONGEST_COMMAND]) is not None
+
+
+def with_hooks(text: str, wanted: Mapping[str, Json]) -> str:
+    r"""Return settings with a hook of ours below each event.
+
+    Args:
+        text: The settings; ``""`` for none yet.
+        wanted: What to add below each event: a command, or a group of commands.
+
+    Raises:
+        JsonError: If hooks cannot be added to them.
+
+    >>> print(with_hooks('{"model": "x"}', {"Stop": {"hooks": []}}))
+    {"model": "x", "hooks": {"Stop": [{"hooks": []}]}}
+    """
+    settings = _Settings(text, "hooks")
+    new: list[tuple[str, Json]] = []
+    edits: list[Edit] = []
+    for event, group in wanted.items():
+        groups = settings.groups(event)
+        if groups is None:
+            new.append((event, [group]))
+        elif not any(map(_our_commands, groups.values)):
+            edits.append(inserted(settings.body, groups, [("", group)]))
+    return settings.edited([*edits, *settings.adding(new)])
+
+
+def without_hooks(text: str) -> str:
+    """Return settings without our hooks, and without what is empty then.
+
+    Raises:
+        JsonError: If no hooks can be found in them.
+    """
+    settings = _Settings(text, "hooks")
+    emptied: list[int] = []
+    edits: list[Edit] = []
+    for at, (event, _, _) in enumerate(settings.section.members if settings.section else ()):
+        groups = settings.groups(event)
+        ours = [_our_commands(each) for each in groups.values] if groups else []
+        if groups is None or not any(ours):
+            continue
+        sizes = [len(_commands(each)) for each in groups.values]
+        gone = [n for n, mine in enumerate(ours) if mine and len(mine) == sizes[n]]
+        if len(gone) == len(ours):
+            emptied.append(at)
+            continue
+        edits += removed(groups, gone)
+        for n, mine in enumerate(ours):
+            commands = groups.values[n].get("hooks")
+            if mine and n not in gone and commands is not None:
+                edits += removed(commands, mine)
+    edits += settings.without(emptied)
+    return settings.edited(edits) if edits else text
+
+
+def with_server(text: str, key: str, entry: Json) -> str:
+    r"""Return settings that name our server below ``key``; an entry that is there stays.
+
+    Args:
+        text: The settings; ``""`` for none yet.
+        key: Below which the servers stand.
+        entry: How ours is started.
+
+    Raises:
+        JsonError: If a server cannot be added to them.
+
+    >>> print(with_server('{"model": "x"}', "mcpServers", {"command": "engramdown"}))
+    {"model": "x", "mcpServers": {"engramdown": {"command": "engramdown"}}}
+    """
+    settings = _Settings(text, key)
+    is_there = settings.section is not None and settings.section.get(SERVER) is not None
+    return text if is_there else settings.edited(settings.adding([(SERVER, entry)]))
+
+
+def without_server(text: str, key: str) -> str:
+    """Return settings without our server, and without what is empty then.
+
+    Raises:
+        JsonError: If no servers can be found in them.
+    """
+    settings = _Settings(text, key)
+    names = [name for name, _, _ in settings.section.members] if settings.section else []
+    return settings.edited(settings.without([names.index(SERVER)])) if SERVER in names else text
+
+
+class _Settings:
+    """The settings of an agent, and the object in them that stands below one key.
+
+    Attributes:
+        body: The text, without a byte order mark.
+        section: The object below the key, or ``None``.
+    """
+
+    def __init__(self, text: str, key: str) -> None:
+        """Read settings; raises ``JsonError``."""
+        self._mark = _MARK if text.startswith(_MARK) else ""
+        self._key = key
+        body = text.removeprefix(_MARK)
+        self.body = body if body.strip() else "{}\n"
+        self._root = self._checked(parse(self.body), "{", "the settings")
+        found = self._root.get(key)
+        self.section = found and self._checked(found, "{", f'"{key}"')
+
+    def edited(self, edits: Iterable[Edit]) -> str:
+        """Return the whole text with edits."""
+        return self._mark + edited(self.body, edits)
+
+    def groups(self, event: str) -> Node | None:
+        """Return the groups of hooks below an event."""
+        found = self.section.get(event) if self.section else None
+        return found and self._checked(found, "[", f'"hooks.{event}"')
+
+    def adding(self, new: Sequence[tuple[str, Json]]) -> list[Edit]:
+        """Return the edit that adds members to the section, which may not be there yet."""
+        if self.section is None:
+            return [inserted(self.body, self._root, [(self._key, dict(new))])]
+        return [inserted(self.body, self.section, new)] if new else []
+
+    def without(self, gone: Sequence[int]) -> list[Edit]:
+        """Return the edits that remove members of the section, and the section if it is empty."""
+        if not gone or self.section is None:
+            return []
+        if len(gone) < len(self.section.members):
+            return removed(self.section, gone)
+        if len(self._root.members) == 1:
+            return [(self._root.start, self._root.end, "{}")]
+        return removed(self._root, [self._root.values.index(self.section)])
+
+    def _checked(self, node: Node, kind: str, name: str) -> Node:
+        if node.kind != kind:
+            raise JsonError(self.body, node.start, f"{name} should be {_NAMES[kind]}")
+        return node
+
+
+def _our_commands(group: Node) -> list[int]:
+    """Return the positions of our commands in a group."""
+    found = [command.get("command") for command in _commands(group)]
+    return [
+        at
+        for at, each in enumerate(found)
+        if each is not None and each.kind == '"' and is_ours(json.loads(each.text))
+    ]
+
+
+def _commands(group: Node) -> list[Node]:
+    """Return the commands of a group, or the one that stands there without a group."""
+    found = group.get("hooks")
+    if found is not None:
+        return found.values
+    return [group] if group.get("command") is not None else []
+
+
+# ---- JSON with positions ----
+
+
+def parse(text: str) -> Node:
+    """Return the value that a text is.
+
+    Raises:
+        JsonError: If it is not JSON.
+
+    >>> parse('{"a": [1]}').get("a")
+    Node(start=6, end=9, kind='[', text='', members=(('', 7, Node(start=7, end=8, kind='1', \
+text='1', members=())),))
+    """
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        is_comment = text[error.pos :].lstrip(", \t\r\n").startswith(("//", "/*", "#"))
+        problem = "a comment, which JSON does not have" if is_comment else error.msg
+        raise JsonError(text, error.pos, problem) from None
+    except RecursionError:
+        raise JsonError(text, 0, f"is nested deeper than {_DEEPEST} levels") from None
+    tokens = _TOKEN.finditer(text)
+    return _node(text, next(tokens), tokens, 0)
+
+
+def _node(text: str, first: re.Match[str], tokens: Iterator[re.Match[str]], depth: int) -> Node:
+    """Return the value that begins with a token of valid JSON."""
+    start, kind = first.start(1), first[1][0]
+    if depth > _DEEPEST:
+        raise JsonError(text, start, f"is nested deeper than {_DEEPEST} levels")
+    if first[1] in _NO_NUMBERS:
+        raise JsonError(text, start, f"{first[1]} is not a number of JSON")
+    if kind not in _PAIRS:
+        return Node(start, first.end(1), kind, first[1])
+    members: list[tuple[str, int, Node]] = []
+    token = next(tokens)
+    while token[1] != _PAIRS[kind]:
+        if token[1] == ",":
+            token = next(tokens)
+        place, key = token.start(1), ""
+        if kind == "{":
+            key = json.loads(token[1])
+            if any(key == known for known, _, _ in members):
+                raise JsonError(text, place, f"the key {key!r} stands there twice")
+            next(tokens)  # The colon.
+            token = next(tokens)
+        members.append((key, place, _node(text, token, tokens, depth + 1)))
+        token = next(tokens)
+    return Node(start, token.end(1), kind, "", tuple(members))
+
+
+def inserted(text: str, container: Node, new: Sequence[tuple[str, Json]]) -> Edit:
+    """Return the edit that adds values at the end of an object or an array, laid out as the rest.
+
+    Args:
+        text: The whole text.
+        container: The object or the array.
+        new: The keys (``""`` in an array) and the values; one at least.
+    """
+    newline = "\r\n" if "\r\n" in text else "\n"
+    found = re.search(r"\n([ \t]+)\S", text)
+    unit = found[1] if found else _INDENT
+    if container.members:
+        first, last = container.members[0][1], container.members[-1][2].end
+        lead = text[container.start + 1 : first]
+        if "\n" not in lead:
+            return last, last, "".join(f", {_dumped(*each)}" for each in new)
+        inner = newline + lead[lead.rfind("\n") + 1 :]
+        return last, last, "".join(f",{inner}{_dumped(*each, unit, inner)}" for each in new)
+    line = text[text.rfind("\n", 0, container.start) + 1 : container.start]
+    outer = newline + line[: len(line) - len(line.lstrip(" \t"))]
+    inner = outer + unit
+    values = ",".join(f"{inner}{_dumped(*each, unit, inner)}" for each in new)
+    whole = f"{container.kind}{values}{outer}{_PAIRS[container.kind]}"
+    return container.start, container.end, whole
+
+
+def _dumped(key: str, value: Json, unit: str | None = None, newline: str = "\n") -> str:
+    text = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", newline)
+    return f"{json.dumps(key)}: {text}" if key else text
+
+
+def removed(container: Node, gone: Iterable[int]) -> list[Edit]:
+    """Return the edits that remove members; one at least has to stay.
+
+    Args:
+        container: The object or the array.
+        gone: The positions of the members.
+    """
+    members, away = container.members, sorted(set(gone))
+    stays = next(at for at in range(len(members)) if at not in away)
+    edits = [(members[at - 1][2].end, members[at][2].end, "") for at in away if at > stays]
+    return [(members[0][1], members[stays][1], ""), *edits] if stays else edits
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """Return the text with edits that do not overlap."""
+    parts, at = [], 0
+    for start, end, new in sorted(edits):
+        parts += [text[at:start], new]
+        at = end
+    return "".join([*parts, text[at:]])

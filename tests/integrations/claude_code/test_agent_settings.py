@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.integrations.claude_code.agent_settings import (
+from engramdown.integrations.claude_code.install import (
     JsonError,
     edited,
     inserted,
