@@ -14,11 +14,9 @@ from engramdown.integrations.claude_code.environment import HookPlace, HookState
 from engramdown.integrations.claude_code.payload import Event
 
 Say = Callable[[str], object]
-"""Is given a part of what to print."""
-
+"""Is given a part of what to print; ``""`` for nothing."""
 Left = Callable[[], float]
 """Returns how many seconds are left before whoever called the hook gives it up."""
-
 _Handler = Callable[[HookPlace, Event, HookState, Say, Left], None]
 
 

@@ -13,9 +13,10 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.integrations.claude_code.environment import (
@@ -48,12 +49,7 @@ Left = Callable[[], float]
 LONGEST: Final = 9_000
 """UTF-16 units of a context at most: with what is said beside it Claude Code takes 10,000."""
 
-_ABOUT_PROMPT: Final = (
-    "From memory, about this message (notes from earlier work, not said by the user):"
-)
-_ABOUT_ERROR: Final = (
-    "From memory, about this error (notes from earlier work, not said by the user):"
-)
+_ABOUT: Final = "From memory, about this {} (notes from earlier work, not said by the user):"
 _HOW_TO: Final = (
     'To keep something for later sessions run `engramdown remember "..."` (or the tool '
     '`memorize`); to look something up `engramdown recall "..."` (or `recall`).'
@@ -70,11 +66,11 @@ _VERBS: Final = {
     "discarded": "declined",
     "failed": "could not be carried out",
 }
+_BY_OTHERS: Final = "by somebody else in a commit, not by the user"
 _SHOWN: Final = 80
 _SHOWN_TICKS: Final = 3
 
-_TOKENS: Final = 400
-_TOKENS_ERROR: Final = 200
+_TOKENS: Final = {"message": 400, "error": 200}
 _BYTES_EARLIER: Final = 1_200
 _EARLIER: Final = 2
 _LOOKED_AT: Final = 40
@@ -119,9 +115,16 @@ def at_start(place: HookPlace, event: Event, state: HookState, say: Say, left: L
     problems = _notice(cortex)
     say(_apply_ticks(place, lambda: cortex, left))
     cortex.review.keep_own()
-    say(_arrivals(len(cortex.review.arrivals())))
-    if place.settings.pulled == "review" or _has_item(place, _ITEM):
-        say(_waiting(cortex.review.count()))
+    if arrived := len(cortex.review.arrivals()):
+        what, them = ("1 thing", "it") if arrived == 1 else (f"{arrived} things", "them")
+        say(
+            f"{what} in memory came with git and nobody here wrote {them}; `engramdown review` "
+            f"lists {them}. Tell the user once."
+        )
+    may_wait = place.settings.pulled == "review" or _has_item(place, _ITEM)
+    if waiting := cortex.review.count() if may_wait else 0:
+        what = "1 proposal waits" if waiting == 1 else f"{waiting} proposals wait"
+        say(f"{what} for the user, who decides with `engramdown review`. Tell the user once.")
     problems += [notice for notice in cortex.scopes.notices() if notice.startswith("could not")]
     # What stands in the settings is somebody else's, and may be meant for a model.
     broken = [_BROKEN] if place.trouble else []
@@ -147,7 +150,7 @@ def about_error(place: HookPlace, event: Event, state: HookState) -> str:
     # What went wrong stands at the end of a traceback, and at the beginning of most else.
     asked = " ".join([*lines[:1], *lines[-1:]])[:_LONGEST_ERROR]
     entries = _relevant(place.cortex, asked, state.given().ids)
-    return _tell(place, event, state, entries, failed=True)
+    return _tell(place, event, state, entries, what="error")
 
 
 # ---- the context ----
@@ -224,15 +227,14 @@ def _tell(
     event: Event,
     state: HookState,
     entries: Sequence[Entry],
-    *,
-    failed: bool = False,
+    what: Literal["message", "error"] = "message",
 ) -> str:
     """Return memories as a list within a budget in tokens, and note that the model has them."""
-    head, budget = (_ABOUT_ERROR, _TOKENS_ERROR) if failed else (_ABOUT_PROMPT, _TOKENS)
-    text, told = listed(head, [entry.text for entry in entries], budget)
-    if told and event.session:
+    texts = [entry.text for entry in entries]
+    text, shown = listed(_ABOUT.format(what), texts, _TOKENS[what])
+    if shown and event.session:
         given = state.given()
-        ids = dict.fromkeys([*given.ids, *(entry.id for entry in entries[:told] if entry.id)])
+        ids = dict.fromkeys([*given.ids, *(entry.id for entry in entries[:shown] if entry.id)])
         _give(place, state, given._replace(ids=tuple(ids)))
     return text
 
@@ -346,13 +348,13 @@ def _holds(words: dict[str, None], word: str) -> bool:
 
 def _words(text: str) -> dict[str, None]:
     """Return the words that say what a text is about, each once, in order."""
-    found = (word.casefold() for word in _WORD.findall(spaced(text)))
-    telling = (
+    words = dict.fromkeys(word.casefold() for word in _WORD.findall(spaced(text)))
+    telling = [
         word
-        for word in found
+        for word in words
         if word not in STOP_WORDS and (len(word) > 1 or _UNSPACED.match(word))
-    )
-    return dict.fromkeys(list(dict.fromkeys(telling))[:_MOST_WORDS])
+    ]
+    return dict.fromkeys(telling[:_MOST_WORDS])
 
 
 # ---- what is due besides ----
@@ -366,12 +368,11 @@ def _apply_ticks(place: HookPlace, opened: Callable[[], Cortex], left: Left) -> 
     most, asked = left() * (1 - _PART), count(1)
     receipts = opened().review.apply_ticks(lambda: next(asked) < _AT_LEAST or left() > most)
     # What still waits is counted with the rest that does.
-    done = [(each.is_ours, each.action, each.engram.text) for each in receipts]
-    done = [each for each in done if each[1] != "queued"]
-    ours = ticked([each[1:] for each in done if each[0]], "by the user")
-    theirs = [each[1:] for each in done if not each[0]]
-    other = ticked(theirs, "by somebody else in a commit, not by the user")
-    return "\n".join(filter(None, [ours, other]))
+    done = [each for each in receipts if each.action != "queued"]
+    ours = [(each.action, each.engram.text) for each in done if each.is_ours]
+    others = [(each.action, each.engram.text) for each in done if not each.is_ours]
+    lines = [ticked(ours, "by the user"), ticked(others, _BY_OTHERS)]
+    return "\n".join(filter(None, lines))
 
 
 def ticked(done: Sequence[tuple[str, str]], who: str) -> str:
@@ -382,28 +383,10 @@ def ticked(done: Sequence[tuple[str, str]], who: str) -> str:
     """
     if not done:
         return ""
-    shown = [
-        f'{_VERBS.get(action, action)} "{_short(text)}"' for action, text in done[:_SHOWN_TICKS]
-    ]
+    some = done[:_SHOWN_TICKS]
+    shown = [f'{_VERBS.get(action, action)} "{_short(text)}"' for action, text in some]
     more = f"; and {len(done) - _SHOWN_TICKS} more" if len(done) > _SHOWN_TICKS else ""
     return f"Memory, ticked {who}: {'; '.join(shown)}{more}"
-
-
-def _arrivals(number: int) -> str:
-    if not number:
-        return ""
-    what, them = ("1 thing", "it") if number == 1 else (f"{number} things", "them")
-    return (
-        f"{what} in memory came with git and nobody here wrote {them}; `engramdown review` lists "
-        f"{them}. Tell the user once."
-    )
-
-
-def _waiting(number: int) -> str:
-    if not number:
-        return ""
-    what = "1 proposal waits" if number == 1 else f"{number} proposals wait"
-    return f"{what} for the user, who decides with `engramdown review`. Tell the user once."
 
 
 def _has_item(place: HookPlace, item: re.Pattern[bytes]) -> bool:
@@ -428,11 +411,9 @@ def _notice(cortex: Cortex) -> list[str]:
 
 def _give(place: HookPlace, state: HookState, given: Given) -> None:
     """Keep what was given where there is a place for it; without, it is told twice at worst."""
-    try:
+    with suppress(OSError, EngramdownError):
         if place.root.is_dir():
             state.give(given)
-    except (OSError, EngramdownError):
-        return
 
 
 def _short(text: str, most: int = _SHOWN) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 EVENTS: Final = ("session-start", "prompt-submit", "post-tool", "stop", "session-end")
@@ -112,10 +112,11 @@ def answer(event: Event, told: str) -> str:
     """
     if not told or not reads_json(event):
         return told
-    if event.agent == "cursor":
-        return json.dumps({"additional_context": told}, ensure_ascii=False)
-    output = {"hookEventName": event.said, "additionalContext": told}
-    return json.dumps({"hookSpecificOutput": output}, ensure_ascii=False)
+    output: dict[str, Any] = {"additional_context": told}
+    if event.agent != "cursor":
+        context = {"hookEventName": event.said, "additionalContext": told}
+        output = {"hookSpecificOutput": context}
+    return json.dumps(output, ensure_ascii=False)
 
 
 def read_event(data: bytes, name: str = "") -> Event:
@@ -130,47 +131,51 @@ def read_event(data: bytes, name: str = "") -> Event:
     >>> read_event(b"[[[", "stop").name
     'stop'
     """
-    told = _told(data)
-    said = _name(told, "hook_event_name")
+    try:
+        # An editor or a shell of Windows may have put a mark before it.
+        found = json.loads(data.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        found = None
+    values: Mapping[str, Any] = found if isinstance(found, dict) else {}
+    said, folders = _name(values, "hook_event_name"), _get(values, "workspace_roots")
+    first = {"cwd": folders[0]} if isinstance(folders, list) and folders else {}
     event = Event(
         name=event_named(name or said),
         said=said,
-        session=_name(told, "session_id") or _name(told, "conversation_id"),
-        transcript=_path(told, "transcript_path"),
-        folder=_path(told, "cwd") or _first_path(told, "workspace_roots"),
-        source=_name(told, "source"),
-        reason=_name(told, "reason"),
-        aside=bool(_name(told, "agent_id")),
+        session=_name(values, "session_id") or _name(values, "conversation_id"),
+        transcript=_path(values, "transcript_path"),
+        folder=_path(values, "cwd") or _path(first, "cwd"),
+        source=_name(values, "source"),
+        reason=_name(values, "reason"),
+        aside=bool(_name(values, "agent_id")),
         agent=name.rpartition("/")[0],
     )
     if event.name == "prompt-submit":
-        return event._replace(text=_string(told, "prompt", _LONGEST_SAID))
+        return event._replace(text=_string(values, ("prompt",)))
     if event.name == "stop":
-        said_last = (_string(told, key, _LONGEST_SAID) for key in _ANSWERS)
-        return event._replace(text=next(filter(None, said_last), ""))
-    return _with_tool(event, told) if event.name == "post-tool" else event
+        return event._replace(text=_string(values, _ANSWERS))
+    return _with_tool(event, values) if event.name == "post-tool" else event
 
 
-def _with_tool(event: Event, told: Mapping[str, Any]) -> Event:
-    response = _get(told, "tool_response")
+def _with_tool(event: Event, values: Mapping[str, Any]) -> Event:
+    response = _get(values, "tool_response")
     if response is None:
-        response = _get(told, "tool_output")
-    reason = next(filter(None, (_string(told, key, LONGEST) for key in _ERRORS)), "")
+        response = _get(values, "tool_output")
+    reason = _string(values, _ERRORS, LONGEST)
     if not reason and event.agent == "gemini" and isinstance(response, dict):
         reason = _as_text(response.get("error"))[:LONGEST]
-    failed = "failure" in event.said.casefold() or _says_failed(response) or _says_failed(told)
+    failed = "failure" in event.said.casefold() or any(
+        isinstance(each, dict) and any(each.get(key) is True for key in _FAILED)
+        for each in (response, values)
+    )
     return event._replace(
-        tool=_name(told, "tool_name"),
-        call=_name(told, "tool_use_id"),
-        given=_as_text(_get(told, "tool_input"))[:LONGEST],
+        tool=_name(values, "tool_name"),
+        call=_name(values, "tool_use_id"),
+        given=_as_text(_get(values, "tool_input"))[:LONGEST],
         got=(_output(response) or reason)[:LONGEST],
         error=reason or failed,
-        stopped=_get(told, "is_interrupt") is True,
+        stopped=_get(values, "is_interrupt") is True,
     )
-
-
-def _says_failed(value: object) -> bool:
-    return isinstance(value, dict) and any(value.get(key) is True for key in _FAILED)
 
 
 def _output(response: object) -> str:
@@ -179,44 +184,30 @@ def _output(response: object) -> str:
         parts = [_output(part) for part in response[:1_000]]
         return _scrubbed("\n".join(part for part in parts if part))
     if isinstance(response, dict):
-        found = [response[key] for key in _OUTPUTS if isinstance(response.get(key), str)]
-        texts = [text for text in found if text]
-        if texts:
-            return _scrubbed("\n".join(texts))
+        texts = [response[key] for key in _OUTPUTS if isinstance(response.get(key), str)]
+        if any(texts):
+            return _scrubbed("\n".join(filter(None, texts)))
     return _as_text(response)
 
 
-def _told(data: bytes) -> Mapping[str, Any]:
-    try:
-        # An editor or a shell of Windows may have put a mark before it.
-        found = json.loads(data.decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+def _get(values: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401 - JSON is anything
+    return values[key] if key in values else values.get(_CAMEL.sub(lambda at: at[1].upper(), key))
 
 
-def _get(told: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401 - JSON is anything
-    return told[key] if key in told else told.get(_CAMEL.sub(lambda at: at[1].upper(), key))
+def _string(values: Mapping[str, Any], keys: Iterable[str], longest: int = _LONGEST_SAID) -> str:
+    """Return the first of some values that is a string and holds something, or ``""``."""
+    found = (_get(values, key) for key in keys)
+    return next((_scrubbed(each[:longest]) for each in found if each and isinstance(each, str)), "")
 
 
-def _string(told: Mapping[str, Any], key: str, longest: int) -> str:
-    found = _get(told, key)
-    return _scrubbed(found[:longest]) if isinstance(found, str) else ""
-
-
-def _name(told: Mapping[str, Any], key: str) -> str:
-    found = _string(told, key, _LONGEST_NAME + 1)
+def _name(values: Mapping[str, Any], key: str) -> str:
+    found = _string(values, [key], _LONGEST_NAME + 1)
     return found if len(found) <= _LONGEST_NAME and found.isprintable() else ""
 
 
-def _path(told: Mapping[str, Any], key: str) -> str:
-    found = _string(told, key, _LONGEST_PATH + 1)
+def _path(values: Mapping[str, Any], key: str) -> str:
+    found = _string(values, [key], _LONGEST_PATH + 1)
     return found if len(found) <= _LONGEST_PATH and "\0" not in found else ""
-
-
-def _first_path(told: Mapping[str, Any], key: str) -> str:
-    found = _get(told, key)
-    return _path({key: found[0]}, key) if isinstance(found, list) and found else ""
 
 
 def _as_text(value: object) -> str:
