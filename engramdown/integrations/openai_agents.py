@@ -18,21 +18,19 @@ from typing import Any, Final, Self, TypeVar, cast
 
 from engramdown import Cortex, Proposal, Receipt
 from engramdown.integrations.external_session import (
-    ExternalSession,
-    answer_call,
-    in_thread,
-    memory_context,
-    title_of,
-)
-from engramdown.integrations.history import (
     JSON,
+    ExternalSession,
     History,
     Item,
     Line,
     Summary,
+    answer_call,
     as_json,
     copies,
+    in_thread,
     lifted,
+    memory_context,
+    title_of,
     with_summaries,
 )
 from engramdown.transcripts import Episode, session_of

@@ -21,23 +21,21 @@ from pydantic import ValidationError
 
 from engramdown import Cortex, Proposal, Receipt
 from engramdown.integrations.external_session import (
-    ExternalSession,
-    answer_call,
-    check_budget,
-    in_thread,
-    memory_context,
-    title_of,
-)
-from engramdown.integrations.history import (
     JSON,
+    ExternalSession,
     History,
     Item,
     Line,
     Summary,
+    answer_call,
     as_json,
+    check_budget,
     cut_off,
+    in_thread,
     lifted,
+    memory_context,
     readable,
+    title_of,
 )
 from engramdown.transcripts import Episode, safe_str, session_of
 

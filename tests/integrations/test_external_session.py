@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex
-from engramdown.integrations.external_session import ExternalSession
-from engramdown.integrations.history import History, Item, Line
+from engramdown.integrations.external_session import ExternalSession, History, Item, Line
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import Episode
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.integrations.history import (
+from engramdown.integrations.external_session import (
     LEFT_OUT,
     LEVELS,
     Item,

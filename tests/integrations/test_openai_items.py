@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
-from engramdown.integrations.history import JSON, Item, Summary, as_meta, as_value
+from engramdown.integrations.external_session import JSON, Item, Summary, as_meta, as_value
 from engramdown.integrations.openai_agents import (
     asks_for_work,
     has_spoken,

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from engramdown import Cortex
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import InvalidSessionError
-from engramdown.integrations.history import LEFT_OUT, LEVELS, unwritten_of
+from engramdown.integrations.external_session import LEFT_OUT, LEVELS, unwritten_of
 from engramdown.integrations.openai_agents import EngramdownSession
 from tests.episodes.disks import Fault, FaultyDisk
 from tests.integrations.desk import Desk, again, does, kept, lines, says, weather, working

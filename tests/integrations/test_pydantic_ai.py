@@ -30,7 +30,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from engramdown import Cortex, Engram
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import InvalidSessionError, MidTurnError
-from engramdown.integrations.history import LEFT_OUT, LEVELS
+from engramdown.integrations.external_session import LEFT_OUT, LEVELS
 from engramdown.integrations.pydantic_ai import EngramdownMemory, MemoryToolset
 from tests.consolidation.wire import Sends, wired
 from tests.episodes.disks import Fault, FaultyDisk

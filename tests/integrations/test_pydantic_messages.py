@@ -26,7 +26,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.usage import RequestUsage
 
-from engramdown.integrations.history import Item, Summary, as_meta, as_value
+from engramdown.integrations.external_session import Item, Summary, as_meta, as_value
 from engramdown.integrations.pydantic_ai import (
     message_lines,
     messages_of,
