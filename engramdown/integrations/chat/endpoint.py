@@ -38,6 +38,10 @@ Heard = Callable[[str], object]
 
 _CONNECTING: Final = 10.0
 _LONGEST_SECONDS: Final = 900.0
+_NOTHING: Final = {
+    "length": ("the answer was cut off before it said anything", "truncated"),
+    "content_filter": ("the provider held the answer back", "refused"),
+}
 _COUNTED: Final = {"stream_options": {"include_usage": True}}
 
 
@@ -183,13 +187,9 @@ def _checked(reply: Reply, kind: str) -> Reply:
     """
     if reply.text.strip() or reply.calls:
         return reply
-    if reply.finish == "length":
-        raise ModelError("the answer was cut off before it said anything", "truncated")
-    if reply.finish == "content_filter":
-        raise ModelError("the provider held the answer back", "refused")
-    if kind.startswith("text/html"):
-        raise ModelError("the server sent a web page, and no answer of a model", "not_found")
-    raise ModelError("the model said nothing", "malformed")
+    page = ("the server sent a web page, and no answer of a model", "not_found")
+    other = page if kind.startswith("text/html") else ("the model said nothing", "malformed")
+    raise ModelError(*_NOTHING.get(reply.finish, other))
 
 
 def _bound(response: Any) -> None:  # noqa: ANN401 - of whichever httpx it is
@@ -283,34 +283,27 @@ def address_of(name: str, base_url: str, environment: Mapping[str, str]) -> Addr
 def _check(url: str, what: str) -> None:
     try:
         parts = urlsplit(url)
-        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        if parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0:
+            return
     except ValueError:
-        is_address = False
-    if not is_address:
-        raise AddressError(f"{what} is no address that begins with http:// or https://")
+        pass
+    raise AddressError(f"{what} is no address that begins with http:// or https://")
 
 
 # ---- why there is no answer ----
 
 _DEEPEST: Final = 20
 _SHOWN: Final = 300
-_STATUS: Final = {
-    401: "unauthorized",
-    403: "unauthorized",
-    404: "not_found",
-    408: "timeout",
-    429: "rate_limited",
-}
+_UNAUTHORIZED: Final = (401, 403)
+_STATUS: Final = {404: "not_found", 408: "timeout", 429: "rate_limited"}
+_STATUS |= dict.fromkeys(_UNAUTHORIZED, "unauthorized")
 _SERVER_ERRORS: Final = 500
 # Which httpx raised it, and how the package wrapped it, differs from version to version.
+_BROKEN_OFF: Final = "the connection broke off in the middle of the answer"
 _BY_NAME: Final = (
     (("Timeout",), "no answer in time", "timeout"),
     (("ConnectError",), "no connection to the server", "unreachable"),
-    (
-        ("Connect", "Protocol", "ReadError", "WriteError"),
-        "the connection broke off in the middle of the answer",
-        "unreachable",
-    ),
+    (("Connect", "Protocol", "ReadError", "WriteError"), _BROKEN_OFF, "unreachable"),
 )
 _NOT_UNDERSTOOD: Final = (400, 404, 422, 500)
 
@@ -325,10 +318,13 @@ def failure(error: BaseException) -> ModelError:
     if isinstance(status, int):
         outcome = _STATUS.get(status, "server_error" if status >= _SERVER_ERRORS else "refused")
         return ModelError(f"the server answered {status}: {_reason(error)}", outcome)
-    causes = list(_causes(error))
-    for each in causes:
-        if isinstance(each, TooLongError):
-            return ModelError(str(each), "failed")
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and len(causes) < _DEEPEST:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    if too_long := next((each for each in causes if isinstance(each, TooLongError)), None):
+        return ModelError(str(too_long), "failed")
     names = " ".join(type(each).__name__ for each in causes)
     for words, reason, outcome in _BY_NAME:
         if any(word in names for word in words):
@@ -366,16 +362,6 @@ def _reason(error: BaseException) -> str:
     if not text or text.startswith("<"):
         return "it gives no reason"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what led to it."""
-    found: BaseException | None = error
-    for _ in range(_DEEPEST):
-        if found is None:
-            return
-        yield found
-        found = found.__cause__ or found.__context__
 
 
 # ---- an answer from its pieces ----

@@ -39,7 +39,7 @@ class _ReadArguments(_ListArguments):
     first_line: Annotated[int, Field(ge=1)] = 1
 
 
-_TOLD: Final[dict[str, tuple[str, type[_ListArguments]]]] = {
+_TOOLS: Final[dict[str, tuple[str, type[_ListArguments]]]] = {
     "read_file": ("Read a text file of the user's project.", _ReadArguments),
     "list_folder": ("List a folder of the user's project.", _ListArguments),
 }
@@ -57,27 +57,21 @@ class ProjectFiles:
         return [
             {
                 "type": "function",
-                "function": {
-                    "name": name,
-                    "description": description,
-                    "parameters": schema_of(wanted),
-                },
+                "function": {"name": name, "description": about, "parameters": schema_of(wanted)},
             }
-            for name, (description, wanted) in _TOLD.items()
+            for name, (about, wanted) in _TOOLS.items()
         ]
 
     def use(self, name: str, arguments: object) -> Answer:
         """Return what a tool answers, whatever the ``arguments`` are."""
-        given, wrong = read_arguments(arguments, _TOLD[name][1])
+        given, wrong = read_arguments(arguments, _TOOLS[name][1])
         if given is None:
             problem = inert("; ".join(wrong))
             return Answer(f"{name} was not called rightly: {problem}.", is_error=True)
         try:
-            return Answer(
-                self._read(given.path, given.first_line)
-                if isinstance(given, _ReadArguments)
-                else self._list(given.path)
-            )
+            if isinstance(given, _ReadArguments):
+                return Answer(self._read(given.path, given.first_line))
+            return Answer(self._list(given.path))
         except (StoreError, OSError, ValueError) as error:
             # Only what we say ourselves: an error of the system names a path of this machine.
             said = str(error) if isinstance(error, _RefusedError) else "it cannot be read"

@@ -14,7 +14,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 
 from engramdown.errors import EngramdownError, ModelError
@@ -49,19 +49,15 @@ class Listener(Protocol):
 
     def waits(self) -> None:
         """The model is asked."""
-        ...
 
     def said(self, text: str) -> None:
         """It said a piece more."""
-        ...
 
     def calls(self, name: str, given: object) -> None:
         """It wants a tool called."""
-        ...
 
     def answered(self, name: str, answer: Answer) -> None:
         """The tool gave this back."""
-        ...
 
 
 class Model(Protocol):
@@ -71,7 +67,6 @@ class Model(Protocol):
         self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]], heard: Heard
     ) -> Reply:
         """Return an answer."""
-        ...
 
 
 class Toolbox(Protocol):
@@ -79,11 +74,9 @@ class Toolbox(Protocol):
 
     def definitions(self) -> Sequence[Mapping[str, Any]]:
         """Return what a model is shown of them, as chat completions take it."""
-        ...
 
     def use(self, name: str, arguments: object) -> Answer:
         """Return what one of them answers."""
-        ...
 
 
 class Turn(NamedTuple):
@@ -156,35 +149,30 @@ class Chat:
                 self._session.begin_turn(message)
             except EngramdownError as error:
                 return Turn(failed=str(error), outcome="failed")
-            self._unrecorded.append({"role": "user", "content": message})
-            failed, outcome = self._outcome()
+            self._keep("user", message)
+            failed = outcome = ""
+            try:
+                self._answer()
+            except KeyboardInterrupt:
+                failed, outcome = _STOPPED, "stopped"
+            except EngramdownError as error:
+                failed = str(error)
+                outcome = error.outcome if isinstance(error, ModelError) else "failed"
             # Servers want each call answered.
-            self._unrecorded += [
-                {"role": "tool", "tool_call_id": name, "content": _NOT_DONE}
-                for name in self._awaited
-            ]
+            for call in self._awaited:
+                self._keep("tool", _NOT_DONE, tool_call_id=call)
             self._awaited = []
             text = "".join(self._said).strip()
             # Not the reason: that quotes a server, and this stands there as the assistant's words.
             note = _STOPPED if outcome == "stopped" else _BROKE_OFF.format(outcome)
             told = "\n\n".join(filter(None, (text, note if outcome else "")))
-            self._unrecorded.append({"role": "assistant", "content": told})
+            self._keep("assistant", told)
             try:
                 self._session.end_turn(told)
             except EngramdownError as error:
                 # The turn is over; what was to be done behind it is done behind the next.
                 failed, outcome = failed or str(error), outcome or "failed"
         return self._turn._replace(text=text, failed=failed, outcome=outcome)
-
-    def _outcome(self) -> tuple[str, str]:
-        """Let the model answer; return why there is no answer, and how that ended."""
-        try:
-            self._answer()
-        except KeyboardInterrupt:
-            return _STOPPED, "stopped"
-        except EngramdownError as error:
-            return str(error), error.outcome if isinstance(error, ModelError) else "failed"
-        return "", ""
 
     def _answer(self) -> None:
         """Ask, and do what the model wants done, until it has said all.
@@ -202,10 +190,8 @@ class Chat:
             self._between(reply)
             for call in reply.calls:
                 self._use(call)
-        raise ModelError(
-            f"it called tools {_MOST_ROUNDS} times over without an answer; ask for less at once",
-            "failed",
-        )
+        reason = f"it called tools {_MOST_ROUNDS} times over without an answer"
+        raise ModelError(f"{reason}; ask for less at once", "failed")
 
     def _asked(self) -> Reply:
         messages = self._messages()
@@ -232,11 +218,11 @@ class Chat:
             asked = asked or estimate_tokens(sent)
             said = f"{''.join(self._said)}{''.join(call.arguments for call in reply.calls)}"
             answered = answered or estimate_tokens(said)
-        turn = self._turn
+        turn, is_counted = self._turn, (asked, answered) == reply[-2:]
         self._turn = turn._replace(
             tokens_in=turn.tokens_in + asked,
             tokens_out=turn.tokens_out + answered,
-            is_counted=turn.is_counted and (asked, answered) == reply[-2:],
+            is_counted=turn.is_counted and is_counted,
         )
 
     def _messages(self) -> list[dict[str, Any]]:
@@ -248,11 +234,10 @@ class Chat:
             said = _fitting(self._unrecorded, room - estimate_tokens(made.system))
             system = f"{INSTRUCTIONS}\n\n{made.system}".strip()
             return [{"role": "system", "content": system}, *said]
-        messages = made.openai()
-        if messages[0]["role"] != "system":
-            return [{"role": "system", "content": INSTRUCTIONS}, *messages]
-        first = {**messages[0], "content": f"{INSTRUCTIONS}\n\n{messages[0]['content']}"}
-        return [first, *messages[1:]]
+        first, *others = made.openai()
+        if first["role"] != "system":
+            return [{"role": "system", "content": INSTRUCTIONS}, first, *others]
+        return [{**first, "content": f"{INSTRUCTIONS}\n\n{first['content']}"}, *others]
 
     def _between(self, reply: Reply) -> None:
         """Keep what the model said before it called tools."""
@@ -261,11 +246,18 @@ class Chat:
         if text:
             self._session.record("assistant", text)
         self._awaited = [f"call_{len(self._unrecorded)}_{at}" for at in range(len(reply.calls))]
-        calls = [
-            {"id": name, "type": "function", "function": _function(call)}
-            for name, call in zip(self._awaited, reply.calls, strict=True)
-        ]
-        self._unrecorded.append({"role": "assistant", "content": text or None, "tool_calls": calls})
+        calls = []
+        for name, call in zip(self._awaited, reply.calls, strict=True):
+            # As a server takes it back, whatever a model made of it.
+            given = _given(call.arguments)
+            whole = given if isinstance(given, dict) else {"input": given}
+            arguments = json.dumps(whole, ensure_ascii=False)
+            function = {
+                "name": _UNSAFE.sub("_", call.name)[:_NAME] or "tool",
+                "arguments": arguments,
+            }
+            calls.append({"id": name, "type": "function", "function": function})
+        self._keep("assistant", text or None, tool_calls=calls)
 
     def _use(self, call: ToolCall) -> None:
         """Do what the model wants done, and record it."""
@@ -278,17 +270,12 @@ class Chat:
             self._session.tool_result(call.name, answer.text, made, error=answer.is_error)
         else:
             answer = self._cortex.use_tool(call.name, given, session=self._session, call=call.id)
-        result = {"role": "tool", "tool_call_id": self._awaited.pop(0), "content": answer.text}
-        self._unrecorded.append(result)
+        self._keep("tool", answer.text, tool_call_id=self._awaited.pop(0))
         self._listener.answered(call.name, answer)
 
-
-def _function(call: ToolCall) -> dict[str, str]:
-    """Return a call as a server takes it back, whatever a model made of it."""
-    given = _given(call.arguments)
-    told = given if isinstance(given, dict) else {"input": given}
-    name = _UNSAFE.sub("_", call.name)[:_NAME] or "tool"
-    return {"name": name, "arguments": json.dumps(told, ensure_ascii=False)}
+    def _keep(self, role: str, content: str | None, **more: object) -> None:
+        """Keep a message in mind, for a conversation that is not recorded."""
+        self._unrecorded.append({"role": role, "content": content, **more})
 
 
 def _given(arguments: str) -> object:
@@ -303,11 +290,10 @@ def _given(arguments: str) -> object:
 def _fitting(said: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:
     """Return the newest messages that fit, from a message of the user on; the last turn always."""
     starts = [at for at, each in enumerate(said) if each["role"] == "user"]
-    for start in starts:
-        kept = list(said[start:])
-        if sum(estimate_tokens(str(each)) for each in kept) <= room or start == starts[-1]:
-            return kept
-    return list(said)
+    costs = [estimate_tokens(str(each)) for each in said]
+    fitting = [at for at in starts if sum(costs[at:]) <= room]
+    start, *_ = [*fitting, *starts[-1:], 0]
+    return list(said[start:])
 
 
 class Interrupts:
@@ -325,12 +311,7 @@ class Interrupts:
             self._before = signal.signal(signal.SIGINT, self._hear)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Leave Ctrl-C to whom it was left to before; one that nobody waited for is over."""
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
