@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
@@ -39,16 +40,6 @@ _NO_JSON: Final = "is not JSON"
 _CUT_OFF: Final = "the rest of the file is not JSON"
 # Of the text that was read already, as much is kept before the rest is moved to the front.
 _TRIM: Final = 1 << 20
-
-
-def is_list(beginning: bytes) -> bool:
-    """Whether a file that begins so is a JSON list."""
-    return beginning.removeprefix(_MARK).lstrip()[:1] == b"["
-
-
-def is_document(first_line: bytes) -> bool:
-    """Whether the first line is only the beginning of one JSON value, laid out for a person."""
-    return first_line.rstrip()[-1:] in (b"{", b"[", b",")
 
 
 def parse(line: bytes, number: int, offset: int) -> Record | Skipped | None:
@@ -75,19 +66,20 @@ def elements(pieces: Iterable[bytes]) -> Iterator[Record | Skipped]:
         yield from _document(text.rest())
         return
     text.at += 1
-    count = 0
-    while text.peek() not in ("]", ""):
+    count, end = 0, text.peek()
+    while end not in ("]", ""):
         count += 1
         found, value = text.value()
         if not found:
             yield Skipped(count, _CUT_OFF, damaged=True)
             return
         yield Record(count, count, value)
-        if text.peek() not in (",", "]"):
-            yield Skipped(count + 1, _CUT_OFF, damaged=True)
-            return
-        text.at += text.peek() == ","
-    if text.peek() == "":
+        end = text.peek()
+        if end not in (",", "]"):
+            break
+        text.at += end == ","
+        end = text.peek()
+    if end != "]":
         yield Skipped(count + 1, _CUT_OFF, damaged=True)
 
 
@@ -179,17 +171,30 @@ class Opened:
 
     def read(self, size: int) -> bytes:
         """Return the next bytes, at most ``size``."""
-        try:
+        with _naming(self._path):
             return self._stream.read(size)
-        except _faults() as error:
-            raise _unreadable(self._path, error) from error
 
     def readline(self) -> bytes:
         """Return the next line, with its end."""
-        try:
+        with _naming(self._path):
             return self._stream.readline()
-        except _faults() as error:
-            raise _unreadable(self._path, error) from error
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Let what goes wrong name the file."""
+    try:
+        yield
+    except Exception as error:
+        # Imported here: a hook reads files only.
+        from zipfile import BadZipFile
+
+        # RuntimeError: the archive wants a password; NotImplementedError, its child: an unknown
+        # method.
+        if not isinstance(error, (OSError, EOFError, RuntimeError, BadZipFile, zlib.error)):
+            raise
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UnreadableError(f"{path}: cannot be read: {reason}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,35 +222,13 @@ class Input:
         """
         stack = ExitStack()
         try:
-            with _told(self.path):
+            with _naming(self.path):
                 stream = self.opener(stack)
             yield Opened(self.path, stream)
         finally:
             # What was only read is closed, whatever the system answers.
             with suppress(OSError):
                 stack.close()
-
-
-@contextmanager
-def _told(path: str) -> Iterator[None]:
-    """Let what goes wrong name the file."""
-    try:
-        yield
-    except _faults() as error:
-        raise _unreadable(path, error) from error
-
-
-def _faults() -> tuple[type[Exception], ...]:
-    """Return what goes wrong with a file: asked for when something did."""
-    from zipfile import BadZipFile
-
-    # RuntimeError: the archive wants a password; its child NotImplementedError: an unknown method.
-    return (OSError, EOFError, RuntimeError, BadZipFile, zlib.error)
-
-
-def _unreadable(path: str, error: Exception) -> UnreadableError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return UnreadableError(f"{path}: cannot be read: {reason}")
 
 
 def find_inputs(paths: Iterable[Path]) -> list[Input]:
@@ -255,34 +238,37 @@ def find_inputs(paths: Iterable[Path]) -> list[Input]:
         OSError: If a path is not there or cannot be read.
         StoreError: If something that was named is no file, no folder and no archive.
     """
+
+    def order(found: Input) -> tuple[bool, datetime, str]:
+        name = found.path.replace("\\", "/").rpartition("/")[2]
+        return name.startswith(_LATER), found.changed, found.path
+
     found = [each for path in paths for each in _at(Path(os.path.realpath(path)))]
-    unique = {each.path: each for each in found}
-    return sorted(unique.values(), key=lambda each: (_is_later(each.path), each.changed, each.path))
-
-
-def _is_later(path: str) -> bool:
-    return path.replace("\\", "/").rpartition("/")[2].startswith(_LATER)
+    return sorted({each.path: each for each in found}.values(), key=order)
 
 
 def _at(path: Path) -> Iterator[Input]:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         yield from _in_folder(path)
-    elif not stat.S_ISREG(mode):
+        return
+    if not stat.S_ISREG(mode):
         raise StoreError(f"{path}: is no file and no folder; name one that holds an export")
-    elif _is_zip(path):
+    with path.open("rb") as file:
+        is_zip = file.read(len(_ZIP)) == _ZIP
+    if is_zip:
         yield from _in_archive(path)
     else:
         yield _file(path)
 
 
 def _in_folder(folder: Path) -> Iterator[Input]:
-    def told(error: OSError) -> None:
+    def stop(error: OSError) -> None:
         # One below it is passed over, as everything is there that cannot be read.
         if error.filename == str(folder):
             raise error
 
-    for place, folders, names in os.walk(folder, onerror=told):
+    for place, folders, names in os.walk(folder, onerror=stop):
         folders.sort()
         for name in sorted(names):
             path = Path(place, name)
@@ -295,39 +281,26 @@ def _is_wanted(name: str) -> bool:
 
 
 def _file(path: Path) -> Input:
+    def opened(stack: ExitStack) -> IO[bytes]:
+        return stack.enter_context(path.open("rb"))
+
     found = path.stat()
-    changed = datetime.fromtimestamp(found.st_mtime, UTC)
-    return Input(
-        str(path), found.st_size, changed, lambda stack: stack.enter_context(path.open("rb"))
-    )
-
-
-def _is_zip(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(_ZIP)) == _ZIP
+    return Input(str(path), found.st_size, datetime.fromtimestamp(found.st_mtime, UTC), opened)
 
 
 def _in_archive(path: Path) -> Iterator[Input]:
     # Imported here: a hook reads files only, and an archive loads all that can compress one.
     from zipfile import ZipFile
 
+    def opened(stack: ExitStack, name: str) -> IO[bytes]:
+        return stack.enter_context(stack.enter_context(ZipFile(path)).open(name))
+
     changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    with _told(str(path)), ZipFile(path) as archive:
+    with _naming(str(path)), ZipFile(path) as archive:
         members = [each for each in archive.infolist() if _is_wanted(each.filename)]
     for member in members:
-        yield Input(
-            f"{path}/{member.filename}", member.file_size, changed, _member(path, member.filename)
-        )
-
-
-def _member(path: Path, name: str) -> Callable[[ExitStack], IO[bytes]]:
-    from zipfile import ZipFile
-
-    def opened(stack: ExitStack) -> IO[bytes]:
-        archive = stack.enter_context(ZipFile(path))
-        return stack.enter_context(archive.open(name))
-
-    return opened
+        name, size = member.filename, member.file_size
+        yield Input(f"{path}/{name}", size, changed, partial(opened, name=name))
 
 
 # ---- the ledger ----
@@ -390,7 +363,7 @@ class Ledger:
 
     def add(self, entry: Entry) -> None:
         """Write a line down."""
-        line = json.dumps(asdict(entry)).encode() + b"\n"
+        line = _line(entry)
         self._disk.make_plain_folder(self.path.parent, durable=self._durable)
         # What a crash, or an error here, left of a line stays behind, on a line of its own.
         data, self._lacks_end = b"\n" + line if self._lacks_end else line, True
@@ -411,8 +384,7 @@ class Ledger:
         """Drop the lines of a source."""
         kept = [entry for entry in self.entries if entry.source != source]
         if len(kept) < len(self.entries):
-            data = b"".join(json.dumps(asdict(entry)).encode() + b"\n" for entry in kept)
-            self._disk.save(self.path, data, durable=True, replace=True)
+            self._disk.save(self.path, b"".join(map(_line, kept)), durable=True, replace=True)
 
     def find(self, source: str, stream: Opened, size: int) -> Entry | None:
         """Return the entry of the longest beginning that a file shares with one that was read."""
@@ -446,21 +418,20 @@ class Ledger:
         self._ids |= {(entry.source, own): session for own, session in entry.ids.items()}
 
 
+def _line(entry: Entry) -> bytes:
+    return json.dumps(asdict(entry)).encode() + b"\n"
+
+
 def _entry(line: bytes) -> Entry | None:
     try:
-        told: dict[str, Any] = json.loads(line)
-        entry = Entry(**told)
+        entry = Entry(**json.loads(line))
         sizes = [entry.offset, entry.lines, *entry.sessions.values()]
-        names = [entry.source, entry.path, entry.origin, entry.head, entry.digest]
-        texts = [*names, *entry.ids.values()]
+        texts = [entry.source, entry.path, entry.origin, entry.head, entry.digest]
+        texts += entry.ids.values()
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
-    good = all(isinstance(text, str) for text in texts)
-    return entry if good and all(_is_size(size) for size in sizes) else None
-
-
-def _is_size(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < sys.maxsize
+    are_sizes = all(type(size) is int and 0 <= size < sys.maxsize for size in sizes)
+    return entry if are_sizes and all(isinstance(text, str) for text in texts) else None
 
 
 # ---- reading ----
@@ -469,12 +440,12 @@ _HEAD: Final = 1 << 16
 _SAMPLED: Final = 50
 
 
-class _Digested:
-    """What was read so far.
+class _Reading:
+    """A file that is read.
 
     Attributes:
-        offset: How many bytes.
-        lines: How many lines or elements that were.
+        offset: How many bytes were read.
+        lines: How many elements, or lines, that were.
         unfinished: Whether the last line is still being written.
     """
 
@@ -498,21 +469,38 @@ class _Digested:
         """The SHA-256 of what was read."""
         return self._digest.hexdigest()
 
-    def _take(self, data: bytes) -> None:
+    def _piece(self, size: int) -> bytes:
+        return self._take(self._stream.read(size))
+
+    def _take(self, data: bytes) -> bytes:
         self._digest.update(data)
         self.offset += len(data)
         if len(self._beginning) < HEAD:
             self._beginning += data[: HEAD - len(self._beginning)]
+        return data
 
 
-class Lines(_Digested):
+class Elements(_Reading):
+    """A file that is one JSON value."""
+
+    def __iter__(self) -> Iterator[Record | Skipped]:
+        """Yield the records, and what is none."""
+        pieces = iter(partial(self._piece, _PIECE), b"")
+        for found in elements(pieces):
+            self.lines = found.line
+            yield found
+        for _ in pieces:
+            pass  # what stands behind the end of the value belongs to the digest, too
+
+
+class Lines(_Reading):
     """A file of one record a line."""
 
     def __init__(self, stream: Opened, offset: int = 0, lines: int = 0) -> None:
         """Read ``stream``; ``offset`` bytes of it, ``lines`` lines, are known."""
         super().__init__(stream)
-        while self.offset < offset and (piece := stream.read(min(offset - self.offset, _PIECE))):
-            self._take(piece)
+        while self.offset < offset and self._piece(min(offset - self.offset, _PIECE)):
+            pass
         self.lines = lines
 
     def __iter__(self) -> Iterator[Record | Skipped]:
@@ -528,24 +516,6 @@ class Lines(_Digested):
                 yield found
 
 
-class Elements(_Digested):
-    """A file that is one JSON value."""
-
-    def __iter__(self) -> Iterator[Record | Skipped]:
-        """Yield the records, and what is none."""
-        pieces = self._pieces()
-        for found in elements(pieces):
-            self.lines = found.line
-            yield found
-        for _ in pieces:
-            pass  # what stands behind the end of the value belongs to the digest, too
-
-    def _pieces(self) -> Iterator[bytes]:
-        while piece := self._stream.read(_PIECE):
-            self._take(piece)
-            yield piece
-
-
 Reading = Lines | Elements
 
 
@@ -553,7 +523,9 @@ def is_one_value(stream: Opened) -> bool:
     """Whether a file is one JSON value, not one a line; ``stream`` stands at its beginning."""
     head = stream.read(_HEAD)
     first, line_end, _ = head.partition(b"\n")
-    return is_list(head) or (line_end != b"" and is_document(first))
+    is_list = head.removeprefix(_MARK).lstrip()[:1] == b"["
+    # Of a value that is laid out for a person, the first line is only the beginning.
+    return is_list or (line_end != b"" and first.rstrip()[-1:] in (b"{", b"[", b","))
 
 
 def sample(reading: Reading) -> list[Any]:

@@ -11,7 +11,7 @@ the user; what an assistant wrote for itself is inferred.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -102,8 +102,12 @@ _HEADING: Final = re.compile(r"(#{1,6})(?:[ \t]+(.*))?$")
 _UNDERLINE: Final = re.compile(r"(?:=+|-+)$")
 _BREAK: Final = re.compile(r"(?:-[ \t]*){3,}$|(?:\*[ \t]*){3,}$|(?:_[ \t]*){3,}$")
 _ITEM: Final = re.compile(r"(?:[-*+](?:[ \t]+|$)|([0-9]{1,9})[.)][ \t]+)(.*)$")
-_HTML: Final = re.compile(r"</?[A-Za-z!?]")
-_TARGET: Final = re.compile(r"\[[^\]]{1,200}\]:\s")
+_APART: Final = (
+    (re.compile(">"), "a quotation"),
+    (re.compile(r"\|"), "a table"),
+    (re.compile(r"</?[A-Za-z!?]"), "HTML"),
+    (re.compile(r"\[[^\]]{1,200}\]:\s"), "the target of a link"),
+)
 _IMPORT: Final = re.compile(r"@([\w~./\\][^\s]*)$")
 _TASK: Final = re.compile(r"\[[ xX-]\](?:\s|$)")
 _OURS: Final = re.compile(r"<!--\s*engramdown:(begin|end)\b")
@@ -208,12 +212,10 @@ class _Walker:
         self.open: _Open | None = None
         self.after_blank = False
         self.last_passed = -1
-        self.last_comment_end = max(
-            (at for at, line in enumerate(lines) if "-->" in line), default=-1
-        )
-        self.last_own_end = max(
-            (at for at, line in enumerate(lines) if _own(line) == "end"), default=-1
-        )
+        ends = [at for at, line in enumerate(lines) if _CLOSE in line]
+        own_ends = [at for at, line in enumerate(lines) if _own(line) == "end"]
+        self.last_comment_end = ends[-1] if ends else -1
+        self.last_own_end = own_ends[-1] if own_ends else -1
 
     def run(self) -> None:
         while self.at < len(self.lines):
@@ -231,57 +233,48 @@ class _Walker:
 
     def _hides(self, said: str, line: str) -> bool:
         """Pass over what begins here and hides what follows: code, a comment, our own block."""
-        fence = _FENCE.match(said)
-        if fence:
+        if found := _FENCE.match(said):
+            fence, indent = found[1], len(line) - len(line.lstrip())
+
+            def closes(each: str) -> bool:
+                whole = each.expandtabs(4)
+                bare = whole.strip()
+                is_near = len(whole) - len(whole.lstrip()) < indent + _CODE_INDENT
+                return is_near and len(bare) >= len(fence) and bare == fence[0] * len(bare)
+
             self._pass("code")
-            self._skip_fence(fence[1], len(line) - len(line.lstrip()))
+            self._skip_to(closes)
         elif _own(said) == "begin" and self.last_own_end >= self.at:
             self._pass("written by engramdown")
             self._skip_to(lambda each: _own(each) == "end")
-        elif said.startswith("<!--"):
+        elif said.startswith(_OPEN):
             self._pass("a comment")
-            if "-->" not in said and self.last_comment_end >= self.at:
-                self._skip_to(lambda each: "-->" in each)
+            if _CLOSE not in said and self.last_comment_end >= self.at:
+                self._skip_to(lambda each: _CLOSE in each)
         else:
             return False
         return True
 
-    def _skip_fence(self, fence: str, indent: int) -> None:
-        while self.at < len(self.lines):
-            line = self.lines[self.at].expandtabs(4)
-            self.at += 1
-            said = line.strip()
-            closes = len(said) >= len(fence) and said == fence[0] * len(said)
-            if closes and len(line) - len(line.lstrip()) < indent + _CODE_INDENT:
-                return
-
     def _skip_to(self, is_end: Callable[[str], bool]) -> None:
-        while not is_end(self.lines[self.at]):
+        while self.at < len(self.lines):
             self.at += 1
-        self.at += 1
+            if is_end(self.lines[self.at - 1]):
+                return
 
     def _is_apart(self, said: str, line: str) -> bool:
         """Pass over a line that stands for itself and is no statement."""
         is_deep = line.startswith(" " * _CODE_INDENT)
         if is_deep and not self._goes_on():
-            self._pass("code")
+            reason = "code"
         elif not is_deep and self._is_heading(said):
-            pass
-        elif said.startswith(">"):
-            self._pass("a quotation")
-        elif said.startswith("|"):
-            self._pass("a table")
-        elif _HTML.match(said):
-            self._pass("HTML")
-        elif _TARGET.match(said):
-            self._pass("the target of a link")
-        elif imported := _IMPORT.match(said.lstrip("-*+ ")):
-            self._pass(
-                f"names another file; `engramdown migrate {imported[1]}` brings what it says"
-            )
+            return True
+        elif found := _IMPORT.match(said.lstrip("-*+ ")):
+            reason = f"names another file; `engramdown migrate {found[1]}` brings what it says"
         else:
-            return False
-        return True
+            reason = next((reason for pattern, reason in _APART if pattern.match(said)), "")
+        if reason:
+            self._pass(reason)
+        return bool(reason)
 
     def _goes_on(self) -> bool:
         """Whether what is indented can belong to what stands above it."""
@@ -313,11 +306,10 @@ class _Walker:
 
     def _pass(self, reason: str) -> None:
         self._close()
-        line = self.at
-        goes_on = self.last_passed == line - 1 and self.passed[-1].reason == reason
+        goes_on = self.last_passed == self.at - 1 and self.passed[-1].reason == reason
         if not goes_on:
-            self.passed.append(Passed(line, reason))
-        self.last_passed = line
+            self.passed.append(Passed(self.at, reason))
+        self.last_passed = self.at
 
     # ---- what is one ----
 
@@ -382,31 +374,26 @@ def kind_below(statement: Statement) -> Kind | None:
 
 
 def said_below(statement: Statement, *, in_words: bool) -> str:
-    """Return the words of a statement behind the case that its heading names.
+    """Return the words of a statement behind the case that its heading names: "When deploying".
 
     Args:
         statement: The statement.
         in_words: Whether what a heading forbids is to be said in words, too.
     """
-    case, text = _case(statement), statement.whole
+    text = statement.whole
     if in_words and kind_below(statement) == "never" and not _FORBIDDING.match(text):
         return f"never {_in_a_sentence(text)}"
-    if case:
-        return f"{_in_a_sentence(case) if in_words else case}: {text}"
-    return text
+    titles = (each.title.strip(" :*_") for each in reversed(statement.headings) if _kind(each))
+    case = next(titles, "")
+    is_case = " " in case and _kind(Heading(1, case)) == "when" and not _SURROGATE.search(case)
+    if not is_case or len(case) > _LONGEST:
+        return text
+    return f"{_in_a_sentence(case) if in_words else case}: {text}"
 
 
 def _kind(heading: Heading) -> Kind | None:
     words = heading.title.replace("\u2019", "'").casefold().strip(" :*_!.")
     return next((kind for kind, pattern in _KINDS if pattern.match(words)), None)
-
-
-def _case(statement: Statement) -> str:
-    """Return the case that a heading names: "When deploying"."""
-    titles = (each.title.strip(" :*_") for each in reversed(statement.headings) if _kind(each))
-    title = next(titles, "")
-    is_case = " " in title and _kind(Heading(1, title)) == "when" and not _SURROGATE.search(title)
-    return title if is_case and len(title) <= _LONGEST else ""
 
 
 def _in_a_sentence(text: str) -> str:
@@ -426,6 +413,11 @@ Layout = Literal[
 ]
 LAYOUTS: Final[tuple[Layout, ...]] = get_args(Layout)
 
+_ANTON: Final[Mapping[str, Layout]] = {
+    "memory": "anton-memory",
+    "context": "anton-context",
+    "learnings": "anton-learnings",
+}
 _RULING: Final = frozenset({"notes", "cursor", "index", "topic"})
 _BY_PERSON: Final = frozenset({"notes", "cursor"})
 _DAILY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[^/]*\.md")
@@ -481,16 +473,10 @@ class Found(NamedTuple):
     passed: tuple[Passed, ...]
 
 
-class _Word(NamedTuple):
-    """Whose word a memory is."""
-
-    source: Source
-    confidence: Confidence
-    basis: Basis
-
-
-_TOLD: Final = _Word("user", "high", "told")
-_INFERRED: Final = _Word("llm", "medium", "inferred")
+# Whose word a memory is: its source, its confidence, and its basis.
+_Word = tuple[Source, Confidence, Basis]
+_BY_USER: Final[_Word] = ("user", "high", "told")
+_INFERRED: Final[_Word] = ("llm", "medium", "inferred")
 
 
 def layout_of(path: str) -> Layout | None:
@@ -504,12 +490,13 @@ def layout_of(path: str) -> Layout | None:
     name = basename(path)
     parts = path.split("/")[:-1]
     if ".anton" in parts:
-        inside = parts[len(parts) - parts[::-1].index(".anton") :]
-        return _anton(inside[0] if inside else "", name)
-    if name == ".cursorrules" or (name.endswith(".mdc") and ".cursor" in parts):
-        return "cursor" if name.endswith(".mdc") else "notes"
+        folder = "".join(parts[len(parts) - parts[::-1].index(".anton") :][:1])
+        is_one = name in (RULES, LESSONS, PROFILE) if folder == "memory" else name.endswith(".md")
+        return _ANTON.get(folder) if is_one else None
     if name.endswith(".mdc"):
         return "cursor"
+    if name == ".cursorrules":
+        return "notes"
     if _DAILY.fullmatch(name):
         return "daily"
     if name == "MEMORY.md":
@@ -560,63 +547,61 @@ def topics(text: str) -> Mapping[str, str]:
     from posixpath import basename
 
     try:
-        told = json.loads(text)
+        found = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    if isinstance(told, dict):
-        told = next((each for each in told.values() if isinstance(each, list)), told)
-    pairs = told.items() if isinstance(told, dict) else _pairs(told)
-    named = ((basename(str(name)), _topic_in(value)) for name, value in pairs)
-    return {name: topic for name, topic in named if name and topic}
-
-
-def _pairs(told: object) -> Iterator[tuple[object, object]]:
-    for each in told if isinstance(told, list) else ():
-        if isinstance(each, dict):
-            yield each.get("file") or each.get("path") or each.get("filename") or "", each
-
-
-def _topic_in(value: object) -> str:
-    if isinstance(value, dict):
-        value = value.get("topic") or value.get("title") or value.get("name")
-    return value if isinstance(value, str) else ""
-
-
-def _anton(folder: str, name: str) -> Layout | None:
-    if folder == "memory":
-        return "anton-memory" if name in (RULES, LESSONS, PROFILE) else None
-    if not name.endswith(".md") or folder not in ("context", "learnings"):
-        return None
-    return "anton-context" if folder == "context" else "anton-learnings"
+    if isinstance(found, dict):
+        found = next((each for each in found.values() if isinstance(each, list)), found)
+    pairs: Iterable[tuple[object, object]] = (
+        found.items()
+        if isinstance(found, dict)
+        else [
+            (each.get("file") or each.get("path") or each.get("filename") or "", each)
+            for each in (found if isinstance(found, list) else ())
+            if isinstance(each, dict)
+        ]
+    )
+    topics: dict[str, str] = {}
+    for file, about in pairs:
+        name, topic = basename(str(file)), about
+        if isinstance(about, dict):
+            topic = about.get("topic") or about.get("title") or about.get("name")
+        if name and topic and isinstance(topic, str):
+            topics[name] = topic
+    return topics
 
 
 class _Reader:
     """Makes memories of the statements of one file."""
 
     def __init__(
-        self,
-        file: File,
-        scope: Scope,
-        kind_of: Callable[[str], Kind],
-        front: FrontMatter,
+        self, file: File, scope: Scope, kind_of: Callable[[str], Kind], front: FrontMatter
     ) -> None:
         from posixpath import basename
 
         self.file = file
+        self.layout = file.layout
         self.name = basename(file.path)
-        self.stem = self.name.rpartition(".")[0].lstrip(".")
         self.scope = scope
         self.kind_of = kind_of
-        self.front = front
+        # Which part of the project is meant, if it is a part: "in api/", "on *.py".
+        self.place = ""
+        folder, globs = file.folder if scope == "project" else "", ""
+        if self.layout == "cursor" and front.text("alwaysApply").lower() != "true":
+            globs = listed(front, "globs")
+        if globs and _is_text(globs) and len(globs) <= _LONGEST:
+            self.place = f"on {globs}"
+        elif folder and _is_text(folder):
+            self.place = f"in {folder}/"
 
     def refusal(self, statement: Statement) -> str:
         """Return why a statement is no memory, or ``""``."""
         text = statement.text
         if not _is_text(statement.whole):
             return "holds bytes that are not UTF-8"
-        if self.file.layout == "index" and _BARE_LINK.match(text):
+        if self.layout == "index" and _BARE_LINK.match(text):
             return "leads to another file"
-        if self.file.layout == "notes" and _ABOUT_ITSELF.match(text):
+        if self.layout == "notes" and _ABOUT_ITSELF.match(text):
             return "speaks of the file itself"
         if sum(map(str.isalnum, text)) < _SHORTEST:
             return "says too little"
@@ -627,41 +612,36 @@ class _Reader:
     def engram(self, statement: Statement) -> Engram:
         """Return the memory that a statement is."""
         kind = self._kind(statement)
-        word = self._word(statement, kind)
+        source, confidence, basis = self._word(statement, kind)
+        text = said_below(statement, in_words=bool(self.place))
+        titles = [each.title for each in reversed(statement.headings)]
+        # The day that the file tells, the nearest first.
+        days = [statement.meta.get("ts", ""), *titles, self.name if self.layout == "daily" else ""]
         return Engram(
-            self._text(statement),
+            f"When working {self.place}: {text}" if self.place else text,
             kind,
             self.scope,
-            word.confidence,
+            confidence,
             self._topic(statement) if kind == "lesson" else "",
-            word.source,
-            basis=word.basis,
+            source,
+            basis=basis,
             origin=f"{self.file.path}:{statement.line}" if _is_text(self.file.path) else "",
             # It was not said in a conversation here, and the file may be a stranger's.
             via="tool",
-            ts=self._day(statement),
+            ts=next(filter(None, map(date_in, days)), ""),
         )
 
-    def _text(self, statement: Statement) -> str:
-        place = self._place()
-        text = said_below(statement, in_words=bool(place))
-        return f"When working {place}: {text}" if place else text
-
     def _kind(self, statement: Statement) -> Kind:
-        if self.file.layout == "anton-memory" and self.name in (PROFILE, LESSONS):
+        if self.layout == "anton-memory" and self.name in (PROFILE, LESSONS):
             return kind_in(self.name)
-        if self._place():
+        if self.place:
             return "when"
         titled = kind_below(statement)
         if titled is not None:
             return titled
-        if self.file.layout == "anton-memory":
-            return "always"
-        # A diary tells what happened: "When I tried it, it failed" is no rule.
-        return self._said(statement) if self.file.layout in _RULING else "lesson"
-
-    def _said(self, statement: Statement) -> Kind:
-        """Return the kind that the words of a statement say."""
+        if self.layout not in _RULING:
+            # A diary tells what happened: "When I tried it, it failed" is no rule.
+            return "always" if self.layout == "anton-memory" else "lesson"
         kind = self.kind_of(statement.text)
         if kind == "lesson":
             kind = self.kind_of(statement.whole)
@@ -669,51 +649,25 @@ class _Reader:
         return kind_in_scope(kind, self.scope)
 
     def _word(self, statement: Statement, kind: Kind) -> _Word:
-        if self.file.layout in _BY_PERSON:
-            return _TOLD
-        if self.file.layout != "anton-memory":
+        if self.layout in _BY_PERSON:
+            return _BY_USER
+        if self.layout != "anton-memory":
             return _INFERRED
         meta = statement.meta
         if not meta:
             # Only a person leaves it out; facts about the user never have any.
-            return _INFERRED if kind == "profile" else _TOLD
+            return _INFERRED if kind == "profile" else _BY_USER
         source = _SOURCES.get(meta.get("source", ""), "llm")
         # Its tool writes "user" whoever said so.
-        return _Word(source, _CONFIDENCES.get(meta.get("confidence", ""), "medium"), "inferred")
+        return source, _CONFIDENCES.get(meta.get("confidence", ""), "medium"), "inferred"
 
     def _topic(self, statement: Statement) -> str:
-        said = [statement.meta.get("topic", ""), self.file.topic]
-        said += [
-            each.title
-            for each in reversed(statement.headings)
-            if each.level > 1 and not date_in(each.title)
-        ]
-        if self.file.layout not in ("notes", "index", "daily", "anton-memory"):
-            said.append(self.stem)
-        return next(filter(None, map(_as_topic, said)), "")
-
-    def _day(self, statement: Statement) -> str:
-        """Return the day that the file tells, the nearest first."""
-        told = [statement.meta.get("ts", "")]
-        told += [each.title for each in reversed(statement.headings)]
-        if self.file.layout == "daily":
-            told.append(self.name)
-        return next(filter(None, map(date_in, told)), "")
-
-    def _place(self) -> str:
-        """Return which part of the project is meant, if it is a part: "in api/", "on *.py"."""
-        globs = self._globs()
-        if globs:
-            return f"on {globs}"
-        folder = self.file.folder if self.scope == "project" else ""
-        return f"in {folder}/" if folder and _is_text(folder) else ""
-
-    def _globs(self) -> str:
-        """Return the files that a rule of Cursor is about, if it is about some only."""
-        if self.file.layout != "cursor" or self.front.text("alwaysApply").lower() == "true":
-            return ""
-        globs = listed(self.front, "globs")
-        return globs if _is_text(globs) and len(globs) <= _LONGEST else ""
+        titles = [each.title for each in reversed(statement.headings) if each.level > 1]
+        words = [statement.meta.get("topic", ""), self.file.topic]
+        words += [title for title in titles if not date_in(title)]
+        if self.layout not in ("notes", "index", "daily", "anton-memory"):
+            words.append(self.name.rpartition(".")[0].lstrip("."))
+        return next(filter(None, map(_as_topic, words)), "")
 
 
 @lru_cache(maxsize=256)

@@ -16,6 +16,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -57,8 +58,10 @@ _PLACES: Final = (
 )
 _ANY: Final = ("*.md", "*.mdc")
 _OF_FOLDERS: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
-_BUILT: Final = frozenset({"build", "dist", "target"})
-_OTHERS: Final = frozenset({"node_modules", "site-packages", "third_party", "vendor"})
+# What was built, and the work of others.
+_NOT_OWN: Final = frozenset(
+    {"build", "dist", "target", "node_modules", "site-packages", "third_party", "vendor"}
+)
 _MARKS_OF_OTHERS: Final = (".git", ".engramdown", "pyvenv.cfg")
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -110,14 +113,20 @@ def files_at(
     waiting = [place for path in named for place in _places(path, project)]
     while waiting:
         place = waiting.pop(0)
-        real = os.path.realpath(place.path)
+        path, real = place.path, os.path.realpath(place.path)
         if real in seen:
             continue
         seen.add(real)
-        read = _read(place, Path(real), _name(place.path, base), disk)
-        yield read
-        if isinstance(read, File) and read.layout == "index":
-            waiting = [*_linked(read.text, place), *waiting]
+        name = path.relative_to(base).as_posix() if path.is_relative_to(base) else path.name
+        try:
+            found: File | Unread = _read(place, Path(real), name, disk)
+        except StoreError as error:
+            found = Unread(name, str(error).removeprefix(f"{real}: "))
+        except OSError as error:
+            found = Unread(name, f"cannot be read: {error.strerror}")
+        yield found
+        if isinstance(found, File) and found.layout == "index":
+            waiting = [*_linked(found.text, place), *waiting]
 
 
 def _places(path: Path, project: Path | None) -> list[_Place]:
@@ -128,12 +137,15 @@ def _places(path: Path, project: Path | None) -> list[_Place]:
         found += _below(path)
     if not found:
         found = [each for pattern in _ANY for each in sorted(path.glob(pattern))]
-    told: dict[Path, Mapping[str, str]] = {}
-    return [
-        _Place(each, path, layout, _topic(each, layout, told), _part(each, project))
-        for each in found
-        if (layout := layout_of(each.as_posix())) is not None
-    ]
+    topics = cache(_topics_in)
+    places: list[_Place] = []
+    for each in found:
+        layout = layout_of(each.as_posix())
+        if layout is not None:
+            told = topics(each.parent) if layout == "anton-learnings" else {}
+            topic, part = told.get(each.name, ""), _part(each, project)
+            places.append(_Place(each, path, layout, topic, part))
+    return places
 
 
 def _glob(folder: Path, pattern: str) -> list[Path]:
@@ -147,20 +159,17 @@ def _glob(folder: Path, pattern: str) -> list[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """Yield the files that are about the folders below ``folder``."""
+    """Yield the files that are about the folders below ``folder``, as far as these are its own."""
     for root, folders, files in os.walk(folder):
         at = Path(root)
-        folders[:] = sorted(name for name in folders if _is_own(at / name))
+        folders[:] = [
+            name
+            for name in sorted(folders)
+            if not (name.startswith(".") or name in _NOT_OWN or (at / name).is_symlink())
+            and not any((at / name / mark).exists() for mark in _MARKS_OF_OTHERS)
+        ]
         if at != folder:
             yield from (at / name for name in _OF_FOLDERS if name in files)
-
-
-def _is_own(folder: Path) -> bool:
-    """Whether a folder of a project holds its own work."""
-    name = folder.name
-    if name.startswith(".") or name in _BUILT or name in _OTHERS or folder.is_symlink():
-        return False
-    return not any((folder / mark).exists() for mark in _MARKS_OF_OTHERS)
 
 
 def _part(path: Path, project: Path | None) -> str:
@@ -171,16 +180,12 @@ def _part(path: Path, project: Path | None) -> str:
     return "/".join(takewhile(lambda part: not part.startswith("."), parts))
 
 
-def _topic(path: Path, layout: Layout, told: dict[Path, Mapping[str, str]]) -> str:
-    if layout != "anton-learnings":
-        return ""
-    folder = path.parent
-    if folder not in told:
-        told[folder] = {}
-        with contextlib.suppress(OSError, StoreError):
-            data = Disk(durable=False).read(folder / "index.json") or b""
-            told[folder] = topics(data.decode("utf-8", "replace"))
-    return told[folder].get(path.name, "")
+def _topics_in(folder: Path) -> Mapping[str, str]:
+    """Return the topics of the files of a folder, as its index tells them."""
+    with contextlib.suppress(OSError, StoreError):
+        data = Disk(durable=False).read(folder / "index.json") or b""
+        return topics(data.decode("utf-8", "replace"))
+    return {}
 
 
 def _linked(text: str, index: _Place) -> Iterator[_Place]:
@@ -197,35 +202,23 @@ def _is_inside(path: Path, folder: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
-def _name(path: Path, base: Path) -> str:
-    return path.relative_to(base).as_posix() if path.is_relative_to(base) else path.name
-
-
 def _read(place: _Place, real: Path, name: str, disk: Disk) -> File | Unread:
     if place.layout is None:
         return Unread(name, "is no markdown file")
     if place.folder is not None and not _is_inside(place.path, place.folder):
         return Unread(name, "is a link that leads out of the folder; name the file itself")
+    data = disk.read(real)
+    if data is None:
+        return Unread(name, "is not there")
+    # Bytes that are not UTF-8 are kept apart, and found again.
+    encoding, errors = ("utf-16", "strict") if data[:2] in _UTF16 else ("utf-8", "surrogateescape")
     try:
-        data = disk.read(real)
-    except StoreError as error:
-        return Unread(name, str(error).removeprefix(f"{real}: "))
-    except OSError as error:
-        return Unread(name, f"cannot be read: {error.strerror}")
-    text = None if data is None else _text(data)
-    if text is None:
-        return Unread(name, "is not there" if data is None else "is no text")
+        text = data.decode(encoding, errors)
+    except UnicodeDecodeError:
+        return Unread(name, "is no text")
+    if encoding == "utf-8" and "\0" in text:
+        return Unread(name, "is no text")
     return File(name, text, place.layout, place.topic, place.part)
-
-
-def _text(data: bytes) -> str | None:
-    """Return what bytes say; those that are not UTF-8 are kept apart, and found again."""
-    if data[:2] in _UTF16:
-        try:
-            return data.decode("utf-16")
-        except UnicodeDecodeError:
-            return None
-    return None if b"\0" in data else data.decode("utf-8", "surrogateescape")
 
 
 # ---- the ledger: what came before ----
@@ -265,15 +258,13 @@ class Migrated:
         """
         now = moment()
         found = {fingerprint(engram): path for path, engram in came if not self.knows(engram)}
-        lines = [
-            json.dumps({"ts": now, "path": path, "digest": each}) + "\n"
-            for each, path in found.items()
-        ]
-        if not lines:
+        if not found:
             return
+        lines = [{"ts": now, "path": path, "digest": each} for each, path in found.items()]
         self._disk.make_folder(self._lock.path.parent)
         with self._lock.hold():
-            self._disk.append(self.path, "".join(lines).encode())
+            data = "".join(json.dumps(line) + "\n" for line in lines)
+            self._disk.append(self.path, data.encode())
         self._known |= found.keys()
 
 
@@ -370,14 +361,21 @@ class Migration:
         seen: dict[str, str] = {}
         is_project = self._scope == "project"
         places = files_at(paths, base, self._disk, folders=is_project)
-        return _at_most(MOST, [self._surveyed(found, seen) for found in places])
+        surveyed = [self._surveyed(found, seen) for found in places]
+        # So many new memories in all; a large file keeps no small one out.
+        room = MOST
+        for at in sorted(range(len(surveyed)), key=lambda at: len(surveyed[at].new)):
+            new = surveyed[at].new
+            surveyed[at] = replace(surveyed[at], new=new[:room], waiting=len(new[room:]))
+            room -= len(new[:room])
+        return surveyed
 
     def bring(self, surveyed: Sequence[Surveyed], *, dry_run: bool = False) -> list[Came]:
         """Let what is new through the gate, and return what became of each.
 
         Args:
             surveyed: What :meth:`survey` returned.
-            dry_run: The scopes only rehearses: do not write down that anything came.
+            dry_run: The scopes write nothing: do not write down that anything came.
 
         Raises:
             StoreError: If it could not be written down what came; the next run asks again for it.
@@ -386,12 +384,15 @@ class Migration:
         with step_group(Act(OP, "user", f"migration {new_id()}")):
             # One batch, so that what stands together is not held against itself.
             receipts = self._scopes.propose(brought.engram for _, brought in new)
-        came = [
-            Came(path, brought, receipt)
-            for (path, brought), receipt in zip(new, receipts, strict=True)
-        ]
-        if not dry_run:
-            self._note(came)
+        came = [Came(*each, receipt) for each, receipt in zip(new, receipts, strict=True)]
+        if dry_run:
+            return came
+        written = [each for each in came if each.receipt.action != "failed"]
+        try:
+            self._ledger.add((each.path, each.brought.engram) for each in written)
+        except OSError as error:
+            path = error.filename or self._ledger.path
+            raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
         return came
 
     def _surveyed(self, found: File | Unread, seen: dict[str, str]) -> Surveyed:
@@ -408,21 +409,3 @@ class Migration:
             else:
                 new.append(brought)
         return Surveyed(found.path, found.layout, tuple(new), known, passed=tuple(sorted(passed)))
-
-    def _note(self, done: Iterable[Came]) -> None:
-        came = [each for each in done if each.receipt.action != "failed"]
-        try:
-            self._ledger.add((each.path, each.brought.engram) for each in came)
-        except OSError as error:
-            path = error.filename or self._ledger.path
-            raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
-
-
-def _at_most(most: int, surveyed: Sequence[Surveyed]) -> list[Surveyed]:
-    """Return the files with so many new memories in all; a large one keeps no small one out."""
-    room, cut = most, dict[int, Surveyed]()
-    for at in sorted(range(len(surveyed)), key=lambda at: len(surveyed[at].new)):
-        new = surveyed[at].new
-        cut[at] = replace(surveyed[at], new=new[:room], waiting=len(new[room:]))
-        room -= len(new[:room])
-    return [cut[at] for at in range(len(surveyed))]

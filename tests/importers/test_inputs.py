@@ -2,6 +2,7 @@ r"""Law: whatever the pieces in which a list comes, its elements are those of th
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.importers.inputs import elements, is_document, is_list, parse
+from engramdown.importers.inputs import Opened, elements, is_one_value, parse
 from engramdown.importers.records import Record, Skipped
 
 CUT = "the rest of the file is not JSON"
@@ -99,9 +100,12 @@ def test_a_line_that_is_no_json_is_skipped(line: bytes) -> None:
 
 
 def test_one_value_is_told_from_lines() -> None:
-    assert is_list(b" \n[1]")
-    assert is_list(b"\xef\xbb\xbf[")
-    assert not is_list(b'{"a": []}')
-    assert is_document(b"{\r")
-    assert is_document(b'{ "a": 1,')
-    assert not is_document(b'{"a": 1}')
+    def is_one(data: bytes) -> bool:
+        return is_one_value(Opened("x", io.BytesIO(data)))
+
+    assert is_one(b" \n[1]")
+    assert is_one(b"\xef\xbb\xbf[")
+    assert not is_one(b'{"a": []}\n')
+    assert is_one(b"{\r\n")
+    assert is_one(b'{ "a": 1,\n')
+    assert not is_one(b'{"a": 1}\n{')
