@@ -41,6 +41,8 @@ _SILENT: Final = 3600.0
 _FORGOTTEN: Final = 30 * 86_400.0
 _LEFT: Final = 20
 _FEWEST: Final = 3
+_KINDS: Final[Mapping[str, Any]] = {"name": str, "call": str, "error": (str, bool)}
+_SPEAKERS: Final[Mapping[str, str]] = {"prompt-submit": "user", "stop": "assistant"}
 _REASONS: Final[Mapping[str, str]] = {"clear": "reset"}
 
 
@@ -57,31 +59,26 @@ def keep_event(place: HookPlace, event: Event, state: HookState) -> None:
     """Keep what the event tells, until the end of the turn."""
     from engramdown.transcripts import redact_for_role
 
-    said: list[dict[str, Any]]
     if event.aside:
         return  # The prompt and the answer of a sub-agent are no words of this conversation.
-    if event.name == "prompt-submit":
-        said = [{"role": "user", "text": event.text}]
-    elif event.name == "stop":
-        said = [{"role": "assistant", "text": event.text}]
+    if event.name in _SPEAKERS:
+        lines: list[dict[str, Any]] = [{"role": _SPEAKERS[event.name], "text": event.text}]
     elif event.tool:
-        call = {"name": event.tool, "call": event.call}
-        failed: dict[str, Any] = {"error": event.error} if event.error else {}
-        said = [
+        call: dict[str, Any] = {"name": event.tool, "call": event.call}
+        failed = {"error": event.error} if event.error else {}
+        lines = [
             {**call, "role": "tool_call", "text": event.given},
             {**call, "role": "tool_result", "text": event.got, **failed},
         ]
     else:
         return
-    chosen = place.settings.episodes
-    for each in said:
+    for line in lines:
         for key in ("text", "error"):
-            text = each.get(key)
-            if isinstance(text, str):
-                each[key] = redact_for_role(each["role"], text, chosen)
+            if isinstance(line.get(key), str):
+                line[key] = redact_for_role(line["role"], line[key], place.settings.episodes)
     # For whoever records it if no hook of this conversation does: see record_leftovers.
     where = {"agent": event.session, "transcript": event.transcript}
-    state.note(where | each for each in said if each["text"] or each["role"].startswith("tool"))
+    state.note(where | each for each in lines if each["text"] or each["role"].startswith("tool"))
 
 
 def record(place: HookPlace, event: Event, state: HookState) -> str:
@@ -97,9 +94,10 @@ def record(place: HookPlace, event: Event, state: HookState) -> str:
         return ""
     try:
         session, refused = _record_new(episodes, event, state)
-        is_over = event.name == "session-end" and not event.aside
-        if session and is_over and not _ended(episodes, session):
-            episodes.end(session, _REASONS.get(event.reason, "finished"))
+        if session and event.name == "session-end" and not event.aside:
+            info = _info(episodes, session)
+            if info is None or not info.ended:
+                episodes.end(session, _REASONS.get(event.reason, "finished"))
         _raise_trouble(episodes)
         if refused:
             raise StoreError(refused)
@@ -126,10 +124,10 @@ def record_leftovers(place: HookPlace, session: str) -> None:
         return
     try:
         for state in left:
-            said = [each for _, notes in state.notes() for each in notes][-1:]
-            if said:
-                told = [str(said[0].get(key, "")) for key in ("agent", "transcript")]
-                _record_new(episodes, Event(session=told[0], transcript=told[1]), state)
+            lines = [each for _, notes in state.notes() for each in notes]
+            if lines:
+                session, transcript = (str(lines[-1].get(k, "")) for k in ("agent", "transcript"))
+                _record_new(episodes, Event(session=session, transcript=transcript), state)
             state.forget_after(now - _FORGOTTEN)
     finally:
         episodes.close()
@@ -147,9 +145,7 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
     from engramdown.transcripts import visible
 
     episodes = place.episodes()
-    if episodes is None:
-        return [], after
-    if _last(episodes, session) - after < _FEWEST:
+    if episodes is None or _last(episodes, session) - after < _FEWEST:
         return [], after
     found = list(_lines(episodes, session))
     new = [each for each in visible(found) if each.seq > after]
@@ -190,8 +186,7 @@ def imported_session(episodes: EpisodicMemory, session: str) -> str:
     from engramdown.importers import Ledger
     from engramdown.storage import Disk
 
-    ledger = Ledger(episodes.folder, Disk(), durable=False)
-    return ledger.session_of(_SOURCE, session)
+    return Ledger(episodes.folder, Disk(), durable=False).session_of(_SOURCE, session)
 
 
 def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
@@ -212,10 +207,9 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
     file = importer.run([found], CLAUDE_CODE).files[0]
     if file.error:
         raise StoreError(file.error)
-    known = imported_session(episodes, event.session)
     # What a sub-agent did is a session of its own: not the one that goes on.
-    found_here = (each.session for each in file.sessions if each.key == FILE)
-    return known or next(found_here, ""), ""
+    here = [each.session for each in file.sessions if each.key == FILE]
+    return imported_session(episodes, event.session) or "".join(here[:1]), ""
 
 
 def _transcript(name: str, scope: Path) -> Input | str | None:
@@ -254,15 +248,31 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
 
 def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
     """Write down what the hooks were told; whether the session is there afterwards."""
-    if state.notes():
-        with state.alone():
-            notes = state.notes()
-            known = {(each.ts, each.role) for each in _lines(episodes, state.session)}
-            for name, said in notes:
-                for each in said:
-                    _log(episodes, state.session, each, known)
-                _raise_trouble(episodes)
-                state.drop([name])
+    from engramdown.transcripts import stamp
+
+    if not state.notes():
+        return _last(episodes, state.session) >= 0
+    with state.alone():
+        notes = state.notes()
+        known = {(each.ts, each.role) for each in _lines(episodes, state.session)}
+        for name, lines in notes:
+            for line in lines:
+                role, text = line.get("role"), line.get("text")
+                try:
+                    at = datetime.fromisoformat(str(line.get("at")))
+                    is_there = (stamp(at), role) in known
+                except (ValueError, OverflowError, TypeError):
+                    continue
+                # A hook that was killed may have written it before.
+                if is_there or not isinstance(role, str) or not isinstance(text, str):
+                    continue
+                kinds = _KINDS.items()
+                more: Any = {
+                    key: line[key] for key, kind in kinds if isinstance(line.get(key), kind)
+                }
+                episodes.log(state.session, role, text, at=at, **more)
+            _raise_trouble(episodes)
+            state.drop([name])
     return _last(episodes, state.session) >= 0
 
 
@@ -271,11 +281,6 @@ def _info(episodes: EpisodicMemory, session: str) -> SessionInfo | None:
     from engramdown.transcripts import Sessions
 
     return Sessions(episodes.folder, Disk()).info(session)
-
-
-def _ended(episodes: EpisodicMemory, session: str) -> bool:
-    found = _info(episodes, session)
-    return found is not None and found.ended != ""
 
 
 def _last(episodes: EpisodicMemory, session: str) -> int:
@@ -289,25 +294,6 @@ def _lines(episodes: EpisodicMemory, session: str) -> Iterable[Episode]:
         return episodes.session(session).episodes
     except SessionNotFoundError:
         return ()
-
-
-def _log(
-    episodes: EpisodicMemory, session: str, said: Mapping[str, Any], known: set[tuple[str, str]]
-) -> None:
-    """Write one line down, unless a hook that was killed wrote it before."""
-    from engramdown.transcripts import stamp
-
-    role, text = said.get("role"), said.get("text")
-    try:
-        at = datetime.fromisoformat(str(said.get("at")))
-        is_there = (stamp(at), str(role)) in known
-    except (ValueError, OverflowError):
-        return
-    if is_there or not isinstance(role, str) or not isinstance(text, str):
-        return
-    wanted: dict[str, Any] = {"name": str, "call": str, "error": (str, bool)}
-    more: Any = {key: said[key] for key, kind in wanted.items() if isinstance(said.get(key), kind)}
-    episodes.log(session, role, text, at=at, **more)
 
 
 def _raise_trouble(episodes: EpisodicMemory) -> None:

@@ -166,10 +166,10 @@ class HookState:
             OSError: If it cannot be written.
             StoreError: If a link stands in the way.
         """
-        said = [{**each, "at": moment()} for each in notes]
-        if said:
+        lines = [{**each, "at": moment()} for each in notes]
+        if lines:
             name = f"{nanoseconds():019d}-{self._disk.process()}.json"
-            self._write(name, json.dumps(said).encode(), replace=False)
+            self._write(name, json.dumps(lines).encode(), replace=False)
 
     def notes(self) -> list[tuple[str, list[dict[str, Any]]]]:
         """Return what was kept, oldest first: the name of each note, and what it says."""
