@@ -29,12 +29,7 @@ from engramdown.engram import SCOPES, Confidence, Engram, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError
 from engramdown.gate import KEY, FileQueue, Namespace, Pending, Place, home_of, written
 from engramdown.hippocampus import Draft, Entry, Revision
-from engramdown.integrations.external_session import (
-    ask_user,
-    in_thread,
-    lock_of,
-    store_with_files,
-)
+from engramdown.integrations.external_session import ask_user, in_thread, lock_of, store_with_files
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, kind_in
 from engramdown.language import one_line
 from engramdown.markdown import Block, Document, Metadata

@@ -242,10 +242,7 @@ def memory_instructions(
 
 
 def memory_tools(
-    cortex: Cortex,
-    names: Iterable[str] | None = None,
-    *,
-    session: EngramdownSession | None = None,
+    cortex: Cortex, names: Iterable[str] | None = None, *, session: EngramdownSession | None = None
 ) -> list[FunctionTool]:
     """Return tools with which a model remembers, recalls and forgets.
 
