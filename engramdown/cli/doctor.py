@@ -31,7 +31,7 @@ from engramdown.engram import Scope
 from engramdown.errors import SettingsError
 from engramdown.git import find_repository
 from engramdown.hippocampus import FileChange
-from engramdown.integrations.claude_code import FOLDER, TROUBLE, troubles
+from engramdown.integrations.claude_code.environment import FOLDER, TROUBLE, troubles
 from engramdown.settings import Settings, load
 
 ADVICE: Final = "What to do"

@@ -17,7 +17,7 @@ from engramdown.cli.commands import given, pass_place
 from engramdown.cli.hook_process import SESSION, complain, happen, read_input
 from engramdown.cli.output import DONE
 from engramdown.cli.process import Place, is_terminal
-from engramdown.integrations.claude_code import EVENTS, Event, event_named, read_event
+from engramdown.integrations.claude_code.payload import EVENTS, Event, event_named, read_event
 
 NO_EVENT: Final = (
     "name an event, such as session-start; an agent writes it as JSON to the standard input"

@@ -18,7 +18,13 @@ from typing import Final
 
 from engramdown.cli import process
 from engramdown.cli.process import Place
-from engramdown.integrations.claude_code import Event, answer, event_named, read_event, reads_json
+from engramdown.integrations.claude_code.payload import (
+    Event,
+    answer,
+    event_named,
+    read_event,
+    reads_json,
+)
 from engramdown.storage import one_call
 
 SESSION: Final = "ENGRAMDOWN_SESSION"
@@ -78,12 +84,12 @@ def _handle(place: Place, name: str, found: Callable[[], Event], printer: _Print
         _allow(seconds)
         ends = monotonic() + seconds
         # Imported here, as what follows: not every event, and every place, is one of ours.
-        from engramdown.integrations.claude_code import find_place
+        from engramdown.integrations.claude_code.environment import find_place
 
         where = find_place(_folder(place, event), place.home, place.mode)
         if where is None:
             return
-        from engramdown.integrations.claude_code import handle_event
+        from engramdown.integrations.claude_code.events import handle_event
 
         handle_event(where, event, printer.say, lambda: ends - monotonic())
         if where.trouble:

@@ -28,7 +28,7 @@ from engramdown.git import DRIVER, Markers, Setup, drive, plan_setup, set_up
 from engramdown.git import program as driver_program
 from engramdown.hippocampus import REFUSAL
 from engramdown.integrations import Change, write
-from engramdown.integrations.claude_code import AGENTS, plan, program, to_paste
+from engramdown.integrations.claude_code.install import AGENTS, plan, program, to_paste
 from engramdown.settings import find_project, scope_folder
 
 HOOK_NEEDS_GIT: Final = "--hook belongs to --git; give both"

@@ -12,28 +12,22 @@ if TYPE_CHECKING:
         Address,
         AddressError,
         Endpoint,
-        Heard,
         Reply,
-        ToolCall,
         address_of,
         is_installed,
     )
     from engramdown.integrations.chat.project_files import ProjectFiles
-    from engramdown.integrations.chat.turns import BUDGET, INSTRUCTIONS, Chat, Listener, Turn
+    from engramdown.integrations.chat.turns import BUDGET, Chat, Turn
 
 __all__ = [
     "BUDGET",
-    "INSTRUCTIONS",
     "OPENAI_KEY",
     "Address",
     "AddressError",
     "Chat",
     "Endpoint",
-    "Heard",
-    "Listener",
     "ProjectFiles",
     "Reply",
-    "ToolCall",
     "Turn",
     "address_of",
     "is_installed",
@@ -47,13 +41,11 @@ __getattr__, __dir__ = door(
             "Address",
             "AddressError",
             "Endpoint",
-            "Heard",
             "Reply",
-            "ToolCall",
             "address_of",
             "is_installed",
         ],
         "project_files": ["ProjectFiles"],
-        "turns": ["BUDGET", "INSTRUCTIONS", "Chat", "Listener", "Turn"],
+        "turns": ["BUDGET", "Chat", "Turn"],
     },
 )
