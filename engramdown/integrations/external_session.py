@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, Unpack
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from engramdown import Cortex, EngramdownError, EpisodicMemory, Hippocampus
+from engramdown import Cortex, EngramdownError, EpisodicMemory, Hippocampus, transcripts
 from engramdown.clock import nanoseconds, today
 from engramdown.context import degraded, left_out
 from engramdown.cortex import TOOLS, Answer
@@ -43,21 +43,7 @@ from engramdown.hippocampus import new_id
 from engramdown.secrets import redact
 from engramdown.settings import EpisodeSettings
 from engramdown.storage import Disk
-from engramdown.transcripts import (
-    REDACTED,
-    SUFFIX,
-    Episode,
-    Pointer,
-    excluded,
-    is_session_id,
-    join_surrogates,
-    lines,
-    read_line,
-    read_mark,
-    redact_for_role,
-    shorten_for_line,
-    stamp_of,
-)
+from engramdown.transcripts import Episode, Pointer, lines
 
 if TYPE_CHECKING:
     from engramdown import Proposal, Session
@@ -429,14 +415,19 @@ class History:
                 if it must wait.
         """
         settings = EpisodeSettings() if self._episodes is None else self._episodes.settings
-        kept = as_meta(line, lambda text: redact_for_role(line.role, text, settings))
-        begun = stamp_of(nanoseconds())
+        kept = as_meta(line, lambda text: transcripts.redact_for_role(line.role, text, settings))
+        begun = transcripts.stamp_of(nanoseconds())
         if write({self._key: kept}) is not None:
             return
-        value = as_value(kept, join_surrogates(redact_for_role(line.role, line.text, settings)))
+        value = as_value(
+            kept,
+            transcripts.join_surrogates(
+                transcripts.redact_for_role(line.role, line.text, settings)
+            ),
+        )
         item = Item(value, line.call, json=readable(value))
-        view = shorten_for_line(line.role, line.text, settings).text
-        times = (begun, stamp_of(nanoseconds()))
+        view = transcripts.shorten_for_line(line.role, line.text, settings).text
+        times = (begun, transcripts.stamp_of(nanoseconds()))
         self._unwritten.lines.append(_Waiting((line.role, view, kept), item, times))
         self._unwritten.keep()
 
@@ -479,7 +470,7 @@ class History:
     def items(self) -> list[Item]:
         """Return what is kept, in order; of what a person took back, that it is gone."""
         self._refresh()
-        whole, seqs = excluded(self._marks)
+        whole, seqs = transcripts.excluded(self._marks)
         told = {seq for seq, event in _holders(self._marks).items() if _BY in event.more}
         self._unwritten.popped -= told
         popped = self._unwritten.popped | told
@@ -494,7 +485,7 @@ class History:
         """Take in what was added to the file; what cannot be read now is left for later."""
         if self._episodes is None:
             return
-        path = self._episodes.folder / f"{self.session}{SUFFIX}"
+        path = self._episodes.folder / f"{self.session}{transcripts.SUFFIX}"
         known = (self._file, self._end, self._head, self._items, self._marks)
         try:
             self._read_on(path)
@@ -526,14 +517,14 @@ class History:
                 break
             self._end = offset + len(line)
             self._head = self._head or line[:_HEAD]
-            if episode := read_line(line):
+            if episode := transcripts.read_line(line):
                 self._take(episode)
 
     def _take(self, episode: Episode) -> None:
         seq = episode.seq
-        if read_mark(episode)[0] is not None:
+        if transcripts.read_mark(episode)[0] is not None:
             self._marks.append(episode)
-        elif REDACTED in episode.more:
+        elif transcripts.REDACTED in episode.more:
             self._items[seq] = Item(None, episode.call, is_gone=True, seq=seq)
         else:
             try:
@@ -566,7 +557,7 @@ def _holders(marks: Iterable[Episode]) -> dict[int, Episode]:
     """Return which event keeps a line out: the first one since it was brought in again."""
     found: dict[int, Episode] = {}
     for event in marks:
-        away, of = read_mark(event)
+        away, of = transcripts.read_mark(event)
         if away:
             for seq in of or ():
                 found.setdefault(seq, event)
@@ -665,7 +656,7 @@ def ask_user(cortex: Cortex, engram: Engram, op: Operation, of: str, code: str) 
 
 def title_of(name: str) -> str:
     """Return what to call the transcript of a session whose file could not be called so."""
-    return "" if is_session_id(name) else redact(name)[:_LONGEST_TITLE]
+    return "" if transcripts.is_session_id(name) else redact(name)[:_LONGEST_TITLE]
 
 
 def check_budget(budget: int | None) -> int | None:

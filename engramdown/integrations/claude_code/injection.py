@@ -18,6 +18,7 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Final, Literal
 
+from engramdown import language
 from engramdown.errors import EngramdownError, StoreError
 from engramdown.integrations.claude_code.environment import (
     Given,
@@ -26,16 +27,7 @@ from engramdown.integrations.claude_code.environment import (
     new_troubles,
 )
 from engramdown.integrations.claude_code.payload import Event
-from engramdown.language import (
-    STOP_WORDS,
-    UNSPACED,
-    bullet,
-    inert,
-    is_inflected,
-    spaced,
-    word_key,
-    word_set,
-)
+from engramdown.language import bullet, inert
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -276,7 +268,7 @@ def _earlier(place: HookPlace, event: Event, state: HookState) -> str:
 
 
 # What people say to a coding agent whatever it is about.
-_EVERYDAY: Final = word_set(
+_EVERYDAY: Final = language.word_set(
     "add adding another bug build call change check code create day delete do done edit error "
     "everything explain fail fails failing file files find first fix following function get give "
     "go good handle help implement improve issue keep know last let like line lines list look "
@@ -286,11 +278,11 @@ _EVERYDAY: Final = word_set(
     "update use used using value version want way word work works write writing wrong yes you"
 )
 _EVERYDAY_FORMS: Final = {
-    key: [word for word in sorted(_EVERYDAY) if word_key(word) == key]
-    for key in {word_key(word) for word in _EVERYDAY}
+    key: [word for word in sorted(_EVERYDAY) if language.word_key(word) == key]
+    for key in {language.word_key(word) for word in _EVERYDAY}
 }
 _WORD: Final = re.compile(r"[^\W_]+")
-_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+_UNSPACED: Final = re.compile(f"[{language.UNSPACED}]")
 _SHORT: Final = 3
 _RARE_COUNT: Final = 2
 _RARE_SHARE: Final = 0.05
@@ -332,8 +324,8 @@ def shared(said: str, text: str) -> float:
 
 
 def _weight(word: str, *, is_rare: bool) -> float:
-    forms = _EVERYDAY_FORMS.get(word_key(word), ())
-    everyday = word in _EVERYDAY or any(is_inflected(word, each) for each in forms)
+    forms = _EVERYDAY_FORMS.get(language.word_key(word), ())
+    everyday = word in _EVERYDAY or any(language.is_inflected(word, each) for each in forms)
     if len(word) <= _SHORT or everyday:
         # A short name, such as of a tool, tells more together with another word.
         return 0.5
@@ -342,17 +334,18 @@ def _weight(word: str, *, is_rare: bool) -> float:
 
 def _holds(words: dict[str, None], word: str) -> bool:
     return word in words or any(
-        word_key(each) == word_key(word) and is_inflected(word, each) for each in words
+        language.word_key(each) == language.word_key(word) and language.is_inflected(word, each)
+        for each in words
     )
 
 
 def _words(text: str) -> dict[str, None]:
     """Return the words that say what a text is about, each once, in order."""
-    words = dict.fromkeys(word.casefold() for word in _WORD.findall(spaced(text)))
+    words = dict.fromkeys(word.casefold() for word in _WORD.findall(language.spaced(text)))
     telling = [
         word
         for word in words
-        if word not in STOP_WORDS and (len(word) > 1 or _UNSPACED.match(word))
+        if word not in language.STOP_WORDS and (len(word) > 1 or _UNSPACED.match(word))
     ]
     return dict.fromkeys(telling[:_MOST_WORDS])
 
