@@ -210,51 +210,6 @@ def recognised(values: Iterable[Any]) -> Source | None:
     return None
 
 
-# ---- names of sessions ----
-
-_NAME: Final = re.compile(r"(.+)-[0-9]{8}-([0-9a-f]{12})")
-_SHORT: Final = 12
-_LONGEST: Final = 100
-
-
-class _Names:
-    """The names of the imported sessions of one folder, which need not exist."""
-
-    def __init__(self, folder: Path, disk: Disk) -> None:
-        self._folder = folder
-        self._disk = disk
-        stems = (name.removesuffix(SUFFIX) for name in disk.files(folder) if name.endswith(SUFFIX))
-        found = ((_NAME.fullmatch(stem), stem) for stem in stems)
-        self._known = {(match[1], match[2]): stem for match, stem in found if match}
-
-    def name(self, source: str, conversation: Conversation, origin: str, at: datetime) -> str:
-        """Return the id of the session of a conversation.
-
-        Args:
-            source: The name of its source.
-            conversation: The conversation.
-            origin: Where its file was when it was read first.
-            at: When it began.
-        """
-        place = "" if conversation.everywhere else origin
-        short = digest(source, place, conversation.key)[:_SHORT]
-        return self._known.setdefault((source, short), f"{source}-{at:%Y%m%d}-{short}")
-
-    def own(self, kept: Kept) -> str:
-        """Return the id of the session of ours that begins with an episode.
-
-        It is its own, unless another session has that here.
-        """
-        path = self._folder / f"{kept.key}{SUFFIX}"
-        if self._disk.find(path) is None:
-            return kept.key
-        first = next((read_line(line) for _, line in lines(self._disk, path)), None)
-        if first is not None and first.id == kept.episode.id:
-            return kept.key
-        short = digest(kept.key, kept.episode.id)[:_SHORT]
-        return f"{kept.key[: _LONGEST - _SHORT - 1]}-{short}"
-
-
 # ---- lines ----
 
 _BITS: Final = 30
@@ -453,10 +408,9 @@ _COPIED: Final = "copied from a session that is here"
 class _FileImport:
     """The import of one file."""
 
-    def __init__(self, importer: Importer, ledger: Ledger, names: _Names, found: Input) -> None:
+    def __init__(self, importer: Importer, ledger: Ledger, found: Input) -> None:
         self._importer = importer
         self._ledger = ledger
-        self._names = names
         self._found = found
         self._report = FileReport(found.path)
         self._before: Entry | None = None
@@ -553,7 +507,7 @@ class _FileImport:
             return
         writer, settings, reason = self._writers.get(item.key), self._importer.settings, ""
         if isinstance(item, Kept):
-            writer = writer or self._writer(source, item.key, self._names.own(item))
+            writer = writer or self._writer(source, item.key, self._importer.own_name(item))
             new = kept_line(item, settings)
         else:
             writer = writer or self._begin(source, item)
@@ -569,7 +523,7 @@ class _FileImport:
     def _begin(self, source: Source, said: Said) -> _Writer:
         conversation, ledger = self._conversations[said.key], self._ledger
         at = conversation.at or said.at or self._found.changed
-        session = self._names.name(source.name, conversation, self._origin, at)
+        session = self._importer.name(source.name, conversation, self._origin, at)
         writer = self._writer(source, said.key, session)
         writer.last = writer.last or conversation.at
         first = ledger.session_of(source.name, conversation.id)
@@ -648,6 +602,10 @@ class _FileImport:
 
 # ---- many files ----
 
+_NAME: Final = re.compile(r"(.+)-[0-9]{8}-([0-9a-f]{12})")
+_SHORT: Final = 12
+_LONGEST: Final = 100
+
 
 class Importer:
     """Imports into one folder of transcripts.
@@ -685,6 +643,7 @@ class Importer:
         self.ends = ends
         self._disk = disk or Disk()
         self._patience = patience
+        self._names: dict[tuple[str, str], str] = {}
         self._durable = settings.durability == "full"
         self._lock = FolderLock(folder / ".lock", self._disk, patience)
         self._payloads = Payloads(folder / PAYLOADS, self._disk, durable=self._durable)
@@ -714,11 +673,38 @@ class Importer:
                 self._prepare()
                 stack.enter_context(alone(self.folder, self._disk, self._patience))
             ledger = Ledger(self.folder, self._disk, durable=self._durable)
-            names = _Names(self.folder, self._disk)
-            for found in inputs:
-                file = _FileImport(self, ledger, names, found)
+            stems = (name.removesuffix(SUFFIX) for name in self._disk.files(self.folder))
+            found = ((_NAME.fullmatch(stem), stem) for stem in stems)
+            self._names = {(match[1], match[2]): stem for match, stem in found if match}
+            for each in inputs:
+                file = _FileImport(self, ledger, each)
                 report.files.append(file.bring(source, progress))
         return report
+
+    def name(self, source: str, conversation: Conversation, origin: str, at: datetime) -> str:
+        """Return the id of the session of a conversation.
+
+        Args:
+            source: The name of its source.
+            conversation: The conversation.
+            origin: Where its file was when it was read first.
+            at: When it began.
+        """
+        place = "" if conversation.everywhere else origin
+        short = digest(source, place, conversation.key)[:_SHORT]
+        return self._names.setdefault((source, short), f"{source}-{at:%Y%m%d}-{short}")
+
+    def own_name(self, kept: Kept) -> str:
+        """Return the id of the session of ours that begins with an episode.
+
+        It is its own, unless another session has that here.
+        """
+        known = self.episodes(kept.key)
+        first = next(known, None) if known is not None else kept.episode
+        if first is not None and first.id == kept.episode.id:
+            return kept.key
+        short = digest(kept.key, kept.episode.id)[:_SHORT]
+        return f"{kept.key[: _LONGEST - _SHORT - 1]}-{short}"
 
     def episodes(self, session: str) -> Iterator[Episode] | None:
         """Return the episodes of a session, or ``None`` if it is not there."""
