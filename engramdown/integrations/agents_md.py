@@ -26,7 +26,7 @@ from engramdown.storage import open_regular
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from engramdown import Cortex
+    from engramdown import Cortex, MemoryContext
     from engramdown.context import Memory
 
 LARGEST: Final = 16 * 1024 * 1024
@@ -146,11 +146,9 @@ def page(cortex: Cortex, scope: Scope, budget: int = BLOCK_BUDGET) -> str:
         [entry for entry in found if (entry.file, entry.line, entry.text) in usable]
         for found in (store.recall_rules(), store.recall_lessons())
     )
-    memory = (
-        Memory(global_rules=rules, global_lessons=lessons)
-        if scope == "global"
-        else Memory(project_rules=rules, project_lessons=lessons)
-    )
+    memory = Memory(project_rules=rules, project_lessons=lessons)
+    if scope == "global":
+        memory = Memory(global_rules=rules, global_lessons=lessons)
     room = budget
     for _ in range(_TRIES):
         text = _within(memory, scope, room)
@@ -165,13 +163,13 @@ def page(cortex: Cortex, scope: Scope, budget: int = BLOCK_BUDGET) -> str:
 def _within(memory: Memory, scope: Scope, room: int) -> str:
     from engramdown.context import build
 
+    def made(rules: int, lessons: int) -> MemoryContext:
+        budgets = {f"{scope}_rules": rules, f"{scope}_lessons": lessons}
+        return build(memory, "", today(), budgets)
+
     share = int(room * _RULES)
-    made = build(memory, "", today(), _budgets(scope, share, room - share))
-    spent = sum(part.tokens for part in made.sections if part.name.endswith("rules"))
+    context = made(share, room - share)
+    spent = sum(part.tokens for part in context.sections if part.name.endswith("rules"))
     if spent < share:
-        made = build(memory, "", today(), _budgets(scope, share, room - spent))
-    return str(made).rstrip("\n")
-
-
-def _budgets(scope: Scope, rules: int, lessons: int) -> dict[str, int]:
-    return {f"{scope}_rules": rules, f"{scope}_lessons": lessons}
+        context = made(share, room - spent)
+    return str(context).rstrip("\n")

@@ -116,7 +116,6 @@ class MemoryStore(BaseStore):
         results: list[Result] = []
         with lock_of(self.cortex):  # A graph runs its nodes in threads.
             for op in ops:
-                _check(op)
                 if isinstance(op, PutOp):
                     puts[op.namespace, op.key] = op
                 results.append(self._read(op))
@@ -136,12 +135,19 @@ class MemoryStore(BaseStore):
         return await in_thread(self.cortex, lambda: self.batch(asked))
 
     def _read(self, op: Op) -> Result:
+        """Return what an operation reads; refuse one that is none, also if it writes."""
         if isinstance(op, PutOp):
+            _check(op.namespace)
+            if op.ttl is not None and op.value is not None:
+                what = f"is {op.ttl!r:.20} minutes, and nothing goes by itself"
+                raise InvalidEngramError("ttl", f"{what}; leave it out, and delete")
             return None
         if isinstance(op, GetOp):
+            _check(op.namespace)
             found = self._items.get(op.namespace, op.key)
             return found and Item(**found.copied())
         if isinstance(op, SearchOp):
+            _check(op.namespace_prefix)
             every = self._items.all(op.namespace_prefix)
             items = [each for each in every if matches_filter(each.value, op.filter)]
             hits: list[tuple[KeyedValue, float | None]] = [(each, None) for each in items]
@@ -151,34 +157,21 @@ class MemoryStore(BaseStore):
             return [SearchItem(**each.copied(), score=score) for each, score in some]
         if isinstance(op, ListNamespacesOp):
             wanted = [(each.match_type, each.path) for each in op.match_conditions or ()]
+            for _, path in wanted:
+                _check(path)
             known = {each.namespace for each in self._items.all()}
             matching = {each[: op.max_depth] for each in known if gate.matches(each, wanted)}
             return sorted(matching)[op.offset : op.offset + op.limit]
         raise ValueError(f"Unknown operation type: {type(op)}")
 
 
-def _check(op: Op) -> None:
-    """Refuse labels with a dot, which would be another namespace as it is written, and a lifetime.
-
-    Raises:
-        InvalidNamespaceError: If a label has a dot, is empty, or no string.
-        InvalidEngramError: If a value is to expire: nothing does.
-    """
-    labels: Iterable[object] = ()
-    if isinstance(op, (GetOp, PutOp)):
-        labels = op.namespace
-    elif isinstance(op, SearchOp):
-        labels = op.namespace_prefix
-    elif isinstance(op, ListNamespacesOp):
-        labels = [label for each in op.match_conditions or () for label in each.path]
+def _check(labels: Iterable[object]) -> None:
+    """Refuse labels with a dot, which would be another namespace as it is written."""
     for label in labels:
         if not isinstance(label, str) or not label or "." in label or "\0" in label:
             raise InvalidNamespaceError(
                 f"{label!r:.80} is no label of a namespace; give a string without dots"
             )
-    if isinstance(op, PutOp) and op.ttl is not None and op.value is not None:
-        reason = f"is {op.ttl!r:.20} minutes, and nothing goes by itself; leave it out, and delete"
-        raise InvalidEngramError("ttl", reason)
 
 
 # ---- values as they stand ----
@@ -212,13 +205,8 @@ class KeyedValue(NamedTuple):
 
     def copied(self) -> dict[str, Any]:
         """Return it for an item of LangGraph, which whoever gets it may change."""
-        return {
-            "namespace": self.namespace,
-            "key": self.key,
-            "value": deepcopy(self.value),
-            "created_at": self.made,
-            "updated_at": self.changed,
-        }
+        item = {"namespace": self.namespace, "key": self.key, "value": deepcopy(self.value)}
+        return item | {"created_at": self.made, "updated_at": self.changed}
 
 
 class Items:
