@@ -34,7 +34,8 @@ from engramdown.consolidation import Move
 from engramdown.context import flat, known
 from engramdown.cortex import Answer
 from engramdown.engram import RULE_KINDS, Basis, Engram, Kind, Scope, slug
-from engramdown.errors import EngramdownError, InvalidEngramError, MemoryCommandError, StoreError
+from engramdown.errors import EngramdownError, InvalidEngramError, StoreError
+from engramdown.errors import MemoryCommandError as Refused
 from engramdown.forks import Lock
 from engramdown.gate import REASONS, FileQueue, Pending, harmless, question
 from engramdown.hippocampus import Act, Entry, Revision, entry_id, meant, raw_entries, step_group
@@ -124,13 +125,13 @@ def command_from(arguments: object) -> Command:
         with contextlib.suppress(ValueError, RecursionError):
             given = json.loads(arguments)
     if not isinstance(given, Mapping):
-        raise MemoryCommandError(
+        raise Refused(
             f"The arguments are {_shown(arguments)}; give an object with `command` and `path`."
         )
     name = given.get("command")
     if not isinstance(name, str) or name not in _NEEDED:
         known = ", ".join(COMMANDS)
-        raise MemoryCommandError(f"Unknown command: {_shown(name)}. There are {known}.")
+        raise Refused(f"Unknown command: {_shown(name)}. There are {known}.")
     values: dict[str, Any] = {}
     for key, attribute in _NEEDED[name].items():
         wanted = int if attribute == "line" else str
@@ -138,7 +139,7 @@ def command_from(arguments: object) -> Command:
         value = given.get(key, "" if key == "new_str" else None)
         if not isinstance(value, wanted) or isinstance(value, bool):
             problem = "is missing" if value is None else f"is {_shown(value)}"
-            raise MemoryCommandError(f"`{key}` of {name} {problem}; it must be {_NAMES[wanted]}.")
+            raise Refused(f"`{key}` of {name} {problem}; it must be {_NAMES[wanted]}.")
         _check(key, value)
         values[attribute] = value
     if name == "view" and given.get("view_range") not in (None, []):
@@ -151,17 +152,17 @@ def _check(key: str, value: str | int) -> None:
     if isinstance(value, int):
         # Python refuses to write a number of thousands of digits.
         if abs(value) > _MOST_LINES:
-            raise MemoryCommandError(f"Invalid `{key}` parameter: no file has so many lines.")
+            raise Refused(f"Invalid `{key}` parameter: no file has so many lines.")
         return
     if len(value) > LONGEST:
-        raise MemoryCommandError(
+        raise Refused(
             f"`{key}` has {len(value):,} characters, {LONGEST:,} are allowed. Write less."
         )
     try:
         value.encode()
     except UnicodeEncodeError as error:
         where = f"half of a surrogate pair at character {error.start}"
-        raise MemoryCommandError(f"`{key}` holds {where}; give whole characters.") from None
+        raise Refused(f"`{key}` holds {where}; give whole characters.") from None
 
 
 def _range(value: object) -> tuple[int, int]:
@@ -171,7 +172,7 @@ def _range(value: object) -> tuple[int, int]:
         or any(not isinstance(each, int) or isinstance(each, bool) for each in value)
         or max(map(abs, value)) > _MOST_LINES
     ):
-        raise MemoryCommandError(
+        raise Refused(
             f"Invalid `view_range`: {_shown(value)}. It must be two line numbers, such as [1, 20]; "
             f"-1 as the second one is the last line."
         )
@@ -246,7 +247,7 @@ def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
         found = next((each for each in scopes if each == parts[0]), None)
         if found is None:
             folders = " and ".join(f"{ROOT}/{each}" for each in scopes)
-            raise MemoryCommandError(
+            raise Refused(
                 f"The path {_printable(path)} does not exist. There are {folders}: put one of them "
                 f"first."
             )
@@ -258,11 +259,9 @@ def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
     if name in (TOPICS, NOTES):
         return Place(path, "folder", scope, name)
     if name == ARCHIVE:
-        raise MemoryCommandError(
-            f"{path} holds what was forgotten; it is not shown and not changed."
-        )
+        raise Refused(f"{path} holds what was forgotten; it is not shown and not changed.")
     if name == PROFILE and scope == "project":
-        raise MemoryCommandError(
+        raise Refused(
             f"{path} does not exist: facts about the user hold for all projects, and stand in the "
             f"global memory."
         )
@@ -273,30 +272,28 @@ def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
     folder, _, note = name.removesuffix(".md").partition("/")
     if folder == NOTES and name.endswith(".md") and is_session_id(note):
         return Place(path, "note", scope, note)
-    raise MemoryCommandError(f"The path {path} does not exist, and cannot. {_instead(parts, base)}")
+    raise Refused(f"The path {path} does not exist, and cannot. {_instead(parts, base)}")
 
 
 def _parts(path: str) -> list[str]:
     """Return the names behind the root; refuse a path with anything that no name has."""
     if not path.isprintable() or len(path) > _LONGEST_PATH:
-        raise MemoryCommandError(
+        raise Refused(
             f"The path {_printable(path)} holds control characters or is longer than "
             f"{_LONGEST_PATH} characters. Use plain names."
         )
     if path != ROOT and not path.startswith(f"{ROOT}/"):
-        raise MemoryCommandError(f"Path must start with {ROOT}, got: {_printable(path)}")
+        raise Refused(f"Path must start with {ROOT}, got: {_printable(path)}")
     parts = path[len(ROOT) :].removeprefix("/").removesuffix("/").split("/")
     if parts == [""]:
         return []
     if "\\" in path or _ENCODED.search(path) or not {"", ".", ".."}.isdisjoint(parts):
-        raise MemoryCommandError(
+        raise Refused(
             f"Path {_printable(path)} would escape {ROOT} directory. Write the path "
             f"plainly, without `..`, `\\`, `//` or `%` codes."
         )
     if any(part.startswith(".") for part in parts):
-        raise MemoryCommandError(
-            f"The path {_printable(path)} does not exist: no name begins with a dot."
-        )
+        raise Refused(f"The path {_printable(path)} does not exist: no name begins with a dot.")
     return parts
 
 
@@ -357,13 +354,13 @@ def replaced(path: str, text: str, old: str, new: str) -> str:
     count = text.count(old) if old else 0
     quoted = old if len(old) <= _QUOTED else f"{old[:_QUOTED]}…"
     if count == 0:
-        raise MemoryCommandError(
+        raise Refused(
             f"No replacement was performed, old_str `{quoted}` did not appear verbatim in {path}."
         )
     if count > 1:
         starts = re.finditer(f"(?={re.escape(old)})", text)
         places = ", ".join(str(text.count("\n", 0, each.start()) + 1) for each in starts)
-        raise MemoryCommandError(
+        raise Refused(
             f"No replacement was performed. Multiple occurrences of old_str `{quoted}` in "
             f"lines: {places}. Please ensure it is unique"
         )
@@ -382,7 +379,7 @@ def inserted(text: str, line: int, new: str) -> str:
     lines = lines_of(text)
     if not 0 <= line <= len(lines):
         allowed = f"It should be within the range [0, {len(lines)}]."
-        raise MemoryCommandError(f"Invalid `insert_line` parameter: {line}. {allowed}")
+        raise Refused(f"Invalid `insert_line` parameter: {line}. {allowed}")
     lines.insert(line, new.removesuffix("\n"))
     return "\n".join(lines) + "\n"
 
@@ -398,7 +395,7 @@ def shown(path: str, text: str, view_range: tuple[int, int] | None = None) -> st
     end = len(lines) if last == -1 else last
     # A last line behind the end is asked for by whoever does not know how long the file is.
     if view_range is not None and not 1 <= first <= min(end, max(len(lines), 1)):
-        raise MemoryCommandError(
+        raise Refused(
             f"Invalid `view_range`: [{first}, {last}]. {path} has {len(lines)} lines; "
             f"-1 as the second number is the last one."
         )
@@ -697,7 +694,7 @@ class MemoryFolder:
         try:
             command = command_from(arguments)
             text: str = getattr(self, f"_{command.command}")(command)
-        except MemoryCommandError as error:
+        except Refused as error:
             return Answer(inert(str(error)), is_error=True)
         except (EngramdownError, OSError) as error:
             return Answer(f"memory failed: {inert(str(error))}", is_error=True)
@@ -754,7 +751,7 @@ class MemoryFolder:
         self._refuse_root(command)
         old, new = self._existing(command.path), self._writable(command.new_path)
         if self._exists(new):
-            raise MemoryCommandError(f"The destination {new.path} already exists")
+            raise Refused(f"The destination {new.path} already exists")
         done = f"Successfully renamed {old.path} to {new.path}"
         if old.sort == new.sort == "note":
             # The new ones are there before the old ones go.
@@ -762,7 +759,7 @@ class MemoryFolder:
             return done
         topics = all(each.name.startswith(f"{TOPICS}/") for each in (old, new))
         if not topics or old.scope != new.scope:
-            raise MemoryCommandError(
+            raise Refused(
                 f"Cannot rename {old.path} to {new.path}: only a file of topics to another topic "
                 f"of the same memory, and notes to notes. Delete it there, and create it here."
             )
@@ -783,15 +780,15 @@ class MemoryFolder:
     def _refuse_root(self, command: Command) -> None:
         place = self._place(command.path)
         if place.sort == "root":
-            raise MemoryCommandError(f"Cannot {command.command} the {place.path} directory itself")
+            raise Refused(f"Cannot {command.command} the {place.path} directory itself")
 
     def _writable(self, path: str) -> Place:
         """Return what ``path`` names, if a model may write it."""
         place = self._place(path, wait=True)
         if place.sort in _READ_ONLY:
-            raise MemoryCommandError(_READ_ONLY[place.sort].format(path=place.path))
+            raise Refused(_READ_ONLY[place.sort].format(path=place.path))
         if self._cortex.mode == "off":
-            raise MemoryCommandError(f"Nothing was written: {REASONS['off']}. Reading still works.")
+            raise Refused(f"Nothing was written: {REASONS['off']}. Reading still works.")
         return place
 
     def _existing(self, path: str) -> Place:
@@ -860,7 +857,7 @@ class MemoryFolder:
     def _readable(self, scope: Scope, names: Iterable[str]) -> Iterator[tuple[str, str]]:
         base = f"{ROOT}/{scope}" if len(self._scopes) > 1 else ROOT
         for name in names:
-            with contextlib.suppress(MemoryCommandError):
+            with contextlib.suppress(Refused):
                 try:
                     yield name, self._text(place_of(f"{base}/{name}", self._scopes))
                 except StoreError:
@@ -911,7 +908,7 @@ class MemoryFolder:
     def _rewrite(self, place: Place, page: _Page, text: str, command: Command) -> _Edit:
         found = edits(place.name, page.text, text)
         if found.others:
-            raise MemoryCommandError(
+            raise Refused(
                 f"No change was made in {place.path}: {found.others[0][:80]!r} is no memory. {_HOW}"
             )
         edit = self._edit(place, command)
@@ -923,13 +920,13 @@ class MemoryFolder:
         return _Edit(self._cortex, store, place, command.command, self._session)
 
 
-def _missing(place: Place) -> MemoryCommandError:
-    return MemoryCommandError(f"The path {place.path} does not exist. Please provide a valid path.")
+def _missing(place: Place) -> Refused:
+    return Refused(f"The path {place.path} does not exist. Please provide a valid path.")
 
 
-def _taken(path: str) -> MemoryCommandError:
+def _taken(path: str) -> Refused:
     how = "Use str_replace or insert to change it."
-    return MemoryCommandError(f"File {path} already exists. {how}")
+    return Refused(f"File {path} already exists. {how}")
 
 
 def _memory_of(entries: Iterable[Entry], file: str, placed: Placed) -> Entry | None:
@@ -968,7 +965,7 @@ class _Edit:
         if self.queued:
             return "\n".join([f"Nothing is changed in {self.place.path} yet.", *self.notes])
         notes = self.notes or ["What it would hold is what it holds."]
-        raise MemoryCommandError("\n".join([f"No change was made in {self.place.path}.", *notes]))
+        raise Refused("\n".join([f"No change was made in {self.place.path}.", *notes]))
 
     def apply(self, entries: Sequence[Entry], found: Edits) -> None:
         """Carry out what a changed page says of the memories that it had.
@@ -1109,7 +1106,7 @@ class _Notes:
         if note.text:
             raise _taken(path)
         if not text.strip():
-            raise MemoryCommandError("`file_text` is empty; say what is to be kept.")
+            raise Refused("`file_text` is empty; say what is to be kept.")
         return _hidden(notes.write(text, expected=note.digest, own=True).hidden)
 
     def change(self, name: str, change: Callable[[str], str]) -> tuple[str, str, str]:
@@ -1136,7 +1133,7 @@ class _Notes:
     def open(self, name: str) -> WorkingNotes:
         """Return notes, if a model may read them."""
         if why_not := self._why_not(name):
-            raise MemoryCommandError(f"The notes {name!r} {why_not}; choose another name.")
+            raise Refused(f"The notes {name!r} {why_not}; choose another name.")
         return self._cortex.conversations.notes(name)
 
     def _why_not(self, name: str) -> str:
@@ -1149,8 +1146,8 @@ class _Notes:
         return ""
 
 
-def _theirs(name: str, does: str) -> MemoryCommandError:
-    return MemoryCommandError(
+def _theirs(name: str, does: str) -> Refused:
+    return Refused(
         f"Nothing was changed: the user wrote or changed the notes {name!r}, and nobody else "
         f"{does}. Add to them with insert, keep notes of your own under another name, or ask the "
         f"user to do it."
