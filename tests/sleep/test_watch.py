@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.hippocampus import watch as watching
-from engramdown.hippocampus.watch import Watch
+from engramdown.sleep import watcher as watching
+from engramdown.sleep.watcher import Watch
 from tests.hippocampus.editors import STYLES, save
 
 PATIENCE = 60.0
