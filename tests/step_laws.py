@@ -12,8 +12,7 @@ from typing import Final, Literal, NamedTuple
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UndoRefusedError
 from engramdown.hippocampus.changeset import Act, Draft, retire, unretire
-from engramdown.hippocampus.entry import entry_id
-from engramdown.hippocampus.placement import as_entry, raw_entries, split_task, tombstones
+from engramdown.hippocampus.entry import as_entry, entry_id, raw_entries, split_task, tombstones
 from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name, topic_file
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import compare

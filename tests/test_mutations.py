@@ -22,7 +22,6 @@ CORE: Final = (
     "engramdown.markdown.document",
     "engramdown.markdown.merge",
     "engramdown.hippocampus.entry",
-    "engramdown.hippocampus.placement",
     "engramdown.hippocampus.changeset",
     "engramdown.hippocampus.hand_edits",
     "engramdown.hippocampus.undo",
@@ -298,7 +297,7 @@ BUGS: Final = (
     ),
     Bug(
         "nothing was ever turned down",
-        "hippocampus.placement",
+        "hippocampus.entry",
         "return [block for block in archive.same(text) if _is_tombstone(block)]",
         "return []",
         lambda core: core.filing_is_found_and_done_once(

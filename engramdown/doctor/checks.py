@@ -22,9 +22,8 @@ from engramdown.engram import Scope
 from engramdown.errors import EntryNotFoundError, GitError, StoreError
 from engramdown.git.repository import Repository, Staged
 from engramdown.hippocampus.changeset import new_id
-from engramdown.hippocampus.entry import Entry, entry_id
+from engramdown.hippocampus.entry import Entry, as_entry, entry_id
 from engramdown.hippocampus.files import is_for_git
-from engramdown.hippocampus.placement import as_entry
 from engramdown.hippocampus.snapshot import decoded, meant, named
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, SOUL, is_name

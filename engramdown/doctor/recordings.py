@@ -19,7 +19,7 @@ from engramdown.engram import Scope
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import EngramdownError, SessionNotFoundError, StoreError
-from engramdown.hippocampus import placement
+from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.snapshot import Reader
 from engramdown.recall.lines import BROKEN, read_lines, usual
 from engramdown.settings import EpisodeSettings

@@ -15,7 +15,7 @@ from typing import Final
 
 from engramdown.doctor.findings import Finding, find
 from engramdown.engram import BASES, CONFIDENCES, KINDS, RULE_KINDS, SCOPES, SOURCES, fold
-from engramdown.hippocampus.placement import is_memory, split_task
+from engramdown.hippocampus.entry import is_memory, split_task
 from engramdown.kinds import ARCHIVE, PENDING, RULES, SOUL
 from engramdown.language.characters import hidden_characters, is_utf16
 from engramdown.markdown.blocks import front_matter_end

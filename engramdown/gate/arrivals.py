@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 from engramdown.clock import moment
 from engramdown.engram import Engram, Scope
 from engramdown.errors import EngramdownError, InvalidEngramError, SettingsError, StoreError
-from engramdown.hippocampus import placement
-from engramdown.hippocampus.entry import Entry, entry_id
+from engramdown.hippocampus import entry
+from engramdown.hippocampus.entry import Entry, as_entry, entry_id
 from engramdown.hippocampus.git_state import known_to_git
-from engramdown.hippocampus.placement import as_entry
 from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.provenance import Brought, Provenance, page_key
 from engramdown.hippocampus.snapshot import meant
@@ -221,7 +220,7 @@ class Pulled:
             items = [item for item in brought if item.file == PENDING]
             known = self._approvals.of(root).approved if items else frozenset[str]()
             found |= {
-                (item.line, placement.split_task(item.text)[1])
+                (item.line, entry.split_task(item.text)[1])
                 for item in items
                 if item.key not in known
             }

@@ -28,7 +28,7 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.gate.erasure_marks import Marks
-from engramdown.hippocampus import placement
+from engramdown.hippocampus import entry
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import address, by_prefix, entry_id
 from engramdown.hippocampus.erase import Sieve
@@ -229,7 +229,7 @@ class _Asked:
             (store, name, placed)
             for store in stores
             for name in store.files.names()
-            for placed in placement.raw_entries(name, store.files.document(name))
+            for placed in entry.raw_entries(name, store.files.document(name))
         ]
         self._meant: dict[str, None] = {}
         self._same: dict[str, bool] = {}
@@ -278,7 +278,7 @@ class _Asked:
                 is_same = fold(text) in folds or self._says_same(text)
                 if own in self.ids or address(text) in self.ids or is_same:
                     self._take(own, text)
-                    kind = placement.as_entry(name, store.scope, placed).kind
+                    kind = entry.as_entry(name, store.scope, placed).kind
                     gone = Gone(own, store.scope, name, kind)
                     self.memories[store.scope, name, own] = gone
             for _, step in self._steps:
@@ -361,7 +361,7 @@ def _said(name: str, text: str) -> str:
     """Return what a line says, without its tick and the question that it asks."""
     if name != PENDING:
         return text
-    return placement.split_task(text)[1].removeprefix("Delete: ")
+    return entry.split_task(text)[1].removeprefix("Delete: ")
 
 
 def _is_erased(steps: Iterable[tuple[Hippocampus, Step]], name: str) -> bool:
@@ -419,7 +419,7 @@ class _Telling:
         """Yield the ids of memories that stay although they share words."""
         for store in stores:
             for name in store.files.names():
-                for placed in placement.raw_entries(name, store.files.document(name)):
+                for placed in entry.raw_entries(name, store.files.document(name)):
                     fate = self._sieve.fate(name, placed.block)
                     if fate == "stays" and self._words.shares(placed.block.text):
                         yield entry_id(placed)

@@ -17,8 +17,7 @@ from engramdown.clock import moment, today
 from engramdown.engram import RULE_KINDS, SCOPES, Engram, Scope, slug
 from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus.changeset import Draft, Filed, make_way, new_id
-from engramdown.hippocampus.entry import Entry, address, entry_id
-from engramdown.hippocampus.placement import as_entry, fields, raw_entries
+from engramdown.hippocampus.entry import Entry, address, as_entry, entry_id, fields, raw_entries
 from engramdown.kinds import ARCHIVE, LESSONS, PROFILE, RULES, title_of, topic_file, topic_of
 from engramdown.markdown.document import Placed
 from engramdown.markdown.metadata import Metadata, is_address

@@ -40,7 +40,7 @@ from engramdown.gate.pending import (
     kind_and_fold,
     only,
 )
-from engramdown.hippocampus import placement
+from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import (
     Act,
     Draft,
@@ -53,8 +53,15 @@ from engramdown.hippocampus.changeset import (
     revise,
     standing_for,
 )
-from engramdown.hippocampus.entry import Entry, Written, address, entry_id
-from engramdown.hippocampus.placement import as_entry, raw_entries, tombstones
+from engramdown.hippocampus.entry import (
+    Entry,
+    Written,
+    address,
+    as_entry,
+    entry_id,
+    raw_entries,
+    tombstones,
+)
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import ARCHIVE, ASIDE, PENDING, kind_in_scope, title_of
 from engramdown.markdown.blocks import Block

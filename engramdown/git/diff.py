@@ -18,8 +18,15 @@ from engramdown.engram import RULE_KINDS, Scope
 from engramdown.errors import EntryNotFoundError
 from engramdown.git.repository import Commit, Repository, find_repository
 from engramdown.hippocampus.changeset import retired
-from engramdown.hippocampus.entry import Archived, Entry, by_prefix, entry_id
-from engramdown.hippocampus.placement import as_entry, raw_entries, split_task
+from engramdown.hippocampus.entry import (
+    Archived,
+    Entry,
+    as_entry,
+    by_prefix,
+    entry_id,
+    raw_entries,
+    split_task,
+)
 from engramdown.hippocampus.snapshot import Reader, decoded, meant, named
 from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name, title_of
 from engramdown.markdown.document import Document, parse

@@ -17,7 +17,7 @@ from typing import Final, Literal, NamedTuple
 
 from engramdown.engram import CONFIDENCES, SOURCES, fold, pointers
 from engramdown.git.lines import Clash, Markers, Style, lines_of, merge, regions, render
-from engramdown.hippocampus.placement import raw_entries, split_task
+from engramdown.hippocampus.entry import raw_entries, split_task
 from engramdown.hippocampus.snapshot import meant
 from engramdown.kinds import ARCHIVE, PENDING, is_name
 from engramdown.markdown.document import Document, Placed, parse

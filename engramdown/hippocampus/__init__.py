@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.entry import (
         Archived,
         Entry,
+        as_entry,
         begins,
         by_prefix,
         entry_id,
+        raw_entries,
         retired_name,
+        tombstones,
     )
     from engramdown.hippocampus.files import step_group
     from engramdown.hippocampus.history import Change, Step
-    from engramdown.hippocampus.placement import as_entry, raw_entries, tombstones
     from engramdown.hippocampus.snapshot import meant
     from engramdown.hippocampus.store import REFUSAL, REFUSED, ClosedDisk, Hippocampus, is_refused
     from engramdown.hippocampus.undo import ERRANDS

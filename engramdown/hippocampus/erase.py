@@ -17,9 +17,8 @@ from typing import Final, Literal
 from engramdown.clock import moment
 from engramdown.engram import fold
 from engramdown.hippocampus import history as journal
-from engramdown.hippocampus.entry import address
+from engramdown.hippocampus.entry import address, raw_entries, split_task
 from engramdown.hippocampus.history import Change, Head, History, Part, Step, digest, make_part
-from engramdown.hippocampus.placement import raw_entries, split_task
 from engramdown.hippocampus.snapshot import Reader, decoded, encoded, leftover_of, paths
 from engramdown.hippocampus.undo import ERASED
 from engramdown.kinds import ARCHIVE, PENDING

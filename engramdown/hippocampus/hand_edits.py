@@ -25,9 +25,15 @@ from engramdown.clock import today
 from engramdown.engram import fold
 from engramdown.hippocampus import changeset, git_state
 from engramdown.hippocampus.changeset import Act, Draft, OutOfStepError, Slot
-from engramdown.hippocampus.entry import address, entry_id
+from engramdown.hippocampus.entry import (
+    address,
+    copies_of,
+    entry_id,
+    raw_entries,
+    split_task,
+    tombstones_of,
+)
 from engramdown.hippocampus.history import CLONED, History, Part, Past, Step, digest
-from engramdown.hippocampus.placement import copies_of, raw_entries, split_task, tombstones_of
 from engramdown.hippocampus.snapshot import Reader, decoded, encoded, states
 from engramdown.hippocampus.transaction import Staging
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, PENDING, is_of_lessons, kind_in

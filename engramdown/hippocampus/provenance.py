@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from engramdown.clock import today
 from engramdown.engram import fold
 from engramdown.errors import EntryNotFoundError, SettingsError, StoreError
-from engramdown.hippocampus import placement
+from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import Act, Draft, new_id
 from engramdown.hippocampus.changeset import retire as archive
 from engramdown.hippocampus.entry import entry_id

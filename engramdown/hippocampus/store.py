@@ -16,7 +16,8 @@ from engramdown import kinds
 from engramdown.clock import today
 from engramdown.engram import RULE_KINDS, SCOPES, Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
-from engramdown.hippocampus import changeset, placement, undo
+from engramdown.hippocampus import changeset, undo
+from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import Act, Draft, FileChange, Filed, Revised, new_id, revise
 from engramdown.hippocampus.entry import (
     Archived,

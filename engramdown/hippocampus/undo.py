@@ -16,9 +16,8 @@ from typing import Final, NamedTuple
 from engramdown.engram import RULE_KINDS
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.changeset import Draft, older_fact, twin
-from engramdown.hippocampus.entry import entry_id
+from engramdown.hippocampus.entry import entry_id, split_task, tombstones_of
 from engramdown.hippocampus.history import Change, Step, digest
-from engramdown.hippocampus.placement import split_task, tombstones_of
 from engramdown.kinds import ARCHIVE, ASIDE, PENDING, PROFILE, RULES, kind_in, title_of
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.document import Document, parse

@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from engramdown.errors import StoreError
 from engramdown.forks import Event
 from engramdown.gate.intake import Waiting
-from engramdown.hippocampus import placement
-from engramdown.hippocampus.entry import entry_id, find_lines
+
+from engramdown.hippocampus.entry import as_entry, entry_id, find_lines, is_memory, raw_entries, split_task
 from engramdown.hippocampus.git_state import held_by
 from engramdown.hippocampus.history import Change, Step
-from engramdown.hippocampus.placement import as_entry, is_memory
 from engramdown.hippocampus.snapshot import has_aliases
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import ARCHIVE, ASIDE, PENDING
@@ -347,7 +346,7 @@ def _nets(group: Sequence[Step]) -> _Nets:
             changes = [
                 Change(entry_id(placed), part.file, None, placed.block.raw)
                 for part in step.parts
-                for placed in placement.raw_entries(part.file, parse(part.new))
+                for placed in raw_entries(part.file, parse(part.new))
             ]
         for change in changes:
             key = (change.file, change.id)
@@ -374,7 +373,7 @@ def _parts_of(raw: str | None) -> tuple[str, str, str]:
     placed = parse(raw or "").placed()
     if not placed:
         return "", "", ""
-    return *placement.split_task(placed[0].block.text), placed[0].block.comments
+    return *split_task(placed[0].block.text), placed[0].block.comments
 
 
 def _edited(group: Sequence[Step], nets: _Nets) -> Iterator[News]:

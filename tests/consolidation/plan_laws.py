@@ -14,8 +14,7 @@ from engramdown.engram import BASES, CONFIDENCES, SOURCES
 from engramdown.errors import StoreError
 from engramdown.gate.pending_file import question, revision, settle
 from engramdown.hippocampus.changeset import Act, Draft, PlanContext
-from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.placement import as_entry, raw_entries
+from engramdown.hippocampus.entry import Entry, as_entry, raw_entries
 from tests.consolidation.memories import known, learned
 from tests.hippocampus.shelf import TODAY as DAY
 from tests.hippocampus.shelf import Shelf

@@ -26,7 +26,7 @@ from engramdown.engram import Kind, fold
 from engramdown.errors import EngramdownError
 from engramdown.git.driver import drive, rule, with_rule
 from engramdown.git.lines import Markers
-from engramdown.hippocampus.placement import raw_entries, split_task
+from engramdown.hippocampus.entry import raw_entries, split_task
 from engramdown.markdown.document import parse
 from tests.crash.campaign import Trial
 from tests.crash.pages import TEXTS, edited

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from engramdown.hippocampus.placement import raw_entries
+from engramdown.hippocampus.entry import raw_entries
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import Metadata

@@ -21,9 +21,9 @@ from engramdown.hippocampus.changeset import (
     retire,
     unretire,
 )
+from engramdown.hippocampus.entry import as_entry, raw_entries
 from engramdown.hippocampus.hand_edits import HandEdit, Response, find_base, respond
 from engramdown.hippocampus.history import Past, Step, make_part
-from engramdown.hippocampus.placement import as_entry, raw_entries
 from engramdown.hippocampus.undo import Candidate, candidates, last, pick, reverse
 from engramdown.kinds import ARCHIVE
 from engramdown.markdown.document import Document, Placed, parse

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import example, given
 
 from engramdown.hippocampus.changeset import Act, Draft, verify
-from engramdown.hippocampus.entry import address
+from engramdown.hippocampus.entry import address, as_entry, raw_entries, tombstones
 from engramdown.hippocampus.hand_edits import HandEdit, Response, carry_over, respond
-from engramdown.hippocampus.placement import as_entry, raw_entries, tombstones
 from tests import step_laws
 from tests.hippocampus.shelf import TODAY, Shelf
 from tests.hippocampus.stories import saves

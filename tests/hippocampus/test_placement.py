@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from engramdown.engram import Engram
 from engramdown.errors import InvalidEngramError
-from engramdown.hippocampus import placement
-from engramdown.hippocampus.entry import Entry, address, entry_id
-from engramdown.hippocampus.placement import tombstones, tombstones_of
+from engramdown.hippocampus import entry
+from engramdown.hippocampus.entry import Entry, address, entry_id, tombstones, tombstones_of
 from engramdown.kinds import is_name, title_of, topic_file
 from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.metadata import Metadata
@@ -26,13 +25,13 @@ ALWAYS = Engram("Use uv", "always", "project")
 
 def only(file: str, text: str) -> Placed:
     """Return the one entry of a page."""
-    (placed,) = placement.raw_entries(file, parse(text))
+    (placed,) = entry.raw_entries(file, parse(text))
     return placed
 
 
 def read(file: str, text: str) -> Entry:
     """Return the one entry of a page as the store tells it."""
-    return placement.as_entry(file, "project", only(file, text))
+    return entry.as_entry(file, "project", only(file, text))
 
 
 @given(shelves, st.lists(engrams(), min_size=1, max_size=5))
@@ -66,7 +65,7 @@ def test_a_lesson_with_a_topic_is_filed_twice_with_one_id() -> None:
 
 def test_everything_that_is_known_about_a_memory_is_written() -> None:
     engram = dataclasses.replace(ALWAYS, basis="observed", origin="s#1", expires="2027-01-01")
-    written = placement.fields(engram, "k3v9q2ht", TODAY)
+    written = entry.fields(engram, "k3v9q2ht", TODAY)
     assert {key: value for key, value in written.items() if value} == {
         "id": "k3v9q2ht",
         "confidence": "medium",
@@ -230,7 +229,7 @@ def test_a_task_is_retired_without_its_box() -> None:
     ],
 )
 def test_the_box_of_a_task(text: str, tick: str, rest: str) -> None:
-    assert placement.split_task(text) == (tick, rest)
+    assert entry.split_task(text) == (tick, rest)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +280,7 @@ def test_the_file_of_a_topic_cannot_leave_its_folder() -> None:
 def test_where_the_copies_of_a_lesson_are(
     file: str, fields: dict[str, str], copies: list[str]
 ) -> None:
-    assert placement.copies_of(file, Metadata().update(fields)) == copies
+    assert entry.copies_of(file, Metadata().update(fields)) == copies
 
 
 def test_an_address_is_a_digest_of_what_is_said() -> None:
@@ -361,7 +360,7 @@ def test_the_kind_and_topic_that_follow_from_the_file(file: str, kind: str, topi
     ],
 )
 def test_which_paragraphs_are_memories(file: str, page: str, said: list[str]) -> None:
-    found = placement.raw_entries(file, parse(page))
+    found = entry.raw_entries(file, parse(page))
     assert [placed.block.text for placed in found] == said
 
 

@@ -8,8 +8,7 @@ from hypothesis import example, given
 from engramdown.engram import Engram
 from engramdown.errors import EntryNotFoundError
 from engramdown.hippocampus.changeset import pick, retired
-from engramdown.hippocampus.entry import entry_id
-from engramdown.hippocampus.placement import raw_entries
+from engramdown.hippocampus.entry import entry_id, raw_entries
 from engramdown.markdown.document import parse
 from tests import step_laws
 from tests.hippocampus.shelf import Shelf

@@ -6,7 +6,7 @@ import pytest
 
 from engramdown.engram import Engram
 from engramdown.hippocampus.changeset import standing_for
-from engramdown.hippocampus.placement import successors, tombstones
+from engramdown.hippocampus.entry import successors, tombstones
 from engramdown.markdown.document import parse
 from tests.hippocampus.shelf import Shelf
 

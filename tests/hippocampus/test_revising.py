@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from engramdown.engram import pointers
 from engramdown.errors import StoreError
 from engramdown.hippocampus.changeset import Act, PlanContext, Revised, Revision, revise
-from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.placement import as_entry, raw_entries
+from engramdown.hippocampus.entry import Entry, as_entry, raw_entries
 from engramdown.markdown.document import written
 from engramdown.markdown.metadata import Metadata
 from tests.hippocampus.shelf import TODAY, Shelf

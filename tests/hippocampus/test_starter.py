@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engramdown.engram import Scope
+from engramdown.hippocampus.entry import raw_entries
 from engramdown.hippocampus.files import GITIGNORE, is_for_git
-from engramdown.hippocampus.placement import raw_entries
 from engramdown.kinds import is_name, starter_files
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.placement import raw_entries
+from engramdown.hippocampus.entry import raw_entries
 from engramdown.integrations.memory_folder import Edits, Said, edits, rendered
 from engramdown.language.untrusted import inert
 from engramdown.markdown.document import parse
