@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from engramdown.gate.intake import Receipt
     from engramdown.gate.pending import Proposal
     from engramdown.hippocampus.entry import Entry
-    from engramdown.hippocampus.protocol import HippocampusProtocol
-    from engramdown.hippocampus.store import Hippocampus
+    from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol
 
 __version__ = "0.1.0"
 
@@ -52,7 +51,7 @@ _HOMES = {
     "Entry": "engramdown.hippocampus.entry",
     "EpisodicMemory": "engramdown.episodes.memory",
     "Hippocampus": "engramdown.hippocampus.store",
-    "HippocampusProtocol": "engramdown.hippocampus.protocol",
+    "HippocampusProtocol": "engramdown.hippocampus.store",
     "MemoryContext": "engramdown.context.sections",
     "Proposal": "engramdown.gate.pending",
     "Receipt": "engramdown.gate.intake",

@@ -29,7 +29,7 @@ from engramdown.errors import StoreError
 from engramdown.hippocampus import snapshot
 from engramdown.hippocampus.entry import Entry, address
 from engramdown.hippocampus.history import History, Step
-from engramdown.hippocampus.protocol import HippocampusProtocol
+from engramdown.hippocampus.store import HippocampusProtocol
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import ARCHIVE, PROFILE
 from engramdown.markdown.document import Placed, parse

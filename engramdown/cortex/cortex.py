@@ -16,7 +16,7 @@ from engramdown.engram import Engram, Scope
 from engramdown.forks import cached_property
 from engramdown.gate.scopes import Scopes
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.protocol import HippocampusProtocol
+from engramdown.hippocampus.store import HippocampusProtocol
 from engramdown.settings import Settings
 from engramdown.storage.locks import one_call
 

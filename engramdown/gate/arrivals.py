@@ -22,10 +22,9 @@ from engramdown.errors import EngramdownError, InvalidEngramError, SettingsError
 from engramdown.hippocampus import entry
 from engramdown.hippocampus.entry import Entry, as_entry, entry_id
 from engramdown.hippocampus.git_state import known_to_git
-from engramdown.hippocampus.protocol import HippocampusProtocol
 from engramdown.hippocampus.provenance import Brought, Provenance, page_key
 from engramdown.hippocampus.snapshot import meant
-from engramdown.hippocampus.store import Hippocampus
+from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol
 from engramdown.kinds import ARCHIVE, PENDING
 from engramdown.markdown.metadata import ADDRESS
 from engramdown.secrets.redaction import redact

@@ -44,8 +44,7 @@ from engramdown.gate.pending import (
 from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written, by_prefix
-from engramdown.hippocampus.protocol import BatchProtocol, HippocampusProtocol
-from engramdown.hippocampus.store import Hippocampus
+from engramdown.hippocampus.store import BatchProtocol, Hippocampus, HippocampusProtocol
 from engramdown.kinds import PENDING
 from engramdown.storage.disk import Disk
 

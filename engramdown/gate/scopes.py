@@ -21,8 +21,13 @@ from engramdown.errors import EntryNotFoundError, InvalidEngramError, LockTimeou
 from engramdown.forks import cached_property
 from engramdown.hippocampus.changeset import FileChange
 from engramdown.hippocampus.entry import Archived, Entry, by_prefix, retired_name
-from engramdown.hippocampus.protocol import HippocampusProtocol
-from engramdown.hippocampus.store import REFUSED, ClosedDisk, Hippocampus, is_refused
+from engramdown.hippocampus.store import (
+    REFUSED,
+    ClosedDisk,
+    Hippocampus,
+    HippocampusProtocol,
+    is_refused,
+)
 from engramdown.settings import MODES, Settings, find_places, load
 from engramdown.storage.disk import ERASING, Disk
 from engramdown.storage.locks import one_call

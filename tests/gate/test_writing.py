@@ -11,7 +11,7 @@ from engramdown import Cortex, Engram, Entry, Hippocampus, HippocampusProtocol
 from engramdown.engram import Confidence, Kind, Source
 from engramdown.errors import StoreError
 from engramdown.gate.intake import write
-from engramdown.hippocampus.protocol import BatchProtocol
+from engramdown.hippocampus.store import BatchProtocol
 
 
 class SmallStore:

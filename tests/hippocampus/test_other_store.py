@@ -19,8 +19,7 @@ from engramdown.hippocampus.changeset import (
     new_step,
 )
 from engramdown.hippocampus.history import Step, make_part
-from engramdown.hippocampus.protocol import HippocampusProtocol
-from engramdown.hippocampus.store import Store
+from engramdown.hippocampus.store import HippocampusProtocol, Store
 from engramdown.markdown.document import Document, parse
 
 T = TypeVar("T")
