@@ -24,7 +24,6 @@ from engramdown import kinds
 from engramdown.clock import moment
 from engramdown.engram import RULE_KINDS, Engram, Kind, Scope, fact_key, fold, pointers, slug
 from engramdown.errors import InvalidEngramError, StoreError
-from engramdown.hippocampus import entry
 from engramdown.hippocampus import entry as entries
 from engramdown.hippocampus.entry import (
     Archived,
@@ -279,7 +278,7 @@ def retire(draft: Draft, placed: Placed, record: dict[str, str], new_id: str, to
     if not placed.id:
         # Written by a person: the archive needs a name for it, and remembers that it had none.
         values |= {"id": new_id, "hand": "yes"}
-    text = entry.split_task(placed.text)[1] if is_proposal else placed.text
+    text = entries.split_task(placed.text)[1] if is_proposal else placed.text
     # The archive is for git, and a secret that a person took out of a file is not.
     draft.add(ARCHIVE, redact(text), placed.metadata.update(values))
 
@@ -322,7 +321,7 @@ def twin(draft: Draft, file: str, text: str, kind: Kind) -> Placed | None:
     for block in document.same(text):
         placed = document.at(block)
         same_kind = file != kinds.RULES or (placed.kind or "always") == kind
-        if same_kind and entry.is_memory(file, placed):
+        if same_kind and entries.is_memory(file, placed):
             return placed
     return None
 
@@ -373,7 +372,7 @@ def standing_for(get: Callable[[str], Document], engram: Engram) -> tuple[str, P
         engram: The memory that comes again.
     """
     key = fact_key(engram.text) if engram.kind == "profile" else ""
-    for memory_id in entry.successors(get(ARCHIVE), engram):
+    for memory_id in entries.successors(get(ARCHIVE), engram):
         for name in _files(engram):
             for placed in raw_entries(name, get(name)):
                 # Where there is no id, it is the fact with the same key.

@@ -12,27 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from engramdown import engram as engrams
-from engramdown.engram import (
-    BASES,
-    CONFIDENCES,
-    SCOPES,
-    SOURCES,
-    Basis,
-    Confidence,
-    Engram,
-    Kind,
-    Scope,
-    Source,
-    fold,
-    slug,
-)
+from engramdown.engram import Basis, Confidence, Engram, Kind, Scope, Source, fold, slug
 from engramdown.errors import AmbiguousIdError, EntryNotFoundError
 from engramdown.kinds import ASIDE, LESSONS, RULES, is_name, kind_in, topic_of
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import ADDRESS, Metadata, current_id, is_address
-
-__all__: list[str] = []
 
 T = TypeVar("T")
 # What an entry says as the engram does that it was made of.
@@ -242,10 +227,10 @@ def find_lines(document: Document, wanted: Collection[str]) -> dict[str, Placed]
 
 _TASK: Final = re.compile(r"\[([ xX-])\](?:[ \t]|\Z)")
 # What a value may be; anything else in a file counts as absent.
-_SCOPES: Final[dict[str, Scope]] = {each: each for each in SCOPES}
-_SOURCES: Final[dict[str, engrams.Source]] = {each: each for each in SOURCES}
-_CONFIDENCES: Final[dict[str, Confidence]] = {each: each for each in CONFIDENCES}
-_BASES: Final[dict[str, Basis]] = {each: each for each in BASES}
+_SCOPES: Final[dict[str, Scope]] = {each: each for each in engrams.SCOPES}
+_SOURCES: Final[dict[str, Source]] = {each: each for each in engrams.SOURCES}
+_CONFIDENCES: Final[dict[str, Confidence]] = {each: each for each in engrams.CONFIDENCES}
+_BASES: Final[dict[str, Basis]] = {each: each for each in engrams.BASES}
 _FALSE: Final = frozenset({"", "no", "false", "off"})
 
 
@@ -318,7 +303,7 @@ def fields(engram: Engram, entry_id: str, today: str) -> dict[str, str]:
     default = "told" if engram.source == "user" else "inferred"
     return {
         "id": entry_id,
-        "topic": engrams.slug(engram.topic) if engram.topic else "",
+        "topic": slug(engram.topic) if engram.topic else "",
         "confidence": engram.confidence,
         "source": engram.source,
         "basis": engram.basis if engram.basis != default else "",

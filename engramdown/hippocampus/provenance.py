@@ -20,10 +20,9 @@ from typing import Any, Final, NamedTuple
 from engramdown.clock import today
 from engramdown.engram import fold
 from engramdown.errors import EntryNotFoundError, SettingsError, StoreError
-from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import Act, Draft, new_id
 from engramdown.hippocampus.changeset import retire as archive
-from engramdown.hippocampus.entry import entry_id
+from engramdown.hippocampus.entry import as_entry, entry_id, raw_entries
 from engramdown.hippocampus.git_state import is_versioned, known_to_git
 from engramdown.hippocampus.history import CLONED, Change, Part, Step, digest
 from engramdown.hippocampus.snapshot import AGENTS
@@ -82,7 +81,7 @@ def follow(origins: Origins, steps: Iterable[Step], texts: Mapping[str, str]) ->
 def keys_in(file: str, document: Document) -> Iterator[tuple[str, Placed]]:
     """Yield the entries of a file that is no archive, each with its key."""
     if file != ARCHIVE:
-        for placed in placement.raw_entries(file, document):
+        for placed in raw_entries(file, document):
             yield key_of(file, placed), placed
 
 
@@ -403,7 +402,7 @@ class Provenance:
         def edit(draft: Draft) -> None:
             for at, (name, placed) in enumerate(self._lines(draft, item)):
                 if not at and name != PENDING:
-                    entry = placement.as_entry(name, self._store.scope, placed)
+                    entry = as_entry(name, self._store.scope, placed)
                     record = {"kind": entry.kind, "was": name, "reason": "forgotten", "by": "user"}
                     archive(draft, placed, record, new_id(), today().isoformat())
                 draft.remove(name, placed.block)

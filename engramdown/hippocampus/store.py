@@ -17,16 +17,17 @@ from engramdown.clock import today
 from engramdown.engram import RULE_KINDS, SCOPES, Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import changeset, undo
-from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import Act, Draft, FileChange, Filed, Revised, new_id, revise
 from engramdown.hippocampus.entry import (
     Archived,
     Entry,
     Written,
     address,
+    as_entry,
     by_prefix,
     entry_id,
     find_lines,
+    raw_entries,
 )
 from engramdown.hippocampus.files import MemoryFiles
 from engramdown.hippocampus.history import Step, versions
@@ -37,8 +38,6 @@ from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import current_id, is_address
 from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
-
-__all__: list[str] = []
 
 # What a line costs in a prompt beyond its text: the bullet and the line end.
 _LINE_TOKENS = 1
@@ -366,7 +365,7 @@ class Store:
         found: list[tuple[str, Placed]] = []
         copies = () if is_address(entry.id) else names.keys() - {*ASIDE, entry.file}
         for name in (entry.file, *sorted(copies)):
-            placed = placement.raw_entries(name, draft.get(name))
+            placed = raw_entries(name, draft.get(name))
             found += [(name, each) for each in placed if entry_id(each) == entry.id]
         return entry, found
 
@@ -406,7 +405,7 @@ class Store:
         if known is None or known[0] is not document or known[1:3] != (spelled, marks):
             before = known[3] if known and known[1:3] == (spelled, marks) else {}
             entries = {}
-            for placed in placement.raw_entries(name, document):
+            for placed in raw_entries(name, document):
                 entry = before.get(placed.block)
                 # An entry is a snapshot of its line: one that did not move is as it was.
                 if entry is None or (entry.line, entry.heading) != (placed.line, placed.heading):
@@ -417,7 +416,7 @@ class Store:
 
     def _entry(self, name: str, placed: Placed, marks: Sequence[str], spelled: str) -> Entry:
         """Return an entry, verified also if its file does not say so yet."""
-        entry = placement.as_entry(name, self.scope, placed)._replace(spelled=spelled)
+        entry = as_entry(name, self.scope, placed)._replace(spelled=spelled)
         verified = changeset.verified_by(marks, entry.id, entry.text)
         return entry._replace(basis="verified") if verified else entry
 
