@@ -29,8 +29,7 @@ from engramdown.errors import StoreError
 from engramdown.hippocampus import snapshot
 from engramdown.hippocampus.entry import Entry, address
 from engramdown.hippocampus.history import History, Step
-from engramdown.hippocampus.store import HippocampusProtocol
-from engramdown.hippocampus.store import Hippocampus
+from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol
 from engramdown.kinds import ARCHIVE, PROFILE
 from engramdown.markdown.document import Placed, parse
 from engramdown.markdown.metadata import Metadata

@@ -13,13 +13,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.errors import StoreError
 from engramdown.forks import Event
 from engramdown.gate.intake import Waiting
-
-from engramdown.hippocampus.entry import as_entry, entry_id, find_lines, is_memory, raw_entries, split_task
+from engramdown.hippocampus.entry import (
+    as_entry,
+    entry_id,
+    find_lines,
+    is_memory,
+    raw_entries,
+    split_task,
+)
 from engramdown.hippocampus.git_state import held_by
 from engramdown.hippocampus.history import Change, Step
 from engramdown.hippocampus.snapshot import has_aliases
@@ -36,8 +43,6 @@ from engramdown.transcripts import changes as transcripts
 if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.scopes import Scopes
-
-__all__: list[str] = []
 
 _BEAT: Final = 0.5
 """Seconds between two looks at which folders there are."""
