@@ -17,7 +17,7 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex, MemoryContext, WorkingContext
-from engramdown.cli import commands, output, process, review, views
+from engramdown.cli import commands, output, process, review
 from engramdown.cli.access import Transcripts, folders, open_cortex
 from engramdown.cli.layout import Line, line, pick, table
 from engramdown.cli.messages import DRY_RUN, counted
@@ -164,16 +164,17 @@ def _memory_data(made: MemoryContext, where: Folders) -> dict[str, Any]:
 def _explain_memory(made: MemoryContext) -> Iterator[Line]:
     # A title without what all headings begin with.
     sections = [(each, each.heading.rpartition("— ")[2] or each.name) for each in made.sections]
-    rows: list[Sequence[str]] = [views.EXPLAIN_HEAD]
+    rows: list[Sequence[str]] = [("tokens", "budget", "shown", "left out", "section")]
     for section, title in sections:
         numbers = section.tokens, section.budget, len(section.shown), len(section.left_out)
         rows.append((*map(str, numbers), title))
     yield from table(rows)
-    yield line((views.explain_total(estimate_tokens(made)), "strong"))
+    total = f"{estimate_tokens(made)} tokens in all, with the words around the sections"
+    yield line((total, "strong"))
     for section, title in sections:
         if section.left_out:
             yield line()
-            yield line((views.left_out(title), "where"))
+            yield line((f"Left out of {title}", "where"))
             yield from hit_lines(section.left_out)
 
 

@@ -16,6 +16,7 @@ from click.exceptions import Exit
 from engramdown.cli import commands, messages, output, process, user_input, views
 from engramdown.cli.access import find_archived, find_entry, folders, open_cortex
 from engramdown.cli.layout import Line, diff, line, pick
+from engramdown.cli.messages import counted
 from engramdown.cli.output import REFUSED, STORE_FAILED, Outcome
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import edit_text, read_stdin
@@ -27,9 +28,16 @@ from engramdown.kinds import KIND_TABLE, scope_for
 from engramdown.language import on_screen, visible
 
 if TYPE_CHECKING:
-    from engramdown import Cortex
+    from engramdown import Cortex, Entry
     from engramdown.gate import Erased, Shared
 
+ONLY_FOREVER: Final = "--pieces and --yes go with --forever"
+NEEDS_YES: Final = (
+    "what is erased cannot be brought back; look with --dry-run, then say --yes, or run it in a "
+    "terminal to be asked"
+)
+# So many numbers of lines are named.
+_MOST_NUMBERS: Final = 20
 _STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}
 _WRITTEN: Final = ("encoded", "merged", "queued")
 _BULLETS: Final = ("-", "*", "+")
@@ -143,15 +151,17 @@ def edit(
     entry = find_entry(cortex, entry_id)
     text = " ".join(words) if words else edit_text(entry.text, views.EDIT_INSTEAD)
     if not text.strip():
-        raise click.UsageError(views.empty_edit(entry.id))
+        retire = f"to retire the memory, run `engramdown forget {entry.id}`"
+        raise click.UsageError(f"the text is empty; {retire}")
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     if text == entry.text:
         outcome.show([line(views.UNCHANGED)], {"changed": False, "id": entry.id})
         return
     updated = cortex.update(entry.id, text)
-    lines = [line((views.changed(updated), "good"), hang=2)]
+    lines = [line((f"Changed {_address(updated)}", "good"), hang=2)]
     if updated.id != entry.id:
-        lines.append(line((views.moved_address(entry.id, updated.id), "dim"), hang=2))
+        moved = f"its address changes with its text: {entry.id} is {updated.id} now."
+        lines.append(line((f"It was written by hand, so {moved}", "dim"), hang=2))
     if not dry_run:
         lines += diff(f"{entry.text}\n", f"{updated.text}\n", updated.disk_file)
     outcome.show(lines, {"changed": True, **entry_data(updated, folders(cortex))})
@@ -179,14 +189,18 @@ def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
         _erase(place, entry_ids)
         return
     if options["pieces"] or options["yes"]:
-        raise click.UsageError(views.ONLY_FOREVER)
+        raise click.UsageError(ONLY_FOREVER)
     why, as_json, dry_run = options["why"], options["as_json"], options["dry_run"]
     cortex = open_cortex(place)
     # A dictionary, because one memory may be named twice.
     entries = {entry.id: entry for entry in (find_entry(cortex, item) for item in entry_ids)}
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     gone = [cortex.forget(entry_id, why) for entry_id in entries]
-    lines = [line((views.forgotten(entry), "good"), hang=2) for entry in gone]
+    lines = []
+    for entry in gone:
+        back = f"`engramdown undo` or `engramdown restore {entry.id}` brings it back"
+        said = f"Forgot {entry.id}, which was in {entry.disk_file}; {back}"
+        lines.append(line((said, "good"), hang=2))
     where = folders(cortex)
     outcome.show(lines, {"forgotten": [entry_data(entry, where) for entry in gone]})
 
@@ -202,8 +216,12 @@ def restore(place: Place, /, *, entry_id: str, as_json: bool, dry_run: bool) -> 
     item = find_archived(cortex, entry_id)
     outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
     entry = cortex.restore(item.entry.id)
-    lines = [line((views.restored(entry), "good"), hang=2)]
+    lines = [line((f"Restored in {_address(entry)}", "good"), hang=2)]
     outcome.show(lines, entry_data(entry, folders(cortex)))
+
+
+def _address(entry: Entry) -> str:
+    return f"{entry.disk_file}:{entry.line} ({entry.kind}, {entry.scope}) id {entry.id}"
 
 
 def _erase(place: Place, names: Sequence[str]) -> None:
@@ -213,11 +231,11 @@ def _erase(place: Place, names: Sequence[str]) -> None:
     words = [read_stdin().rstrip("\n")] if "-" in names else []
     ids = [name for name in names if name != "-"]
     done = cortex.review.erase(ids, words=words, pieces=options["pieces"], dry_run=True)
-    user_input.check(views.NEEDS_YES)
+    user_input.check(NEEDS_YES)
     if not options["dry_run"]:
         if not options["yes"]:
             output.show([*_text_lines(cortex, done), *_erased_lines(done)])
-        user_input.ask(views.ASK_ERASE)
+        user_input.ask("Erase this for ever? Nothing brings it back")
         done = cortex.review.erase(ids, words=words, pieces=options["pieces"])
     head = [line((messages.DRY_RUN, "warn"))] if options["dry_run"] else []
     data = {
@@ -242,11 +260,11 @@ def _text_lines(cortex: Cortex, erased: Erased) -> Iterator[Line]:
         if entry.id in ids:
             yield line((visible(entry.text), "strong"), *beside(entry.comments), hang=2)
     for each in erased.shared:
-        for number, text in _shared_lines(each):
-            yield line((views.erased_left(number, on_screen(text)), "warn"), hang=2)
+        for number, text in _shared_texts(each):
+            yield line((f"stays: #{number} {on_screen(text)}", "warn"), hang=2)
 
 
-def _shared_lines(shared: Shared) -> Iterator[tuple[int, str]]:
+def _shared_texts(shared: Shared) -> Iterator[tuple[int, str]]:
     """Yield the lines that share some words and stay, each with its number."""
     from engramdown.transcripts import read_line
 
@@ -260,16 +278,48 @@ def _shared_lines(shared: Shared) -> Iterator[tuple[int, str]]:
 
 
 def _erased_lines(erased: Erased) -> Iterator[Line]:
-    yield line((views.erased(erased), "good" if erased.changed else ""), hang=2)
-    rows = [(views.erased_steps(erased.steps), "dim")] if erased.steps else []
-    rows += [(views.erased_lines(scope, held), "dim") for scope, held in erased.lines]
+    done = "Erased" if erased.changed else "Would erase"
+    places = dict.fromkeys(f"{each.id} ({each.scope} {each.file})" for each in erased.memories)
+    said = f"{done} the words, which are no memory here"
+    if places:
+        earlier = erased.versions - 1
+        also = f", with {counted(earlier, 'more text')} that it had" if earlier else ""
+        said = f"{done} {', '.join(places)}{also}"
+    yield line((said, "good" if erased.changed else ""), hang=2)
+    rows = []
+    if count := erased.steps:
+        steps = "1 step, which stays" if count == 1 else f"{count} steps, which stay"
+        rows.append((f"history.jsonl: {steps} without the words and cannot be undone", "dim"))
+    for scope, held in erased.lines:
+        part = len(held.seqs) - held.whole
+        some = f", {part} of which hold{'s' if part == 1 else ''} only a part" if part else ""
+        lines = f"{counted(len(held.seqs), 'line')} emptied{some}: {_numbers(held.seqs)}"
+        rows.append((f"{scope} transcript {held.session}: {lines}", "dim"))
     rows += [(str(path), "dim") for path in erased.files]
-    rows += [(views.erased_stays(erased.stays), "warn")] if erased.stays else []
-    rows += [(views.erased_shares(erased.shared), "warn")] if erased.shared else []
+    if erased.stays:
+        ids = ", ".join(erased.stays)
+        text = f"share some words, and stay: {ids}; name them, too, if they are to go"
+        rows.append((text, "warn"))
     yield from (line(row, indent=2) for row in rows)
-    for each in erased.shared:
-        yield line((views.erased_shared(each), "dim"), indent=4)
+    yield from _shared_lines(erased.shared)
     for what in erased.unreached:
-        yield line((views.not_reached(what), "warn"), indent=2)
+        yield line((f"not reached: {what}", "warn"), indent=2)
     for reason in erased.left:
-        yield line((views.erased_later(reason), "bad"), indent=2)
+        yield line((f"not yet: {reason}; the next command tries again", "bad"), indent=2)
+
+
+def _shared_lines(shared: Sequence[Shared]) -> Iterator[Line]:
+    """Yield where lines share a shorter run of words, and stay."""
+    if count := sum(len(each.lines) for each in shared):
+        lines = "1 line shares" if count == 1 else f"{count} lines share"
+        stay = "stays" if count == 1 else "stay"
+        takes = "--pieces takes those of transcripts and notes, too"
+        yield line((f"{lines} a few words, and {stay}; {takes}", "warn"), indent=2)
+    for each in shared:
+        where = f"{each.scope} transcript {each.session}" if each.session else str(each.path)
+        yield line((f"{where}: {_numbers(each.lines)}", "dim"), indent=4)
+
+
+def _numbers(lines: Sequence[int]) -> str:
+    more = " …" if len(lines) > _MOST_NUMBERS else ""
+    return " ".join(f"#{number}" for number in lines[:_MOST_NUMBERS]) + more

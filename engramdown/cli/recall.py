@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engramdown.recall import Finder
 
 
+NO_WORDS: Final = "nothing to look for; give WORDS, or --since, --until or --days for all of a time"
 _FOLDER: Final = "episodes"
 _ROLES: Final = (
     *("user", "assistant", "system", "tool_call", "tool_result"),
@@ -65,7 +66,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     options = commands.given()
     in_time = options["since"] or options["until"] or options["days"] is not None
     if not (query.strip() or in_time):
-        raise click.UsageError(views.NO_WORDS)
+        raise click.UsageError(NO_WORDS)
     cortex = open_cortex(place)
     finder = _finder(place, cortex)
     session, since, until = options["session"], options["since"], options["until"]
@@ -92,7 +93,8 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     else:
         output.show_fast(_lines(found))
     if not found:
-        process.complain(views.nothing_found(query))
+        nothing = f"nothing found for {query!r}; `engramdown list` shows everything"
+        process.complain(nothing if query.strip() else "nothing was learned or said in that time")
         raise Exit(REFUSED)
 
 
