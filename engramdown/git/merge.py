@@ -8,6 +8,7 @@ markers around that entry; lines that are not an entry merge as git merges them.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ _BOM: Final = "\ufeff"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _FOLDER: Final = "memory/"
 _CONFLICT: Final = ("<<<<<<<", ">>>>>>>")
+_CONFLICTS: Final = re.compile(r"^<{7}.*?(?:^>{7}[^\n]*\n?|\Z)", re.MULTILINE | re.DOTALL)
 _BLANK: Final = " \t\r\n"
 _WAITS: Final = " "
 _NO_DAY: Final = "9999"
@@ -197,8 +199,10 @@ def _merge_by_lines(name: str, texts: Sequence[str], markers: Markers, reason: s
 
 def _merge_by_entry(name: str, texts: Sequence[str], markers: Markers) -> Merge | None:
     """Merge by entry; ``None`` if the result would not read as it should."""
-    base, ours, theirs = (parse(text.removeprefix(_BOM)) for text in texts)
-    base = _drop_conflicts(base)
+    old, *sides = (text.removeprefix(_BOM) for text in texts)
+    # Where branches crossed, git makes one ancestor of several, and its conflicts are in it: what
+    # was in conflict there says nothing.
+    base, ours, theirs = map(parse, (_CONFLICTS.sub("", old), *sides))
     memories = match_entries(name, *(raw_entries(name, each) for each in (base, ours, theirs)))
     becomes: Outcomes = {memory: merge_entry(name, memory) for memory in memories}
     becomes.update(dict.fromkeys(_said_by_other_side(name, becomes)))
@@ -216,23 +220,6 @@ def _merge_by_entry(name: str, texts: Sequence[str], markers: Markers) -> Merge 
     if not _reads_as_meant(name, becomes, text, markers):
         return None
     return _result(text, pieces) if keeps_all(name, before, mine, other, text) else None
-
-
-def _drop_conflicts(document: Document) -> Document:
-    """Return the common ancestor without what was in conflict in it, which says nothing.
-
-    Where branches crossed, git makes one ancestor of several, and its conflicts are in it.
-    """
-    text = document.render()
-    if not _has_markers(text):
-        return document
-    kept, inside = [], False
-    for line in lines_of(text):
-        inside = inside or line.startswith(_CONFLICT[0])
-        if not inside:
-            kept.append(line)
-        inside = inside and not line.startswith(_CONFLICT[1])
-    return parse("".join(kept))
 
 
 def _said_by_other_side(name: str, becomes: Outcomes) -> list[EntryVersions]:
@@ -386,6 +373,9 @@ def _rank(key: str, value: str) -> int:
     return order.index(value) if value in order else len(order)
 
 
+Fields = Metadata | None
+
+
 def _merge_metadata(file: str, base: Placed, ours: Placed, theirs: Placed) -> Metadata | None:
     """Return the metadata after the merge, or ``None`` if both sides changed it in their ways."""
     old, mine, other = (placed.block for placed in (base, ours, theirs))
@@ -400,12 +390,7 @@ def _merge_metadata(file: str, base: Placed, ours: Placed, theirs: Placed) -> Me
 
 
 def _merge_keys(
-    base: Metadata | None,
-    ours: Metadata | None,
-    theirs: Metadata | None,
-    reworded: int = 0,
-    *,
-    ours_wins: bool,
+    base: Fields, ours: Fields, theirs: Fields, reworded: int = 0, *, ours_wins: bool
 ) -> Metadata | None:
     """Merge key by key; ``reworded`` is 1 if our side alone changed the words, 2 if the other."""
     old, mine, other = ((meta or Metadata()).values() for meta in (base, ours, theirs))
