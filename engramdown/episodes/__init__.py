@@ -7,27 +7,17 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.episodes.card import Card, CardFiles, as_page
-    from engramdown.episodes.eraser import Held
-    from engramdown.episodes.forget import Forgotten, Traces, digests
-    from engramdown.episodes.memory import EpisodicMemory, Ingested
-    from engramdown.episodes.recorder import Said
-    from engramdown.episodes.session_export import as_json, as_markdown
-
-__all__ = [
-    "Card",
-    "CardFiles",
-    "EpisodicMemory",
-    "Forgotten",
-    "Held",
-    "Ingested",
-    "Said",
-    "Traces",
-    "as_json",
-    "as_markdown",
-    "as_page",
-    "digests",
-]
+    from engramdown.episodes.card import Card as Card
+    from engramdown.episodes.card import CardFiles as CardFiles
+    from engramdown.episodes.card import as_page as as_page
+    from engramdown.episodes.eraser import Held as Held
+    from engramdown.episodes.forget import Forgotten as Forgotten
+    from engramdown.episodes.forget import Traces as Traces
+    from engramdown.episodes.forget import digests as digests
+    from engramdown.episodes.memory import EpisodicMemory as EpisodicMemory
+    from engramdown.episodes.recorder import Said as Said
+    from engramdown.episodes.session_export import as_json as as_json
+    from engramdown.episodes.session_export import as_markdown as as_markdown
 
 __getattr__, __dir__ = door(
     __name__,
@@ -35,7 +25,7 @@ __getattr__, __dir__ = door(
         "card": ["Card", "CardFiles", "as_page"],
         "eraser": ["Held"],
         "forget": ["Forgotten", "Traces", "digests"],
-        "memory": ["EpisodicMemory", "Ingested"],
+        "memory": ["EpisodicMemory"],
         "recorder": ["Said"],
         "session_export": ["as_json", "as_markdown"],
     },

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.recall.finder import Finder
-    from engramdown.recall.hits import Context, Hit, Hits, Message, Mode
-    from engramdown.recall.memories import MemoryIndex
+    from engramdown.recall.finder import Finder as Finder
+    from engramdown.recall.finder import Hit as Hit
+    from engramdown.recall.memories import MemoryIndex as MemoryIndex
 
-__all__ = ["Context", "Finder", "Hit", "Hits", "MemoryIndex", "Message", "Mode"]
-
-__getattr__, __dir__ = door(
-    __name__,
-    {
-        "finder": ["Finder"],
-        "hits": ["Context", "Hit", "Hits", "Message", "Mode"],
-        "memories": ["MemoryIndex"],
-    },
-)
+__getattr__, __dir__ = door(__name__, {"finder": ["Finder", "Hit"], "memories": ["MemoryIndex"]})

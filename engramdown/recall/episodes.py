@@ -23,7 +23,7 @@ from engramdown.language.dates import Anchor, Span, read_anchor, read_dates, spa
 from engramdown.language.snippets import LONGEST, find, shortened, snippet, where
 from engramdown.language.terms import tokens
 from engramdown.recall.candidates import Place, best, lists_of
-from engramdown.recall.hits import Context, Hit, Hits, Message, Mode
+from engramdown.recall.finder import Context, Hit, Hits, Message, Mode
 from engramdown.recall.index_file import IndexFile
 from engramdown.recall.lines import (
     BROKEN,

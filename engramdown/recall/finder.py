@@ -1,4 +1,4 @@
-"""Finding in the transcripts of one scope.
+"""Finding in the transcripts of one scope: lines, and what was said around them.
 
 Nothing that searches is imported before something is asked for, since who only records needs none
 of it. A transcript is never changed, and none is created.
@@ -7,20 +7,97 @@ of it. A transcript is never changed, and none is created.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from engramdown.clock import nanoseconds
 from engramdown.settings import EpisodeSettings, episode_settings
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import CACHE, FOLDER
+from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
     from engramdown.models.embedders import Embedder
     from engramdown.recall.episodes import Recall
-    from engramdown.recall.hits import Context, Hit, Hits, Mode
-    from engramdown.recall.query import Wanted
+
+Mode = Literal["best", "exact"]
+
+
+class Hit(NamedTuple):
+    """An episode that was found.
+
+    Attributes:
+        session: The id of its session.
+        seq: Its number there.
+        time: When it was said, UTC, as it stands in the transcript.
+        role: Who or what speaks.
+        name: The tool or the speaker.
+        text: What the line says.
+        snippet: The piece of it around what was found.
+        score: How well it answers; comparable within one recall only.
+    """
+
+    session: str
+    seq: int
+    time: str
+    role: str
+    name: str
+    text: str
+    snippet: str
+    score: float
+
+    @property
+    def pointer(self) -> Pointer:
+        """Where it stands, ``<session>#<seq>``."""
+        return Pointer(self.session, self.seq)
+
+
+class Hits(list[Hit]):
+    """What was found.
+
+    Attributes:
+        notes: What could not be asked, and why.
+    """
+
+    notes: tuple[str, ...] = ()
+
+
+class Message(NamedTuple):
+    """An episode beside a hit.
+
+    Attributes:
+        session: The id of its session.
+        seq: Its number there.
+        time: When it was said, UTC.
+        role: Who or what speaks.
+        name: The tool or the speaker.
+        text: What the line says, or its beginning.
+        truncated: Whether that is not all.
+    """
+
+    session: str
+    seq: int
+    time: str
+    role: str
+    name: str
+    text: str
+    truncated: bool
+
+
+class Context(NamedTuple):
+    """What was said around a hit.
+
+    Attributes:
+        before: What was said before it, in its order.
+        after: What was said after it.
+        more_before: How many more messages belong to it before these.
+        more_after: And after.
+    """
+
+    before: Sequence[Message]
+    after: Sequence[Message]
+    more_before: int
+    more_after: int
 
 
 class Finder:
@@ -75,7 +152,9 @@ class Finder:
         """
         if mode not in ("best", "exact"):
             raise ValueError(f"{mode!r} is no mode; use best or exact")
-        filters = _wanted(days_back=days_back, session=session, role=role, since=since, until=until)
+        from engramdown.recall.query import wanted
+
+        filters = wanted(session=session, role=role, since=since, until=until, days_back=days_back)
         return self._recalling()(query, limit, mode, filters)
 
     def messages(
@@ -106,7 +185,9 @@ class Finder:
         >>> Finder("nowhere").messages(date(2026, 2, 27), date(2026, 2, 28), role="user")
         []
         """
-        filters = _wanted(session=session, role=role, since=since, until=until)
+        from engramdown.recall.query import wanted
+
+        filters = wanted(session=session, role=role, since=since, until=until)
         return self._recalling().messages(limit, filters)
 
     def around(self, hits: Sequence[Hit]) -> list[Context]:
@@ -140,17 +221,3 @@ class Finder:
         """Let go of the index; the next recall opens it again."""
         if self._recall is not None:
             self._recall.close()
-
-
-def _wanted(
-    *,
-    days_back: float | None = None,
-    session: str | None,
-    role: str | Iterable[str] | None,
-    since: date | str | None,
-    until: date | str | None,
-) -> Wanted:
-    from engramdown.recall.query import wanted
-
-    now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
-    return wanted(now, days_back=days_back, session=session, role=role, since=since, until=until)

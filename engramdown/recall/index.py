@@ -11,6 +11,9 @@ The words of each line stand in a contentless FTS5 table with its key and nothin
 no places, no counts. That is an eighth of the transcripts' size. A word that stands in very many
 lines has its keys in ``lists`` too, since a hundred thousand rows come slowly out of any table;
 ``latest`` holds the words of the lines that came after those lists were made.
+
+A line is taken in once, when its end is there; one that is no episode has its place and no words;
+what an ``exclude`` takes out of recall and an ``include`` brings back is kept up to date.
 """
 
 from __future__ import annotations
@@ -18,23 +21,22 @@ from __future__ import annotations
 import sqlite3
 import time
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zlib import crc32
 
 from engramdown.errors import StoreError
-from engramdown.language.terms import stem
+from engramdown.language.terms import folded, speaking, stem
 from engramdown.language.words import STOP_WORDS
-from engramdown.recall.lines import PAGE, WORDLESS, Chunk, Unusable
+from engramdown.recall import lines
+from engramdown.recall.lines import BROKEN, CHUNK, PAGE, SPEAKERS, WORDLESS, Chunk, Line, Unusable
 from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes
-
-if TYPE_CHECKING:
-    import os
-
-    from engramdown.recall.intake import Intake, Known
+from engramdown.transcripts.episode import ROLES, Episode
+from engramdown.transcripts.visibility import read_mark
 
 VERSION: Final = 5
 FAILURES: Final = (sqlite3.Error, Unusable)
@@ -53,50 +55,64 @@ _PATIENCE: Final = 30.0
 # Chunks that are kept in mind, about a kilobyte each, and those that are asked for at once.
 _KEPT: Final = 4_096
 _AT_ONCE: Final = 500
-_WORDS: Final = (
-    "CREATE VIRTUAL TABLE {} USING fts5"
-    "(text, content='', columnsize=0, detail='none', tokenize='porter ascii')"
-)
-_TABLES: Final = (
-    "CREATE TABLE facts(name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID",
-    """CREATE TABLE sessions(
-        number INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given again: others may remember it
-        name TEXT NOT NULL UNIQUE,
-        inode INTEGER NOT NULL,
-        changed INTEGER NOT NULL,  -- of the file, nanoseconds
-        size INTEGER NOT NULL,     -- of the file, bytes
-        taken INTEGER NOT NULL,    -- bytes that are in the index
-        digest INTEGER NOT NULL,   -- of these bytes
-        mark INTEGER NOT NULL,     -- of the last of them
-        lines INTEGER NOT NULL,
-        oldest INTEGER NOT NULL,   -- episode, microseconds
-        newest INTEGER NOT NULL,
-        excluded INTEGER NOT NULL
-    )""",
-    "CREATE INDEX sessions_by_age ON sessions(newest, oldest)",
-    # These two are read by every process that asks: they hold all that it wants to know.
-    "CREATE INDEX sessions_by_change ON sessions(changed, name, inode, size)",
-    "CREATE INDEX sessions_taken_out ON sessions(number) WHERE excluded",
-    """CREATE TABLE chunks(
-        number INTEGER PRIMARY KEY,
-        session INTEGER NOT NULL, place INTEGER NOT NULL,
-        start INTEGER NOT NULL, end INTEGER NOT NULL,
-        facts BLOB NOT NULL
-    )""",
-    "CREATE INDEX chunks_by_session ON chunks(session, place)",
-    "CREATE TABLE freshness(page INTEGER PRIMARY KEY, numbers BLOB NOT NULL)",
-    """CREATE TABLE names(
-        number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, speaks INTEGER NOT NULL
-    )""",
-    "CREATE TABLE excluded(session INTEGER, seq INTEGER, PRIMARY KEY(session, seq)) WITHOUT ROWID",
-    "CREATE TABLE lists(word TEXT PRIMARY KEY, keys BLOB NOT NULL) WITHOUT ROWID",
-    _WORDS.format("words"),
-    _WORDS.format("latest"),
-    "CREATE VIRTUAL TABLE counts USING fts5vocab(words, 'row')",
-    "CREATE VIRTUAL TABLE places USING fts5vocab(words, 'instance')",
-    # Fewer and larger pieces while much is taken in at once.
-    "INSERT INTO words(words, rank) VALUES ('hashsize', 33554432)",
-    f"PRAGMA user_version = {VERSION}",
+_RECALLED: Final = ROLES.index("memory_read")
+# How many of the last bytes are looked at to see that a file has only grown.
+_MARK: Final = 256
+_WORDS: Final = "fts5(text, content='', columnsize=0, detail='none', tokenize='porter ascii')"
+_TABLES: Final = f"""
+PRAGMA page_size = 8192;
+PRAGMA auto_vacuum = INCREMENTAL;
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+CREATE TABLE facts(name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
+CREATE TABLE sessions(
+    number INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given again: others may remember it
+    name TEXT NOT NULL UNIQUE,
+    inode INTEGER NOT NULL,
+    changed INTEGER NOT NULL,  -- of the file, nanoseconds
+    size INTEGER NOT NULL,     -- of the file, bytes
+    taken INTEGER NOT NULL,    -- bytes that are in the index
+    digest INTEGER NOT NULL,   -- of these bytes
+    mark INTEGER NOT NULL,     -- the digest and, in the lowest 16 bits, the number of the last ones
+    lines INTEGER NOT NULL,
+    oldest INTEGER NOT NULL,   -- episode, microseconds
+    newest INTEGER NOT NULL,
+    excluded INTEGER NOT NULL  -- whether the whole session is out of recall
+);
+CREATE INDEX sessions_by_age ON sessions(newest, oldest);
+-- These two are read by every process that asks: they hold all that it wants to know.
+CREATE INDEX sessions_by_change ON sessions(changed, name, inode, size);
+CREATE INDEX sessions_taken_out ON sessions(number) WHERE excluded;
+CREATE TABLE chunks(
+    number INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL, place INTEGER NOT NULL,
+    start INTEGER NOT NULL, end INTEGER NOT NULL,
+    facts BLOB NOT NULL
+);
+CREATE INDEX chunks_by_session ON chunks(session, place);
+CREATE TABLE freshness(page INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
+CREATE TABLE names(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, speaks INTEGER NOT NULL);
+CREATE TABLE excluded(session INTEGER, seq INTEGER, PRIMARY KEY(session, seq)) WITHOUT ROWID;
+CREATE TABLE lists(word TEXT PRIMARY KEY, keys BLOB NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING {_WORDS};
+CREATE VIRTUAL TABLE latest USING {_WORDS};
+CREATE VIRTUAL TABLE counts USING fts5vocab(words, 'row');
+CREATE VIRTUAL TABLE places USING fts5vocab(words, 'instance');
+-- Fewer and larger pieces while much is taken in at once.
+INSERT INTO words(words, rank) VALUES ('hashsize', 33554432);
+PRAGMA user_version = {VERSION};
+"""  # noqa: S608 - our own names
+# Only whoever notes how the file is then may move the log into it: see index_file.py.
+# No mmap: a file that somebody cuts short would end the whole program.
+_OPENED: Final = """
+PRAGMA wal_autocheckpoint = 0;
+PRAGMA cache_size = -16384;
+PRAGMA synchronous = NORMAL;
+PRAGMA temp_store = MEMORY;
+"""
+_NAME: Final = (
+    "INSERT INTO names(name, speaks) VALUES (?, ?) "
+    "ON CONFLICT DO UPDATE SET speaks = speaks OR excluded.speaks RETURNING number"
 )
 
 
@@ -134,15 +150,14 @@ class Index:
         self._all = True
         self._names: dict[int, str] = {}
         self._speakers: dict[int, str] = {}
-        if self._run("PRAGMA user_version").fetchone()[0] != VERSION or not self._is_sane():
+        if self._one("PRAGMA user_version") != VERSION:
             raise Unusable
-
-    def _is_sane(self) -> bool:
-        """Whether nothing is missing; words are looked for in FTS5's own table, not counted."""
+        # Words are looked for in FTS5's own table, not counted.
         facts = dict(self._run("SELECT name, value FROM facts"))
-        words = self._run("SELECT 1 FROM words_idx LIMIT 1").fetchone()
+        words = self._one("SELECT 1 FROM words_idx LIMIT 1")
         # None at all is what an index has before it is filled.
-        return not facts or (set(facts) == set(_FACTS) and bool(words or not facts["total"]))
+        if facts and (set(facts) != set(_FACTS) or (facts["total"] and not words)):
+            raise Unusable
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -174,31 +189,26 @@ class Index:
         Args:
             word: As :func:`engramdown.language.terms.spelt` returns it.
         """
-        row = self._run("SELECT keys FROM lists WHERE word = ?", (stem(word),)).fetchone()
-        if row is None:
+        listed = self._one("SELECT keys FROM lists WHERE word = ?", stem(word))
+        if listed is None:
             return self._matching("words", word)
-        keys = array("I", row[0])
-        latest = self._matching("latest", word)
+        keys, latest = array("I", listed), self._matching("latest", word)
         if latest and keys and latest[0] < keys[-1]:
             return array("I", sorted([*keys, *latest]))
         return keys + latest
 
     def _matching(self, table: str, word: str) -> array[int]:
-        rows = self._run(
-            f"SELECT rowid FROM {table} WHERE {table} MATCH ?",  # noqa: S608 - one of two names
-            (f'"{word}"',),
-        )
-        return array("I", [key for (key,) in rows])
+        asked = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of two names
+        return array("I", [key for (key,) in self._run(asked, (f'"{word}"',))])
 
     def freshness(self) -> Sequence[int]:
         """Return a number per chunk, by the chunk's number: the larger, the later."""
-        numbers = self._freshness
-        if numbers is None:
-            numbers = self._freshness = array("q")
-            for page, more in self._run("SELECT page, numbers FROM freshness ORDER BY page"):
-                numbers.extend([0] * (page * PAGE - len(numbers)))
-                numbers.frombytes(more)
-        return numbers
+        if self._freshness is None:
+            self._freshness = array("q")
+            for page, numbers in self._run("SELECT page, numbers FROM freshness ORDER BY page"):
+                self._freshness.extend([0] * (page * PAGE - len(self._freshness)))
+                self._freshness.frombytes(numbers)
+        return self._freshness
 
     def fetch(self, numbers: Collection[int]) -> Mapping[int, Chunk]:
         """Return the chunks with these numbers, and perhaps others, by number."""
@@ -216,10 +226,8 @@ class Index:
 
     def find(self, session: int, place: int) -> int | None:
         """Return the number of a session's chunk."""
-        found: int | None = self._one(
-            "SELECT number FROM chunks WHERE session = ? AND place = ?", session, place
-        )
-        return found
+        asked = "SELECT number FROM chunks WHERE session = ? AND place = ?"
+        return self._one(asked, session, place)  # type: ignore[no-any-return]
 
     def chunks(self, session: int) -> Iterable[int]:
         """Return the numbers of the chunks of a session."""
@@ -229,14 +237,13 @@ class Index:
     def name(self, session: int) -> str:
         """Return the id of a session."""
         if session not in self._names:
-            found = self._one("SELECT name FROM sessions WHERE number = ?", session)
-            self._names[session] = found
+            self._names[session] = self._one("SELECT name FROM sessions WHERE number = ?", session)
         return self._names[session]
 
     def number(self, session: str) -> int | None:
         """Return the number of a session."""
-        found: int | None = self._one("SELECT number FROM sessions WHERE name = ?", session)
-        return found
+        asked = "SELECT number FROM sessions WHERE name = ?"
+        return self._one(asked, session)  # type: ignore[no-any-return]
 
     def speaker(self, name: int) -> str:
         """Return the name of a speaker or a tool."""
@@ -261,10 +268,8 @@ class Index:
 
         Both are in microseconds since 1970 and belong to it.
         """
-        rows = self._run(
-            "SELECT number FROM sessions WHERE newest >= ? AND oldest <= ?", (first, last)
-        )
-        return [row[0] for row in rows]
+        asked = "SELECT number FROM sessions WHERE newest >= ? AND oldest <= ?"
+        return [row[0] for row in self._run(asked, (first, last))]
 
     def sessions(self) -> Iterable[tuple[str, int]]:
         """Yield each session with the time of its newest line, the newest first."""
@@ -296,18 +301,21 @@ class Index:
         moment = changes.moment_of(self._folder)
         if not moment or moment != self._facts["listed"]:
             self._list(moment)
-        else:
-            self._take_changed()
+        elif names := changes.changed(self._folder, self._watched):
+            with self._writing():
+                self._take(names)
         if not self._all:
             if changes.is_due(self._facts["looked"], self._facts["cost"] / 1000):
                 self._look_at_all()
-            self._follow_writers()
+            if self._cache is not None:
+                self._follow_writers(self._cache)
         if self._facts["latest"] > max(4 * LISTED, self._facts["total"] // 10):
-            self._write(self._list_words)
+            with self._writing():
+                self._list_words()
 
     def _reload(self) -> None:
         """Read again what another process may have changed."""
-        version = self._run("PRAGMA data_version").fetchone()[0]
+        version = self._one("PRAGMA data_version")
         if version == self._version:
             return
         self._version = version
@@ -317,32 +325,30 @@ class Index:
         self._excluded = frozenset(self._run("SELECT session, seq FROM excluded"))
         hidden = self._run("SELECT number FROM sessions WHERE excluded")
         self._hidden = frozenset(row[0] for row in hidden)
-        beyond = self._run("SELECT 1 FROM sessions LIMIT 1 OFFSET ?", (changes.MANY,)).fetchone()
-        self._all = beyond is None
-        recent = self._run(
-            "SELECT name, inode, size, changed FROM sessions ORDER BY changed DESC LIMIT ?",
-            (changes.MANY if self._all else changes.RECENT,),
+        self._all = self._one("SELECT 1 FROM sessions LIMIT 1 OFFSET ?", changes.MANY) is None
+        self._watched = self._states(
+            "ORDER BY changed DESC LIMIT ?", changes.MANY if self._all else changes.RECENT
         )
-        self._watched = {row[0]: changes.FileState(*row[1:]) for row in recent}
+
+    def _states(self, which: str = "", *values: int) -> dict[str, changes.FileState]:
+        """Return what the files of sessions were when they were read, by session."""
+        asked = f"SELECT name, inode, size, changed FROM sessions {which}"  # noqa: S608 - our own
+        return {row[0]: changes.FileState(*row[1:]) for row in self._run(asked, values)}
 
     def _list(self, moment: int) -> None:
         """Compare the names in the folder with those that are known."""
         found = changes.listing(self._folder)
         known = dict(self._run("SELECT name, inode FROM sessions"))
-        gone = known.keys() - found.keys()
-        if gone:
-            self._write(lambda: self._forget_silent(gone))
-        names = [name for name, inode in found.items() if known.get(name) != inode]
+        if gone := known.keys() - found.keys():
+            with self._writing():
+                self._forget_silent(gone)
+        names = {name for name, inode in found.items() if known.get(name) != inode}
+        names.update(changes.changed(self._folder, self._watched))
         kept = changes.settled(moment)
-
-        def take() -> None:
-            self._remember("listed", kept)
-            self._take(sorted({*names, *changes.changed(self._folder, self._watched)}))
-
         if names or kept:
-            self._write(take)
-        else:
-            self._take_changed()
+            with self._writing():
+                self._remember("listed", kept)
+                self._take(sorted(names))
 
     def _forget_silent(self, names: Iterable[str]) -> None:
         """Forget sessions that were removed because nothing was said in them.
@@ -352,55 +358,37 @@ class Index:
         """
         for name in names:
             number = self.number(name)
-            rows = self._run("SELECT * FROM chunks WHERE session = ?", (number,))
-            if not all(Chunk(*row[1:]).roles() <= WORDLESS for row in rows):
+            chunks = self._run("SELECT * FROM chunks WHERE session = ?", (number,))
+            if not all(Chunk(*row[1:]).roles() <= WORDLESS for row in chunks):
                 raise Unusable
-            for table, column in (
-                ("chunks", "session"),
-                ("excluded", "session"),
-                ("sessions", "number"),
-            ):
-                self._run(f"DELETE FROM {table} WHERE {column} = ?", (number,))  # noqa: S608 - our own names
+            for rows in ("chunks WHERE session", "excluded WHERE session", "sessions WHERE number"):
+                self._run(f"DELETE FROM {rows} = ?", (number,))  # noqa: S608 - our own names
             self._watched.pop(name, None)
         self._version = -1
 
     def _look_at_all(self) -> None:
         started = time.time()
-        rows = self._run("SELECT name, inode, size, changed FROM sessions")
-        names = changes.changed(self._folder, {row[0]: changes.FileState(*row[1:]) for row in rows})
-
-        def take() -> None:
+        names = changes.changed(self._folder, self._states())
+        with self._writing():
             self._take(names)
             self._remember("looked", int(started))
             self._remember("cost", int((time.time() - started) * 1000))
 
-        self._write(take)
-
-    def _follow_writers(self) -> None:
-        if self._cache is None:
-            return
-        start = self._facts["touched"]
-        end, names = changes.touched(self._cache, start)
-        if end == start:
-            return
-
-        def take() -> None:
-            self._take([name for name in names if changes.file_state(self._folder, name)])
-            self._remember("touched", end)
-
-        self._write(take)
-
-    def _take_changed(self) -> None:
-        names = changes.changed(self._folder, self._watched)
-        if names:
-            self._write(lambda: self._take(names))
+    def _follow_writers(self, cache: Path) -> None:
+        end, names = changes.touched(cache, self._facts["touched"])
+        if end != self._facts["touched"]:
+            with self._writing():
+                self._take([name for name in names if changes.file_state(self._folder, name)])
+                self._remember("touched", end)
 
     # ---- taking in ----
 
-    def _write(self, change: Callable[[], None]) -> None:
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Hold a transaction, which leaves everything as it was if anything fails."""
         self._run("BEGIN IMMEDIATE")
         try:
-            change()
+            yield
         except BaseException:
             self._run("ROLLBACK")
             self._version = -1
@@ -414,12 +402,10 @@ class Index:
         """Take in what the files of these sessions have more than is known."""
         if not names:
             return
-        # Imported here: most questions find nothing new, and so need nothing that takes in.
-        from engramdown.recall.intake import Intake, Known
-
-        intake = Intake(self.connection, listed=bool(self._facts.get("lists")))
+        intake = _Intake(self.connection, listed=bool(self._facts.get("lists")))
         for name in names:
-            known = Known.find(self.connection, name)
+            row = self._run("SELECT * FROM sessions WHERE name = ?", (name,)).fetchone()
+            known = _Known(name, row)
             if self._take_session(intake, known):
                 self._watched[name] = changes.FileState(known.inode, known.size, known.changed)
             elif known.number:
@@ -435,37 +421,32 @@ class Index:
             for number, value in intake.fresh.items():
                 self._freshness[number] = value
 
-    def _take_session(self, intake: Intake, known: Known) -> bool:
-        """Take in one session; ``False`` if it cannot be read."""
+    def _take_session(self, intake: _Intake, known: _Known) -> bool:
+        """Take in one session; ``False`` if it cannot be read.
+
+        Raises:
+            Unusable: If what was taken in does not stand there as it did.
+        """
         try:
             file = self._disk.open(self._folder / f"{known.name}{changes.SUFFIX}")
         except (OSError, StoreError):
             return False
         try:
             found = self._disk.look(file)
-            self._check(file, known, found)
-            known.inode, known.size = found.st_ino, found.st_size
-            known.changed = found.st_mtime_ns
+            grown = found.st_ino == known.inode and found.st_size > known.size
+            mark, length = divmod(known.mark, 1 << 16)
+            start = known.taken - length if grown else 0
+            digest = crc32(self._disk.read_at(file, start, known.taken))
+            if found.st_size < known.taken or digest != (mark if grown else known.digest):
+                raise Unusable
+            known.inode, known.size, known.changed = found.st_ino, found.st_size, found.st_mtime_ns
             self._read(file, intake, known)
         finally:
             self._disk.close(file)
         intake.keep(known)
         return True
 
-    def _check(self, file: int, known: Known, found: os.stat_result) -> None:
-        """See that what was taken in stands there as it did.
-
-        Raises:
-            Unusable: If not.
-        """
-        grown = found.st_ino == known.inode and found.st_size > known.size
-        mark, length = divmod(known.mark, 1 << 16)
-        start = known.taken - length if grown else 0
-        digest = crc32(self._disk.read_at(file, start, known.taken))
-        if found.st_size < known.taken or digest != (mark if grown else known.digest):
-            raise Unusable
-
-    def _read(self, file: int, intake: Intake, known: Known) -> None:
+    def _read(self, file: int, intake: _Intake, known: _Known) -> None:
         length = _BLOCK
         while known.taken < known.size:
             block = self._disk.read_at(file, known.taken, min(known.size, known.taken + length))
@@ -475,7 +456,7 @@ class Index:
                 break
             else:
                 length *= 2
-            if intake.waiting >= _BATCH:
+            if len(intake.words) >= _BATCH:
                 intake.flush()
         if not known.number:
             intake.take(known, b"")
@@ -488,8 +469,7 @@ class Index:
         self._run("DELETE FROM lists")
         limit = max(LISTED, self._one("SELECT value FROM facts WHERE name = 'total'") // _RARE)
         unasked = {stem(word) for word in STOP_WORDS}
-        many = self._run("SELECT term FROM counts WHERE doc >= ?", (limit,)).fetchall()
-        for (word,) in many:
+        for (word,) in self._run("SELECT term FROM counts WHERE doc >= ?", (limit,)).fetchall():
             if word not in unasked:
                 # Not asked for by MATCH, which would stem what is a stem already.
                 # In one string: most of the time goes into handing rows over.
@@ -499,6 +479,168 @@ class Index:
         self._run("INSERT INTO latest(latest) VALUES ('delete-all')")
         self._remember("latest", 0)
         self._remember("lists", 1)
+
+
+class _Known:
+    """What the index knows of a session: a row of its table, whose columns are the attributes."""
+
+    number = inode = changed = size = taken = digest = mark = lines = excluded = 0
+    oldest, newest = (1 << 63) - 1, -(1 << 63)
+
+    def __init__(self, name: str, row: Sequence[Any] | None) -> None:
+        self.name = name
+        vars(self).update(zip(_COLUMNS, row or (), strict=False))
+
+
+_COLUMNS: Final = (
+    *("number", "name", "inode", "changed", "size", "taken", "digest", "mark", "lines"),
+    *("oldest", "newest", "excluded"),
+)
+_CHANGES: Final = ", ".join(f"{name} = ?" for name in _COLUMNS[2:])
+
+
+class _Intake:
+    """One transaction's worth of new lines.
+
+    Attributes:
+        words: The words of the lines that wait for :meth:`flush`, by their keys.
+        fresh: The freshness of the chunks that were begun, by their numbers.
+        marked: Whether anything was taken out of recall or brought back.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, *, listed: bool) -> None:
+        """Take in through ``connection``; ``listed`` says whether there are lists to add to."""
+        self._connection = connection
+        self._listed = listed
+        self.words: list[tuple[int, str]] = []
+        self._chunks: dict[tuple[int, int], tuple[int, Chunk]] = {}
+        self.fresh: dict[int, int] = {}
+        self._new: dict[int, int] = {}
+        self._names: dict[tuple[str, bool], int] = {}
+        last = connection.execute("SELECT coalesce(max(number), 0) FROM chunks").fetchone()[0]
+        self._next = last + 1
+        self._recalled = 0
+        self.marked = False
+
+    def take(self, session: _Known, block: bytes) -> None:
+        """Take in the whole lines of ``block``, which follow what is known of ``session``."""
+        if not session.number:
+            new = "INSERT INTO sessions VALUES (NULL, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)"
+            session.number = self._connection.execute(new, (session.name,)).lastrowid or 0
+        found = list(lines.read_lines(block))
+        if not found:
+            return
+        end = block.rfind(b"\n") + 1
+        self._place(session, found, end)
+        for line in found:
+            if line.event is not None:
+                self._mark(session, line.event)
+        times = [line.ts for line in found if line.role != BROKEN]
+        session.oldest = min([session.oldest, *times])
+        session.newest = max([session.newest, *times])
+        session.digest = crc32(block[:end], session.digest)
+        tail = block[max(end - _MARK, 0) : end]
+        session.mark = crc32(tail) << 16 | len(tail)
+        session.lines += len(found)
+        session.taken += end
+
+    def keep(self, session: _Known) -> None:
+        """Write down what is known of a session now."""
+        values = [getattr(session, name) for name in _COLUMNS]
+        change = f"UPDATE sessions SET {_CHANGES} WHERE number = ?"  # noqa: S608 - our own names
+        self._connection.execute(change, (*values[2:], session.number))
+
+    def flush(self) -> None:
+        """Hand everything to SQLite."""
+        run = self._connection.executemany
+        # In their order: FTS5 would begin a new piece of its index at each step back.
+        self.words.sort()
+        run("INSERT INTO words(rowid, text) VALUES (?, ?)", self.words)
+        if self._listed:
+            run("INSERT INTO latest(rowid, text) VALUES (?, ?)", self.words)
+        chunks = ((number, *chunk) for number, chunk in self._chunks.values())
+        run("REPLACE INTO chunks VALUES (?, ?, ?, ?, ?, ?)", chunks)
+        self._write_freshness()
+        add = "UPDATE facts SET value = value + ? WHERE name = ?"
+        count = len(self.words)
+        run(add, ((count, "total"), (count, "latest"), (self._recalled, "recalled")))
+        self.words, self._chunks, self._recalled = [], {}, 0
+
+    def _place(self, session: _Known, found: Sequence[Line], end: int) -> None:
+        """Put lines into the chunks of their session, the first into what is left of its last."""
+        done = 0
+        while done < len(found):
+            place, used = divmod(session.lines + done, CHUNK)
+            part = found[done : done + CHUNK - used]
+            done += len(part)
+            number, before = self._open(session, place, part[0], new=not used)
+            key, offset = number * CHUNK + used, session.taken - before.start
+            noted: set[str] = set()
+            facts = [self._fact(line, key + at, offset, noted) for at, line in enumerate(part)]
+            stop = session.taken + (found[done].start if done < len(found) else end)
+            after = before._replace(end=stop, facts=before.facts + lines.pack(facts))
+            self._chunks[session.number, place] = (number, after)
+
+    def _open(self, session: _Known, place: int, line: Line, *, new: bool) -> tuple[int, Chunk]:
+        """Return the number of a chunk and what it holds so far; ``line`` is the next in it."""
+        if new:
+            number, self._next = self._next, self._next + 1
+            self._new[number] = lines.freshness(line.ts, session.name, place)
+            start = session.taken + line.start
+            return number, Chunk(session.number, place, start, start, b"")
+        at = (session.number, place)
+        if at in self._chunks:
+            return self._chunks[at]
+        asked = "SELECT * FROM chunks WHERE session = ? AND place = ?"
+        row = self._connection.execute(asked, at).fetchone()
+        return row[0], Chunk(*row[1:])
+
+    def _fact(self, line: Line, key: int, offset: int, noted: set[str]) -> lines.Facts:
+        """Return what is kept of a line; note its words, and its speaker if not ``noted``."""
+        start, seq, ts, role, name, text, _ = line
+        if role not in WORDLESS:
+            words = folded(text)
+            if name and name not in noted and role in SPEAKERS:
+                noted.add(name)
+                words += f" {speaking(name)}"
+            self.words.append((key, words))
+            self._recalled += role == _RECALLED
+        number, speaks = 0, role in SPEAKERS
+        if name and not (number := self._names.get((name, speaks), 0)):
+            # SQLite takes no half surrogate pairs.
+            known = name.encode("utf-8", "replace").decode()
+            number = int(self._connection.execute(_NAME, (known, speaks)).fetchone()[0])
+            self._names[name, speaks] = number
+        return offset + start, seq, ts, lines.length_of(text), role, number
+
+    def _mark(self, session: _Known, event: Episode) -> None:
+        away, seqs = read_mark(event)
+        if away is None:
+            return
+        self.marked = True
+        run = self._connection.execute
+        change = "DELETE FROM excluded WHERE session = ? AND seq = ?"
+        if away:
+            change = "INSERT OR IGNORE INTO excluded VALUES (?, ?)"
+        for seq in seqs or ():
+            run(change, (session.number, seq))
+        if seqs is None:
+            session.excluded = int(away)
+            if not away:
+                run("DELETE FROM excluded WHERE session = ?", (session.number,))
+
+    def _write_freshness(self) -> None:
+        run = self._connection.execute
+        for page, group in groupby(sorted(self._new), lambda number: number // PAGE):
+            new = list(group)
+            row = run("SELECT numbers FROM freshness WHERE page = ?", (page,)).fetchone()
+            numbers = array("q", row[0] if row else b"")
+            numbers.extend([0] * (new[-1] % PAGE + 1 - len(numbers)))
+            for number in new:
+                numbers[number % PAGE] = self._new[number]
+            run("REPLACE INTO freshness VALUES (?, ?)", (page, numbers.tobytes()))
+        self.fresh |= self._new
+        self._new = {}
 
 
 def fresh(path: Path | None, folder: Path, disk: Disk) -> Index:
@@ -517,15 +659,7 @@ def fresh(path: Path | None, folder: Path, disk: Disk) -> Index:
         disk.close(disk.open(path, write=True, new=True))
     connection = _connect(path)
     try:
-        for setting in (
-            "page_size = 8192",
-            "auto_vacuum = INCREMENTAL",
-            "journal_mode = OFF",
-            "synchronous = OFF",
-        ):
-            connection.execute(f"PRAGMA {setting}")
-        for statement in _TABLES:
-            connection.execute(statement)
+        connection.executescript(_TABLES)
         index = Index(connection, folder, None, disk)
         index.fill()
         if path is not None:
@@ -547,15 +681,7 @@ def stored(path: Path, folder: Path, cache: Path, disk: Disk) -> Index:
     """
     connection = _connect(path)
     try:
-        # Only whoever notes how the file is then may move the log into it: see index_file.py.
-        # No mmap: a file that somebody cuts short would end the whole program.
-        for setting in (
-            "wal_autocheckpoint = 0",
-            "cache_size = -16384",
-            "synchronous = NORMAL",
-            "temp_store = MEMORY",
-        ):
-            connection.execute(f"PRAGMA {setting}")
+        connection.executescript(_OPENED)
         return Index(connection, folder, cache, disk)
     except BaseException:
         connection.close()

@@ -17,6 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Final, Literal, NamedTuple
 
+from engramdown.clock import nanoseconds
 from engramdown.language.dates import NO_DATES, Dates, read_dates
 from engramdown.language.terms import Term, indexed, term, words
 from engramdown.language.words import STOP_WORDS
@@ -259,7 +260,7 @@ class Wanted(NamedTuple):
 
 
 def wanted(
-    now: datetime,
+    now: datetime | None = None,
     *,
     days_back: float | None = None,
     session: str | None = None,
@@ -270,7 +271,7 @@ def wanted(
     """Return what is wanted, in terms of the index.
 
     Args:
-        now: The time.
+        now: The time, by default that of the clock.
         days_back: How many days back at most.
         session: The id of the only session.
         role: The only role, or several.
@@ -280,6 +281,7 @@ def wanted(
     Raises:
         ValueError: If a role, a time or a number of days is none.
     """
+    now = now or datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
     first = _FIRST
     if days_back is not None:
         if not days_back >= 0:

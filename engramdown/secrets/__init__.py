@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.secrets.redaction import Secret, find_secrets, redact, secret_in
-
-__all__ = ["Secret", "find_secrets", "redact", "secret_in"]
+    from engramdown.secrets.redaction import find_secrets as find_secrets
+    from engramdown.secrets.redaction import redact as redact
 
 __getattr__, __dir__ = door(
     __name__,
     {
-        "redaction": ["Secret", "find_secrets", "redact", "secret_in"],
+        "redaction": ["find_secrets", "redact"],
     },
 )

@@ -84,7 +84,7 @@ def test_an_index_and_a_scan_answer_alike(
 def test_without_fts5_a_scan_answers(
     root: Path, scanned: list[list[tuple[str, float]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index, "_TABLES", ("CREATE VIRTUAL TABLE words USING fts9",))
+    monkeypatch.setattr(index, "_TABLES", "CREATE VIRTUAL TABLE words USING fts9")
     assert answers(memory(root)) == scanned
     assert not index_of(root).exists()
 
