@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -34,10 +34,6 @@ _ABOVE_ALL: Final = 1e6
 _SHIFT: Final = 24
 _USER: Final = ROLES.index("user")
 _MILLION: Final = 1_000_000
-# Bits for the lines that a candidate reaches: bit REACH is the first line of its own chunk.
-_WIDE: Final = (1 << 2 * REACH + 1) - 1
-_BEFORE: Final = (1 << REACH) - 1
-_WHOLE: Final = (1 << CHUNK) - 1
 # Lines of a list, for each chunk that is reached, that are sooner looked at than looked up.
 _SHORT: Final = 16
 
@@ -61,10 +57,14 @@ def candidates(
         wanted: Whether a line may be one.
         speaking: The chunks in which somebody speaks whom the question names.
     """
+    by_terms: defaultdict[int, list[int]] = defaultdict(list)
+    for key, bits in _found(terms).items():
+        by_terms[bits | (key // CHUNK in speaking) << len(terms)].append(key)
+    weighted = list(enumerate((*weights, _ABOVE_ALL)))
+    heavy = {bits: sum(each for at, each in weighted if bits >> at & 1) for bits in by_terms}
     chosen: list[int] = []
-    for level in _levels(_found(terms), weights, speaking):
-        need = MOST - len(chosen)
-        chosen += _newest(level, need, freshness, wanted)
+    for bits in sorted(by_terms, key=lambda bits: (-heavy[bits], bits)):
+        chosen += _newest(by_terms[bits], MOST - len(chosen), freshness, wanted)
         if len(chosen) >= MOST:
             break
     return chosen
@@ -86,24 +86,6 @@ def _found(terms: Sequence[Lists]) -> dict[int, int]:
             for key in here:
                 found[key] = found.get(key, 0) | bit
     return found
-
-
-def _levels(
-    found: dict[int, int], weights: Sequence[float], speaking: Collection[int]
-) -> Iterator[list[int]]:
-    """Yield the lines that hold the same weight, the heaviest first."""
-    there = 1 << len(weights) if speaking else 0
-    by_mask: defaultdict[int, list[int]] = defaultdict(list)
-    for key, mask in found.items():
-        whole = mask | there if there and key // CHUNK in speaking else mask
-        by_mask[whole].append(key)
-    heavy = {mask: _weight(mask, (*weights, _ABOVE_ALL)) for mask in by_mask}
-    for mask in sorted(by_mask, key=lambda mask: (-heavy[mask], mask)):
-        yield by_mask[mask]
-
-
-def _weight(mask: int, weights: Iterable[float]) -> float:
-    return sum(weight for bit, weight in enumerate(weights) if mask >> bit & 1)
 
 
 def _newest(
@@ -178,13 +160,13 @@ class _Gathering:
         self._source = source
         self._wanted = wanted
         self._chunks: dict[int, Chunk] = {}
+        self._neighbours: dict[tuple[int, int], int | None] = {}
         self._names: dict[int, int] = {}
         self._reached: list[int] = []
         self._held: set[int] = set()
-        self._speakers: dict[tuple[int, int], tuple[str, bool]] = {}
         number = source.number(wanted.session) if wanted.session else None
-        self._only = frozenset(source.chunks(number)) if number is not None else None
-        self._none = bool(wanted.session) and number is None
+        only = source.chunks(number) if number is not None else ()
+        self._only = frozenset(only) if wanted.session else None
         self._all = wanted.takes_all() and source.is_plain()
 
     def takes(self, key: int) -> bool:
@@ -193,9 +175,13 @@ class _Gathering:
 
     def _takes(self, key: int) -> bool:
         number, at = divmod(key, CHUNK)
-        if self._none or (self._only is not None and number not in self._only):
+        if self._only is not None and number not in self._only:
             return False
-        chunk = self._chunk(number)
+        if number not in self._chunks:
+            self.load((key,))
+        chunk = self._chunks[number]
+        if at >= chunk.lines:
+            return False
         _, seq, ts, _, role, _ = chunk.line(at)
         return self._wanted.takes(role, ts) and not self._source.is_excluded(chunk.session, seq)
 
@@ -206,111 +192,73 @@ class _Gathering:
 
     def beside(self, chosen: Sequence[int]) -> list[int]:
         """Return the lines right before and after the first that are wanted too."""
-        found = dict.fromkeys(key for one in chosen[:BESIDE] for key in self._next_to(one))
+        steps = ((one, step) for one in chosen[:BESIDE] for step in (-1, 1))
+        found = dict.fromkeys(self._next_to(one, step) for one, step in steps)
         known = frozenset(chosen)
-        return [key for key in found if key not in known and self._takes(key)]
+        return [key for key in found if key is not None and key not in known and self._takes(key)]
+
+    def _next_to(self, key: int, step: int) -> int | None:
+        """Return the key of the line so many lines behind one, in the next chunk at most."""
+        number, at = divmod(key, CHUNK)
+        turn, line = divmod(at + step, CHUNK)
+        if not turn:
+            return key + step
+        if (number, turn) not in self._neighbours:
+            chunk = self._chunks[number]
+            is_last = chunk.lines < CHUNK if turn > 0 else not chunk.place
+            found = None if is_last else self._source.find(chunk.session, chunk.place + turn)
+            self._neighbours[number, turn] = found
+        beside = self._neighbours[number, turn]
+        return None if beside is None else beside * CHUNK + line
 
     def places(self, chosen: Sequence[int]) -> dict[int, Place]:
         """Return where the candidates stand, by the keys that ranking knows them by."""
-        chunks = self._chunks
-        reach: dict[int, int] = {}
+        chunks, names = self._chunks, self._names
+        order = sorted({chunks[key // CHUNK].session for key in chosen}, key=self._source.name)
+        base = {session: at << _SHIFT for at, session in enumerate(order)}
+        places = {}
         for key in chosen:
             number, at = divmod(key, CHUNK)
-            reach[number] = reach.get(number, 0) | _WIDE << at
-        sessions = {chunks[number].session for number in reach}
-        order = sorted(sessions, key=self._source.name)
-        base = {session: at << _SHIFT for at, session in enumerate(order)}
-        for number, bits in reach.items():
             chunk = chunks[number]
-            self._reach(number, bits >> REACH & _WHOLE, base[chunk.session] + chunk.place * CHUNK)
-            self._reach_out(number, bits, base[chunk.session])
-        self._reached = sorted({key // CHUNK for key in self._names})
+            name = base[chunk.session] + chunk.place * CHUNK + at
+            places[name] = Place(chunk, at)
+            is_inside = REACH <= at < CHUNK - REACH
+            for step in range(-REACH, REACH + 1):
+                other = key + step if is_inside else self._next_to(key, step)
+                if other is not None:
+                    names[other] = name + step
+        self._reached = sorted({key // CHUNK for key in names})
         self._held = set(chosen)
-        names = self._names
-        return {names[key]: Place(chunks[key // CHUNK], key % CHUNK) for key in chosen}
-
-    def _reach(self, number: int, bits: int, first: int) -> None:
-        """Name the lines of a chunk whose bits are set; ``first`` is the name of its first."""
-        begin = number * CHUNK
-        self._names |= {begin + at: first + at for at in _places_of(bits)}
-
-    def _reach_out(self, number: int, bits: int, base: int) -> None:
-        """Name the lines that are reached in the chunks before and after one."""
-        chunk = self._chunks[number]
-        for step, lines in (
-            (-1, (bits & _BEFORE) << (CHUNK - REACH)),
-            (1, bits >> (CHUNK + REACH)),
-        ):
-            beside = self._beside(chunk, step) if lines else None
-            if beside is not None:
-                self._reach(beside, lines, base + (chunk.place + step) * CHUNK)
-
-    def _beside(self, chunk: Chunk, step: int) -> int | None:
-        """Return the number of the chunk before or after one, if there is one."""
-        ends = chunk.lines < CHUNK if step > 0 else not chunk.place
-        return None if ends else self._source.find(chunk.session, chunk.place + step)
+        return places
 
     def near(self, lists: Lists) -> set[int]:
         """Return the candidates, and neighbours of theirs, that stand in ``lists``."""
         names = self._names
         found: set[int] = set()
         for keys in lists:
-            short = len(keys) < _SHORT * len(self._reached)
-            found |= names.keys() & (keys if short else self._pieces(keys))
+            if len(keys) < _SHORT * len(self._reached):
+                found |= names.keys() & keys
+                continue
+            # Of a long list only what it has in the chunks that are reached.
+            end = 0
+            for number in self._reached:
+                start = bisect_left(keys, number * CHUNK, end)
+                end = bisect_left(keys, (number + 1) * CHUNK, start, min(start + CHUNK, len(keys)))
+                found |= names.keys() & keys[start:end]
         self._held |= found
         return {names[key] for key in found}
-
-    def _pieces(self, keys: Sequence[int]) -> list[int]:
-        """Return what a long list has in the chunks that are reached."""
-        pieces: list[int] = []
-        end = 0
-        for number in self._reached:
-            start = bisect_left(keys, number * CHUNK, end)
-            end = bisect_left(keys, (number + 1) * CHUNK, start, min(start + CHUNK, len(keys)))
-            pieces += keys[start:end]
-        return pieces
 
     def marks(self) -> dict[int, Mark]:
         """Return what is known of candidates and neighbours beside their words."""
         self.load(self._held)
-        chunks, names, speakers = self._chunks, self._names, self._speakers
+        speakers: dict[tuple[int, int], tuple[str, bool]] = {}
         marks = {}
         for key in self._held:
-            _, _, ts, length, role, name = chunks[key // CHUNK].line(key % CHUNK)
-            said_by, own = speakers.get((role, name)) or self._speaker(role, name)
-            marks[names[key]] = Mark(ts / _MILLION, said_by, own, length)
+            _, _, ts, length, role, name = self._chunks[key // CHUNK].line(key % CHUNK)
+            if (role, name) not in speakers:
+                # The name of a tool is nobody's who speaks.
+                speaker = self._source.speaker(name) if role in SPEAKERS else ""
+                own = role == _USER and not speaker
+                speakers[role, name] = ((speaker or ROLES[role]).lower(), own)
+            marks[self._names[key]] = Mark(ts / _MILLION, *speakers[role, name], length)
         return marks
-
-    def _speaker(self, role: int, name: int) -> tuple[str, bool]:
-        """Return who speaks, and whether it is a person to an assistant."""
-        # The name of a tool is nobody's who speaks.
-        speaker = self._source.speaker(name) if role in SPEAKERS else ""
-        found = ((speaker or ROLES[role]).lower(), role == _USER and not speaker)
-        self._speakers[role, name] = found
-        return found
-
-    def _next_to(self, key: int) -> Iterator[int]:
-        number, at = divmod(key, CHUNK)
-        chunk = self._chunks[number]
-        if at:
-            yield key - 1
-        elif (before := self._beside(chunk, -1)) is not None:
-            yield before * CHUNK + CHUNK - 1
-        if at + 1 < chunk.lines:
-            yield key + 1
-        elif (after := self._beside(chunk, 1)) is not None:
-            yield after * CHUNK
-
-    def _chunk(self, number: int) -> Chunk:
-        chunk = self._chunks.get(number)
-        if chunk is None:
-            chunk = self._chunks[number] = self._source.fetch((number,))[number]
-        return chunk
-
-
-def _places_of(bits: int) -> Iterator[int]:
-    """Yield the places of the bits that are set."""
-    while bits:
-        last = bits & -bits
-        yield last.bit_length() - 1
-        bits ^= last

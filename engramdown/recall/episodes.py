@@ -22,20 +22,14 @@ from engramdown.errors import StoreError
 from engramdown.language.dates import Anchor, Span, read_anchor, read_dates, spans_from
 from engramdown.language.snippets import LONGEST, find, shortened, snippet, where
 from engramdown.language.terms import tokens
+from engramdown.recall import lines
 from engramdown.recall.candidates import Place, best, lists_of
 from engramdown.recall.finder import Context, Hit, Hits, Message, Mode
 from engramdown.recall.index_file import IndexFile
-from engramdown.recall.lines import (
-    BROKEN,
-    CHUNK,
-    Line,
-    Unusable,
-    microseconds,
-    moment_text,
-    read_lines,
-)
+from engramdown.recall.lines import Line, Unusable
 from engramdown.recall.query import Wanted, read_query
 from engramdown.recall.ranking import REREAD, reread
+from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import ROLES, read_line
@@ -67,30 +61,6 @@ class Moment(NamedTuple):
     ts: int
     session: str
     seq: int
-
-
-class Limits(NamedTuple):
-    """How far the surroundings of a hit reach.
-
-    Attributes:
-        gap_minutes: A silence that is longer ends them.
-        around: Messages on each side at most.
-        around_hours: Time on each side at most.
-        shown: Messages on each side that are shown.
-    """
-
-    gap_minutes: float = 10
-    around: int = 50
-    around_hours: float = 1
-    shown: int = 5
-
-
-class _Found(NamedTuple):
-    """A line that holds a string; sorts by age."""
-
-    ts: int
-    session: str
-    line: Line
 
 
 class Around(NamedTuple):
@@ -127,7 +97,18 @@ class Recall:
         """Return the newest ``limit`` lines that are wanted, the oldest first."""
         if limit <= 0:
             return []
-        return self._index.ask(lambda source: self._messages(source, limit, wanted))
+
+        def newest(source: Source) -> list[Hit]:
+            found = sorted(nlargest(limit, _lines_of(source, wanted)))
+            said = self._lines(source, {at: place for at, (_, place) in enumerate(found)})
+            # Of what was redacted only the place is left.
+            return [
+                _hit(moment.session, said[at], said[at].text)
+                for at, (moment, _) in enumerate(found)
+                if said[at].text
+            ]
+
+        return self._index.ask(newest)
 
     def sessions(self, wanted: Wanted) -> list[str]:
         """Return the sessions that have a line that is wanted, in the order of their ids."""
@@ -143,15 +124,6 @@ class Recall:
         """Let go of the index; the next recall opens it again."""
         self._index.close()
 
-    # ---- without words ----
-
-    def _messages(self, source: Source, limit: int, wanted: Wanted) -> list[Hit]:
-        found = sorted(nlargest(limit, _lines_of(source, wanted)))
-        lines = self._lines(source, {at: place for at, (_, place) in enumerate(found)})
-        hits = [_hit(each.session, lines[at], lines[at].text) for at, (each, _) in enumerate(found)]
-        # Of what was redacted only the place is left.
-        return [hit for hit in hits if hit.text]
-
     # ---- the best ----
 
     def _best(self, source: Source, text: str, limit: int, wanted: Wanted) -> list[Hit]:
@@ -164,18 +136,17 @@ class Recall:
             query = query._replace(dates=query.dates._replace(near=spans))
         ranked, places = best(source, query, wanted)
         first = [one.key for one in ranked[: max(limit, REREAD)]]
-        lines = self._lines(source, {key: places[key] for key in first})
-        texts = {key: lines[key].text for key in first[:REREAD]}
-        again = reread(query, ranked, texts)[:limit]
-        stems = frozenset(
-            stem for term in query.terms for word in term.words for stem in tokens(word)
-        )
+        said = self._lines(source, {key: places[key] for key in first})
+        texts = {key: said[key].text for key in first[:REREAD]}
+        words = (word for term in query.terms for word in term.words)
+        stems = frozenset(stem for word in words for stem in tokens(word))
         hits = []
-        for key, score, _ in again:
-            said = lines[key].text
-            shown = said if len(said) <= LONGEST else snippet(said, *where(said, stems))
+        for key, score, _ in reread(query, ranked, texts)[:limit]:
+            shown = said[key].text
+            if len(shown) > LONGEST:
+                shown = snippet(shown, *where(shown, stems))
             session = source.name(places[key].chunk.session)
-            hits.append(_hit(session, lines[key], shown, score))
+            hits.append(_hit(session, said[key], shown, score))
         return hits
 
     def _spans(self, source: Source, anchor: Anchor, wanted: Wanted) -> tuple[Span, ...]:
@@ -186,8 +157,8 @@ class Recall:
         event = read_query(anchor.event, tuple(source.speakers()))
         ranked, places = best(source, event, Wanted())
         first = [one for one in ranked[:_TELL] if one.score >= _SURE * ranked[0].score]
-        lines = self._lines(source, {one.key: places[one.key] for one in first})
-        return spans_from(anchor, [(one.mark.at, lines[one.key].text) for one in first])
+        said = self._lines(source, {one.key: places[one.key] for one in first})
+        return spans_from(anchor, [(one.mark.at, said[one.key].text) for one in first])
 
     def _lines(self, source: Source, places: Mapping[int, Place]) -> dict[int, Line]:
         """Read lines by their keys, each file once.
@@ -198,15 +169,15 @@ class Recall:
         by_session: dict[int, list[int]] = {}
         for key, place in places.items():
             by_session.setdefault(place.chunk.session, []).append(key)
-        lines = {}
+        said = {}
         for session, keys in by_session.items():
             parts = [places[key].chunk.range(places[key].at) for key in keys]
             for key, data in zip(keys, self._read(source.name(session), parts), strict=True):
-                found = list(read_lines(data))
-                if len(found) != 1 or found[0].role == BROKEN:
+                found = list(lines.read_lines(data))
+                if len(found) != 1 or found[0].role == lines.BROKEN:
                     raise Unusable
-                lines[key] = found[0]
-        return lines
+                said[key] = found[0]
+        return said
 
     def _read(self, session: str, parts: Iterable[tuple[int, int]]) -> list[bytes]:
         """Return pieces of a transcript.
@@ -227,21 +198,16 @@ class Recall:
 
     def _exact(self, source: Source, needle: str, limit: int, wanted: Wanted) -> list[Hit]:
         only = self._sessions_with(source, needle)
-        found: list[_Found] = []
+        found: list[tuple[int, str, Line]] = []
         for session, newest in source.sessions():
-            if len(found) == limit and newest < found[-1].ts:
+            if len(found) == limit and newest < found[-1][0]:
                 break
-            if newest < wanted.since or (wanted.session and session != wanted.session):
-                continue
-            if only is None or session in only:
+            is_meant = newest >= wanted.since and wanted.session in {"", session}
+            if is_meant and (only is None or session in only):
                 found = nlargest(limit, [*found, *self._found(source, session, needle, wanted)])
         return [
-            _hit(
-                one.session,
-                one.line,
-                snippet(one.line.text, *(find(one.line.text, needle) or (0, 0))),
-            )
-            for one in found
+            _hit(session, line, snippet(line.text, *(find(line.text, needle) or (0, 0))))
+            for _, session, line in found
         ]
 
     def _sessions_with(self, source: Source, needle: str) -> frozenset[str] | None:
@@ -249,12 +215,15 @@ class Recall:
         for word in inner_words(needle):
             lists = lists_of(source, (word,))
             if sum(map(len, lists)) <= _FEW:
-                numbers = {key // CHUNK for keys in lists for key in keys}
+                numbers = {key // lines.CHUNK for keys in lists for key in keys}
                 chunks = source.fetch(numbers)
                 return frozenset(source.name(chunks[number].session) for number in numbers)
         return None
 
-    def _found(self, source: Source, session: str, needle: str, wanted: Wanted) -> Iterator[_Found]:
+    def _found(
+        self, source: Source, session: str, needle: str, wanted: Wanted
+    ) -> Iterator[tuple[int, str, Line]]:
+        """Yield the lines of a session that hold ``needle``, as they sort by age."""
         try:
             block = self._disk.load(self.folder / f"{session}{SUFFIX}") or b""
         except (OSError, StoreError):
@@ -263,23 +232,25 @@ class Recall:
         for line in lines_with(needle, block):
             hidden = number is None or source.is_excluded(number, line.seq)
             if wanted.takes(line.role, line.ts) and not hidden:
-                yield _Found(line.ts, session, line)
+                yield line.ts, session, line
 
     # ---- around a hit ----
 
-    def around(self, hits: Sequence[Hit], limits: Limits) -> list[Context]:
-        """Return what was said around each of ``hits``."""
-        return self._index.ask(lambda source: [self._around(source, hit, limits) for hit in hits])
+    def around(self, hits: Sequence[Hit], settings: EpisodeSettings) -> list[Context]:
+        """Return what was said around each of ``hits``, as far as ``settings`` say."""
+        reach = int(settings.around_hours * _HOUR)
 
-    def _around(self, source: Source, hit: Hit, limits: Limits) -> Context:
-        moment = Moment(microseconds(hit.time), hit.session, hit.seq)
-        reach = int(limits.around_hours * _HOUR)
-        near = Wanted(since=moment.ts - reach, until=moment.ts + reach)
-        places = dict(_lines_of(source, near))
-        found = around(sorted(places), moment, limits)
-        before = [self._message(one, places[one]) for one in found.before]
-        after = [self._message(one, places[one]) for one in found.after]
-        return Context(before, after, found.more_before, found.more_after)
+        def surroundings(source: Source) -> Iterator[Context]:
+            for hit in hits:
+                moment = Moment(lines.microseconds(hit.time), hit.session, hit.seq)
+                near = Wanted(since=moment.ts - reach, until=moment.ts + reach)
+                places = dict(_lines_of(source, near))
+                found = around(sorted(places), moment, settings)
+                before = [self._message(one, places[one]) for one in found.before]
+                after = [self._message(one, places[one]) for one in found.after]
+                yield Context(before, after, found.more_before, found.more_after)
+
+        return self._index.ask(lambda source: list(surroundings(source)))
 
     def _message(self, moment: Moment, place: Place) -> Message:
         [data] = self._read(moment.session, [place.chunk.range(place.at)])
@@ -300,8 +271,7 @@ def _lines_of(source: Source, wanted: Wanted) -> Iterator[tuple[Moment, Place]]:
         name = source.name(session)
         numbers = list(source.chunks(session))
         chunks = source.fetch(numbers)
-        for number in numbers:
-            chunk = chunks[number]
+        for chunk in map(chunks.__getitem__, numbers):
             for at in range(chunk.lines):
                 _, seq, ts, _, role, _ = chunk.line(at)
                 if wanted.takes(role, ts) and not source.is_excluded(session, seq):
@@ -309,41 +279,37 @@ def _lines_of(source: Source, wanted: Wanted) -> Iterator[tuple[Moment, Place]]:
 
 
 def _hit(session: str, line: Line, shown: str, score: float = 1.0) -> Hit:
-    said = (line.seq, moment_text(line.ts), ROLES[line.role], line.name, line.text)
+    said = (line.seq, lines.moment_text(line.ts), ROLES[line.role], line.name, line.text)
     return Hit(session, *said, shown, score)
 
 
 # ---- around a hit ----
 
 
-def around(moments: Sequence[Moment], hit: Moment, limits: Limits) -> Around:
+def around(moments: Sequence[Moment], hit: Moment, settings: EpisodeSettings) -> Around:
     """Return the surroundings of ``hit``.
 
     Args:
         moments: What was said near it, sorted; the hit need not be among them.
         hit: What was found.
-        limits: How far to go.
+        settings: How far to go.
     """
     at = bisect_left(moments, hit)
     behind = at + (at < len(moments) and moments[at] == hit)
-    before = _walk(list(reversed(moments[max(at - limits.around, 0) : at])), hit, limits)
-    after = _walk(moments[behind : behind + limits.around], hit, limits)
-    shown = max(limits.shown, 0)
-    return Around(
-        list(reversed(before[:shown])),
-        after[:shown],
-        len(before) - len(before[:shown]),
-        len(after) - len(after[:shown]),
-    )
+    before = _walk(moments[max(at - settings.around, 0) : at][::-1], hit, settings)
+    after = _walk(moments[behind : behind + settings.around], hit, settings)
+    shown = max(settings.shown, 0)
+    more = (len(before[shown:]), len(after[shown:]))
+    return Around(before[:shown][::-1], after[:shown], *more)
 
 
-def _walk(moments: Sequence[Moment], hit: Moment, limits: Limits) -> list[Moment]:
+def _walk(moments: Sequence[Moment], hit: Moment, settings: EpisodeSettings) -> list[Moment]:
     """Return what belongs to ``hit`` of what comes after (or before) it, the nearest first."""
     found: list[Moment] = []
     last = hit.ts
     for moment in moments:
-        silence = abs(moment.ts - last) > limits.gap_minutes * _MINUTE
-        if silence or abs(moment.ts - hit.ts) > limits.around_hours * _HOUR:
+        silence = abs(moment.ts - last) > settings.gap_minutes * _MINUTE
+        if silence or abs(moment.ts - hit.ts) > settings.around_hours * _HOUR:
             break
         found.append(moment)
         last = moment.ts
@@ -378,7 +344,7 @@ def lines_with(needle: str, block: bytes) -> Iterator[Line]:
     """Yield the lines of ``block`` whose text holds ``needle``, in their order."""
     wanted, sign = needle.casefold(), probe(needle)
     for part in _suspects(block, sign, ascii_only=wanted.isascii()):
-        for line in read_lines(part):
+        for line in lines.read_lines(part):
             if wanted in line.text.casefold():
                 yield line
 
@@ -388,20 +354,12 @@ def _suspects(block: bytes, sign: bytes, *, ascii_only: bool) -> Iterator[bytes]
     plain = block.isascii() and b"\\u" not in block
     if plain and not ascii_only:
         return
-    if plain and sign:
-        yield from _around(block, sign)
+    if not (plain and sign):
+        for line in block.split(b"\n")[:-1]:
+            simple = line.isascii() and b"\\u" not in line
+            if not simple or (ascii_only and sign in line.lower()):
+                yield line + b"\n"
         return
-    start, end = 0, block.find(b"\n") + 1
-    while end:
-        line = block[start:end]
-        simple = line.isascii() and b"\\u" not in line
-        if not simple or (ascii_only and sign in line.lower()):
-            yield line
-        start, end = end, block.find(b"\n", end) + 1
-
-
-def _around(block: bytes, sign: bytes) -> Iterator[bytes]:
-    """Yield the lines that hold ``sign``."""
     lower = block.lower()
     at = lower.find(sign)
     while at >= 0:

@@ -192,11 +192,7 @@ class Finder:
 
     def around(self, hits: Sequence[Hit]) -> list[Context]:
         """Return what was said around each of ``hits``, up to a silence, as it is configured."""
-        from engramdown.recall.episodes import Limits
-
-        own = self.settings
-        limits = Limits(own.gap_minutes, own.around, own.around_hours, own.shown)
-        return self._recalling().around(hits, limits)
+        return self._recalling().around(hits, self.settings)
 
     def _recalling(self) -> Recall:
         if self._recall is None:

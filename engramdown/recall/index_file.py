@@ -110,24 +110,28 @@ class IndexFile:
         self._disk.make_plain_folder(self.cache, durable=False)
         with contextlib.ExitStack() as stack:
             now = self._state()
-            sealed = now and now == _noted(self.cache, self._disk)
             try:
                 # One that stands as it is noted can be read, whoever has the lock.
-                stack.enter_context(self._lock.hold(0.0 if sealed else None))
+                stack.enter_context(self._lock.hold(0.0 if self._is_noted(now) else None))
             except LockTimeoutError:
-                if not now or now != _noted(self.cache, self._disk):
+                if not self._is_noted(now):
                     raise
                 self._drop()
                 return self._open(now)
-            now, noted = self._state(), _noted(self.cache, self._disk)
-            if self._index is not None and now == noted and now[:1] == self._seal[:1]:
+            now = self._state()
+            is_noted = self._is_noted(now)
+            if self._index is not None and is_noted and now[:1] == self._seal[:1]:
                 self._seal = now
                 return self._index
             self._drop()
-            if not now or now != noted:
+            if not is_noted:
                 return self._make()
             self._sweep()
             return self._open(now)
+
+    def _is_noted(self, now: tuple[int, ...]) -> bool:
+        """Whether the file, which is as ``now`` says, is as it was left."""
+        return bool(now) and now == _noted(self.cache, self._disk)
 
     def _anew(self) -> Index:
         self._disk.make_plain_folder(self.cache, durable=False)
@@ -160,12 +164,11 @@ class IndexFile:
     def _open(self, now: tuple[int, ...]) -> Index:
         from engramdown.recall.index import stored
 
-        self._index = stored(self.cache / FILE, self.folder, self.cache, self._disk)
-        self._seal = now
-        self._closing = weakref.finalize(
-            self, _let_go, self._index.connection, self.cache, self._lock, self._disk
-        )
-        return self._index
+        index = stored(self.cache / FILE, self.folder, self.cache, self._disk)
+        kept = (self.cache, self._lock, self._disk)
+        self._closing = weakref.finalize(self, _let_go, index.connection, *kept)
+        self._index, self._seal = index, now
+        return index
 
     def _in_memory(self) -> Index:
         """Return an index that is kept nowhere, because it cannot be."""
@@ -194,23 +197,23 @@ class IndexFile:
     def _leave(self) -> None:
         if self._closing is not None:
             self._closing()
-        elif self._index is not None:
-            self._index.connection.close()
-        self._index, self._closing, self._seal = None, None, ()
+        self._detach()
 
     def _drop(self) -> None:
         """Close what is no longer the index; the lock is held, which :func:`_let_go` would take."""
-        if self._closing is not None and self._index is not None:
-            self._closing.detach()
-            self._index.connection.close()
-        self._index, self._closing, self._seal = None, None, ()
+        if index := self._detach():
+            index.connection.close()
 
     def _abandon(self) -> None:
         """Leave to the parent what is its own; a connection must not even be closed in a child."""
+        _OTHERS.append(self._detach())
+
+    def _detach(self) -> Index | None:
+        """Return the index, which is let go of without closing it."""
         if self._closing is not None:
             self._closing.detach()
-            _OTHERS.append(self._index)
-        self._index, self._closing, self._seal = None, None, ()
+        index, self._index, self._closing, self._seal = self._index, None, None, ()
+        return index
 
 
 def _state(cache: Path, disk: Disk) -> tuple[int, ...]:
@@ -252,8 +255,8 @@ def _let_go(connection: sqlite3.Connection, cache: Path, lock: FolderLock, disk:
         log = disk.find(cache / f"{FILE}-wal")
         # Most who close it have only read, and leave the file as it is noted.
         ours = log and log.st_size and _state(cache, disk) == _noted(cache, disk)
-        with contextlib.suppress(*FAILURES):
-            if ours:
+        if ours:
+            with contextlib.suppress(*FAILURES):
                 _check_in(connection, cache, disk)
         connection.close()
     connection.close()

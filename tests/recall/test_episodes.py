@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.language.snippets import shortened
-from engramdown.recall.episodes import Limits, Moment, around
+from engramdown.recall.episodes import Moment, around
+from engramdown.settings import EpisodeSettings
 from tests.episodes.strategies import texts
 
 MINUTE = 60_000_000
-WIDE = Limits(shown=1_000)
+WIDE = EpisodeSettings(shown=1_000)
 
 
 def at(minutes: float, seq: int = 0, session: str = "a") -> Moment:
@@ -59,7 +60,7 @@ def test_fifty_a_side_are_the_end() -> None:
 
 def test_five_a_side_are_shown_and_the_others_counted() -> None:
     moments = [at(seq / 10, seq) for seq in range(30)]
-    found = around(moments, moments[10], Limits())
+    found = around(moments, moments[10], EpisodeSettings())
     assert (found.before, found.after) == (moments[5:10], moments[11:16])
     assert (found.more_before, found.more_after) == (5, 14)
 
@@ -86,7 +87,7 @@ def test_first_and_last_have_one_side_and_one_alone_none() -> None:
 def test_surroundings_are_in_order_and_without_the_hit(moments: Sequence[Moment]) -> None:
     ordered = sorted(moments)
     for hit in ordered:
-        found = around(ordered, hit, Limits(shown=3))
+        found = around(ordered, hit, EpisodeSettings(shown=3))
         both = [*found.before, hit, *found.after]
         assert both == sorted(both)
         assert len(set(both)) == len(both)
