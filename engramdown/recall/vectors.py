@@ -148,8 +148,7 @@ class Spoken:
         files: dict[str, tuple[changes.FileState, list[Utterance]]] = {}
         for name in sorted(changes.listing(self._folder)):
             tick()
-            seen = changes.file_state(self._folder, name)
-            known = self._files.get(name)
+            seen, known = changes.file_state(self._folder, name), self._files.get(name)
             if known is not None and known[0] == seen:
                 files[name] = known
             elif seen is not None:
@@ -225,57 +224,48 @@ class Vectors:
 
     def keep_question(self, model: str, digest: bytes, vector: bytes) -> None:
         """Keep the vector of a question, and of no more than the last thousand."""
-
-        def keep(file: sqlite3.Connection) -> None:
-            file.execute(
-                "INSERT OR REPLACE INTO questions(model, digest, vector) VALUES(?, ?, ?)",
-                (model, digest, vector),
-            )
-            file.execute(
-                "DELETE FROM questions WHERE number <= (SELECT max(number) FROM questions) - ?",
-                (_QUESTIONS,),
-            )
-
-        self._ask(keep)
+        keep = "INSERT OR REPLACE INTO questions(model, digest, vector) VALUES(?, ?, ?)"
+        drop = "DELETE FROM questions WHERE number <= (SELECT max(number) FROM questions) - ?"
+        self._change((keep, [(model, digest, vector)]), (drop, [(_QUESTIONS,)]))
 
     def drop_questions(self, model: str) -> None:
         """Remove the vectors of all questions of a model."""
-        self._ask(lambda file: file.execute("DELETE FROM questions WHERE model = ?", (model,)))
+        self._change(("DELETE FROM questions WHERE model = ?", [(model,)]))
 
     def each(self, take: Callable[[Iterator[tuple[str, bytes, bytes]]], _Answer]) -> _Answer:
         """Return what ``take`` makes of all vectors: model, digest, vector."""
-        return self._ask(
-            lambda file: take(iter(file.execute("SELECT model, digest, vector FROM vectors")))
-        )
+        asked = "SELECT model, digest, vector FROM vectors"
+        return self._ask(lambda file: take(iter(file.execute(asked))))
 
     def keep(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep vectors, given with the digests of their texts."""
         rows = [(model, *each) for each in vectors]
-        insert = "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"
-        self._ask(lambda file: file.executemany(insert, rows))
+        self._change(("INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)", rows))
 
     def keep_only(self, digests: Collection[bytes]) -> None:
         """Remove all questions, and the vectors of every model whose digest is another."""
+        gone = self.each(lambda rows: {digest for _, digest, _ in rows}.difference(digests))
+        drop = "DELETE FROM vectors WHERE digest = ?"
+        self._change((drop, [(each,) for each in gone]), ("DELETE FROM questions", [()]))
 
-        def drop(file: sqlite3.Connection) -> None:
-            found = {digest for (digest,) in file.execute("SELECT digest FROM vectors")}
-            gone = [(digest,) for digest in found.difference(digests)]
-            file.executemany("DELETE FROM vectors WHERE digest = ?", gone)
-            file.execute("DELETE FROM questions")
-
-        self._ask(drop)
+    def drop(self, stale: Iterable[tuple[str, bytes]]) -> None:
+        """Remove vectors, given by model and digest."""
+        if rows := list(stale):
+            self._change(("DELETE FROM vectors WHERE model = ? AND digest = ?", rows))
 
     def remove(self) -> None:
         """Remove the file; it may be gone."""
         for name in (FILE, f"{FILE}-journal"):
             self._disk.unlink(self._path.with_name(name))
 
-    def drop(self, stale: Iterable[tuple[str, bytes]]) -> None:
-        """Remove vectors, given by model and digest."""
-        rows = list(stale)
-        if rows:
-            delete = "DELETE FROM vectors WHERE model = ? AND digest = ?"
-            self._ask(lambda file: file.executemany(delete, rows))
+    def _change(self, *statements: tuple[str, Iterable[tuple[object, ...]]]) -> None:
+        """Carry out statements, each with its rows, all of them or none."""
+
+        def change(file: sqlite3.Connection) -> None:
+            for statement, rows in statements:
+                file.executemany(statement, rows)
+
+        self._ask(change)
 
     def _ask(self, act: Callable[[sqlite3.Connection], _Answer]) -> _Answer:
         """Return what ``act`` does with the file, which is made if need be.
@@ -355,23 +345,18 @@ class VectorRecall(Recall):
             reason = " ".join(redact(str(error)).split())[:_SHOWN]
             found.notes = (f"embeddings are off for this recall: {reason}",)
             return found
-        return Hits(self._fused(hits, near)[:limit])
-
-    # ---- two rankings ----
-
-    def _fused(self, hits: Sequence[Hit], near: Sequence[Utterance]) -> list[Hit]:
         by_words = {(hit.session, hit.seq): hit for hit in hits}
         by_meaning = {(each.session, each.seq): each for each in near}
-        scores = fused(list(by_words), list(by_meaning))
-        found = []
-        for place, score in scores.items():
+        both = Hits()
+        for place, score in fused(list(by_words), list(by_meaning)).items():
             hit = by_words.get(place) or self._hit(by_meaning[place])
             if hit is not None:
-                found.append(hit._replace(score=score))
+                both.append(hit._replace(score=score))
         # Each key in turn, as sorting is stable: by place, the newest first, the best first.
-        found.sort(key=lambda hit: (hit.session, hit.seq))
-        found.sort(key=lambda hit: hit.time, reverse=True)
-        return sorted(found, key=lambda hit: -hit.score)
+        both.sort(key=lambda hit: (hit.session, hit.seq))
+        both.sort(key=lambda hit: hit.time, reverse=True)
+        both.sort(key=lambda hit: hit.score, reverse=True)
+        return Hits(both[:limit])
 
     def _hit(self, utterance: Utterance) -> Hit | None:
         episode = self._spoken.episode(utterance)
@@ -392,7 +377,14 @@ class VectorRecall(Recall):
             raise EmbeddingError("they are still busy with the question before")
         self._until, self._left = time.monotonic() + self._seconds, 0
         done: Future[list[Utterance]] = Future()
-        self._working = threading.Thread(target=_settle, args=(done, job), daemon=True)
+
+        def settle() -> None:
+            try:
+                done.set_result(job())
+            except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
+                done.set_exception(error)
+
+        self._working = threading.Thread(target=settle, daemon=True)
         self._working.start()
         try:
             return done.result(self._seconds)
@@ -418,7 +410,13 @@ class VectorRecall(Recall):
             self._embedder = open_embedder(self._embedder, self._seconds)
         question = self._question(self._embedder, query)
         said = self._spoken.all(self._tick)
-        asked = [each for each in said if not each.hidden and _is_wanted(each, wanted)]
+        asked = [
+            each
+            for each in said
+            if not each.hidden
+            and wanted.session in {"", each.session}
+            and wanted.takes(each.role, each.ts)
+        ]
         scores = self._known(self._embedder.name, question, {each.digest for each in said})
         scores |= self._made(self._embedder, question, asked, scores)
         asked.sort(key=lambda each: (-scores[each.digest], -each.ts, each.session, each.seq))
@@ -437,9 +435,9 @@ class VectorRecall(Recall):
         """Return how near what has its vector is, by digest, and let go of what nobody said."""
         scores: dict[bytes, float] = {}
         stale: list[tuple[str, bytes]] = []
+        kept: list[tuple[bytes, bytes]] = []
 
         def take(rows: Iterator[tuple[str, bytes, bytes]]) -> None:
-            kept: list[tuple[bytes, bytes]] = []
             for name, digest, vector in rows:
                 if digest not in said:
                     stale.append((name, digest))
@@ -448,10 +446,10 @@ class VectorRecall(Recall):
                     if len(kept) == _BLOCK:
                         self._tick()
                         scores.update(_scored(question, kept))
-                        kept = []
-            scores.update(_scored(question, kept))
+                        kept.clear()
 
         self._vectors.each(take)
+        scores.update(_scored(question, kept))
         self._vectors.drop(stale)
         return scores
 
@@ -469,9 +467,9 @@ class VectorRecall(Recall):
         for first in range(0, len(newest), _BATCH):
             self._left = len(newest) - first
             self._tick()
-            texts = [(each.digest, self._text(each)) for each in newest[first : first + _BATCH]]
-            made = _embed(embedder, [text for _, text in texts])
-            pairs = [(digest, vector) for (digest, _), vector in zip(texts, made, strict=True)]
+            batch = newest[first : first + _BATCH]
+            made = _embed(embedder, [self._text(each) for each in batch])
+            pairs = [(each.digest, vector) for each, vector in zip(batch, made, strict=True)]
             self._vectors.keep(embedder.name, pairs)
             if len(made[0]) != len(question):
                 # The next question is embedded anew, and then everything else of another length.
@@ -500,13 +498,6 @@ def forget_unsaid(folder: Path, cache: Path, disk: Disk) -> None:
         vectors.remove()
 
 
-def _settle(done: Future[list[Utterance]], job: Callable[[], list[Utterance]]) -> None:
-    try:
-        done.set_result(job())
-    except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
-        done.set_exception(error)
-
-
 def _embed(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     """Return the vectors of ``texts``.
 
@@ -531,8 +522,3 @@ def _scored(question: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> dict[bytes
         return {}
     found = nearness(question, [vector for _, vector in pairs])
     return {digest: score for (digest, _), score in zip(pairs, found, strict=True)}
-
-
-def _is_wanted(said: Utterance, wanted: Wanted) -> bool:
-    in_session = not wanted.session or said.session == wanted.session
-    return in_session and wanted.takes(said.role, said.ts)
