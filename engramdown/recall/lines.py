@@ -38,27 +38,25 @@ PAGE: Final = 512
 _ROLE: Final = {role.encode(): code for code, role in enumerate(ROLES)}
 _SPOKEN: Final = b"|".join(role for role in _ROLE if role != b"event")
 _PLAIN: Final = rb'[^"\\\x00-\x1f]'
+_COUNT: Final = rb"(?:0|[1-9][0-9]{0,8})"
+_TEXT: Final = rb"(?:" + _PLAIN + rb'++|\\["\\/bfnrt])*+'
 _USUAL: Final = (
-    rb'\{"seq":(0|[1-9][0-9]{0,8}),'
+    rb'\{"seq":(' + _COUNT + rb"),"
     rb'"ts":"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}):([0-5][0-9]\.[0-9]{6})Z",'
-    rb'"id":"' + _PLAIN + rb'+",'
-    rb'"role":"(' + _SPOKEN + rb')",'
-    rb'"text":"((?:' + _PLAIN + rb'++|\\["\\/bfnrt])*+)"'
+    rb'"id":"' + _PLAIN + rb'+","role":"(' + _SPOKEN + rb')","text":"(' + _TEXT + rb')"'
     rb'(?:,"name":"(' + _PLAIN + rb'+)")?'
-    rb'(?:,"(?:call|model|payload)":"' + _PLAIN + rb'+"|,"(?:turn|cut)":(?:0|[1-9][0-9]{0,8}))*+'
-    rb"\}\n"
+    rb'(?:,"(?:call|model|payload)":"' + _PLAIN + rb'+"|,"(?:turn|cut)":' + _COUNT + rb")*+\}\n"
 )
 _DAY: Final = (
     rb"[1-9][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
     rb"|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
 )
 _GOOD: Final = (
-    rb'(?:\{"seq":(?:0|[1-9][0-9]{0,8}),"ts":"' + _DAY + rb"T(?:[01][0-9]|2[0-3])"
+    rb'(?:\{"seq":' + _COUNT + rb',"ts":"' + _DAY + rb"T(?:[01][0-9]|2[0-3])"
     rb':[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z","id":"' + _PLAIN + rb'++",'
-    rb'"role":"(?:' + _SPOKEN + rb')","text":"(?:' + _PLAIN + rb'++|\\["\\/bfnrt])*+"'
+    rb'"role":"(?:' + _SPOKEN + rb')","text":"' + _TEXT + rb'"'
     rb'(?:,"(?:name|call|model|payload)":"' + _PLAIN + rb'++"|,"error":true'
-    rb'|,"(?:turn|cut)":(?:0|[1-9][0-9]{0,8})|,"ms":(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,9})?)*+'
-    rb"\}\n)*+"
+    rb'|,"(?:turn|cut)":' + _COUNT + rb'|,"ms":' + _COUNT + rb"(?:\.[0-9]{1,9})?)*+\}\n)*+"
 )
 _ECHO: Final = _ROLE[b"memory_read"]
 _LOOKS: Final = tuple(name.encode() for name in LOOKS)
@@ -103,7 +101,7 @@ class Line(NamedTuple):
 
 def read_lines(block: bytes) -> Iterator[Line]:
     r"""Yield every line of ``block`` that ends with its ``\n``."""
-    match = _pattern().match
+    match = _compiled(_USUAL).match
     plain = block.isascii()
     start, last = 0, block.rfind(b"\n") + 1
     while start < last:
@@ -119,7 +117,7 @@ def usual(block: bytes, start: int = 0) -> int:
 
     Whoever asks only that need not read them. They begin at ``start``, as a line does.
     """
-    found = _run().match(block, start)
+    found = _compiled(_GOOD).match(block, start)
     return found.end() if found else start
 
 
@@ -143,14 +141,9 @@ def moment_text(ts: int) -> str:
 
 
 @cache
-def _pattern() -> re.Pattern[bytes]:
-    # A question for which nothing is new needs none, and to compile it takes a millisecond.
-    return re.compile(_USUAL)
-
-
-@cache
-def _run() -> re.Pattern[bytes]:
-    return re.compile(_GOOD)
+def _compiled(pattern: bytes) -> re.Pattern[bytes]:
+    # A question for which nothing is new needs none, and to compile one takes a millisecond.
+    return re.compile(pattern)
 
 
 def _usual(found: re.Match[bytes], start: int, *, plain: bool) -> Line | None:
@@ -164,11 +157,9 @@ def _usual(found: re.Match[bytes], start: int, *, plain: bool) -> Line | None:
     said = text.decode()
     if "\\" in said:
         said = json.loads(f'"{said}"')
-    if name is None:
-        return Line(start, int(seq), ts, _ROLE[role], "", said)
-    if name.endswith(_LOOKS):
+    if name is not None and name.endswith(_LOOKS):
         return None  # perhaps an echo
-    return Line(start, int(seq), ts, _ROLE[role], name.decode(), said)
+    return Line(start, int(seq), ts, _ROLE[role], name.decode() if name else "", said)
 
 
 @lru_cache(maxsize=64)
@@ -182,9 +173,8 @@ def _any(line: bytes, start: int) -> Line:
         return Line(start, 0, 0, BROKEN, "", "")
     role = _ECHO if repeats_memory(episode) else _ROLE[episode.role.encode()]
     event = episode if episode.role == "event" else None
-    return Line(
-        start, episode.seq, microseconds(episode.ts), role, episode.name, episode.text, event
-    )
+    ts = microseconds(episode.ts)
+    return Line(start, episode.seq, ts, role, episode.name, episode.text, event)
 
 
 class Chunk(NamedTuple):
@@ -230,12 +220,8 @@ def pack(lines: Sequence[Facts]) -> bytes:
     try:
         return b"".join([_FACTS.pack(*facts) for facts in lines])
     except struct.error:
-        return b"".join(
-            _FACTS.pack(
-                start, min(seq, 0xFFFFFFFF), ts, min(length, _LARGEST), role, min(name, _LARGEST)
-            )
-            for start, seq, ts, length, role, name in lines
-        )
+        most = (0xFFFFFFFF, 0xFFFFFFFF, 1 << 63, _LARGEST, 0xFF, _LARGEST)
+        return b"".join([_FACTS.pack(*map(min, facts, most)) for facts in lines])
 
 
 def length_of(text: str) -> int:

@@ -15,9 +15,10 @@ import unicodedata
 import weakref
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import date
 from math import log
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from engramdown.engram import Confidence
 from engramdown.forks import Lock, in_child, unforked
@@ -81,17 +82,14 @@ class MemoryIndex:
     def __init__(self, entries: Iterable[Entry]) -> None:
         """Read the texts, topics and headings of ``entries``."""
         self.entries: tuple[Entry, ...] = tuple(entries)
-        self._scorer: _Scorer | None = _scorer(_said(entry) for entry in self.entries)
+        self._scorer: _FullText | _Plain | None = _scorer(map(_said, self.entries))
         in_child(self, MemoryIndex._leave_to_parent)
 
     def scores(self, query: str) -> dict[int, float]:
         """Return the BM25 score of each entry that holds a word of ``query``, by position."""
-        if not self.entries:
-            return {}
-        scorer = self._scorer
-        if scorer is None:
-            scorer = self._scorer = _scorer(_said(entry) for entry in self.entries)
-        return scorer.scores(_query_words(query))
+        if self._scorer is None:
+            self._scorer = _scorer(map(_said, self.entries))
+        return self._scorer.scores(_query_words(query)) if self.entries else {}
 
     def _leave_to_parent(self) -> None:
         """Leave a connection to the process that opened it: it must not even be closed in a child.
@@ -99,7 +97,7 @@ class MemoryIndex:
         Another thread may have been in the middle of a search.
         """
         if isinstance(self._scorer, _FullText):
-            _OTHERS.append(self._scorer.left())
+            _OTHERS.append(self._scorer.detach())
             self._scorer = None
 
     def weighed(self, query: str, today: date) -> dict[int, float]:
@@ -133,10 +131,6 @@ class MemoryIndex:
         return found
 
 
-class _Scorer(Protocol):
-    def scores(self, words: Sequence[str]) -> dict[int, float]: ...
-
-
 class _FullText:
     """Texts in a table in memory that SQLite searches."""
 
@@ -153,9 +147,8 @@ class _FullText:
         self._lock = Lock()
         self._connection.execute(_TABLE)
         self._connection.execute("BEGIN")
-        self._connection.executemany(
-            "INSERT INTO memory(rowid, said) VALUES (?, ?)", enumerate(texts)
-        )
+        insert = "INSERT INTO memory(rowid, said) VALUES (?, ?)"
+        self._connection.executemany(insert, enumerate(texts))
         self._connection.execute("COMMIT")
 
     def scores(self, words: Sequence[str]) -> dict[int, float]:
@@ -166,7 +159,7 @@ class _FullText:
         with self._lock, unforked():
             return dict(self._connection.execute(_FIND, (query,)).fetchall())
 
-    def left(self) -> object:
+    def detach(self) -> object:
         """Return the connection, which nobody closes from now on."""
         self._closing.detach()
         return self._connection
@@ -200,16 +193,14 @@ def _stems(text: str) -> list[str]:
     return [stem(word) for word in _WORD.findall(_bare(text))]
 
 
-def _scorer(texts: Iterable[str]) -> _Scorer:
+def _scorer(texts: Iterable[str]) -> _FullText | _Plain:
     kept = list(texts)
-    try:
+    with suppress(ImportError):  # Python can be built without SQLite
         import sqlite3
-    except ImportError:  # Python can be built without it
-        return _Plain(kept)
-    try:
-        return _FullText(kept)
-    except sqlite3.OperationalError:  # no such module: fts5
-        return _Plain(kept)
+
+        with suppress(sqlite3.OperationalError):  # no such module: fts5
+            return _FullText(kept)
+    return _Plain(kept)
 
 
 def _said(entry: Entry) -> str:
@@ -241,15 +232,10 @@ def _bare(text: str) -> str:
 
 
 def _weight(entry: Entry, today: date, ages: dict[str, float]) -> float:
+    """Return what a memory is worth for being sure, and new: half of that every half life."""
     if entry.ts not in ages:
-        ages[entry.ts] = 1 + _WORTH_OF_NEW * _newness(entry.ts, today)
+        ages[entry.ts] = 1.0
+        with suppress(ValueError):  # no day, or one that a person mistyped
+            age = (today - date.fromisoformat(entry.ts)).days
+            ages[entry.ts] += _WORTH_OF_NEW * 2 ** (-max(age, 0) / HALF_LIFE)
     return ages[entry.ts] * _WORTH_OF_SURE[entry.confidence]
-
-
-def _newness(ts: str, today: date) -> float:
-    """Return 1 for what was written today, half of it every :data:`HALF_LIFE`, 0 if unknown."""
-    try:
-        age = (today - date.fromisoformat(ts)).days
-    except ValueError:  # none, or one that a person mistyped
-        return 0.0
-    return float(2 ** (-max(age, 0) / HALF_LIFE))

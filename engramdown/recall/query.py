@@ -11,7 +11,7 @@ Which lines may be hits at all says :class:`Wanted`: events never are; what was 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
@@ -95,9 +95,8 @@ def told(text: str) -> float:
     >>> told("Nice!"), told("So? Yes."), told("Why?")
     (1.0, 0.625, 0.0)
     """
-    asked = 0
-    for part in text.split("?")[:-1]:
-        asked += len(part) - max(part.rfind("."), part.rfind("!"))
+    parts = text.split("?")[:-1]
+    asked = sum(len(part) - max(part.rfind("."), part.rfind("!")) for part in parts)
     return 1 - asked / len(text) if asked else 1.0
 
 
@@ -147,14 +146,14 @@ def read_query(text: str, speakers: Collection[str] = (), now: datetime | None =
     """
     asked = words(text)
     names = _names(text, asked, speakers)
-    spoken = {word for name in names for word in _spelling(name)}
+    said = [part for part in (text.strip(_AROUND), *_QUOTED.findall(text)) if len(words(part)) > 1]
     return Query(
         text,
-        _terms(asked, spoken),
+        _terms(asked, {word for name in names for word in _spelling(name)}),
         names,
         read_dates(text, now),
         wants(text),
-        tuple(_phrases(text)),
+        tuple(part.lower() for part in said),
     )
 
 
@@ -171,15 +170,17 @@ def nameless(text: str, speakers: Collection[str]) -> str:
 
 
 def _names(text: str, asked: Iterable[str], speakers: Collection[str]) -> frozenset[str]:
-    said = frozenset(asked) - STOP_WORDS
-    folded = text.lower()
-    return frozenset(name.lower() for name in speakers if _is_named(name, said, folded))
-
-
-def _is_named(name: str, said: frozenset[str], text: str) -> bool:
-    if indexed(name) != name:  # no spaces: it is named as a whole
-        return name.lower() in text
-    return not said.isdisjoint(_spelling(name))
+    said, lowered = frozenset(asked) - STOP_WORDS, text.lower()
+    # What has no spaces between its words is named as a whole.
+    return frozenset(
+        name.lower()
+        for name in speakers
+        if (
+            name.lower() in lowered
+            if indexed(name) != name
+            else not said.isdisjoint(_spelling(name))
+        )
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -188,32 +189,21 @@ def _spelling(name: str) -> frozenset[str]:
 
 
 def _terms(asked: list[str], spoken: Collection[str]) -> tuple[Term, ...]:
-    kept = [word for word in _whole(asked) if word not in STOP_WORDS]
-    telling = [word for word in kept if word not in spoken] or kept or asked
+    kept = []
+    for at, word in enumerate(asked):
+        # Of scripts without spaces only the pairs, where there are any.
+        alone = len(word) > 1 or indexed(word) == word
+        beside = [other for other in asked[max(at - 1, 0) : at + 2] if other != word]
+        if word not in STOP_WORDS and (alone or not any(word in other for other in beside)):
+            kept.append(word)
+    found = map(term, [word for word in kept if word not in spoken] or kept or asked)
     by_stem: dict[tuple[str, ...], Term] = {}
-    for word in telling:
-        by_stem.setdefault(term(word).stems, term(word))
+    for each in found:
+        by_stem.setdefault(each.stems, each)
     terms = list(by_stem.values())
     if len(terms) > MOST_TERMS:
         terms = terms[: MOST_TERMS // 2] + terms[-MOST_TERMS // 2 :]
     return tuple(terms)
-
-
-def _whole(asked: Sequence[str]) -> Iterator[str]:
-    """Yield the words, of scripts without spaces only the pairs where there are any."""
-    for at, word in enumerate(asked):
-        alone = len(word) > 1 or indexed(word) == word
-        if alone or not any(
-            word in other for other in asked[max(at - 1, 0) : at + 2] if other != word
-        ):
-            yield word
-
-
-def _phrases(text: str) -> Iterator[str]:
-    whole = text.strip(_AROUND)
-    for part in (whole, *_QUOTED.findall(text)):
-        if len(words(part)) > 1:
-            yield part.lower()
 
 
 # ---- which lines may be hits ----
@@ -293,7 +283,15 @@ def wanted(
     if until is not None:
         end = time_from("until", until)
         last = _microseconds(end) + (0 if isinstance(end, datetime) else _DAY - 1)
-    return Wanted(_roles(role), first, last, session or "", now)
+    roles = USUAL
+    if role is not None:
+        names = [role] if isinstance(role, str) else list(role)
+        for name in names:
+            if name not in ROLES or name == "event":
+                known = ", ".join(each for each in ROLES if each != "event")
+                raise ValueError(f"{name!r} is no role that is recalled; use one of {known}")
+        roles = frozenset(map(ROLES.index, names))
+    return Wanted(roles, first, last, session or "", now)
 
 
 def time_from(name: str, value: object) -> date:
@@ -317,17 +315,6 @@ def time_from(name: str, value: object) -> date:
                 return read(value)
     allowed = "a date, a datetime, or a text such as 2026-02-27 or 2026-02-27T10:15:00Z"
     raise ValueError(f"{name} is {value!r}; give {allowed}")
-
-
-def _roles(role: str | Iterable[str] | None) -> frozenset[int]:
-    if role is None:
-        return USUAL
-    names = [role] if isinstance(role, str) else list(role)
-    for name in names:
-        if name not in ROLES or name == "event":
-            known = ", ".join(each for each in ROLES if each != "event")
-            raise ValueError(f"{name!r} is no role that is recalled; use one of {known}")
-    return frozenset(place for place, name in enumerate(ROLES) if name in names)
 
 
 def _microseconds(at: date) -> int:

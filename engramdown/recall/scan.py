@@ -14,19 +14,8 @@ from pathlib import Path
 
 from engramdown.errors import StoreError
 from engramdown.language.terms import speaking, stem, tokens
-from engramdown.recall.lines import (
-    BROKEN,
-    CHUNK,
-    SPEAKERS,
-    WORDLESS,
-    Chunk,
-    Facts,
-    Line,
-    freshness,
-    length_of,
-    pack,
-    read_lines,
-)
+from engramdown.recall import lines
+from engramdown.recall.lines import BROKEN, CHUNK, SPEAKERS, WORDLESS, Chunk, Line
 from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes
 from engramdown.transcripts.visibility import excluded
@@ -44,14 +33,12 @@ class Scan:
 
     def keep_up(self) -> None:
         """Read the transcripts, unless they are as they were."""
-        found: dict[str, changes.FileState | None] = {}
+        files: dict[str, changes.FileState] = {}
         # Nobody is asked after this one: where nothing can be read, nothing is found.
         with suppress(OSError):
-            found = {
-                name: changes.file_state(self._folder, name)
-                for name in changes.listing(self._folder)
-            }
-        files = {name: seen for name, seen in sorted(found.items()) if seen is not None}
+            for name in sorted(changes.listing(self._folder)):
+                if (seen := changes.file_state(self._folder, name)) is not None:
+                    files[name] = seen
         if files != self._files:
             self._clear()
             for name in files:
@@ -74,30 +61,31 @@ class Scan:
 
     def _read(self, name: str) -> None:
         block = self._disk.load(self._folder / f"{name}{changes.SUFFIX}") or b""
-        session, lines = len(self._sessions), list(read_lines(block))
+        session, said = len(self._sessions), list(lines.read_lines(block))
         self._sessions.append(name)
-        self._newest.append(max((line.ts for line in lines if line.role != BROKEN), default=0))
-        for at in range(0, len(lines), CHUNK):
-            part = lines[at : at + CHUNK]
-            after = lines[at + CHUNK].start if at + CHUNK < len(lines) else block.rfind(b"\n") + 1
-            facts = pack([self._facts(line, part[0].start) for line in part])
+        self._newest.append(max((line.ts for line in said if line.role != BROKEN), default=0))
+        for at in range(0, len(said), CHUNK):
+            part, place = said[at : at + CHUNK], at // CHUNK
+            start = part[0].start
+            end = said[at + CHUNK].start if at + CHUNK < len(said) else block.rfind(b"\n") + 1
             self._index(part)
-            self._fresh.append(freshness(part[0].ts, name, at // CHUNK))
-            self._places[session, at // CHUNK] = len(self._chunks)
-            self._chunks.append(Chunk(session, at // CHUNK, part[0].start, after, facts))
-        whole, seqs = excluded(line.event for line in lines if line.event is not None)
+            self._fresh.append(lines.freshness(part[0].ts, name, place))
+            self._places[session, place] = len(self._chunks)
+            facts = lines.pack([self._facts(line, start) for line in part])
+            self._chunks.append(Chunk(session, place, start, end, facts))
+        whole, seqs = excluded(line.event for line in said if line.event is not None)
         self._hidden |= {session} if whole else set()
         self._excluded |= {(session, seq) for seq in seqs}
 
-    def _facts(self, line: Line, start: int) -> Facts:
+    def _facts(self, line: Line, start: int) -> lines.Facts:
         name = self._names.setdefault(line.name, len(self._names))
-        length = length_of(line.text)
+        length = lines.length_of(line.text)
         return line.start - start, line.seq, line.ts, length, line.role, name
 
-    def _index(self, lines: Sequence[Line]) -> None:
+    def _index(self, part: Sequence[Line]) -> None:
         """Take in the words of a chunk that comes next."""
         noted: set[str] = set()
-        for key, line in enumerate(lines, len(self._chunks) * CHUNK):
+        for key, line in enumerate(part, len(self._chunks) * CHUNK):
             words = dict.fromkeys(tokens(line.text))
             if line.role in SPEAKERS and line.name and line.name not in noted:
                 noted.add(line.name)
