@@ -121,7 +121,8 @@ def is_reference(value: str) -> bool:
     return bool(known) or is_placeholder(value) or _is_name(value)
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(re.findall(r"\w+", text))
 
 
@@ -307,7 +308,7 @@ _OPAQUE: Final = (
     r"(?<![A-Za-z0-9])(?=(?:[A-Za-z]*+[0-9]){2})(?=[0-9]*+[A-Za-z])"
     r"(?!(?:[A-Za-z]++[0-9]{1,4}|[0-9]{1,4}+[A-Za-z]++)(?![A-Za-z0-9]))[A-Za-z0-9]{8}"
 )
-_WORDS: Final = _words(
+_WORDS: Final = word_set(
     """
     access account api app auth bar basic bearer bool boolean bytes char client confirm current db
     de default empty env false field foo form hash hashed hidden input key keys label login mot
@@ -317,7 +318,7 @@ _WORDS: Final = _words(
     """
 )
 # What a person says of a password in one word, without saying the password.
-_SAYINGS: Final = _words(
+_SAYINGS: Final = word_set(
     """
     classified complex complicated confidential correct different difficult embarrassing empty
     identical incorrect insecure invalid memorable missing optional personal private public random

@@ -10,7 +10,6 @@ Spanish, Italian, Portuguese and Dutch. Accents are off by then: *contraseña* c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -23,6 +22,7 @@ from engramdown.secrets.assignments import (
     is_saying,
     looks_random,
     names_public,
+    word_set,
 )
 from engramdown.secrets.prefilter import Sought, compiled, small
 
@@ -160,39 +160,37 @@ _LOCKED: Final = (
     r"|porte(?: d'entree)?|portail|entree|immeuble|coffre|puerta|caja fuerte|porta|portone|portao"
     r"|cancello|cassaforte|sblocco|desbloqueo|desbloqueio|cofre|(?:voor)?deur|hek|poort|kluis)"
 )
+# What has one form, by its family; with a plus it may be the end of a longer word.
+_SIMPLE: Final = {
+    "password": "passcode|zugangscode|toegangscode|pwd|pw|mdp|contrasena|senha|access code"
+    "|mot de passe|code de passe|code d'acces|cle wifi",
+    "password+": "passwd|kennwort|wachtwoord",
+    "pass": "pass",
+    "phrase": "wachtwoordzin|wachtzin",
+    "phrase+": "passphrase",
+    "pin": "geheimzahl|digicode",
+    "token": "segreto|segredo",
+    "key": "key|cle|chiave|chave",
+    "key+": "schlussel|sleutel",
+    "login": "wifi",
+}
 _NOUNS: Final = (
+    *(
+        _Noun(word, word, family.removesuffix("+"), compound=family.endswith("+"))
+        for family, words in _SIMPLE.items()
+        for word in words.split("|")
+    ),
     _Noun("passwor", "passwor[dt]", "password", compound=True),
-    _Noun("passwd", "passwd", "password", compound=True),
-    _Noun("passcode", "passcode", "password"),
-    _Noun("pass", "pass", "pass"),
-    _Noun("access", "access code", "password"),
-    _Noun("zugangscode", "zugangscode", "password"),
-    _Noun("toegangscode", "toegangscode", "password"),
-    _Noun("code d'acces", "code d'acces", "password"),
     _Noun("codi", "codi(?:ce|go) (?:de |di |d')(?:acceso|accesso|acesso)", "password"),
-    _Noun("pwd", "pwd", "password"),
-    _Noun("pw", "pw", "password"),
-    _Noun("kennwort", "kennwort", "password", compound=True),
-    _Noun("wachtwoord", "wachtwoord", "password", compound=True),
-    _Noun("mot de passe", "mot de passe", "password"),
-    _Noun("code de passe", "code de passe", "password"),
-    _Noun("mdp", "mdp", "password"),
-    _Noun("contrasena", "contrasena", "password"),
     _Noun("clave", "clave(?: (?:de (?:la )?)?(?:api|acceso)| secreta)?", "password"),
-    _Noun("senha", "senha", "password"),
     _Noun("palavra", "palavra[ -](?:passe|chave)", "password"),
     _Noun("parola", "parola (?:d'ordine|chiave|segreta)", "password"),
     _Noun(" ww ", " ww(?= )", "password"),
-    _Noun("wifi", "wifi", "login"),
+    _Noun("wlan", "wlan[ -]?schlussel", "password"),
     _Noun("login?", r"login(?=\?)", "login"),
-    _Noun("wachtwoordzin", "wachtwoordzin", "phrase"),
-    _Noun("passphrase", "passphrase", "phrase", compound=True),
     _Noun("phrase", "phrase (?:secrete|de passe)", "phrase"),
     _Noun("frase", "frase (?:d[ei] (?:paso|acceso|accesso)|secreta|segreta)", "phrase"),
-    _Noun("wachtzin", "wachtzin", "phrase"),
     _Noun("pin", "pin(?:[ -]?(?:code|number|nummer))?", "pin"),
-    _Noun("geheimzahl", "geheimzahl", "pin"),
-    _Noun("digicode", "digicode", "pin"),
     _Noun("code", rf"code (?:{_OF} (?:\w{{2,3}} |l')?{_LOCKED}|d'{_LOCKED})", "pin"),
     _Noun("codi", rf"codi(?:ce|go) {_OF} (?:\w{{1,3}} |l')?{_LOCKED}", "pin"),
     _Noun("clave", rf"clave {_OF} (?:\w{{1,3}} |l')?{_LOCKED}", "pin"),
@@ -202,21 +200,11 @@ _NOUNS: Final = (
     _Noun("jeton", "jeton(?: d'(?:acces|api))?", "token"),
     _Noun("secret", "secret(?: key)?", "token", compound=True),
     _Noun("geheim", "geheim(?:nis)?", "token"),
-    _Noun("segreto", "segreto", "token"),
-    _Noun("segredo", "segredo", "token"),
     _Noun("api", "api[ -]?(?:key|schlussel|sleutel)", "token"),
     _Noun("access", "access[ -]key", "token"),
     _Noun("cle", "cle (?:d'|de l')?(?:api|acces|secrete)", "token"),
     _Noun("chiave", "chiave (?:d'|di )?(?:api|accesso|segreta)", "token"),
     _Noun("chave", "chave (?:d[ae] )?(?:api|acesso|secreta)", "token"),
-    _Noun("wlan", "wlan[ -]?schlussel", "password"),
-    _Noun("cle wifi", "cle wifi", "password"),
-    _Noun("schlussel", "schlussel", "key", compound=True),
-    _Noun("sleutel", "sleutel", "key", compound=True),
-    _Noun("key", "key", "key"),
-    _Noun("cle", "cle", "key"),
-    _Noun("chiave", "chiave", "key"),
-    _Noun("chave", "chave", "key"),
 )
 _BEGINNINGS: Final = {noun.word for noun in _NOUNS}
 NOUNS: Final = tuple(
@@ -240,7 +228,15 @@ def find_told(piece: str) -> Iterator[Span]:
     nouns = [noun for word in NOUNS if word in lowered for noun in _WITH_WORD[word]]
     for noun in nouns:
         for place in _places(lowered, noun.word):
-            if told := _named(piece, lowered, noun, place):
+            if not (match := compiled(noun.form + r"(?![\w-])").match(lowered, place)):
+                continue
+            before = compiled(r"[a-z0-9_-]{1,40}\Z").search(lowered, max(0, place - 40), place)
+            is_public_key = noun.family == "key" and names_public(
+                lowered[max(0, place - 20) : place]
+            )
+            if (noun.compound or not before) and not is_public_key:
+                start = before.start() if before else place
+                told = _Told(piece, lowered, noun.family, start, match.end())
                 kind = _KINDS.get(noun.family, noun.family)
                 found |= dict.fromkeys((*span, kind) for span in _values(told))
     yield from found
@@ -271,19 +267,6 @@ class _Told(NamedTuple):
     def behind(self) -> str:
         """Return what stands behind the name on its line, in small letters."""
         return self.lowered[self.end : self.end + _NEAR].partition("\n")[0]
-
-
-def _named(piece: str, lowered: str, noun: _Noun, place: int) -> _Told | None:
-    match = compiled(noun.form + r"(?![\w-])").match(lowered, place)
-    if not match:
-        return None
-    before = compiled(r"[a-z0-9_-]{1,40}\Z").search(lowered, max(0, place - 40), place)
-    if before and not noun.compound:
-        return None
-    start = before.start() if before else place
-    if noun.family == "key" and names_public(lowered[max(0, place - 20) : place]):
-        return None
-    return _Told(piece, lowered, noun.family, start, match.end())
 
 
 # ---- how a sentence gives a value ----
@@ -411,10 +394,13 @@ def _next(told: _Told) -> Iterator[tuple[int, int]]:
         elif value is None and (below := compiled(_BELOW).match(told.text, gives.end())):
             if _is_strongly_told(told.family, below[1]):
                 yield below.span(1)
-        elif told.family == "phrase" and (phrase := _bare_phrase(told.text, gives)):
-            yield phrase
+        elif told.family == "phrase":
+            # A phrase may go on to the end of its line or sentence.
+            phrase = compiled(_PHRASE).match(told.text, gives.end())
+            if phrase and _is_phrase(phrase[1]):
+                yield phrase.span(1)
     elif told.family in {"pass", "password", "token"}:
-        value = _behind(told) or _changed_or_used(told)
+        value = _before_or_behind(told)
         if value and _is_strongly_told(told.family, value.text):
             yield value.span
 
@@ -534,50 +520,37 @@ def _framed(told: _Told) -> Iterator[tuple[int, int]]:
     before, behind = told.before(), told.behind()
     if compiled(_WITHOUT).search(before):
         return
-    start = told.start - len(before)
-    found = [(start, match) for match in _in_front(before, behind)]
-    found += [(told.end, match) for match in _after(before, behind)]
-    for at, match in found:
-        for group in range(1, match.re.groups + 1):
-            first = at + match.start(group)
-            text = told.text[first : first + len(match[group])].rstrip(".,;:)]}")
-            called = compiled(_CALLED).search(told.lowered, max(0, first - _CALLING), first)
-            product = compiled(_PRODUCT).match(text)
-            if not called and not product and _is_strongly_told(told.family, text):
-                yield first, first + len(text)
-
-
-def _in_front(before: str, behind: str) -> Iterator[re.Match[str]]:
-    """Yield what gives a value in front of the name."""
-    ended = compiled(_END).match(behind)
-    for pattern in (_ENTERED, _USED_AND_SAID):
-        if (pattern == _ENTERED or ended) and (match := compiled(pattern).search(before)):
-            yield match
-
-
-def _after(before: str, behind: str) -> Iterator[re.Match[str]]:
-    """Yield what gives a value behind the name."""
+    found = []
+    for pattern in (_ENTERED, _USED_AND_SAID) if compiled(_END).match(behind) else (_ENTERED,):
+        if match := compiled(pattern).search(before):
+            found.append((match, told.start - len(before)))
     for pattern, cue in _AFTER:
         if match := compiled(pattern).match(behind):
             near = behind if pattern == _FROM_TO else behind[: match.start(1)]
             if compiled(cue).search(f"{before}\0{near}"):
-                yield match
-    yield from compiled(_ONCE).finditer(behind)
+                found.append((match, told.end))
+    found += [(match, told.end) for match in compiled(_ONCE).finditer(behind)]
+    for match, at in found:
+        for group in range(1, match.re.groups + 1):
+            first = at + match.start(group)
+            text = told.text[first : first + len(match[group])].rstrip(".,;:)]}")
+            product = compiled(_PRODUCT).match(text)
+            if not (_is_called(told, first) or product) and _is_strongly_told(told.family, text):
+                yield first, first + len(text)
 
 
-def _behind(told: _Told) -> _Value | None:
-    """Return what somebody is to use as the password, or what is the password."""
+def _is_called(told: _Told, start: int) -> bool:
+    """Whether what begins there is the name of something else than a secret."""
+    return bool(compiled(_CALLED).search(told.lowered, max(0, start - _CALLING), start))
+
+
+def _before_or_behind(told: _Told) -> _Value | None:
+    """Return what is the password, was made it, or is what somebody comes in with."""
     before = told.before()
     match = compiled(_AS).search(before)
-    if not match or not compiled(_AND_NO_MORE).match(told.lowered, told.end):
-        return None
-    start = told.start - len(before) + match.start(1)
-    return _Value(told.text[start : start + len(match[1])], start, quoted=False)
-
-
-def _changed_or_used(told: _Told) -> _Value | None:
-    """Return what a password was changed to, or what somebody comes in with."""
-    before = told.before()
+    if match and compiled(_AND_NO_MORE).match(told.lowered, told.end):
+        start = told.start - len(before) + match.start(1)
+        return _Value(told.text[start : start + len(match[1])], start, quoted=False)
     changed = compiled(_CHANGE).search(before + told.behind())
     if changed and (to := compiled(_TO).match(told.lowered, told.end)):
         return _value(told.text, to.end())
@@ -668,18 +641,15 @@ def _near(told: _Told) -> Iterator[tuple[int, int]]:
         given = told.text[first : first + len(line)]
         found += [(first, match) for match in compiled(_UNLIKE_WORDS).finditer(given)]
     for at, match in found:
-        start, text = at + match.start(1), told.text[at + match.start(1) : at + match.end(1)]
-        text = text.rstrip(".,;:)]}")
-        called = compiled(_CALLED).search(told.lowered, max(0, start - _CALLING), start)
-        if not called and _fits(told.family, text):
+        start = at + match.start(1)
+        text = told.text[start : at + match.end(1)].rstrip(".,;:)]}")
+        if told.family == "pin":
+            fits = bool(compiled(_NUMBER).match(text))
+        else:
+            named = compiled(_PRODUCT).match(text) or compiled(_TICKET).match(text)
+            fits = not named and _is_strongly_told(told.family, text)
+        if fits and not _is_called(told, start):
             yield start, start + len(text)
-
-
-def _fits(family: str, text: str) -> bool:
-    if family == "pin":
-        return bool(compiled(_NUMBER).match(text))
-    named = compiled(_PRODUCT).match(text) or compiled(_TICKET).match(text)
-    return not named and _is_strongly_told(family, text)
 
 
 # ---- whether what is given is a secret ----
@@ -703,31 +673,28 @@ _OWN: Final = (
     r"\b(?:meine?|unser|dein|mon|notre|ton|votre|mi|nuestra|tu|su|mia|nostra|tua|minha|nossa|sua"
     r"|mijn|onze|ons|jouw)(?:[ \t]\S{1,20}){0,2}[ \t]\Z"
 )
-_TALK_IN_WORDS: Final = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        any are ask can choose dans deve doit empty enter est has have im in is ist kept known
-        least liegt may moet must nicht niet not of only pas pick random required same see
-        should siehe steht stored the think to type use usually ver vide voir was will wird
-        words your
-        """,
-    )
+_TALK_IN_WORDS: Final = word_set(
+    """
+    any are ask can choose dans deve doit empty enter est has have im in is ist kept known least
+    liegt may moet must nicht niet not of only pas pick random required same see should siehe steht
+    stored the think to type use usually ver vide voir was will wird words your
+    """
 )
 
 
 def _is_given(told: _Told, value: _Value, gives: str) -> bool:
     """Say whether a value is a secret that is given in so many words."""
     text = value.text
-    if told.family in {"password", "phrase"}:
-        return _is_password(told, value, gives)
-    if told.family == "pass":
-        return "=" not in gives and _is_strongly_told(told.family, text)
-    if told.family == "pin":
-        return bool(compiled(_NUMBER).match(text))
-    if told.family == "key":
-        return not is_public(text) and looks_random(text, _LONG_KEY)
-    return _is_token(text)
+    match told.family:
+        case "password" | "phrase":
+            return _is_password(told, value, gives)
+        case "pin":
+            return bool(compiled(_NUMBER).match(text))
+        case "key":
+            return not is_public(text) and looks_random(text, _LONG_KEY)
+        case "pass" if "=" in gives:
+            return False
+    return _is_strongly_told(told.family, text)
 
 
 def _is_password(told: _Told, value: _Value, gives: str) -> bool:
@@ -743,10 +710,6 @@ def _is_password(told: _Told, value: _Value, gives: str) -> bool:
     return made and not is_reference(text)
 
 
-def _is_token(text: str) -> bool:
-    return is_opaque(text) and not is_public(text) and not is_reference(text)
-
-
 def _is_chosen(text: str) -> bool:
     """Say whether ``text`` is made as passwords are, and is no product, path or address."""
     core = text.rstrip("!?")
@@ -757,7 +720,7 @@ def _is_chosen(text: str) -> bool:
 
 def _is_strongly_told(family: str, text: str) -> bool:
     if family == "token":
-        return _is_token(text)
+        return is_opaque(text) and not is_public(text) and not is_reference(text)
     if not _is_chosen(text) or (is_reference(text) and not compiled(_DOTTED).match(text)):
         return False
     digit = any(map(str.isdigit, text))
@@ -774,12 +737,6 @@ def _is_word(told: _Told, value: _Value, gives: str) -> bool:
     if not compiled(r"(?:\Z|[.,;!\n])").match(told.text, end) or not text[0].isupper():
         return False
     return "lautet" in gives or bool(compiled(_OWN).search(told.before()))
-
-
-def _bare_phrase(text: str, gives: re.Match[str]) -> tuple[int, int] | None:
-    """Return where a phrase stands that goes on to the end of its line or sentence."""
-    match = compiled(_PHRASE).match(text, gives.end())
-    return match.span(1) if match and _is_phrase(match[1]) else None
 
 
 def _is_phrase(text: str) -> bool:
