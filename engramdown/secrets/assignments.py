@@ -23,21 +23,8 @@ Span = tuple[int, int, str]
 
 
 NAMES: Final = (
-    "auth",
-    "bearer",
-    "cookie",
-    "credential",
-    "dsn",
-    "identified by",
-    "key",
-    "pass",
-    "psk",
-    "pw",
-    "salt",
-    "secret",
-    "session",
-    "signature",
-    "token",
+    *("auth", "bearer", "cookie", "credential", "dsn", "identified by", "key", "pass", "psk", "pw"),
+    *("salt", "secret", "session", "signature", "token"),
 )
 """Without one of these, in small letters, :func:`find_named` finds nothing."""
 
@@ -50,7 +37,22 @@ def find_named(piece: str) -> Iterator[Span]:
     """
     lowered = small(piece)
     for sought in _SOUGHT:
-        yield from _find_values(piece, lowered, sought)
+        at = 0
+        # Behind a value that does not count the search goes on at its first character, because it
+        # may hold another name. Until it counts a value has at most 300 characters, so this is
+        # linear.
+        while match := sought.search(piece, lowered, at):
+            given = _given(match)
+            at = given.start
+            if _counts(given):
+                end = at + len(given.value)
+                if not given.quoted:
+                    # The rest of a long one.
+                    rest = next(compiled(_BARE + "*+").finditer(piece, end))
+                    end = at + len(piece[at : rest.end()].rstrip(_AFTER[False]))
+                is_key = given.family != "password" and "key" in (given.name + given.sign).lower()
+                yield at, end, "key" if is_key else given.family
+                at = end
 
 
 def is_placeholder(value: str) -> bool:
@@ -223,12 +225,10 @@ class _Given(NamedTuple):
         """What stands between the name and the value."""
         return self.match.string[self.match.end(self.family) : self.start]
 
-    @property
-    def is_fetched(self) -> bool:
-        """Whether it is the argument of a function that fetches one: ``get_password("x")``."""
+    def before(self, length: int) -> str:
+        """Return so many characters in front of the name."""
         at = self.match.start(self.family)
-        before = self.match.string[max(0, at - _FETCHING) : at]
-        return "(" in self.sign and bool(compiled(_FETCHES).search(before))
+        return self.match.string[max(0, at - length) : at]
 
 
 # How a function that fetches is called, in front of what it fetches: get_db_, findUser.
@@ -239,28 +239,6 @@ _FETCHES: Final = (
     r"|(?<=[a-z])(?:Ask|Delete|Describe|Fetch|Find|Get|Has|List|Load|Look[Uu]p|Obtain|Prompt|Pull"
     r"|Query|Read|Remove|Request|Require|Resolve|Retrieve))[A-Za-z0-9_]{0,20}\Z"
 )
-
-
-def _find_values(piece: str, lowered: str, sought: Sought) -> Iterator[Span]:
-    """Find the values behind the names of one pattern.
-
-    Behind a value that does not count the search goes on at its first character, because it may
-    hold another name. Until it counts a value has at most 300 characters, so this is linear.
-    """
-    at = 0
-    while match := sought.search(piece, lowered, at):
-        given = _given(match)
-        at = given.start
-        if not _counts(given):
-            continue
-        end = at + len(given.value)
-        if not given.quoted:
-            # The rest of a long one.
-            rest = next(compiled(_BARE + "*+").finditer(piece, end))
-            end = at + len(piece[at : rest.end()].rstrip(_AFTER[False]))
-        names_key = given.family != "password" and "key" in (given.name + given.sign).lower()
-        yield at, end, "key" if names_key else given.family
-        at = end
 
 
 # What does not belong to a value at its end, by whether it is quoted.
@@ -337,22 +315,18 @@ def _counts(given: _Given) -> bool:
     value = given.value
     if len(value) < _LEAST[given.family] or is_placeholder(value) or _is_name(value):
         return False
-    if given.is_fetched or (given.family != "password" and _is_for_all(given)):
+    # What a function fetches, or what is made to be shown.
+    if "(" in given.sign and compiled(_FETCHES).search(given.before(_FETCHING)):
         return False
-    if not given.quoted and compiled(_REFERENCE).match(value):
+    before = given.before(_PUBLIC_NAME)
+    is_shown = given.family != "password" and (names_public(before) or is_public(value))
+    if is_shown or (not given.quoted and compiled(_REFERENCE).match(value)):
         return False
     if not value.isdigit() and compiled(_TECHNICAL).match(value):
         return False
     if given.family == "key":
         return looks_random(value, _LEAST["key"])
     return is_opaque(value) or (given.family in {"password", "secret"} and _is_password(given))
-
-
-def _is_for_all(given: _Given) -> bool:
-    """Say whether the value is no secret: a public key by its look or its name."""
-    at = given.match.start(given.family)
-    named = names_public(given.match.string[max(0, at - _PUBLIC_NAME) : at])
-    return named or is_public(given.value)
 
 
 def _is_name(value: str) -> bool:

@@ -520,10 +520,9 @@ def _framed(told: _Told) -> Iterator[tuple[int, int]]:
     before, behind = told.before(), told.behind()
     if compiled(_WITHOUT).search(before):
         return
-    found = []
-    for pattern in (_ENTERED, _USED_AND_SAID) if compiled(_END).match(behind) else (_ENTERED,):
-        if match := compiled(pattern).search(before):
-            found.append((match, told.start - len(before)))
+    patterns = (_ENTERED, _USED_AND_SAID) if compiled(_END).match(behind) else (_ENTERED,)
+    in_front = [compiled(pattern).search(before) for pattern in patterns]
+    found = [(match, told.start - len(before)) for match in in_front if match]
     for pattern, cue in _AFTER:
         if match := compiled(pattern).match(behind):
             near = behind if pattern == _FROM_TO else behind[: match.start(1)]

@@ -56,18 +56,16 @@ def find_random(piece: str) -> Iterator[Span]:
     """
     for start, end in runs(piece, "_-", _LEAST):
         for match in compiled(_ALONE).finditer(piece, start, end + _SEEN_LONE):
-            if _is_random_token(match[1]) and not _is_known_blob(piece, *match.span(1)):
+            value = match[1]
+            looks = looks_random(value, _LEAST) and any(
+                looks_random(part, 10) for part in re.split("[_-]", value)
+            )
+            if looks and not _is_known_blob(piece, *match.span(1)):
                 yield *match.span(1), "random token"
 
 
 _LEAST: Final = 32
 _SEEN_LONE: Final = 2  # characters behind a token that say where it ends
-
-
-def _is_random_token(value: str) -> bool:
-    if not looks_random(value, _LEAST):
-        return False
-    return any(looks_random(piece, 10) for piece in re.split("[_-]", value))
 
 
 _ALONE: Final = (
@@ -80,6 +78,13 @@ _KNOWN: Final = (
     r"|[13][1-9A-HJ-NP-Za-km-z]{25,34}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}\Z"
 )
 _LINE: Final = r"[ \t\"']{0,20}[A-Za-z0-9+/]{30,90}+={0,2}[ \t\"']{0,4}"
+_BEFORE_BLOB: Final = (
+    r"(?i:://|data:|base64|sha[0-9]{1,3}[-:=]|\bssh-|\bpublic[ _-]?key[\"':= ]{1,5})\S{0,300}\Z",
+    # A public key as JSON writes one.
+    r"\"kty\"[^{}]{0,250}\"[nxy]\"[ \t]{0,4}:[ \t]{0,4}\"\Z",
+    # One line of many in base64.
+    _LINE + r"\n[ \t\"']{0,20}\Z",
+)
 
 
 def _is_known_blob(piece: str, start: int, end: int) -> bool:
@@ -88,21 +93,13 @@ def _is_known_blob(piece: str, start: int, end: int) -> bool:
     if re.match(_KNOWN, value) or is_public(value) or decoded(value):
         return True
     before = piece[max(0, start - 300) : start]
-    if compiled(
-        r"(?i:://|data:|base64|sha[0-9]{1,3}[-:=]|\bssh-|\bpublic[ _-]?key[\"':= ]{1,5})\S{0,300}\Z"
-    ).search(before):
-        return True
-    # A public key as JSON writes one.
-    if compiled(r"\"kty\"[^{}]{0,250}\"[nxy]\"[ \t]{0,4}:[ \t]{0,4}\"\Z").search(before):
-        return True
-    # One line of many in base64.
-    if compiled(_LINE + r"\n[ \t\"']{0,20}\Z").search(before) or compiled(r"\n" + _LINE).match(
-        piece, end
-    ):
-        return True
     # A public key or a certificate: behind a first line, before its last line.
     lines = piece[max(0, start - 8000) : start]
-    return lines.rfind("-----BEGIN ") > lines.rfind("-----END ")
+    return (
+        any(compiled(pattern).search(before) for pattern in _BEFORE_BLOB)
+        or bool(compiled(r"\n" + _LINE).match(piece, end))
+        or lines.rfind("-----BEGIN ") > lines.rfind("-----END ")
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +124,23 @@ def find_secrets(text: str) -> list[Secret]:
     [Secret(kind='password in a URL', start=20, end=26)]
     """
     found: list[Secret] = []
-    pieces = [(*gap, 0) for gap in _gaps(_marks(text), 0, len(text))]
+    marked = "[redacted: " in text
+    marks = [match.span() for match in compiled(_MARK).finditer(text)] if marked else []
+    pieces = [(*gap, 0) for gap in _gaps(marks, 0, len(text))]
     while pieces:
         start, end, turn = pieces.pop()
-        secrets = _widened(_scan(text[start:end], start), turn, start, end)
+        spans = _merged(_ranked(text[start:end], _DEEP))
+        if turn >= _TURNS:
+            margin, length = _MARGIN << (turn - _TURNS), end - start
+            spans = _merged(
+                (max(0, s - margin), min(length, e + margin), k, 0) for s, e, k in spans
+            )
+        secrets = [Secret(kind, start + left, start + right) for left, right, kind in spans]
         found += secrets
         if secrets:
             # What is left is looked at again, as it will be by whoever reads the hidden text.
-            spans = [(secret.start, secret.end) for secret in secrets]
-            pieces += [(*gap, turn + 1) for gap in _gaps(spans, start, end)]
+            gaps = _gaps([(secret.start, secret.end) for secret in secrets], start, end)
+            pieces += [(*gap, turn + 1) for gap in gaps]
     return sorted(found, key=lambda secret: secret.start)
 
 
@@ -182,31 +187,11 @@ _MARGIN: Final = 64
 _MARK: Final = r"\[redacted: [A-Za-z ]{1,40}\]"
 
 
-def _marks(text: str) -> list[tuple[int, int]]:
-    if "[redacted: " not in text:
-        return []
-    return [match.span() for match in compiled(_MARK).finditer(text)]
-
-
 def _gaps(spans: Iterable[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
     """Return what ``spans`` leave of the text from ``start`` to ``end``."""
     edges = [start, *(edge for span in spans for edge in span), end]
     pairs = zip(edges[::2], edges[1::2], strict=True)
     return [(left, right) for left, right in pairs if left < right]
-
-
-def _widened(secrets: list[Secret], turn: int, start: int, end: int) -> list[Secret]:
-    if turn < _TURNS:
-        return secrets
-    margin = _MARGIN << (turn - _TURNS)
-    wide = [(max(start, s.start - margin), min(end, s.end + margin), s.kind, 0) for s in secrets]
-    return [Secret(kind, left, right) for left, right, kind in _merged(wide)]
-
-
-def _scan(piece: str, offset: int) -> list[Secret]:
-    """Return the secrets of a piece of text that stands at ``offset``."""
-    merged = _merged(_ranked(piece, _DEEP))
-    return [Secret(kind, offset + start, offset + end) for start, end, kind in merged]
 
 
 _Ranked = tuple[int, int, str, int]
@@ -228,11 +213,10 @@ def _ranked(piece: str, deep: int) -> list[_Ranked]:
 def _as_it_stands(piece: str, deep: int) -> list[_Ranked]:
     lowered = piece.lower()
     rules = {rule for hint in _HINTS if hint in lowered for rule in _HINTS[hint]}
-    words = "\n".join(piece[start:end] for start, end in runs(piece, "_-=.:", _LONG_WORD))
+    words = "\n".join(piece[s:e].lower() for s, e in runs(piece, "_-=.:", _LONG_WORD))
     found: list[_Ranked] = []
     if words:
         rules.add(_TELLING)
-        words = words.lower()
         if any(hint in words for hint in _RULES[_PREFIXED].hints):
             rules.add(_PREFIXED)
         found += _encoded(piece, deep)
@@ -330,12 +314,11 @@ _PREFIXES: Final = {
 
 _START: Final = r"(?<![A-Za-z0-9])"
 _END: Final = r"(?![A-Za-z0-9])"
-_HEAD: Final = r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _BLANK: Final = r"(?:\s|\\[nrt])"
 # A key with its last line, else what stands in the lines of base64 below the first one.
 _PRIVATE_KEY: Final = (
-    _HEAD
-    + r"(?:(?=[^-]{0,300}?[A-Za-z0-9+/]{16})(?:[^-]++|-(?!----))*+-----END [A-Z0-9 ]{1,50}-----"
+    r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:(?=[^-]{0,300}?[A-Za-z0-9+/]{16})(?:[^-]++|-(?!----))*+-----END [A-Z0-9 ]{1,50}-----"
     rf"|{_BLANK}*+(?:[A-Za-z-]{{3,20}}: [^\n\\]{{0,100}}+{_BLANK}++){{0,4}}+[A-Za-z0-9+/=]{{16,}}+"
     rf"(?:{_BLANK}++[A-Za-z0-9+/=]{{24,}}+)*+(?:{_BLANK}++[A-Za-z0-9+/]{{1,23}}={{0,2}}(?=\s|\Z))?)"
 )
@@ -346,134 +329,80 @@ _NOBODY: Final = (
     r"@(?:localhost|127(?:\.[0-9]{1,3}){3}|0\.0\.0\.0|\[::1\]|host(?:name)?|example\.(?:com|net|org))(?![\w.-]))"
 )
 
-# A hint that others have, too, costs nothing.
-# (kind, hints, pattern); the secret is the first group, or the whole where there is none.
-_SHAPES: Final = (
-    ("private key", ("private key",), _PRIVATE_KEY),
-    ("Anthropic API key", ("sk-",), _START + r"sk-ant-[A-Za-z0-9_-]{16,}+"),
-    (
-        "OpenAI API key",
-        ("sk-",),
-        _START + r"sk-(?:(?:proj|svcacct|service|admin|None|user|org)-[A-Za-z0-9_-]{16,}+"
-        r"|(?=[A-Za-z]{0,40}[0-9])[A-Za-z0-9]{16,}+|[A-Za-z0-9]{32,}+)",
-    ),
-    ("Slack token", ("xox",), _START + r"xox[abceoprs](?:\.xox[bp])?-(?=\D{0,60}[0-9])[\w-]{10,}+"),
-    ("Slack token", ("xapp-",), _START + r"xapp-[0-9]-[\w-]{10,}+"),
-    (
-        "Slack webhook",
-        ("hooks.slack.com/",),
-        r"hooks\.slack\.com/(?:services|triggers|workflows)/([\w/]{20,}+)",
-    ),
-    ("Discord webhook", ("/api/webhooks/",), r"/api/webhooks/[0-9]{10,25}/([\w-]{30,}+)"),
-    (
-        "AWS access key",
-        ("akia", "asia", "abia", "acca"),
-        _START + rf"A(?:KI|SI|BI|CC)A[A-Z0-9]{{16}}{_END}",
-    ),
-    (
-        "AWS secret key",
-        ("akia", "asia"),
-        _START + r"A[KS]IA[A-Z0-9]{16}[^\w+]{1,8}?([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/])",
-    ),
-    ("Google API key", ("aiza",), _START + r"AIza[\w-]{30,}+"),
-    ("Google token", ("1//0",), r"(?<![\w/])1//0[\w-]{30,}+"),
-    ("Stripe key", ("_live_", "_test_"), _START + r"[sr]k_(?:live|test)_[A-Za-z0-9]{10,}+"),
-    ("Square token", ("eaaa",), _START + r"EAAA[\w-]{56,}+"),
-    ("Alibaba access key", ("ltai",), _START + rf"LTAI[A-Za-z0-9]{{12,24}}+{_END}"),
-    ("Azure client secret", ("q~",), r"(?<![\w.~-])[\w.~-]{3}[78]Q~[\w.~-]{31,34}(?![\w.~-])"),
-    ("Airtable token", ("pat",), _START + rf"pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}{_END}"),
-    ("Mailchimp key", ("-us",), _START + rf"[0-9a-f]{{32}}-us[0-9]{{1,2}}{_END}"),
-    ("Resend key", ("re_",), _START + rf"re_[A-Za-z0-9]{{6,10}}_[A-Za-z0-9]{{20,40}}{_END}"),
-    ("Dynatrace token", ("dt0c01.",), _START + r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}(?![A-Z0-9])"),
-    ("Twitch token", ("oauth:",), rf"oauth:[a-z0-9]{{30}}{_END}"),
-    ("Mapbox token", ("eyj",), _START + r"sk\.eyJ[\w-]{8,}+\.[\w-]{8,}+"),
-    ("SendGrid key", ("sg.",), _START + r"SG\.[\w-]{16,40}+\.[\w-]{16,80}+"),
-    ("Databricks token", ("dapi",), _START + rf"dapi[0-9a-f]{{32}}(?:-[0-9])?{_END}"),
-    ("Mailgun key", ("key-",), _START + rf"key-[0-9a-f]{{32}}{_END}"),
-    ("Terraform token", (".atlasv1.",), _START + r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{30,}+"),
-    ("Notion token", ("secret_",), _START + r"secret_[A-Za-z0-9]{40,}+"),
-    ("JSON web token", ("eyj",), r"(?<![\w.-])eyJ[\w-]{8,}+(?:\.[\w-]{4,}+){1,4}+"),
-    (
-        "password in a URL",
-        ("://",),
-        (
-            rf"://(?!{_NOBODY})"
-            r"[^\s/:@\"'<>`?#]{0,120}+:(?![0-9]{1,5}[?#])([^\s/\"'<>`]{1,200})@(?=[\w\[$])"
-        ),
-    ),
-    ("password in a URL", ("@tcp(",), r"(?<![\w.-])[\w.-]{1,40}+:([^\s@]{1,100}+)@tcp\("),
-    (
-        "password",
-        ("curl",),
-        r"\s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,64}+:([^\s\"']{3,200}+)",
-    ),
-    (
-        "password",
-        ("machine", "default"),
-        (
-            r"\b(?:default|machine \S{1,100}+)\s{1,8}login \S{1,100}+"
-            r"\s{1,8}password ([^\s\"']{4,200}+)"
-        ),
-    ),
-    ("password", ("login",), r"docker login [^\n|;]{0,120}?-p[ =]?([^\s\"']{4,200}+)"),
-    ("password", ("mysql",), r"\bmysql\w{0,8} [^\n|;]{0,120}?-p[\"']?([^\s\"']{4,200}+)"),
-    (
-        "password",
-        ("requirepass", "masterauth"),
-        r"\b(?:requirepass|masterauth)[ \t]{1,9}(\S{6,200}+)",
-    ),
-    (
-        "Twilio key",
-        ("auth token", "auth_token"),
-        r"(?:[Aa]uth|AUTH)[ _](?:[Tt]oken|TOKEN)\W{1,4}([0-9a-f]{32})(?!\w)",
-    ),
-    (
-        "password",
-        ("keyring.set_password(",),
-        r"keyring\.set_password\([^()\n]{1,200},[ \t]{0,4}[\"']([^\"'\n]{3,200}+)[\"'][ \t]{0,4}\)",
-    ),
-    ("signature", ("sig=",), r"[?&]sig=([\w%]{20,}+)"),
-    (
-        "password",
-        (":*:", ":5432:"),
-        r"(?m)^[\w.*-]{1,99}:(?:5432|\*):(?:[\w.*-]{1,63}:){2}(\S{4,200}+)",
-    ),
-    (
-        "key",
-        ("cookie:",),
-        r"(?i:cookie:)[^\n]{0,200}?(?i:sess|sid|auth|token)[\w.-]{0,20}=([\w%.+/-]{16,}+)",
-    ),
-    (
-        "password",
-        ('variable "',),
-        (
-            r"variable \"[\w-]{0,40}?(?:key|pass|secret|token)[\w-]{0,40}\"\s{0,9}\{"
-            r"[^{}]{0,200}?\bdefault\s{0,9}=\s{0,9}\"([^\"\n]{4,200}+)\""
-        ),
-    ),
-    ("private key", ("-key-data",), r"\bclient-key-data: ?([A-Za-z0-9+/=]{40,}+)"),
-    ("password", ("redis-cli",), r"redis-cli [^\n|;]{0,120}?(?:-a|--pass)[ =]([^\s\"']{4,200}+)"),
-    ("password", ("pass",), r"sshpass -p ?[\"']?([^\s\"']{3,200}+)"),
-    (
-        "authorization header",
-        ("authorization",),
-        (
-            r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"']?"
-            r"(?i:apikey|basic|bearer|key|token)[ \t]{1,4}"
-            r"(?!(?:[a-z_-]{1,40}|[A-Z_-]{1,40})(?![\w.~+/=-]))([\w.~+/=-]{6,}+)"
-        ),
-    ),
-    (
-        "bearer token",
-        ("bearer",),
-        r"\b[Bb]earer[ \t]{1,4}(?=[A-Za-z_.~+/=-]{0,40}[0-9])([\w.~+/=-]{16,}+)",
-    ),
-    (
-        "npm token",
-        ("_auth",),
-        r"(?<![\w.])_auth(?:Token)?[ \t]{0,4}=[ \t]{0,4}[\"']?([\w+/=.-]{8,}+)",
-    ),
-)
+# Kind, hints and pattern, two spaces apart; a pattern goes on below, further in. The secret is the
+# first group, or the whole where there is none. A letter or digit stands neither before \< nor
+# behind \>. A hint that others have, too, costs nothing.
+_SHAPES: Final = r"""
+private key  private key  PRIVATE
+Anthropic API key  sk-  \<sk-ant-[A-Za-z0-9_-]{16,}+
+OpenAI API key  sk-
+    \<sk-(?:(?:proj|svcacct|service|admin|None|user|org)-[A-Za-z0-9_-]{16,}+|(?=[A-Za-z]{0,40}
+    [0-9])[A-Za-z0-9]{16,}+|[A-Za-z0-9]{32,}+)
+Slack token  xox  \<xox[abceoprs](?:\.xox[bp])?-(?=\D{0,60}[0-9])[\w-]{10,}+
+Slack token  xapp-  \<xapp-[0-9]-[\w-]{10,}+
+Slack webhook  hooks.slack.com/  hooks\.slack\.com/(?:services|triggers|workflows)/([\w/]{20,}+)
+Discord webhook  /api/webhooks/  /api/webhooks/[0-9]{10,25}/([\w-]{30,}+)
+AWS access key  akia,asia,abia,acca  \<A(?:KI|SI|BI|CC)A[A-Z0-9]{16}\>
+AWS secret key  akia,asia  \<A[KS]IA[A-Z0-9]{16}[^\w+]{1,8}?([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/])
+Google API key  aiza  \<AIza[\w-]{30,}+
+Google token  1//0  (?<![\w/])1//0[\w-]{30,}+
+Stripe key  _live_,_test_  \<[sr]k_(?:live|test)_[A-Za-z0-9]{10,}+
+Square token  eaaa  \<EAAA[\w-]{56,}+
+Alibaba access key  ltai  \<LTAI[A-Za-z0-9]{12,24}+\>
+Azure client secret  q~  (?<![\w.~-])[\w.~-]{3}[78]Q~[\w.~-]{31,34}(?![\w.~-])
+Airtable token  pat  \<pat[A-Za-z0-9]{14}\.[0-9a-f]{64}\>
+Mailchimp key  -us  \<[0-9a-f]{32}-us[0-9]{1,2}\>
+Resend key  re_  \<re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,40}\>
+Dynatrace token  dt0c01.  \<dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}(?![A-Z0-9])
+Twitch token  oauth:  oauth:[a-z0-9]{30}\>
+Mapbox token  eyj  \<sk\.eyJ[\w-]{8,}+\.[\w-]{8,}+
+SendGrid key  sg.  \<SG\.[\w-]{16,40}+\.[\w-]{16,80}+
+Databricks token  dapi  \<dapi[0-9a-f]{32}(?:-[0-9])?\>
+Mailgun key  key-  \<key-[0-9a-f]{32}\>
+Terraform token  .atlasv1.  \<[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{30,}+
+Notion token  secret_  \<secret_[A-Za-z0-9]{40,}+
+JSON web token  eyj  (?<![\w.-])eyJ[\w-]{8,}+(?:\.[\w-]{4,}+){1,4}+
+password in a URL  ://
+    ://(?!NOBODY)[^\s/:@\"'<>`?#]{0,120}+:(?![0-9]{1,5}[?#])([^\s/\"'<>`]{1,200})@(?=[\w\[$])
+password in a URL  @tcp(  (?<![\w.-])[\w.-]{1,40}+:([^\s@]{1,100}+)@tcp\(
+password  curl  \s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,64}+:([^\s\"']{3,200}+)
+password  machine,default
+    \b(?:default|machine \S{1,100}+)\s{1,8}login \S{1,100}+\s{1,8}password ([^\s\"']{4,200}+)
+password  login  docker login [^\n|;]{0,120}?-p[ =]?([^\s\"']{4,200}+)
+password  mysql  \bmysql\w{0,8} [^\n|;]{0,120}?-p[\"']?([^\s\"']{4,200}+)
+password  requirepass,masterauth  \b(?:requirepass|masterauth)[ \t]{1,9}(\S{6,200}+)
+Twilio key  auth token,auth_token  (?:[Aa]uth|AUTH)[ _](?:[Tt]oken|TOKEN)\W{1,4}([0-9a-f]{32})(?!\w)
+password  keyring.set_password(
+    keyring\.set_password\([^()\n]{1,200},[ \t]{0,4}[\"']([^\"'\n]{3,200}+)[\"'][ \t]{0,4}\)
+signature  sig=  [?&]sig=([\w%]{20,}+)
+password  :*:,:5432:  (?m)^[\w.*-]{1,99}:(?:5432|\*):(?:[\w.*-]{1,63}:){2}(\S{4,200}+)
+key  cookie:  (?i:cookie:)[^\n]{0,200}?(?i:sess|sid|auth|token)[\w.-]{0,20}=([\w%.+/-]{16,}+)
+password  variable "
+    variable \"[\w-]{0,40}?(?:key|pass|secret|token)[\w-]{0,40}\"\s{0,9}\{
+    [^{}]{0,200}?\bdefault\s{0,9}=\s{0,9}\"([^\"\n]{4,200}+)\"
+private key  -key-data  \bclient-key-data: ?([A-Za-z0-9+/=]{40,}+)
+password  redis-cli  redis-cli [^\n|;]{0,120}?(?:-a|--pass)[ =]([^\s\"']{4,200}+)
+password  pass  sshpass -p ?[\"']?([^\s\"']{3,200}+)
+authorization header  authorization
+    (?i:authorization)\\?[\"']?[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"']?(?i:apikey|basic|bearer|key|token)
+    [ \t]{1,4}(?!(?:[a-z_-]{1,40}|[A-Z_-]{1,40})(?![\w.~+/=-]))([\w.~+/=-]{6,}+)
+bearer token  bearer  \b[Bb]earer[ \t]{1,4}(?=[A-Za-z_.~+/=-]{0,40}[0-9])([\w.~+/=-]{16,}+)
+npm token  _auth  (?<![\w.])_auth(?:Token)?[ \t]{0,4}=[ \t]{0,4}[\"']?([\w+/=.-]{8,}+)
+"""
+
+
+def _read_shapes() -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Yield the kind, the hints and the pattern of each shape."""
+    marks = {r"\<": _START, r"\>": _END, "PRIVATE": _PRIVATE_KEY, "NOBODY": _NOBODY}
+    for row in _SHAPES.replace("\n    ", "  ").strip("\n").split("\n"):
+        kind, hints, *parts = row.split("  ")
+        pattern = "".join(parts)
+        for mark, meant in marks.items():
+            pattern = pattern.replace(mark, meant)
+        yield kind, tuple(hints.split(",")), pattern
+
+
+_SHAPE_RULES: Final = tuple(_read_shapes())
 _SEEN: Final = 48
 _DISCORD: Final = _START + r"[MNO][\w-]{23,27}\.[\w-]{6}\.(?=\D{0,39}[0-9])[\w-]{27,40}(?![\w-])"
 # Shapes without a word of their own, looked for where a long word stands.
@@ -485,17 +414,13 @@ _LONG_SHAPES: Final = (
 
 
 # What counts by its shape alone, wherever it stands.
+_NOT_BY_SHAPE: Final = {
+    *("authorization header", "bearer token", "password", "password in a URL", "session cookie"),
+    "signature",
+}
 _SHAPED: Final = {
     *_PREFIXES.values(),
-    *(kind for kind, *_ in _SHAPES),
-    *(kind for kind, _ in _LONG_SHAPES),
-} - {
-    "authorization header",
-    "bearer token",
-    "password",
-    "password in a URL",
-    "session cookie",
-    "signature",
+    *(kind for kind, *_ in (*_SHAPE_RULES, *_LONG_SHAPES) if kind not in _NOT_BY_SHAPE),
 }
 
 # Whatever is longer holds some word of a placeholder by chance, and is none.
@@ -750,7 +675,7 @@ def _plain(sign: str) -> str:
 # In the order in which they name a secret that several of them find.
 _RULES: Final = (
     _Rule(tuple(prefix.lower() for prefix in _PREFIXES), _prefixed),
-    *(_Rule(hints, _shape(kind, pattern)) for kind, hints, pattern in _SHAPES),
+    *(_Rule(hints, _shape(kind, pattern)) for kind, hints, pattern in _SHAPE_RULES),
     _Rule(KEY_IDS, find_told_keys),
     _Rule(NAMES, find_named),
     _Rule(LOGINS, find_told_passwords),

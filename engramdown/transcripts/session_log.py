@@ -78,11 +78,8 @@ class SessionLog:
             StoreError: If something else than a file stands there.
             OSError: If it could not be written; the file is as before.
         """
-        self._lock.take(timeout)
-        try:
+        with self._lock.hold(timeout):
             return self._append(lines, start, prepare)
-        finally:
-            self._lock.release()
 
     def add_all(
         self,
@@ -107,11 +104,9 @@ class SessionLog:
             StoreError: If something else than a file stands there.
             OSError: If it could not be written; the file is as before.
         """
-        self._lock.take(timeout)
-        try:
-            seen, following = b"", 0
-            if self._disk.find(self.path) is not None:
-                seen, following = self._contents()
+        with self._lock.hold(timeout):
+            is_there = self._disk.find(self.path) is not None
+            seen, following = self._contents() if is_there else (b"", 0)
             lines = choose(seen)
             if len(lines) < _SEVERAL:
                 return self._append(lines, start, prepare) if lines else following
@@ -124,8 +119,6 @@ class SessionLog:
             self._settle()
             self._tell()
             return following + len(whole) - len(lines)
-        finally:
-            self._lock.release()
 
     def begin(
         self,
@@ -144,15 +137,12 @@ class SessionLog:
             LockTimeoutError: If somebody else held the lock for too long.
             OSError: If it could not be written.
         """
-        self._lock.take(timeout)
-        try:
+        with self._lock.hold(timeout):
             found = self._disk.find(self.path)
             if (found is not None and found.st_size) or unless():
                 return False
             self._append([], start)
-        finally:
-            self._lock.release()
-        return True
+            return True
 
     def end(
         self,
@@ -171,19 +161,18 @@ class SessionLog:
         Returns:
             Whether the session was ended.
         """
-        self._lock.take(timeout)
-        try:
+        with self._lock.hold(timeout):
             ending = line()
             if ending is None:
                 return False
-            if self._is_bare(self._settle()):
+            descriptor = self._settle()
+            # Whether the file holds no line but its first.
+            if self._next <= 1 and self._disk.read_at(descriptor, 0, self._end).count(b"\n") <= 1:
                 self._disk.unlink(self.path)
                 self.close()
             else:
                 self._append([ending], start)
-        finally:
-            self._lock.release()
-        return True
+            return True
 
     def rewrite(
         self, change: Callable[[bytes], bytes], event: Callable[[list[int]], bytes]
@@ -237,14 +226,16 @@ class SessionLog:
     ) -> int:
         descriptor = self._settle()
         prepare()
-        left = self._what_was_left(descriptor)
+        # What an append left that failed and could not be taken back, if it is whole.
+        at, left = self._left
+        if left and self._disk.read_at(descriptor, at, at + len(left)) + self._lacks != left:
+            left = b""
         # A line says its id, so no other is taken for it.
         new = [line for line in lines if line not in left] if left else lines
         whole = new if self._end else [start(), *new]
         if whole or left:
             data = b"".join([number(seq, line) for seq, line in enumerate(whole, self._next)])
-            if self._lacks:
-                data = self._lacks + data
+            data = self._lacks + data
             self._write(descriptor, data)
             self._end += len(data)
             self._next += len(whole)
@@ -252,13 +243,6 @@ class SessionLog:
             self._tell()
         last = None if new else _last_number(left, whole=True)
         return (self._next if last is None else last + 1) - len(lines)
-
-    def _what_was_left(self, descriptor: int) -> bytes:
-        """Return what an append left that failed and could not be taken back, if it is whole."""
-        at, data = self._left
-        if data and self._disk.read_at(descriptor, at, at + len(data)) + self._lacks == data:
-            return data
-        return b""
 
     def _tell(self) -> None:
         """Name the session to those who search, now and then while it is written."""
@@ -282,32 +266,25 @@ class SessionLog:
             self.close()
             raise
 
-    def _is_bare(self, descriptor: int) -> bool:
-        """Whether the file holds no line but its first."""
-        return self._next <= 1 and self._disk.read_at(descriptor, 0, self._end).count(b"\n") <= 1
-
     def _settle(self) -> int:
         """Open the file if need be, find its end and mend it; return its descriptor."""
         try:
-            return self._settled()
+            if self._process != self._disk.process():
+                # The descriptor of a parent process is not ours to keep the session running with.
+                self._process = self._disk.process()
+                self.close()
+            found = self._disk.find(self._name)
+            if self._descriptor is None or found is None or _inode(found) != self._inode:
+                self._lock.renew()
+                self.close()
+                self._descriptor = self._open()
+                found = self._disk.look(self._descriptor)
+            if found.st_size != self._end:
+                self._lock.renew()
+                self._catch_up(self._descriptor, found.st_size)
         except OSError as error:
             error.filename = error.filename or str(self.path)
             raise
-
-    def _settled(self) -> int:
-        if self._process != self._disk.process():
-            # The descriptor of a parent process is not ours to keep the session running with.
-            self._process = self._disk.process()
-            self.close()
-        found = self._disk.find(self._name)
-        if self._descriptor is None or found is None or _inode(found) != self._inode:
-            self._lock.renew()
-            self.close()
-            self._descriptor = self._open()
-            found = self._disk.look(self._descriptor)
-        if found.st_size != self._end:
-            self._lock.renew()
-            self._catch_up(self._descriptor, found.st_size)
         return self._descriptor
 
     def _open(self) -> int:
@@ -321,8 +298,7 @@ class SessionLog:
         except OSError:
             self._disk.close(descriptor)
             raise
-        self._inode, self._end, self._next = _inode(found), 0, 0
-        self._lacks = b""
+        self._inode, self._end, self._next, self._lacks = _inode(found), 0, 0, b""
         return descriptor
 
     def _catch_up(self, descriptor: int, size: int) -> None:
@@ -337,19 +313,16 @@ class SessionLog:
         self._next = 0 if last is None else last + 1
         self._lacks = b""
         tail = seen[seen.rfind(b"\n") + 1 :]
-        # Only what is mended is taken for the end: if mending fails, the next append tries again.
-        self._end = self._mend(descriptor, tail, size) if tail else size
-
-    def _mend(self, descriptor: int, tail: bytes, size: int) -> int:
-        """Deal with a last line that has no end, and return the size that is left."""
-        whole = read_line(tail)
-        if whole is not None:
+        whole_tail = read_line(tail) if tail else None
+        if whole_tail is not None:
             # Somebody's editor took only the line end away.
-            self._next, self._lacks = whole.seq + 1, b"\n"
-            return size
-        self._set_aside(tail)
-        self._disk.truncate_open(descriptor, size - len(tail))
-        return size - len(tail)
+            self._next, self._lacks = whole_tail.seq + 1, b"\n"
+        elif tail:
+            self._set_aside(tail)
+            self._disk.truncate_open(descriptor, size - len(tail))
+            size -= len(tail)
+        # Only what is mended is taken for the end: if mending fails, the next append tries again.
+        self._end = size
 
     def _set_aside(self, tail: bytes) -> None:
         stem = self.path.name.removesuffix(SUFFIX)

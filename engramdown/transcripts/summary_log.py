@@ -110,19 +110,14 @@ def without_gists_of(data: bytes, seqs: Collection[int]) -> bytes:
     line that cannot be read, since it may be one.
     """
     lines = data.split(b"\n")
-    told = [_gist(line) for line in lines]
+    left = dict(enumerate(map(_gist, lines)))
     away: set[object] = set()
-    gone = [False] * len(lines)
     # A gist stands behind its sources, unless somebody turned lines round: so until nothing goes.
-    while True:
-        before = sum(gone)
-        for at, gist in enumerate(told):
-            if gist is not None and not gone[at] and _is_of(gist, seqs, away):
-                gone[at] = True
-                away.add(gist.get("id"))
-        if sum(gone) == before:
-            break
-    return b"\n".join(line for line, is_gone in zip(lines, gone, strict=True) if not is_gone)
+    while gone := [
+        at for at, gist in left.items() if gist is not None and _is_of(gist, seqs, away)
+    ]:
+        away |= {(left.pop(at) or {}).get("id") for at in gone}
+    return b"\n".join(lines[at] for at in left)
 
 
 def _gist(line: bytes) -> dict[str, object] | None:
@@ -133,25 +128,26 @@ def _gist(line: bytes) -> dict[str, object] | None:
         told = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    if isinstance(told, dict):
-        return told if told.get("kind") == "gist" else None
-    return {}
+    if not isinstance(told, dict):
+        return {}
+    return told if told.get("kind") == "gist" else None
 
 
-def _is_of(gist: dict[str, object], seqs: Collection[int], away: Collection[object]) -> bool:
+def _is_of(gist: dict[str, object], seqs: Iterable[int], away: Collection[object]) -> bool:
     sources = gist.get("sources")
     if not isinstance(sources, list) or gist.get("previous") in away:
         return True
-    return any(_holds(each, seqs, away) for each in sources)
-
-
-def _holds(source: object, seqs: Iterable[int], away: Collection[object]) -> bool:
-    match source:
-        case str():
-            return source in away
-        case [int(first), int(last)]:
-            return any(first <= seq <= last for seq in seqs)
-    return True
+    for source in sources:
+        match source:
+            case str():
+                is_of = source in away
+            case [int(first), int(last)]:
+                is_of = any(first <= seq <= last for seq in seqs)
+            case _:
+                is_of = True
+        if is_of:
+            return True
+    return False
 
 
 Source = int | str
@@ -215,7 +211,15 @@ class Gist(NamedTuple):
         >>> Gist("g1", "", "handoff", 1, ("g0", 4, 5, 6, 9), "", 0).runs
         ['g0', (4, 6), (9, 9)]
         """
-        return list(_runs(self.sources))
+        runs: list[tuple[int, int] | str] = []
+        for source in self.sources:
+            if isinstance(source, str):
+                runs.append(source)
+            elif runs and not isinstance(runs[-1], str) and source == runs[-1][1] + 1:
+                runs[-1] = (runs[-1][0], source)
+            else:
+                runs.append((source, source))
+        return runs
 
 
 # ---- the line of a gist ----
@@ -247,11 +251,6 @@ def read_gist(line: bytes) -> Gist | None:
     if sources is None or not all(_FITS[name](fields[name]) for name in _FITS):
         return None
     return Gist(**{**fields, "sources": sources})
-
-
-def read_gists(data: bytes) -> list[Gist]:
-    """Return the gists of a log, in order; a last line without its end is none yet."""
-    return [gist for line in data.split(b"\n")[:-1] if (gist := read_gist(line)) is not None]
 
 
 # ---- the view ----
@@ -292,8 +291,7 @@ class Fold:
         seen = cls()
         seen.gists.update((gist.id, gist) for gist in gists)
         for source in view:
-            seen._link(seen._before[""], source)
-            seen._link(source, "")
+            seen._append(source)
             if isinstance(source, int):
                 seen._newest = source
         return seen
@@ -303,9 +301,7 @@ class Fold:
         if seq in self._added or seq <= self._newest:
             return False
         self._added.add(seq)
-        last = self._before[""]
-        self._link(last, seq)
-        self._link(seq, "")
+        self._append(seq)
         return True
 
     def apply(self, gist: Gist) -> bool:
@@ -355,23 +351,12 @@ class Fold:
             else:
                 waiting.extend(reversed(self.gists[one].sources))
 
+    def _append(self, source: Source) -> None:
+        self._link(self._before[""], source)
+        self._link(source, "")
+
     def _link(self, one: Source, other: Source) -> None:
         self._next[one], self._before[other] = other, one
-
-
-def fold(messages: Iterable[int], gists: Iterable[Gist]) -> Fold:
-    """Return the view that gists leave of messages.
-
-    >>> seen = fold([1, 2, 3], [Gist("g1", "", "leaf", 0, (1, 2), "said", 1)])
-    >>> list(seen), list(seen.messages("g1"))
-    (['g1', 3], [1, 2])
-    """
-    seen = Fold()
-    for seq in messages:
-        seen.add(seq)
-    for gist in gists:
-        seen.apply(gist)
-    return seen
 
 
 # ---- what may stand in a line ----
@@ -395,41 +380,24 @@ _FITS: Final[Mapping[str, Any]] = {
 }
 
 
-def _sources(value: object) -> tuple[Source, ...] | None:
-    """Return the sources of a line; ``None`` if they are no sources, or more than there can be."""
-    if not isinstance(value, list) or not value:
-        return None
-    found: list[Source] = []
-    for each in value:
-        if isinstance(each, str):
-            found.append(each)
-            continue
-        if not (isinstance(each, list) and len(each) == len(("first", "last"))):
-            return None
-        first, last = each
-        if not (_is_count(first) and _is_count(last)) or not 0 <= last - first < _MOST - len(found):
-            return None
-        found.extend(range(first, last + 1))
-    return tuple(found)
-
-
 # A forged line shall not fill the memory of whoever reads it.
 _MOST: Final = 1_000_000
 
 
-def _runs(sources: Iterable[Source]) -> Iterator[tuple[int, int] | str]:
-    first = last = -1
-    for source in sources:
-        if isinstance(source, int) and first >= 0 and source == last + 1:
-            last = source
-            continue
-        if first >= 0:
-            yield first, last
-        first = last = source if isinstance(source, int) else -1
-        if isinstance(source, str):
-            yield source
-    if first >= 0:
-        yield first, last
+def _sources(value: object) -> tuple[Source, ...] | None:
+    """Return the sources of a line; ``None`` if they are no sources, or more than there can be."""
+    found: list[Source] = []
+    for each in value if isinstance(value, list) else ():
+        match each:
+            case str():
+                found.append(each)
+            case [first, last] if (
+                _is_count(first) and _is_count(last) and 0 <= last - first < _MOST - len(found)
+            ):
+                found.extend(range(first, last + 1))
+            case _:
+                return None
+    return tuple(found) or None
 
 
 VIEWS: Final = "views"
@@ -495,30 +463,18 @@ class ViewCache:
             found = self._disk.find(self.path(session))
             if found is None or found.st_size > _LARGEST_VIEW:
                 return None
-            told, _, seal = (self._disk.load(self.path(session)) or b"").partition(b"\n")
-            return _kept(json.loads(told)) if seal == _seal(told) + b"\n" else None
+            line, _, seal = (self._disk.load(self.path(session)) or b"").partition(b"\n")
+            told = json.loads(line)
+            if seal != _seal(line) + b"\n" or told["v"] != _VERSION:
+                return None
+            (spoken, read), (log, logged) = told["transcript"], told["log"]
+            places = [Place(source, str(name), int(at)) for source, name, at in told["view"]]
+            if any(not isinstance(each.source, int | str) or each.at < 0 for each in places):
+                return None
+            return SavedView((int(spoken), int(read)), (int(log), int(logged)), tuple(places))
         except (OSError, StoreError, ValueError, TypeError, LookupError, RecursionError):
             return None
 
 
 def _seal(told: bytes) -> bytes:
     return hashlib.sha256(told).hexdigest().encode()
-
-
-def _kept(told: Any) -> SavedView | None:  # noqa: ANN401 - whatever JSON holds
-    """Return what a file says, if it is of this version.
-
-    Raises:
-        TypeError: If it has another form.
-        ValueError: If it has another form.
-        LookupError: If something is missing.
-    """
-    if told["v"] != _VERSION:
-        return None
-    (spoken, read), (log, logged) = told["transcript"], told["log"]
-    places = [(source, str(name), int(at)) for source, name, at in told["view"]]
-    if any(not isinstance(source, int | str) or at < 0 for source, _, at in places):
-        raise ValueError(places)
-    return SavedView(
-        (int(spoken), int(read)), (int(log), int(logged)), tuple(Place(*each) for each in places)
-    )

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.transcripts.summary_log import read_gists
 from tests.cli.conftest import Runner
 from tests.cli.test_compact import configured
 from tests.consolidation.provider import answering, failing, serving
+from tests.consolidation.view_laws import read_gists
 
 SESSION = "talk"
 

@@ -19,7 +19,7 @@ from engramdown.consolidation.summaries import (
     handoff_chunk,
     leaf_chunks,
 )
-from engramdown.transcripts.summary_log import Fold, Gist, Source, fold, read_gist, write_gist
+from engramdown.transcripts.summary_log import Fold, Gist, Source, read_gist, write_gist
 
 __all__ = [
     "a_result_stays_with_its_call",
@@ -27,15 +27,32 @@ __all__ = [
     "calls",
     "condensed_gists_are_of_one_depth",
     "damage_changes_nothing",
+    "fold",
     "gists",
     "handoffs_stand_for_all_that_is_old",
     "leaves_can_be_read",
     "long_messages_are_summarised",
     "made",
+    "read_gists",
     "views_cover_all_once",
     "what_is_read_was_written",
     "what_must_be_seen_is_fresh",
 ]
+
+
+def read_gists(data: bytes) -> list[Gist]:
+    """Return the gists of a log, in order; a last line without its end is none yet."""
+    return [gist for line in data.split(b"\n")[:-1] if (gist := read_gist(line)) is not None]
+
+
+def fold(messages: Iterable[int], gists: Iterable[Gist]) -> Fold:
+    """Return the view that gists leave of messages."""
+    seen = Fold()
+    for seq in messages:
+        seen.add(seq)
+    for gist in gists:
+        seen.apply(gist)
+    return seen
 
 
 def made(name: str, *sources: Source) -> Gist:

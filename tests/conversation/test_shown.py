@@ -14,7 +14,8 @@ from engramdown.conversation.rendering import (
 from engramdown.conversation.view import said
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.episode import Episode
-from engramdown.transcripts.summary_log import Gist, fold
+from engramdown.transcripts.summary_log import Gist
+from tests.consolidation.view_laws import fold
 
 _MADE = "2026-03-01T10:15:00.000000Z"
 

@@ -133,12 +133,10 @@ BUGS: Final = (
     Bug(
         "what a line needs is looked at before anybody else stops writing",
         "transcripts.session_log",
-        """        self._lock.take(timeout)
-        try:
+        """        with self._lock.hold(timeout):
             return self._append(lines, start, prepare)""",
         """        prepare()
-        self._lock.take(timeout)
-        try:
+        with self._lock.hold(timeout):
             return self._append(lines, start)""",
         lambda core: core.what_is_prepared_is_done_while_nobody_writes(),
     ),

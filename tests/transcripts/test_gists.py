@@ -17,14 +17,14 @@ from engramdown.transcripts.summary_log import (
     Fold,
     Gist,
     Source,
-    fold,
     read_gist,
-    read_gists,
     write_gist,
 )
 from tests.consolidation.view_laws import (
     damage_changes_nothing,
+    fold,
     made,
+    read_gists,
     view_is_whole,
     views_cover_all_once,
     what_is_read_was_written,
