@@ -76,7 +76,7 @@ class SessionInfo:
         return not self.ended and not since <= self.last <= until
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Transcript:
     """A whole session.
 
@@ -154,17 +154,19 @@ class Sessions:
 
     def survey(self) -> tuple[builtins.list[SessionInfo], builtins.list[OSError]]:
         """Return what :meth:`list` does, and why the system did not let others be read."""
-        found, errors = [], []
+        found: builtins.list[SessionInfo] = []
+        errors: builtins.list[OSError] = []
         for session in self.ids():
-            try:
-                found.append(self.info(session))
-            except OSError as error:
-                error.filename = error.filename or str(self.path(session))
-                errors.append(error)
-            except StoreError:  # What stands there is no file, and will be none the next time.
-                continue
-        known = [info for info in found if info is not None]
-        return sorted(known, key=lambda info: (info.started, info.id)), errors
+            # What stands there may be no file, and will be none the next time.
+            with contextlib.suppress(StoreError):
+                try:
+                    info = self.info(session)
+                except OSError as error:
+                    error.filename = error.filename or str(self.path(session))
+                    errors.append(error)
+                else:
+                    found += [info] if info is not None else []
+        return sorted(found, key=lambda info: (info.started, info.id)), errors
 
     def info(self, session: str) -> SessionInfo | None:
         """Return what is known of a session; ``None`` if it is not there or holds no episode."""
@@ -174,7 +176,18 @@ class Sessions:
             return None
         try:
             size = self._disk.look(descriptor).st_size
-            first, last = self._ends(descriptor, size)
+            head = self._disk.read_at(descriptor, 0, min(size, _END_PIECE))
+
+            def read(start: int, end: int) -> bytes:
+                # Most sessions are so short that this is all of them.
+                is_read = end <= len(head)
+                return head[start:end] if is_read else self._disk.read_at(descriptor, start, end)
+
+            length = len(head)
+            while (end := read(0, length).find(b"\n")) < 0 and length < size:
+                length *= 2
+            first = read_line(read(0, end if end >= 0 else length))
+            last = list(_from_the_end(read, size))
         finally:
             self._disk.close(descriptor)
         if not last:
@@ -184,16 +197,13 @@ class Sessions:
         ended = last[-1] if last[-1].event == "end" else None
         return SessionInfo(
             id=session,
-            title=said.get("title", ""),
             started=start.ts,
             last=last[-1].ts,
             ended=ended.ts if ended else "",
             reason=str(ended.more.get("reason", "")) if ended else "",
-            parent=said.get("parent", ""),
-            parent_call=said.get("parent_call", ""),
-            source=said.get("source", ""),
             lines=last[0].seq,
             size=size,
+            **{name: said.get(name, "") for name in ("title", "parent", "parent_call", "source")},
         )
 
     def read(self, session: str) -> Transcript:
@@ -203,12 +213,9 @@ class Sessions:
             SessionNotFoundError: If there is none of that id.
         """
         reading = self.reading(session)
-        return Transcript(
-            id=session,
-            episodes=tuple(reading),
-            malformed=tuple(reading.malformed),
-            unfinished=reading.unfinished,
-        )
+        episodes = tuple(reading)
+        malformed = tuple(reading.malformed)
+        return Transcript(session, episodes, malformed, reading.unfinished)
 
     def reading(self, session: str) -> Reading:
         """Return what reads a session one line after the other."""
@@ -221,22 +228,6 @@ class Sessions:
             SessionNotFoundError: If there is no such session.
         """
         return self.reading(session).find(seq)
-
-    def _ends(self, descriptor: int, size: int) -> tuple[Episode | None, tuple[Episode, ...]]:
-        """Return the first line, and the last ones as :meth:`_from_the_end` does."""
-        head = self._disk.read_at(descriptor, 0, min(size, _END_PIECE))
-
-        def read(start: int, end: int) -> bytes:
-            # Most sessions are so short that this is all of them.
-            return (
-                head[start:end] if end <= len(head) else self._disk.read_at(descriptor, start, end)
-            )
-
-        length = len(head)
-        while (end := read(0, length).find(b"\n")) < 0 and length < size:
-            length *= 2
-        first = read_line(read(0, end if end >= 0 else length))
-        return first, tuple(_from_the_end(read, size))
 
 
 class Reading:
@@ -389,22 +380,22 @@ def end_silent(
         timeout: How long to wait for other writers, in seconds, or ``None`` for the usual.
     """
 
-    def last(session: str) -> str:
+    def is_silent(session: str) -> str:
         """Return when something was last said in an open session that is silent, or ``""``."""
         info = sessions.info(session)
         return info.last if info is not None and info.is_silent(minutes) else ""
 
     def ending(session: str) -> bytes | None:
         """Look again now that nobody else writes."""
-        said = last(session)
-        return line(said) if said and not disk.is_kept(sessions.path(session)) else None
+        last = is_silent(session)
+        return line(last) if last and not disk.is_kept(sessions.path(session)) else None
 
     ended, failed = [], {}
     for session in sessions.ids():
         path = sessions.path(session)
         try:
             found = disk.find(path)
-            if found is None or found.st_mtime_ns < written or not last(session):
+            if found is None or found.st_mtime_ns < written or not is_silent(session):
                 continue
             with contextlib.closing(SessionLog(path, disk, lock, durable=False)) as log:
                 if log.end(partial(ending, session), bytes, timeout):
@@ -458,21 +449,14 @@ def count_session(sessions: Sessions, disk: Disk, session: str) -> Tally:
         for _, line in lines(disk, sessions.path(session)):
             if not line.endswith(b"\n"):
                 break
-            role = _role(line)
+            known = _HEAD.match(line)
+            episode = read_line(line) if known is None else None
+            role = known[1].decode() if known else episode.role if episode else ""
             if role not in ("", "event"):
                 tally.roles[role] = tally.roles.get(role, 0) + 1
                 if spoken is None or (role == "user" and spoken.role != "user"):
-                    spoken = read_line(line)
+                    spoken = episode or read_line(line)
     except FileNotFoundError:
         return Tally()
     tally.first = spoken.text if spoken is not None else ""
     return tally
-
-
-def _role(line: bytes) -> str:
-    """Return the role of a line, or ``""`` if it is no episode."""
-    known = _HEAD.match(line)
-    if known is not None:
-        return known[1].decode()
-    episode = read_line(line)
-    return "" if episode is None else episode.role

@@ -136,12 +136,33 @@ def find_tool_calls(session: str, episodes: Iterable[Episode]) -> list[ToolCall]
     A result that answers no call is none; :func:`paired` says which
     answers which.
     """
-    return [call for step in _steps(episodes) for call in _calls(session, step.lines)]
+    return [call for lines, _ in _steps(episodes) for call in _calls(session, lines)]
 
 
 def iterations(session: str, episodes: Iterable[Episode]) -> list[Iteration]:
     """Return the steps among the lines of ``session``, in order."""
-    return [_iteration(session, index, step) for index, step in enumerate(_steps(episodes))]
+    found = []
+    for index, (lines, reason) in enumerate(_steps(episodes)):
+        said = [episode for episode, _ in lines]
+        answers = [answer for _, answer in lines if answer is not None]
+        last = max((*said, *answers), key=lambda each: each.ts)
+        calls = tuple(_calls(session, lines))
+        reasons = (_text(each.meta, _REASONS) for each in said)
+        step = Iteration(
+            index=index,
+            pointer=Pointer(session, said[0].seq),
+            model=next((each.model for each in said if each.model), ""),
+            turn=next((each.turn for each in said if each.turn is not None), None),
+            calls=calls,
+            started=said[0].ts,
+            ms=_between(said[0], last) if calls else said[0].ms,
+            tokens_in=_tokens(said, _IN),
+            tokens_out=_tokens(said, _OUT),
+            reason=next(filter(None, reasons), reason),
+            tools_offered=next(filter(None, (_offered(each.meta) for each in said)), ()),
+        )
+        found.append(step)
+    return found
 
 
 def newest(calls: Sequence[ToolCall], name: str = "", limit: int = 100) -> list[ToolCall]:
@@ -155,31 +176,43 @@ def sums(calls: Iterable[ToolCall]) -> list[ToolSum]:
     of: dict[str, list[ToolCall]] = {}
     for call in calls:
         of.setdefault(call.name, []).append(call)
-    found = [_sum(name, each) for name, each in of.items()]
+    found = [
+        ToolSum(
+            name=name,
+            calls=len(each),
+            failed=sum(bool(call.error) for call in each),
+            mean_ms=sum(times) / len(times) if times else None,
+            total_ms=sum(times),
+            longest_ms=max(times, default=None),
+            errors=dict(sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))),
+            sessions=len({call.pointer.session for call in each}),
+            first=min(call.started for call in each),
+            last=max(call.started for call in each),
+        )
+        for name, each in of.items()
+        for times in [[call.ms for call in each if call.ms is not None]]
+        for reasons in [Counter("" if c.error is True else str(c.error) for c in each if c.error)]
+    ]
     return sorted(found, key=lambda each: (-each.calls, each.name))
 
 
-@dataclass(slots=True)
-class _Step:
-    """The lines of a step that may be shown, and why it ended."""
-
-    lines: list[_Told] = field(default_factory=list)
-    reason: str = ""
+_Step = tuple[list[_Told], str]
+"""The lines of a step that may be shown, and why it ended."""
 
 
 def _steps(episodes: Iterable[Episode]) -> list[_Step]:
     """Return the steps; lines that may not be shown still answer, and still part two steps."""
     found = list(episodes)
     shown = {id(each) for each in visible(found)}
-    steps = [_Step()]
+    steps: list[_Step] = []
+    lines: list[_Told] = []
     for episode, answer in paired(found):
-        if episode.event == "end":
-            steps[-1].reason = _text(episode.more, ("reason",))
         if episode.role in _SPOKEN or episode.event == "end":
-            steps.append(_Step())
+            steps.append((lines, _text(episode.more, ("reason",)) if episode.event else ""))
+            lines = []
         if episode.role in _STEP and id(episode) in shown:
-            steps[-1].lines.append((episode, answer if id(answer) in shown else None))
-    return [step for step in steps if step.lines]
+            lines.append((episode, answer if id(answer) in shown else None))
+    return [step for step in (*steps, (lines, "")) if step[0]]
 
 
 def _calls(session: str, lines: Iterable[_Told]) -> Iterator[ToolCall]:
@@ -207,27 +240,6 @@ def _between(first: Episode, last: Episode) -> float:
     return (last.at - first.at).total_seconds() * 1_000
 
 
-def _iteration(session: str, index: int, step: _Step) -> Iteration:
-    told = [episode for episode, _ in step.lines]
-    first = told[0]
-    answers = [answer for _, answer in step.lines if answer is not None]
-    last = max((*told, *answers), key=lambda each: each.ts)
-    calls = tuple(_calls(session, step.lines))
-    return Iteration(
-        index=index,
-        pointer=Pointer(session, first.seq),
-        model=next((each.model for each in told if each.model), ""),
-        turn=next((each.turn for each in told if each.turn is not None), None),
-        calls=calls,
-        started=first.ts,
-        ms=_between(first, last) if calls else first.ms,
-        tokens_in=_tokens(told, _IN),
-        tokens_out=_tokens(told, _OUT),
-        reason=next(filter(None, (_text(each.meta, _REASONS) for each in told)), step.reason),
-        tools_offered=next(filter(None, (_offered(each.meta) for each in told)), ()),
-    )
-
-
 def _offered(meta: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of tools: as they stand there, or in definitions that a model is given."""
     told = meta.get("tools_offered")
@@ -240,51 +252,17 @@ def _offered(meta: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _tokens(told: Iterable[Episode], names: Iterable[str]) -> int | None:
     """Return how many tokens the lines tell of together, or ``None``."""
-    found = [_count(each.meta.get("usage"), names) for each in told]
-    known = [count for count in found if count is not None]
+    usages = [each.meta.get("usage") for each in told]
+    said = [[usage.get(name) for name in names] for usage in usages if isinstance(usage, Mapping)]
+    # Of each line the first number that is one.
+    counts = [next((n for n in each if type(n) is int and n >= 0), None) for each in said]
+    known = [count for count in counts if count is not None]
     return sum(known) if known else None
-
-
-def _count(usage: object, names: Iterable[str]) -> int | None:
-    """Return the first number under one of ``names``, or ``None``."""
-    said = [usage.get(name) for name in names] if isinstance(usage, Mapping) else []
-    return next((each for each in said if type(each) is int and each >= 0), None)
 
 
 def _text(said: Mapping[str, Any], names: Iterable[str]) -> str:
     """Return the first text under one of ``names``, or ``""``."""
     return next((said[name] for name in names if isinstance(said.get(name), str)), "")
-
-
-def _sum(name: str, calls: Sequence[ToolCall]) -> ToolSum:
-    times = [call.ms for call in calls if call.ms is not None]
-    failed = [call for call in calls if call.error]
-    reasons = Counter("" if call.error is True else str(call.error) for call in failed)
-    return ToolSum(
-        name=name,
-        calls=len(calls),
-        failed=len(failed),
-        mean_ms=sum(times) / len(times) if times else None,
-        total_ms=sum(times),
-        longest_ms=max(times, default=None),
-        errors=dict(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))),
-        sessions=len({call.pointer.session for call in calls}),
-        first=min(call.started for call in calls),
-        last=max(call.started for call in calls),
-    )
-
-
-class _Place:
-    """An episode, and its answer if it came already."""
-
-    __slots__ = ("answer", "episode")
-
-    def __init__(self, episode: Episode) -> None:
-        self.episode = episode
-        self.answer: Episode | None = None
-
-    def is_settled(self) -> bool:
-        return self.answer is not None or self.episode.role != "tool_call"
 
 
 def paired(episodes: Iterable[Episode]) -> Iterator[tuple[Episode, Episode | None]]:
@@ -293,18 +271,19 @@ def paired(episodes: Iterable[Episode]) -> Iterator[tuple[Episode, Episode | Non
     A result answers the oldest open call of its id; one without an id, the oldest open call
     without one of the same tool. An id may come up again.
     """
-    waiting: defaultdict[tuple[str, str], deque[_Place]] = defaultdict(deque)
-    places: deque[_Place] = deque()
+    waiting: defaultdict[tuple[str, str], deque[list[Episode]]] = defaultdict(deque)
+    # Each an episode, and its answer if it came already.
+    places: deque[tuple[Episode, list[Episode]]] = deque()
     for episode in episodes:
         key = (episode.call, "" if episode.call else episode.name)
         if episode.role == "tool_result" and waiting[key]:
-            waiting[key].popleft().answer = episode
+            waiting[key].popleft().append(episode)
         else:
-            places.append(_Place(episode))
+            places.append((episode, []))
         if episode.role == "tool_call":
-            waiting[key].append(places[-1])
-        while places and places[0].is_settled():
-            place = places.popleft()
-            yield place.episode, place.answer
-    for place in places:
-        yield place.episode, place.answer
+            waiting[key].append(places[-1][1])
+        while places and (places[0][1] or places[0][0].role != "tool_call"):
+            place, answers = places.popleft()
+            yield place, answers[0] if answers else None
+    for place, answers in places:
+        yield place, answers[0] if answers else None
