@@ -14,11 +14,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engramdown.episodes.forget import Traces
+from engramdown.episodes.forget import Traces, emptied
 from engramdown.storage.disk import Disk
 from engramdown.storage.erasure import Words
 from engramdown.storage.locks import FolderLock
-from engramdown.transcripts.episode import Episode, read_line, write_line
+from engramdown.transcripts.episode import read_line, write_line
 from engramdown.transcripts.payloads import PAYLOADS
 from engramdown.transcripts.session_log import SessionLog
 from engramdown.transcripts.sessions import Sessions
@@ -88,8 +88,7 @@ class EpisodeEraser:
     def _found(self, is_meant: Callable[[bytes], bool]) -> list[Held]:
         found = []
         for session in self._sessions.ids():
-            lines = [each for each in self._read(session) if is_meant(each)]
-            if lines:
+            if lines := [each for each in self._read(session) if is_meant(each)]:
                 whole = sum(self._words.is_whole(_said(line)) for line in lines)
                 numbers = tuple(each.seq for each in filter(None, map(read_line, lines)))
                 found.append(Held(session, numbers, whole))
@@ -155,7 +154,13 @@ class EpisodeEraser:
                     lambda changed: self._event("redact", {"of": changed}),
                 )
             self._disk.unlink(ViewCache(self._folder.parent, self._disk).path(session))
-        erased = [each for each in map(_erased, self._read(session)) if each is not None]
+        erased = []
+        for line in self._read(session):
+            # Those that were emptied here, by whatever run.
+            episode = read_line(line) if b'"erased":true' in line else None
+            mark = episode.more.get(REDACTED) if episode is not None else None
+            if episode is not None and isinstance(mark, dict) and mark.get(_ERASED) is True:
+                erased.append(episode)
         if erased:
             pieces = self._traces.pieces(session, {each.id for each in erased})
             for each in (*pieces, *self._traces.in_hand(session)):
@@ -170,18 +175,12 @@ class EpisodeEraser:
             return self._words.mask(line)
         more = {key: self._sifted(value) for key, value in episode.more.items()}
         is_event = episode.role == "event"
-        without = episode._replace(
-            name=self._words.cut(episode.name, pieces=True),
-            call=self._words.cut(episode.call, pieces=True),
-            model=self._words.cut(episode.model, pieces=True),
-            text="",
-            cut=None,
-            payload="",
-            error=bool(episode.error),
-            meta={},
-            more=more if is_event else {**more, REDACTED: {_ERASED: True}},
+        without = emptied(episode, more if is_event else {**more, REDACTED: {_ERASED: True}})
+        name, call, model = (
+            self._words.cut(value, pieces=True)
+            for value in (episode.name, episode.call, episode.model)
         )
-        return write_line(without).removesuffix(b"\n")
+        return write_line(without._replace(name=name, call=call, model=model)).removesuffix(b"\n")
 
     def _sifted(self, value: object) -> object:
         """Return a value of JSON without the words."""
@@ -200,23 +199,21 @@ class EpisodeEraser:
         folder = self._folder / PAYLOADS
         if folder.is_symlink():
             return set()
-        found = set()
-        for path in sorted(folder.glob("??/*.txt")):
-            data = self._disk.load(path) if not path.is_symlink() else None
-            if data and self._words.holds(data.decode("utf-8", "replace")):
-                found.add(f"{path.parent.name}{path.stem}")
-        return found
+        paths = [path for path in folder.glob("??/*.txt") if not path.is_symlink()]
+        return {f"{path.parent.name}{path.stem}" for path in paths if self._holds(path)}
+
+    def _holds(self, path: Path) -> bool:
+        data = self._disk.load(path)
+        return bool(data) and self._words.holds((data or b"").decode("utf-8", "replace"))
 
     def _loose(self, payloads: set[str]) -> Iterator[Path]:
         """Yield what is to be removed of whole texts, torn lines and files on their way."""
         yield from self._traces.unsaid(payloads)
         for folder in (self._folder, self._folder / PAYLOADS):
             for name in self._disk.files(folder):
-                path = folder / name
                 is_loose = name.endswith(".part") or ".torn-" in name
-                data = (self._disk.load(path) or b"") if is_loose else b""
-                if data and self._words.holds(data.decode("utf-8", "replace")):
-                    yield path
+                if is_loose and self._holds(folder / name):
+                    yield folder / name
 
     def _sift(self, path: Path) -> None:
         """Drop the lines of a log of summaries and earlier notes that hold words."""
@@ -227,13 +224,6 @@ class EpisodeEraser:
         left = [line for line in lines if not (line and self._words.holds(_said(line)))]
         if left != lines:
             self._disk.save(path, b"\n".join(left), durable=True, replace=True)
-
-
-def _erased(line: bytes) -> Episode | None:
-    """Return the episode of a line that was emptied here, else ``None``."""
-    episode = read_line(line) if b'"erased":true' in line else None
-    mark = episode.more.get(REDACTED) if episode is not None else None
-    return episode if isinstance(mark, dict) and mark.get(_ERASED) is True else None
 
 
 def _said(line: bytes) -> str:

@@ -29,15 +29,9 @@ from engramdown.errors import EngramdownError, EpisodeNotFoundError
 from engramdown.journal.working_notes import path_of, pieces
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts import episode as line_format
 from engramdown.transcripts.changes import CACHE, FOLDER
-from engramdown.transcripts.episode import (
-    Episode,
-    Pointer,
-    check_session_id,
-    is_session_id,
-    read_line,
-    write_line,
-)
+from engramdown.transcripts.episode import Episode, Pointer, read_line
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
 from engramdown.transcripts.session_log import SessionLog
 from engramdown.transcripts.sessions import Sessions
@@ -78,18 +72,17 @@ def blank(episode: Episode) -> Episode:
     >>> blank(Episode(seq=1, ts="", id="", role="user", text="hunter2")).more["redacted"]["sha256"]
     'f52fbd32b2b3b86ff88ef6c490628285f482af15ddcb29541f94bcf526a3f6c7'
     """
-    more = {key: value for key, value in episode.more.items() if key != "title"}
-    title = episode.more.get("title")
+    more = dict(episode.more)
+    title = more.pop("title", None)
     content = title if isinstance(title, str) else episode.text
     proof = {"sha256": episode.payload or digest(content)}
-    return episode._replace(
-        text="",
-        cut=None,
-        payload="",
-        error=bool(episode.error),
-        meta={},
-        more={REDACTED: proof, **more},
-    )
+    return emptied(episode, {REDACTED: proof, **more})
+
+
+def emptied(episode: Episode, more: Mapping[str, Any]) -> Episode:
+    """Return an episode in which nothing is said, with ``more`` in the place of what it had."""
+    error = bool(episode.error)
+    return episode._replace(text="", cut=None, payload="", error=error, meta={}, more=more)
 
 
 def hide_secrets(episode: Episode, payloads: Collection[str] = ()) -> Episode:
@@ -230,10 +223,9 @@ class Forgetting:
             SessionNotFoundError: If there is no such session.
         """
         found = [each for each in self._read(session) if roles is None or each.role in roles]
-        covered = [
-            (each, hide_secrets(each, self._payloads_with_secrets([each]))) for each in found
-        ]
-        return tuple((after.seq, after.text) for each, after in covered if after != each)
+        hidden = [hide_secrets(each, self._payloads_with_secrets([each])) for each in found]
+        pairs = zip(found, hidden, strict=True)
+        return tuple((after.seq, after.text) for before, after in pairs if after != before)
 
     def purge(self, session: str, *, dry_run: bool = False) -> Forgotten:
         """Remove a session and everything that belongs to it alone.
@@ -245,12 +237,7 @@ class Forgetting:
         payloads = tuple(sorted(self._traces.named(session)))
         first = self._first(session)
         intent = _Intent(action="purge", session=session, payloads=payloads, first=first)
-        told = self._preview(intent, episodes)
-        if not dry_run:
-            with self._begun(intent):
-                self._remove(intent)
-                self._clean(intent)
-        return told
+        return self._carry_out(intent, episodes, dry_run=dry_run)
 
     def finish(self, timeout: float = _PATIENCE) -> bool:
         """Finish what a crash interrupted; whether there was such a thing.
@@ -289,21 +276,33 @@ class Forgetting:
         dry_run: bool,
     ) -> Forgotten:
         """Change ``lines``, those of the lines ``wanted`` that are not as they should be yet."""
+        seqs = _numbers(lines or wanted)
         if not lines:
-            seqs = _numbers(wanted)
             return Forgotten(action=action, session=session, seqs=seqs, changed=False)
-        seqs = _numbers(lines)
         intent = _Intent(action=action, session=session, seqs=seqs, payloads=payloads)
-        told = self._preview(intent, lines)
+        return self._carry_out(intent, lines, dry_run=dry_run)
+
+    def _carry_out(
+        self, intent: _Intent, lines: Collection[Episode], *, dry_run: bool
+    ) -> Forgotten:
+        """Do what is intended with ``lines``, unless it is only asked what that would do."""
+        preview = self._preview(intent, lines)
         if not dry_run:
-            with self._begun(intent):
+            self.finish()
+            with self._held():
+                note = {name: getattr(intent, name) for name in _Intent.__slots__}
+                data = json.dumps(note).encode() + b"\n"
+                self._disk.save(self._unfinished, data, durable=True, replace=True)
+                self._disk.sync_folder(self._folder)
+                self._traces.drop_index()
                 try:
-                    self._empty(intent)
+                    self._apply(intent)
                 except (OSError, EngramdownError):
-                    self._disk.unlink(self._unfinished)
+                    if intent.action != "purge":
+                        self._disk.unlink(self._unfinished)
                     raise
                 self._clean(intent)
-        return told
+        return preview
 
     def _preview(self, intent: _Intent, lines: Collection[Episode]) -> Forgotten:
         """Return what carrying out ``intent``, which is about ``lines``, does."""
@@ -332,7 +331,7 @@ class Forgetting:
         )
 
     def _read(self, session: str) -> tuple[Episode, ...]:
-        return self._sessions.read(check_session_id(session)).episodes
+        return self._sessions.read(line_format.check_session_id(session)).episodes
 
     def _wanted(self, session: str, seqs: Iterable[int]) -> list[Episode]:
         """Return the lines of these numbers, if all of them are there."""
@@ -366,49 +365,32 @@ class Forgetting:
         with self._lock.hold(timeout):
             left = _intent(self._disk.load(self._unfinished))
             if left is not None:
-                if left.action == "purge":
-                    self._remove(left)
-                else:
-                    self._empty(left)
+                self._apply(left)
                 self._traces.drop_index()
                 self._clean(left)
             yield
 
-    @contextmanager
-    def _begun(self, intent: _Intent) -> Iterator[None]:
-        """Hold the lock, with the note written and no index; the next question makes it anew."""
-        self.finish()
-        with self._held():
-            told = {name: getattr(intent, name) for name in _Intent.__slots__}
-            data = json.dumps(told).encode() + b"\n"
-            self._disk.save(self._unfinished, data, durable=True, replace=True)
-            self._disk.sync_folder(self._folder)
-            self._traces.drop_index()
-            yield
-
-    def _empty(self, intent: _Intent) -> None:
-        """Replace the file by one in which the lines are blank or covered, if not done yet."""
-        if self._disk.find(self._sessions.path(intent.session)) is None:
-            return
-        change: Callable[[Episode], Episode] = blank
-        key = "of"
-        if intent.action == "hide":
-            # A line that only lost its secrets is not out of recall: the event names it elsewhere.
-            change, key = partial(hide_secrets, payloads=intent.payloads), "hidden"
-        seqs = set(intent.seqs)
-        with closing(self._log(intent.session)) as log:
-            log.rewrite(
-                lambda line: _changed(line, seqs, change),
-                lambda changed: self._event("redact", {key: changed}),
-            )
-
-    def _remove(self, intent: _Intent) -> None:
-        """Remove the files of a session, its transcript last: until then it says whose they are."""
-        session = intent.session
-        if self._first(session) == intent.first:
-            files = [*self._traces.pieces(session), *self._traces.derived(session)]
-            for path in (*files, self._sessions.path(session)):
-                self._disk.unlink(path)
+    def _apply(self, intent: _Intent) -> None:
+        """Remove the files of a session, or replace its file by one with other lines, once."""
+        session, path = intent.session, self._sessions.path(intent.session)
+        if intent.action == "purge":
+            if self._first(session) == intent.first:
+                # The transcript last: until then it says whose they are.
+                for each in (*self._traces.pieces(session), *self._traces.derived(session), path):
+                    self._disk.unlink(each)
+        elif self._disk.find(path) is not None:
+            change: Callable[[Episode], Episode] = blank
+            key = "of"
+            if intent.action == "hide":
+                # A line that only lost its secrets is not out of recall: the event names it
+                # elsewhere.
+                change, key = partial(hide_secrets, payloads=intent.payloads), "hidden"
+            seqs = set(intent.seqs)
+            with closing(self._log(session)) as log:
+                log.rewrite(
+                    lambda line: _changed(line, seqs, change),
+                    lambda changed: self._event("redact", {key: changed}),
+                )
 
     def _clean(self, intent: _Intent) -> None:
         """Remove what was made of the lines beside the index, and then the note about it.
@@ -442,7 +424,7 @@ def _changed(line: bytes, wanted: Collection[int], change: Callable[[Episode], E
     episode = read_line(line)
     if episode is None or episode.seq not in wanted or REDACTED in episode.more:
         return line
-    return write_line(change(episode)).removesuffix(b"\n")
+    return line_format.write_line(change(episode)).removesuffix(b"\n")
 
 
 def _numbers(lines: Iterable[Episode]) -> tuple[int, ...]:
@@ -456,10 +438,10 @@ def _payloads_of(lines: Iterable[Episode]) -> tuple[str, ...]:
 def _intent(data: bytes | None) -> _Intent | None:
     """Read the note about what was begun; ``None`` if it is nothing of ours."""
     try:
-        told: dict[str, Any] = json.loads(data or b"")
-        seqs, payloads = tuple(told.pop("seqs")), tuple(told.pop("payloads"))
-        intent = _Intent(seqs=seqs, payloads=payloads, **told)
-        good = is_session_id(intent.session) and all(map(_DIGEST.fullmatch, payloads))
+        note: dict[str, Any] = json.loads(data or b"")
+        seqs, payloads = tuple(note.pop("seqs")), tuple(note.pop("payloads"))
+        intent = _Intent(seqs=seqs, payloads=payloads, **note)
+        good = line_format.is_session_id(intent.session) and all(map(_DIGEST.fullmatch, payloads))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return intent if good else None
@@ -539,8 +521,8 @@ class Traces:
         for other, data in self._files():
             for line in data.split(b"\n") if sought in data else ():
                 episode = read_line(line) if sought in line else None
-                told = episode.recalled if episode is not None else ()
-                if episode is not None and any(_quotes(each, session, wanted) for each in told):
+                recalled = episode.recalled if episode is not None else ()
+                if episode and any(_quotes(each, session, wanted) for each in recalled):
                     yield Pointer(other, episode.seq)
 
     def referenced(self, session: str = "", without: Collection[int] = ()) -> set[str]:

@@ -124,13 +124,13 @@ class Recorder:
         with self._guard:
             waiting = self._waiting.get(session)
             if waiting is not None:
-                kept = self._take_in(waiting, item)
+                kept = self._take_in(session, item)
                 last = self._retry().get(session)
                 return Pointer(session, last) if kept and last is not None else None
             try:
                 seq = self._write(session, [item], IMPATIENT if self._waiting else LOCK_TIMEOUT)
             except _Failure as error:
-                self._take_in(self._waiting.setdefault(session, _Waiting()), item)
+                self._take_in(session, item)
                 self._failed(error)
                 return None
             if self._waiting:
@@ -191,9 +191,8 @@ class Recorder:
         with self._guard:
             if self._waiting:
                 self._retry()
-            waiting = self._waiting.get(session)
-            if waiting is not None:
-                self._take_in(waiting, Item(line))
+            if session in self._waiting:
+                self._take_in(session, Item(line))
                 return
             try:
                 log = self._log(session)
@@ -201,7 +200,7 @@ class Recorder:
                 if self._disk.find(log.path) is not None:
                     log.end(lambda: line, partial(self._start, session))
             except _Failure as error:
-                self._take_in(self._waiting.setdefault(session, _Waiting()), Item(line))
+                self._take_in(session, Item(line))
                 self._failed(error)
             self._close(session)
 
@@ -289,7 +288,7 @@ class Recorder:
     def _first(self, session: str) -> bytes:
         """Return the line that begins a session: one that could not be written, or a new one."""
         waiting = self._waiting.get(session)
-        return self._start(session) if waiting is None or waiting.start is None else waiting.start
+        return (waiting.start if waiting else None) or self._start(session)
 
     def _log(self, session: str) -> SessionLog:
         log = self._logs.get(session)
@@ -322,8 +321,9 @@ class Recorder:
 
     # ---- what waits ----
 
-    def _take_in(self, waiting: _Waiting, item: Item) -> bool:
+    def _take_in(self, session: str, item: Item) -> bool:
         """Let an episode wait, after what waits already; ``False`` if there is no room for it."""
+        waiting = self._waiting.setdefault(session, _Waiting())
         sizes = [each.size for queue in self._waiting.values() for each in queue.items]
         full = len(sizes) >= QUEUE_ITEMS or sum(sizes) + item.size > QUEUE_BYTES
         if waiting.lost or full:
@@ -399,6 +399,9 @@ def _leave() -> None:
 
 _BEFORE: Final = "degraded-"
 _AFTER: Final = ".json"
+_UNREADABLE: Final = (
+    *(ValueError, TypeError, KeyError, OverflowError, RecursionError, OSError, StoreError),
+)
 
 
 class Trouble(NamedTuple):
@@ -446,18 +449,15 @@ def find_trouble(folder: Path, disk: Disk) -> list[tuple[str, Trouble]]:
         reason = f"{folder}: is read-only; make it writable (chmod u+w)"
         return [(".", Trouble(disk.process(), "", reason))]
     named = [name for name in disk.files(folder) if name.startswith(_BEFORE)]
-    found = [(name, _read(folder / name, disk)) for name in named if name.endswith(_AFTER)]
-    return [(name, trouble) for name, trouble in found if trouble is not None]
-
-
-def _read(path: Path, disk: Disk) -> Trouble | None:
-    try:
-        data = json.loads(disk.load(path) or b"")
-        trouble = Trouble(**(data | {"ended": not disk.is_running(data["process"])}))
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, OSError, StoreError):
+    found = []
+    for name in named:
         # Removed meanwhile, or not by us: then there is nothing that we can say.
-        return None
-    return trouble if type(trouble.waiting) is type(trouble.lost) is int else None
+        with contextlib.suppress(*_UNREADABLE):
+            note = json.loads((name.endswith(_AFTER) and disk.load(folder / name)) or b"")
+            trouble = Trouble(**(note | {"ended": not disk.is_running(note["process"])}))
+            if type(trouble.waiting) is type(trouble.lost) is int:
+                found.append((name, trouble))
+    return found
 
 
 def _episodes(count: int) -> str:

@@ -113,10 +113,11 @@ def without_gists_of(data: bytes, seqs: Collection[int]) -> bytes:
     left = dict(enumerate(map(_gist, lines)))
     away: set[object] = set()
     # A gist stands behind its sources, unless somebody turned lines round: so until nothing goes.
-    while gone := [
-        at for at, gist in left.items() if gist is not None and _is_of(gist, seqs, away)
-    ]:
-        away |= {(left.pop(at) or {}).get("id") for at in gone}
+    while gone := {
+        at: gist for at, gist in left.items() if gist is not None and _is_of(gist, seqs, away)
+    }:
+        away |= {gist.get("id") for gist in gone.values()}
+        left = {at: gist for at, gist in left.items() if at not in gone}
     return b"\n".join(lines[at] for at in left)
 
 
@@ -468,9 +469,9 @@ class ViewCache:
             if seal != _seal(line) + b"\n" or told["v"] != _VERSION:
                 return None
             (spoken, read), (log, logged) = told["transcript"], told["log"]
-            places = [Place(source, str(name), int(at)) for source, name, at in told["view"]]
-            if any(not isinstance(each.source, int | str) or each.at < 0 for each in places):
+            if not all(isinstance(source, int | str) and at >= 0 for source, _, at in told["view"]):
                 return None
+            places = [Place(source, str(name), int(at)) for source, name, at in told["view"]]
             return SavedView((int(spoken), int(read)), (int(log), int(logged)), tuple(places))
         except (OSError, StoreError, ValueError, TypeError, LookupError, RecursionError):
             return None

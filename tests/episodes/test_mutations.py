@@ -164,14 +164,14 @@ BUGS: Final = (
     Bug(
         "a torn line is dropped",
         "transcripts.session_log",
-        "        self._set_aside(tail)\n",
+        "            self._set_aside(tail)\n",
         "",
         lambda core: core.a_torn_end_is_set_aside(b'{"seq":2,"ts":"20'),
     ),
     Bug(
         "a torn line stays in the file",
         "transcripts.session_log",
-        "        self._disk.truncate_open(descriptor, size - len(tail))\n",
+        "            self._disk.truncate_open(descriptor, size - len(tail))\n",
         "",
         lambda core: core.a_torn_end_is_set_aside(b'{"seq":2,"ts":"20'),
     ),

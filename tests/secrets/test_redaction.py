@@ -362,18 +362,19 @@ def test_an_ordinary_sentence_asks_no_rule(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_rest_is_looked_at_again_and_there_is_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     scanned: list[int] = []
-    monkeypatch.setattr(redaction, "_scan", peeling(scanned))
+    monkeypatch.setattr(redaction, "_ranked", peeling(scanned))
     text = "x" * 100_000
     assert find_secrets(text) == [Secret("x", start, end) for start, end in edges_of(text)]
     assert sum(scanned) < 20 * len(text)
 
 
-def peeling(scanned: list[int]) -> Callable[[str, int], list[Secret]]:
+def peeling(scanned: list[int]) -> Callable[[str, int], list[tuple[int, int, str, int]]]:
     """Return a scan that finds the first character of every piece and never nothing."""
 
-    def scan(piece: str, offset: int) -> list[Secret]:
+    def scan(piece: str, deep: int) -> list[tuple[int, int, str, int]]:
+        del deep
         scanned.append(len(piece))
-        return [Secret("x", offset, offset + 1)]
+        return [(0, 1, "x", 0)]
 
     return scan
 
