@@ -135,18 +135,21 @@ def compute(session: str, episodes: Sequence[Episode]) -> Card:
     paragraph += [cut_at_word(text, _ENDED) for text in answers[-1:]]
     calls = [each for each in shown if each.role == "tool_call"]
     tools = Counter(each.name or "tool" for each in calls)
+    heard = Counter(word for text in asked for word in _WORD.findall(text.lower()))
+    counts = {kind: sum(heard[cue] for cue in cues) for kind, cues in CUES.items()}
+    kind = max(counts, key=lambda kind: counts[kind])
     return Card(
         session=session,
         title=cut_at_word(given_title(episodes), _LINE) or cut_at_word(first, _TITLE),
         one_liner=cut_at_word(_sentence(first), _LINE),
         paragraph=f" {_ELLIPSIS} ".join(paragraph),
-        kind=_kind(asked, tools=bool(calls)),
+        kind=kind if counts[kind] else _WORK if calls else _CASUAL,
         tags=_tags(each.text for each in said),
         detailed=_detailed(asked, answers),
-        participants=_once(each.name or each.role for each in said),
+        participants=tuple(dict.fromkeys(each.name or each.role for each in said)),
         tools=dict(sorted(tools.items(), key=lambda item: (-item[1], item[0]))),
-        files=_once(path for call in calls for path in _paths(call.text)),
-        models=_once(each.model for each in shown if each.model),
+        files=tuple(dict.fromkeys(path for call in calls for path in _paths(call.text))),
+        models=tuple(dict.fromkeys(each.model for each in shown if each.model)),
     )
 
 
@@ -177,15 +180,6 @@ def cut_at_word(text: str, limit: int) -> str:
 def _sentence(text: str) -> str:
     found = _SENTENCE.match(text.strip())
     return found[0] if found else ""
-
-
-def _kind(asked: Iterable[str], *, tools: bool) -> str:
-    words = Counter(word for text in asked for word in _WORD.findall(text.lower()))
-    counts = {kind: sum(words[cue] for cue in cues) for kind, cues in CUES.items()}
-    best = max(counts, key=lambda kind: counts[kind])
-    if counts[best]:
-        return best
-    return _WORK if tools else _CASUAL
 
 
 def _tags(texts: Iterable[str]) -> tuple[str, ...]:
@@ -224,10 +218,6 @@ def _paths(text: str) -> Iterator[str]:
             yield value
 
 
-def _once(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(values))
-
-
 # ---- the page ----
 
 
@@ -237,8 +227,16 @@ _LISTS: Final = ("tags", "decisions", "participants", "files", "models")
 
 def as_page(card: Card) -> str:
     """Return a card as a page of markdown that a person may edit; see :func:`apply_page`."""
+    front = [_FENCE]
+    for name in (item.name for item in fields(card)):
+        value = getattr(card, name)
+        if name in ("session", *_WORDS):
+            front.append(f"{name}: {_flat(value)}")
+        elif name in (*_LISTS, "tools"):
+            items = [f"{tool}: {n}" for tool, n in value.items()] if name == "tools" else value
+            front += [f"{name}:", *(f"- {_flat(item)}" for item in items)]
     details = [_DETAILS, "", card.detailed, ""] if card.detailed else []
-    return "\n".join([_FENCE, *_front(card), _FENCE, "", card.paragraph, "", *details])
+    return "\n".join([*front, _FENCE, "", card.paragraph, "", *details])
 
 
 def apply_page(card: Card, page: str) -> Card:
@@ -254,31 +252,24 @@ def apply_page(card: Card, page: str) -> Card:
     lines = [line.rstrip("\r") for line in page.removeprefix("\ufeff").split("\n")]
     fences = [at for at, line in enumerate(lines) if line.rstrip() == _FENCE]
     has_head = len(fences) > 1 and fences[0] == 0
-    told: dict[str, Any] = {}
+    said: dict[str, Any] = {}
     for key, value, items in _fields(lines[1 : fences[1]] if has_head else ()):
         if key in _WORDS:
-            told[key] = value
+            said[key] = value
         elif key in _LISTS:
-            told[key] = tuple(items or [item.strip() for item in value.split(",") if item.strip()])
+            said[key] = tuple(items or [item.strip() for item in value.split(",") if item.strip()])
         elif key == "tools":
-            told[key] = dict(_tool(item) for item in items)
+            said[key] = {}
+            for item in items:
+                name, _, count = item.rpartition(":")
+                known = _COUNT.fullmatch(count.strip())
+                said[key] |= {name.strip(): int(known[0])} if name and known else {item: 1}
     body = lines[fences[1] + 1 :] if has_head else lines
     at = next((at for at, line in enumerate(body) if line.rstrip() == _DETAILS), len(body))
     for key, rows in (("paragraph", body[:at]), ("detailed", body[at + 1 :])):
         if text := "\n".join(rows).strip():
-            told[key] = text
-    return replace(card, **told, edited=True)
-
-
-def _front(card: Card) -> Iterator[str]:
-    for name in (item.name for item in fields(card)):
-        value = getattr(card, name)
-        if name in ("session", *_WORDS):
-            yield f"{name}: {_flat(value)}"
-        elif name in _LISTS or name == "tools":
-            yield f"{name}:"
-            items = [f"{tool}: {n}" for tool, n in value.items()] if name == "tools" else value
-            yield from (f"- {_flat(item)}" for item in items)
+            said[key] = text
+    return replace(card, **said, edited=True)
 
 
 def _fields(head: Iterable[str]) -> list[tuple[str, str, list[str]]]:
@@ -291,12 +282,6 @@ def _fields(head: Iterable[str]) -> list[tuple[str, str, list[str]]]:
         elif found and line.lstrip().startswith("- "):
             found[-1][2].append(line.lstrip()[2:].strip())
     return found
-
-
-def _tool(item: str) -> tuple[str, int]:
-    name, _, count = item.rpartition(":")
-    known = _COUNT.fullmatch(count.strip())
-    return (name.strip(), int(known[0])) if name and known else (item, 1)
 
 
 def _flat(text: str) -> str:
@@ -423,9 +408,8 @@ class CardFiles:
         """Return what a model said of a session, unless lines were taken back since."""
         data = self._disk.load(self.filled_path(transcript.id))
         said = read_filled(data) if data else None
-        if said is None or said.marks != taken_back(transcript.episodes):
-            return None
-        return said
+        is_so = said is not None and said.marks == taken_back(transcript.episodes)
+        return said if is_so else None
 
     def fill(
         self,

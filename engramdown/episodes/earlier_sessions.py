@@ -72,10 +72,8 @@ def eligible(
     found = [
         each
         for each in sessions
-        if each.ended
-        and not each.parent
-        and each.id not in seen
-        and (not before or each.ended < before)
+        if each.ended and not each.parent and each.id not in seen
+        if not before or each.ended < before
     ]
     return sorted(found, key=_key, reverse=True)
 
@@ -111,7 +109,10 @@ def summarized(
     said = [each for each in visible(episodes) if each.role in ("user", "assistant")]
     if not said:
         return None
-    messages = tuple(map(_message, said[-MESSAGES:])) if rank == 0 else ()
+    messages = tuple(
+        (_flat(each.name) or each.role, _cut(_flat(each.text)))
+        for each in (said[-MESSAGES:] if rank == 0 else ())
+    )
     line = _flat(card.one_liner or card.title)
     text = "" if messages else _flat(card.paragraph) if 0 < rank <= _PARAGRAPHS else line
     title = _flat(card.title)
@@ -146,10 +147,8 @@ def _key(session: SessionInfo) -> tuple[str, str]:
     return session.started, session.id
 
 
-def _message(episode: Episode) -> tuple[str, str]:
-    text = _flat(episode.text)
-    cut = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + _ELLIPSIS
-    return _flat(episode.name) or episode.role, cut
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + _ELLIPSIS
 
 
 def _flat(text: str) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, date, datetime
+from contextlib import suppress
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
@@ -20,22 +21,8 @@ from engramdown.errors import EngramdownError, SessionNotFoundError
 from engramdown.recall.finder import Finder
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
-from engramdown.transcripts.episode import (
-    EVENTS,
-    ROLES,
-    VERSION,
-    Episode,
-    Pointer,
-    as_text,
-    check_session_id,
-    encode,
-    episode_id,
-    is_like,
-    safe_str,
-    session_id,
-    stamp,
-    stamp_of,
-)
+from engramdown.transcripts import episode as line_format
+from engramdown.transcripts.episode import Episode, Pointer, check_session_id, stamp, stamp_of
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, redact_for_role, shorten_for_line
 from engramdown.transcripts.session_log import ORPHAN_MINUTES
 
@@ -132,7 +119,7 @@ class EpisodicMemory(Finder):
         named = redact_for_role("event", title, self.settings)
         more = {"parent": parent, "parent_call": parent_call, "source": source, "title": named}
         while True:
-            chosen = session or session_id(datetime.fromisoformat(began), _random(16))
+            chosen = session or line_format.session_id(datetime.fromisoformat(began), _random(16))
             line = self._start_line(chosen, began, more)
             if not self._records(chosen) or self.recorder.begin(chosen, line) or session:
                 return chosen
@@ -156,7 +143,7 @@ class EpisodicMemory(Finder):
 
         began = stamp_of(nanoseconds())
         while running is None:
-            chosen = session_id(datetime.fromisoformat(began), _random(16))
+            chosen = line_format.session_id(datetime.fromisoformat(began), _random(16))
             line = self._start_line(chosen, began)
             if not self.settings.enabled or self.recorder.begin(chosen, line, taken):
                 return chosen
@@ -175,7 +162,7 @@ class EpisodicMemory(Finder):
             Where it stands, or ``None`` if it is not written (yet): it was empty, recording is
             off, or there is trouble.
         """
-        item = self._made(session, lambda: self._item(role, as_text(text), fields))
+        item = self._made(session, lambda: self._item(role, line_format.as_text(text), fields))
         return None if item is None else self.recorder.put(session, item)
 
     def ingest(self, batch: Iterable[Mapping[str, Any]], session: str | None = None) -> Ingested:
@@ -221,7 +208,14 @@ class EpisodicMemory(Finder):
 
     def mark(self, session: str, event: str, **fields: Any) -> Pointer | None:  # noqa: ANN401 - JSON
         """Record an event about a session, such as ``exclude`` with ``of=[3, 4]``; never raises."""
-        item = self._made(session, lambda: self._marking(event, fields))
+
+        def marking() -> Item:
+            if event not in line_format.EVENTS:
+                known = ", ".join(line_format.EVENTS)
+                raise ValueError(f"{event!r} is no event; use one of {known}")
+            return Item(self._event(event, fields))
+
+        item = self._made(session, marking)
         return None if item is None else self.recorder.put(session, item)
 
     def end(self, session: str, reason: str = "finished", at: datetime | None = None) -> None:
@@ -237,7 +231,7 @@ class EpisodicMemory(Finder):
 
     def new_call(self) -> str:
         """Return an id as lines have; a tool call and its result can share one."""
-        return episode_id(nanoseconds() // 1_000_000, _random(30))
+        return line_format.episode_id(nanoseconds() // 1_000_000, _random(30))
 
     @property
     def trouble(self) -> Trouble | None:
@@ -367,29 +361,20 @@ class EpisodicMemory(Finder):
         from engramdown.recall.query import wanted
         from engramdown.transcripts import tool_calls
 
+        filters = wanted(role="tool_call", since=since, until=until)
         if session is not None:
-            check_session_id(session)
-        now = datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
-        filters = wanted(now, role="tool_call", since=since, until=until)
-        names = self._recalling().sessions(filters) if session is None else [session]
-        found: list[ToolCall] = []
-        for each in names:
-            try:
-                episodes = self.session(each).episodes
-            except SessionNotFoundError:
-                if session is not None:
-                    raise
-                continue  # It was purged meanwhile.
-            found += tool_calls.find_tool_calls(each, episodes)
+            # One session stays in the order of its lines, whatever its clock said.
+            found = tool_calls.find_tool_calls(session, self.session(session).episodes)
+        else:
+            found = []
+            for each in self._recalling().sessions(filters):
+                with suppress(SessionNotFoundError):  # It was purged meanwhile.
+                    found += tool_calls.find_tool_calls(each, self.session(each).episodes)
+            found.sort(key=lambda call: call.started)
         if filters.has_range():
-            times = (microseconds(each.started) for each in found)
-            found = [
-                each
-                for each, at in zip(found, times, strict=True)
-                if filters.since <= at <= filters.until
-            ]
-        # One session stays in the order of its lines, whatever its clock said.
-        return found if session is not None else sorted(found, key=lambda each: each.started)
+            first, last = filters.since, filters.until
+            found = [each for each in found if first <= microseconds(each.started) <= last]
+        return found
 
     def iterations(self, session: str) -> list[Iteration]:
         """Return the steps of the assistant in a session; raises as :meth:`tool_calls` does."""
@@ -430,8 +415,8 @@ class EpisodicMemory(Finder):
 
     def _records(self, session: object) -> bool:
         """Whether anything of a session is recorded."""
-        chosen = self.settings
-        return chosen.enabled and not (chosen.ignore and is_like(session, chosen.ignore))
+        ignored = self.settings.ignore
+        return self.settings.enabled and not (ignored and line_format.is_like(session, ignored))
 
     def _made(self, session: str, make: Callable[[], Item | None]) -> Item | None:
         """Return what is to be recorded, if anything; what cannot be is counted, and said there."""
@@ -444,44 +429,38 @@ class EpisodicMemory(Finder):
             known = True
             return make()
         except Exception as error:  # noqa: BLE001 - arguments run code of the caller's
-            reason = safe_str(error) or type(error).__name__
+            reason = line_format.safe_str(error) or type(error).__name__
             if known:
                 self.recorder.put(session, Item(self._lost_line(1, reason)))
             self.recorder.refuse(reason)
             return None
 
-    def _marking(self, event: str, fields: Mapping[str, Any]) -> Item:
-        if event not in EVENTS:
-            raise ValueError(f"{event!r} is no event; use one of {', '.join(EVENTS)}")
-        return Item(self._event(event, fields))
-
     def _item(self, role: str, text: str, fields: Said, ref: str = "") -> Item | None:
-        if role not in ROLES or role == "event":
-            raise ValueError(f"{role!r} is no role; use one of {', '.join(ROLES)}")
+        if role not in line_format.ROLES or role == "event":
+            raise ValueError(f"{role!r} is no role; use one of {', '.join(line_format.ROLES)}")
         if role in _SPOKEN and not text:
             return None
         said, length, payload = shorten_for_line(role, text, self.settings)
         at, now = fields.get("at"), nanoseconds()
         known: dict[str, Any] = {
             "ts": stamp_of(now) if at is None else stamp(at),
-            "id": episode_id(now // 1_000_000, _random(30)),
+            "id": line_format.episode_id(now // 1_000_000, _random(30)),
             "role": role,
             "text": said,
         }
         if fields or length is not None:
             given: dict[str, Any] = {"cut": length, "payload": payload and payload[0], **fields}
-            reason = given.get("error")
-            if isinstance(reason, str):
+            if isinstance(given.get("error"), str):
                 # As much what a tool gave back as its output.
-                given["error"] = redact_for_role(role, reason, self.settings)
+                given["error"] = redact_for_role(role, given["error"], self.settings)
             known |= {key: given[key] for key in _OPTIONAL if key in given}
-        return Item(encode(known, {"ref": ref} if ref else {}), payload)
+        return Item(line_format.encode(known, {"ref": ref} if ref else {}), payload)
 
     def _start_line(
         self, session: str, at: str | None = None, more: Mapping[str, Any] | None = None
     ) -> bytes:
         said = {key: value for key, value in (more or {}).items() if value}
-        return self._event("start", {"v": VERSION, "session": session, **said}, at)
+        return self._event("start", {"v": line_format.VERSION, "session": session, **said}, at)
 
     def _lost_line(self, count: int, reason: str) -> bytes:
         return self._event("lost", {"count": count, "reason": reason})
@@ -489,7 +468,7 @@ class EpisodicMemory(Finder):
     def _event(self, event: str, more: Mapping[str, Any], at: str | None = None) -> bytes:
         now = at or stamp_of(nanoseconds())
         known = {"ts": now, "id": self.new_call(), "role": "event", "text": "", "event": event}
-        return encode(known, more)
+        return line_format.encode(known, more)
 
     def _end_silent(self, minutes: float, reason: str, *, in_passing: bool = False) -> Ended:
         """End silent sessions; in passing only those of the last days, and without waiting."""

@@ -59,10 +59,15 @@ def as_markdown(session: str, episodes: Iterable[Episode], whole: Whole) -> str:
     for episode, answer in paired(found):
         if episode.event in ("start", "end"):  # They stand in the head.
             continue
-        parts += _section(episode, whole)
+        name = episode.event or _name(episode)
+        heading = f"{name} {_code(episode.name)}" if episode.name else name
+        parts.append(" · ".join([f"## {heading}", *_facts(episode)]))
+        if episode.role == "event":
+            parts.append(_fenced(json.dumps(dict(episode.more), ensure_ascii=False)))
+        else:
+            parts += _body(episode, whole)
         if answer is not None:
-            parts.append(" · ".join(["Result", *_facts(answer)]))
-            parts += _body(answer, whole)
+            parts += [" · ".join(["Result", *_facts(answer)]), *_body(answer, whole)]
         elif episode.role == "tool_call":
             parts.append("*No result.*")
     return "\n\n".join(parts) + "\n"
@@ -74,27 +79,23 @@ def as_markdown(session: str, episodes: Iterable[Episode], whole: Whole) -> str:
 def _head(session: str, episodes: Sequence[Episode]) -> Iterator[str]:
     start = next((episode for episode in episodes if episode.event == "start"), None)
     end = next((episode for episode in reversed(episodes) if episode.event == "end"), None)
-    told = start.more if start else {}
-    title = told.get("title")
+    said = start.more if start else {}
+    title = said.get("title")
     yield f"# {_code(title)}" if isinstance(title, str) and title else f"# Session {session}"
     yield ""
     yield f"- session: {_code(session)}"
     if episodes:
         yield f"- start: {_time(start or episodes[0])}"
-        yield f"- end: {_time(end)} ({_reason(end)})" if end else "- end: open"
+        reason = end.more.get("reason") if end else None
+        why = reason if isinstance(reason, str) and reason else "no reason given"
+        is_plain = why.isidentifier() or why != reason
+        yield f"- end: {_time(end)} ({why if is_plain else _code(why)})" if end else "- end: open"
     for name in ("source", "parent", "parent_call"):
-        if told.get(name):
-            yield f"- {name.replace('_', ' ')}: {_code(str(told[name]))}"
+        if said.get(name):
+            yield f"- {name.replace('_', ' ')}: {_code(str(said[name]))}"
     counted = Counter(_name(episode) for episode in episodes if episode.role != "event")
     each = ", ".join(f"{count} {name}" for name, count in counted.items())
     yield f"- episodes: {sum(counted.values())}" + (f" ({each})" if each else "")
-
-
-def _reason(end: Episode) -> str:
-    reason = end.more.get("reason")
-    if not isinstance(reason, str) or not reason:
-        return "no reason given"
-    return reason if reason.isidentifier() else _code(reason)
 
 
 def _time(episode: Episode) -> str:
@@ -106,16 +107,6 @@ def _name(episode: Episode) -> str:
 
 
 # ---- one episode ----
-
-
-def _section(episode: Episode, whole: Whole) -> Iterator[str]:
-    name = episode.event or _name(episode)
-    heading = f"{name} {_code(episode.name)}" if episode.name else name
-    yield " · ".join([f"## {heading}", *_facts(episode)])
-    if episode.role == "event":
-        yield _fenced(json.dumps(dict(episode.more), ensure_ascii=False))
-    else:
-        yield from _body(episode, whole)
 
 
 def _facts(episode: Episode) -> Iterator[str]:
@@ -145,16 +136,12 @@ def _body(episode: Episode, whole: Whole) -> Iterator[str]:
     if not text:
         yield "*Empty.*"
     elif episode.role in _SPOKEN:
-        yield _quoted(text)
+        # Every line, whatever ends it, begins as a quotation.
+        yield "> " + _LINE_END.sub(lambda found: f"{found[0]}> ", text)
     else:
         yield _fenced(text)
     if kept is None and episode.cut is not None:
         yield f"*Cut: {len(episode.text):,} of {episode.cut:,} characters were kept.*"
-
-
-def _quoted(text: str) -> str:
-    """Return a text in which every line, whatever ends it, begins as a quotation."""
-    return "> " + _LINE_END.sub(lambda found: f"{found[0]}> ", text)
 
 
 def _fenced(text: str) -> str:
