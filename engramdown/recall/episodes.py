@@ -186,11 +186,8 @@ class Recall:
             Unusable: If it cannot be read any more.
         """
         try:
-            file = self._disk.open(f"{self.folder}/{session}{SUFFIX}")
-            try:
+            with self._disk.opened(f"{self.folder}/{session}{SUFFIX}") as file:
                 return [self._disk.read_at(file, start, end) for start, end in parts]
-            finally:
-                self._disk.close(file)
         except (OSError, StoreError):
             raise Unusable from None
 

@@ -160,11 +160,8 @@ class Spoken:
         """Return the line itself, or ``None`` if it is another one by now."""
         path = self._folder / f"{utterance.session}{changes.SUFFIX}"
         try:
-            file = self._disk.open(path)
-            try:
+            with self._disk.opened(path) as file:
                 found = read_line(self._disk.read_at(file, utterance.start, utterance.end))
-            finally:
-                self._disk.close(file)
         except (OSError, StoreError):
             return None
         same = found is not None and digest_of(found.text) == utterance.digest

@@ -249,67 +249,31 @@ class _Rule(NamedTuple):
 
 # What is found without a hint in the whole text stands where a word has so many characters.
 _LONG_WORD: Final = 22
+# How the tokens of services begin: a kind, and its beginnings.
+_SERVICES: Final = """
+age key: AGE-SECRET-KEY-1; Atlassian token: ATATT3; Bitbucket password: ATBB;
+Brevo API key: xkeysib-; Buildkite token: bkua_; CircleCI token: CCIPAT_; Clojars token: CLOJARS_;
+Contentful token: CFPAT-; DigitalOcean token: dop_v1_ doo_v1_; Docker token: dckr_oat_ dckr_pat_;
+Doppler token: dp.pt. dp.st.; Duffel token: duffel_live_; EasyPost key: EZAK;
+Facebook token: EAACEdEose0cBA; Figma token: figd_; Fly token: fo1_; Google client secret: GOCSPX-;
+Google token: ya29.; Grafana token: glc_ glsa_; Groq API key: gsk_; Heroku key: HRKU-;
+Honeycomb key: hcaik_; Hugging Face token: hf_; Langfuse key: sk-lf-;
+LangSmith key: lsv2_pt_ lsv2_sk_; Linear token: lin_api_ lin_oauth_; Neon key: napi_;
+Netlify token: nfp_; New Relic key: NRAK-; Notion token: ntn_; npm token: npm_;
+OpenRouter API key: sk-or-; Perplexity API key: pplx-; Pinecone key: pcsk_;
+PlanetScale token: pscale_tkn_; PostHog key: phx_; Postman key: PMAK-; Pulumi token: pul-;
+PyPI token: pypi-; Replicate token: r8_; RubyGems token: rubygems_; secret token: secret-token:;
+Sentry token: sntrys_ sntryu_; Shippo token: shippo_live_;
+Shopify token: shpat_ shpca_ shppa_ shpss_; Sourcegraph token: sgp_; Square token: sq0atp- sq0csp-;
+Supabase token: sbp_; Tailscale key: tskey-; Tavily key: tvly-; Typeform token: tfp_;
+Vault token: hvb. hvs.; webhook secret: whsec_; xAI API key: xai-;
+GitHub token: github_pat_ gho_ ghp_ ghr_ ghs_ ghu_;
+GitLab token: glcbt- gldt- glft- glpat- glptt- glrt- glsoat-
+"""
 _PREFIXES: Final = {
     prefix: kind
-    for kind, prefixes in {
-        "age key": "AGE-SECRET-KEY-1",
-        "Atlassian token": "ATATT3",
-        "Bitbucket password": "ATBB",
-        "Brevo API key": "xkeysib-",
-        "Buildkite token": "bkua_",
-        "CircleCI token": "CCIPAT_",
-        "Clojars token": "CLOJARS_",
-        "Contentful token": "CFPAT-",
-        "DigitalOcean token": "dop_v1_ doo_v1_",
-        "Docker token": "dckr_oat_ dckr_pat_",
-        "Doppler token": "dp.pt. dp.st.",
-        "Duffel token": "duffel_live_",
-        "EasyPost key": "EZAK",
-        "Facebook token": "EAACEdEose0cBA",
-        "Figma token": "figd_",
-        "Fly token": "fo1_",
-        "Google client secret": "GOCSPX-",
-        "Google token": "ya29.",
-        "Grafana token": "glc_ glsa_",
-        "Groq API key": "gsk_",
-        "Heroku key": "HRKU-",
-        "Honeycomb key": "hcaik_",
-        "Hugging Face token": "hf_",
-        "Langfuse key": "sk-lf-",
-        "LangSmith key": "lsv2_pt_ lsv2_sk_",
-        "Linear token": "lin_api_ lin_oauth_",
-        "Neon key": "napi_",
-        "Netlify token": "nfp_",
-        "New Relic key": "NRAK-",
-        "Notion token": "ntn_",
-        "npm token": "npm_",
-        "OpenRouter API key": "sk-or-",
-        "Perplexity API key": "pplx-",
-        "Pinecone key": "pcsk_",
-        "PlanetScale token": "pscale_tkn_",
-        "PostHog key": "phx_",
-        "Postman key": "PMAK-",
-        "Pulumi token": "pul-",
-        "PyPI token": "pypi-",
-        "Replicate token": "r8_",
-        "RubyGems token": "rubygems_",
-        "secret token": "secret-token:",
-        "Sentry token": "sntrys_ sntryu_",
-        "Shippo token": "shippo_live_",
-        "Shopify token": "shpat_ shpca_ shppa_ shpss_",
-        "Sourcegraph token": "sgp_",
-        "Square token": "sq0atp- sq0csp-",
-        "Supabase token": "sbp_",
-        "Tailscale key": "tskey-",
-        "Tavily key": "tvly-",
-        "Typeform token": "tfp_",
-        "Vault token": "hvb. hvs.",
-        "webhook secret": "whsec_",
-        "xAI API key": "xai-",
-        "GitHub token": "github_pat_ gho_ ghp_ ghr_ ghs_ ghu_",
-        "GitLab token": "glcbt- gldt- glft- glpat- glptt- glrt- glsoat-",
-    }.items()
-    for prefix in prefixes.split()
+    for kind, prefixes in (each.split(": ") for each in " ".join(_SERVICES.split()).split("; "))
+    for prefix in prefixes.split(" ")
 }
 
 _START: Final = r"(?<![A-Za-z0-9])"

@@ -383,6 +383,15 @@ class Disk:
             )
         return descriptor
 
+    @contextlib.contextmanager
+    def opened(self, path: Path | str, *, write: bool = False) -> Iterator[int]:
+        """Keep a file open for the length of a ``with`` block; see :meth:`open`."""
+        descriptor = self.open(path, write=write)
+        try:
+            yield descriptor
+        finally:
+            self.close(descriptor)
+
     def close(self, descriptor: int) -> None:
         """Close a file; whatever the system answers, it is closed, and nothing waited for it."""
         with contextlib.suppress(OSError):

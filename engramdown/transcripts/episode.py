@@ -335,51 +335,41 @@ def _is_count(value: object) -> bool:
 
 
 def _is_moment(value: object) -> bool:
-    if not isinstance(value, str) or not _MOMENT.fullmatch(value):
-        return False
     try:
-        datetime.fromisoformat(value)
+        return bool(
+            isinstance(value, str) and _MOMENT.fullmatch(value) and datetime.fromisoformat(value)
+        )
     except ValueError:
         return False
-    return True
 
 
 def _is_word(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _is_duration(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST_MS
+def _is_str(value: object) -> bool:
+    return isinstance(value, str)
 
 
-def _one_of(allowed: Iterable[str]) -> Callable[[object], bool]:
-    known = frozenset(allowed)
-    return lambda value: isinstance(value, str) and value in known
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-_HEAD: Final[Mapping[str, Callable[[object], bool]]] = {
+_HEAD: Final[Mapping[str, Callable[[Any], bool]]] = {
     "seq": _is_count,
     "ts": _is_moment,
     "id": _is_word,
-    "role": _one_of(ROLES),
-    "text": lambda value: isinstance(value, str),
+    "role": lambda value: value in ROLES,
+    "text": _is_str,
 }
-_TAIL: Final[Mapping[str, Callable[[object], bool]]] = {
+_TAIL: Final[Mapping[str, Callable[[Any], bool]]] = {
     "name": _is_word,
     "call": _is_word,
-    "ms": _is_duration,
+    "ms": lambda value: type(value) in {int, float} and abs(value) < _MOST_MS,
     "error": lambda value: value is True or _is_word(value),
     "model": _is_word,
     "turn": _is_count,
     "cut": _is_count,
     "payload": _is_word,
-    "recalled": _is_list,
+    "recalled": lambda value: isinstance(value, list) and all(map(_is_str, value)),
     "meta": lambda value: isinstance(value, dict),
-    "event": _one_of(EVENTS),
+    "event": lambda value: value in EVENTS,
 }
 _FIELDS: Final = tuple(name for name in Episode._fields if name not in ("seq", "more"))
 

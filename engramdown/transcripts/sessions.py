@@ -102,8 +102,7 @@ def lines(disk: Disk, path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]
     Raises:
         FileNotFoundError: If there is no such file.
     """
-    descriptor = disk.open(path)
-    try:
+    with disk.opened(path) as descriptor:
         size = disk.look(descriptor).st_size
         offset, rest = start, b""
         while (at := offset + len(rest)) < size:
@@ -116,8 +115,6 @@ def lines(disk: Disk, path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]
                 offset += len(line) + 1
         if rest:
             yield offset, rest
-    finally:
-        disk.close(descriptor)
 
 
 class Sessions:

@@ -86,8 +86,7 @@ class GistLog:
     def _write(self, path: Path, data: bytes, *, is_new: bool) -> None:
         if is_new:
             self._disk.make_plain_folder(self.folder, durable=True)
-        descriptor = self._disk.open(path, write=True)
-        try:
+        with self._disk.opened(path, write=True) as descriptor:
             size = self._disk.look(descriptor).st_size
             try:
                 self._disk.write_all(descriptor, data)
@@ -99,8 +98,6 @@ class GistLog:
                 with contextlib.suppress(OSError):
                     self._disk.truncate_open(descriptor, size)
                 raise
-        finally:
-            self._disk.close(descriptor)
 
 
 def without_gists_of(data: bytes, seqs: Collection[int]) -> bytes:
