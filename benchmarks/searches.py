@@ -23,11 +23,11 @@ from benchmarks.conversations import ASSISTANT, Said, Store
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.language.terms import Term, stem, stems, words
 from engramdown.models.embedders import Embedder, EmbeddingError
-from engramdown.recall.candidates import MOST
 from engramdown.recall.lines import CHUNK
 from engramdown.recall.query import Query, read_query
 from engramdown.recall.ranking import (
     BESIDE,
+    MOST,
     REREAD,
     WEIGHTS,
     Evidence,

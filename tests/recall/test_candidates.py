@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.recall import candidates as room
-from engramdown.recall.candidates import candidates
+from engramdown.recall import ranking as room
 from engramdown.recall.lines import CHUNK
+from engramdown.recall.ranking import candidates
 
 
 def anything(_key: int) -> bool:
