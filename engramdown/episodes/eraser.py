@@ -14,14 +14,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engramdown.episodes.forget import Traces, emptied
+from engramdown.episodes.forget import Forgetting, emptied
 from engramdown.storage.disk import Disk
 from engramdown.storage.erasure import Words
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import read_line, write_line
 from engramdown.transcripts.payloads import PAYLOADS
-from engramdown.transcripts.session_log import SessionLog
-from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.summary_log import FOLDER as SUMMARIES
 from engramdown.transcripts.summary_log import ViewCache
 from engramdown.transcripts.visibility import REDACTED
@@ -43,34 +41,21 @@ class Held(NamedTuple):
     whole: int = 0
 
 
-class EpisodeEraser:
-    """Erases in the transcripts of one scope."""
+class EpisodeEraser(Forgetting):
+    """Erases words in the transcripts of one scope."""
 
     def __init__(
         self,
-        folder: Path,
+        episodes: Path,
         disk: Disk,
         lock: FolderLock,
         event: Callable[[str, Mapping[str, Any]], bytes],
         words: Words,
     ) -> None:
-        """Erase ``words`` in the transcripts in ``folder``.
-
-        Args:
-            folder: Where they are.
-            disk: What they are written with.
-            lock: That of their writers.
-            event: Returns the line of an event without its number.
-            words: What is erased.
-        """
-        self._folder = folder
-        self._disk = disk
-        self._lock = lock
-        self._event = event
+        """Erase ``words`` in the folder ``episodes``; see :class:`Forgetting` for the rest."""
+        super().__init__(episodes, disk, lock, event)
         self._words = words
-        self._clean: set[bytes] = set()
-        self._sessions = Sessions(folder, disk)
-        self._traces = Traces(folder.parent, disk)
+        self._clean_lines: set[bytes] = set()
 
     def held(self) -> list[Held]:
         """Return the lines that hold words, by session; nothing is changed."""
@@ -88,7 +73,7 @@ class EpisodeEraser:
     def _found(self, is_meant: Callable[[bytes], bool]) -> list[Held]:
         found = []
         for session in self._sessions.ids():
-            if lines := [each for each in self._read(session) if is_meant(each)]:
+            if lines := [each for each in self._lines(session) if is_meant(each)]:
                 whole = sum(self._words.is_whole(_said(line)) for line in lines)
                 numbers = tuple(each.seq for each in filter(None, map(read_line, lines)))
                 found.append(Held(session, numbers, whole))
@@ -119,7 +104,7 @@ class EpisodeEraser:
             # Somebody may have written since.
             payloads |= self._payloads()
             for session in self._sessions.ids():
-                self._empty(session, payloads)
+                self._erase_in(session, payloads)
             self._disk.sync_folder(self._folder)
             for path in self._loose(payloads):
                 self._disk.unlink(path)
@@ -129,33 +114,32 @@ class EpisodeEraser:
 
     # ---- lines ----
 
-    def _read(self, session: str) -> list[bytes]:
+    def _lines(self, session: str) -> list[bytes]:
         data = self._disk.load(self._sessions.path(session)) or b""
         return data.split(b"\n")
 
     def _is_held(self, line: bytes, payloads: set[str]) -> bool:
         if any(name.encode() in line for name in payloads):
             return True
-        if not line or line in self._clean:
+        if not line or line in self._clean_lines:
             return False
         if self._words.holds(_said(line)):
             return True
         # Writers wait while everything is looked at again.
-        self._clean.add(line)
+        self._clean_lines.add(line)
         return False
 
-    def _empty(self, session: str, payloads: set[str]) -> None:
+    def _erase_in(self, session: str, payloads: set[str]) -> None:
         """Replace a transcript by one with the lines empty, and see to what told of them."""
-        path = self._sessions.path(session)
-        if any(self._is_held(line, payloads) for line in self._read(session)):
-            with closing(SessionLog(path, self._disk, self._lock, durable=True)) as log:
+        if any(self._is_held(line, payloads) for line in self._lines(session)):
+            with closing(self._log(session)) as log:
                 log.rewrite(
                     lambda line: self._without(line, payloads),
                     lambda changed: self._event("redact", {"of": changed}),
                 )
             self._disk.unlink(ViewCache(self._folder.parent, self._disk).path(session))
         erased = []
-        for line in self._read(session):
+        for line in self._lines(session):
             # Those that were emptied here, by whatever run.
             episode = read_line(line) if b'"erased":true' in line else None
             mark = episode.more.get(REDACTED) if episode is not None else None
