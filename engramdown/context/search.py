@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
     from engramdown.journal.journal import Match
     from engramdown.recall.finder import Finder
-    from engramdown.recall.finder import Context, Hit, Message, Mode
+    from engramdown.recall.query import Context, Hit, Message, Mode
 
 _ALL: Final = 1 << 62
 _DAYS: Final = 5

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.entry import Entry
     from engramdown.journal.journal import Match
     from engramdown.journal.page_search import NoteMatch
-    from engramdown.recall.finder import Context, Hit, Message
+    from engramdown.recall.query import Context, Hit, Message
     from engramdown.transcripts.summary_log import Gist
 
 __all__: list[str] = []
@@ -657,7 +657,7 @@ def _at(episodes: EpisodicMemory | None, text: str) -> Hit | None:
     """Return what a pointer points to, if it may be shown."""
     # Imported here: only this needs them.
     from engramdown.errors import InvalidSessionError, SessionNotFoundError
-    from engramdown.recall.finder import Hit
+    from engramdown.recall.query import Hit
     from engramdown.transcripts.visibility import visible
 
     session, mark, number = text.strip().rpartition("#")

@@ -8,7 +8,9 @@ from engramdown.lazy import door
 
 if TYPE_CHECKING:
     from engramdown.recall.finder import Finder as Finder
-    from engramdown.recall.finder import Hit as Hit
     from engramdown.recall.memories import MemoryIndex as MemoryIndex
+    from engramdown.recall.query import Hit as Hit
 
-__getattr__, __dir__ = door(__name__, {"finder": ["Finder", "Hit"], "memories": ["MemoryIndex"]})
+__getattr__, __dir__ = door(
+    __name__, {"finder": ["Finder"], "memories": ["MemoryIndex"], "query": ["Hit"]}
+)

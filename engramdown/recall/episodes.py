@@ -23,10 +23,9 @@ from engramdown.language.dates import Anchor, Span, read_anchor, read_dates, spa
 from engramdown.language.snippets import LONGEST, find, shortened, snippet, where
 from engramdown.language.terms import tokens
 from engramdown.recall import lines
-from engramdown.recall.finder import Context, Hit, Hits, Message, Mode
 from engramdown.recall.index_file import IndexFile
 from engramdown.recall.lines import Line, Unusable
-from engramdown.recall.query import Wanted, read_query
+from engramdown.recall.query import Context, Hit, Hits, Message, Mode, Wanted, read_query
 from engramdown.recall.ranking import REREAD, Place, best, lists_of, reread
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk

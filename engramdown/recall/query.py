@@ -1,4 +1,4 @@
-"""What a question asks for: its words, whom it is about, when, and what kind of answer it wants.
+"""What a question asks for: its words, whom it is about, when, what kind of answer; and hits.
 
 Every string is a question; the same string, speakers and time give the same :class:`Query`; linear
 time; at most :data:`MOST_TERMS` terms, whatever was pasted. A sign of an answer (:func:`says`) only
@@ -11,7 +11,7 @@ Which lines may be hits at all says :class:`Wanted`: events never are; what was 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
@@ -21,7 +21,7 @@ from engramdown.clock import nanoseconds
 from engramdown.language.dates import NO_DATES, Dates, read_dates
 from engramdown.language.terms import Term, indexed, term, words
 from engramdown.language.words import STOP_WORDS
-from engramdown.transcripts.episode import ROLES
+from engramdown.transcripts.episode import ROLES, Pointer
 
 Want = Literal["time", "number", "name", "advice"]
 """When was it, how many, who or which, what should I do."""
@@ -321,3 +321,85 @@ def _microseconds(at: date) -> int:
     moment = at if isinstance(at, datetime) else datetime(at.year, at.month, at.day, tzinfo=UTC)
     known = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (known - _EPOCH) // timedelta(microseconds=1)
+
+
+# ---- what is found ----
+
+Mode = Literal["best", "exact"]
+
+
+class Hit(NamedTuple):
+    """An episode that was found.
+
+    Attributes:
+        session: The id of its session.
+        seq: Its number there.
+        time: When it was said, UTC, as it stands in the transcript.
+        role: Who or what speaks.
+        name: The tool or the speaker.
+        text: What the line says.
+        snippet: The piece of it around what was found.
+        score: How well it answers; comparable within one recall only.
+    """
+
+    session: str
+    seq: int
+    time: str
+    role: str
+    name: str
+    text: str
+    snippet: str
+    score: float
+
+    @property
+    def pointer(self) -> Pointer:
+        """Where it stands, ``<session>#<seq>``."""
+        return Pointer(self.session, self.seq)
+
+
+class Hits(list[Hit]):
+    """What was found.
+
+    Attributes:
+        notes: What could not be asked, and why.
+    """
+
+    notes: tuple[str, ...] = ()
+
+
+class Message(NamedTuple):
+    """An episode beside a hit.
+
+    Attributes:
+        session: The id of its session.
+        seq: Its number there.
+        time: When it was said, UTC.
+        role: Who or what speaks.
+        name: The tool or the speaker.
+        text: What the line says, or its beginning.
+        truncated: Whether that is not all.
+    """
+
+    session: str
+    seq: int
+    time: str
+    role: str
+    name: str
+    text: str
+    truncated: bool
+
+
+class Context(NamedTuple):
+    """What was said around a hit.
+
+    Attributes:
+        before: What was said before it, in its order.
+        after: What was said after it.
+        more_before: How many more messages belong to it before these.
+        more_after: And after.
+    """
+
+    before: Sequence[Message]
+    after: Sequence[Message]
+    more_before: int
+    more_after: int

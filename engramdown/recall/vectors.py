@@ -31,9 +31,8 @@ from engramdown.forks import unforked
 from engramdown.language.snippets import snippet
 from engramdown.models.embedders import Embedder, EmbeddingError, open_embedder
 from engramdown.recall.episodes import Recall
-from engramdown.recall.finder import Hit, Hits, Mode
 from engramdown.recall.lines import SPEAKERS, Line, read_lines
-from engramdown.recall.query import Wanted, nameless
+from engramdown.recall.query import Hit, Hits, Mode, Wanted, nameless
 from engramdown.secrets.redaction import redact
 from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes

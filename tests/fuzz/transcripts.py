@@ -24,9 +24,8 @@ from engramdown.importers.importer import (
 )
 from engramdown.importers.inputs import Elements, Input, Lines, Opened, is_one_value
 from engramdown.importers.records import Conversation, Record, Said, Skipped
-from engramdown.recall.finder import Mode
 from engramdown.recall.lines import BROKEN, Line, microseconds, read_lines
-from engramdown.recall.query import MOST_TERMS, nameless, read_query
+from engramdown.recall.query import MOST_TERMS, Mode, nameless, read_query
 from engramdown.settings import EpisodeSettings
 from engramdown.transcripts.episode import ROLES, Episode, read_line, write_line
 from engramdown.transcripts.visibility import repeats_memory

@@ -15,7 +15,7 @@ import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.recall import vectors as lane
-from engramdown.recall.finder import Hits
+from engramdown.recall.query import Hits
 from engramdown.recall.vectors import FILE, Vectors, digest_of, packed
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk

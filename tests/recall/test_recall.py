@@ -13,7 +13,7 @@ from typing import Any, get_args
 import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.recall.finder import Mode
+from engramdown.recall.query import Mode
 from engramdown.transcripts.episode import stamp
 from tests.episodes.transcripts import START, append, found, line, memory, write
 
