@@ -245,9 +245,7 @@ def given() -> dict[str, Any]:
 
 
 def show(
-    lines: Iterable[Line],
-    data: object,
-    printed: Callable[[Iterable[Line]], None] = output.show,
+    lines: Iterable[Line], data: object, printed: Callable[[Iterable[Line]], None] = output.show
 ) -> None:
     """Print lines for a person, or ``data`` if the command that runs was given ``--json``."""
     if given()["as_json"]:

@@ -70,12 +70,8 @@ COMMANDS: Final[Table] = {
         "restore": ("edit:restore", "Bring back a retired memory."),
         "undo": ("history:undo", "Reverse a change."),
     },
-    "Skills": {
-        "skills": ("skills:skills", "Keep procedures, each a folder with a SKILL.md."),
-    },
-    "Assistants": {
-        "mcp": ("mcp:mcp", "Serve memory to assistants over MCP."),
-    },
+    "Skills": {"skills": ("skills:skills", "Keep procedures, each a folder with a SKILL.md.")},
+    "Assistants": {"mcp": ("mcp:mcp", "Serve memory to assistants over MCP.")},
     "Care": {
         "sleep": ("sleep:sleep", "Learn from finished sessions, and tidy memory."),
         "worker": ("sleep:worker", "See to sessions in the background, until you stop it."),

@@ -59,10 +59,7 @@ TOUR: Final = {
         "Saying it again adds nothing",
         "Case, spaces and the final full stop make no difference.",
     ),
-    "edit": (
-        "The file is yours",
-        "You open rules.md in your editor and change the line.",
-    ),
+    "edit": ("The file is yours", "You open rules.md in your editor and change the line."),
     "listed": (
         "What you wrote counts most",
         "Your edit is noticed. The line is verified now: nothing automatic will touch it.",

@@ -68,12 +68,7 @@ class WorkingNotes:
     """
 
     def __init__(
-        self,
-        root: Path,
-        session: str,
-        *,
-        disk: Disk | None = None,
-        lock: FolderLock | None = None,
+        self, root: Path, session: str, *, disk: Disk | None = None, lock: FolderLock | None = None
     ) -> None:
         """Keep notes in the scope's folder ``root``; nothing is created before the first write.
 
@@ -122,12 +117,7 @@ class WorkingNotes:
     # ---- writing ----
 
     def write(
-        self,
-        text: str,
-        *,
-        by: Author = "agent",
-        expected: str | None = None,
-        own: bool = False,
+        self, text: str, *, by: Author = "agent", expected: str | None = None, own: bool = False
     ) -> Note:
         """Replace the notes; what stands there is kept in :meth:`history`.
 
