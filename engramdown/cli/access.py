@@ -91,13 +91,14 @@ def open_quietly(place: Place, need: Need) -> Cortex:
     Raises:
         click.ClickException: There is no memory of the kind that is needed.
     """
-    if need == "project" and project_of(place) is None:
+    project = project_of(place)
+    if need == "project" and project is None:
         raise click.ClickException(messages.no_project(start_of(place)))
-    if need == "any" and project_of(place) is None and not os.path.lexists(home_of(place)):
+    if need == "any" and project is None and not os.path.lexists(home_of(place)):
         raise click.ClickException(messages.no_memory(start_of(place), home_of(place)))
     from engramdown import Cortex
 
-    places = find_places(project_of(place) or place.project, place.home)
+    places = find_places(project or place.project, place.home)
     settings = settings_at(place, places.project)
     return Cortex.open(places.project, places.home, settings=settings)
 
@@ -117,8 +118,9 @@ def settings_at(place: Place, project: Path | None) -> Settings:
     if not settings.trouble or context is None:
         return settings
     if not _only_looks(context):
-        raise StoreError(messages.broken_settings(settings.trouble))
-    _say_at_end(context, messages.strictest_settings(settings.trouble), beside_error=True)
+        raise StoreError(f"{settings.trouble}; until that is mended nothing is changed here")
+    note = f"{settings.trouble}; until that is mended the strictest settings hold here"
+    _say_at_end(context, note, beside_error=True)
     return settings
 
 
@@ -139,7 +141,7 @@ def tell_unread(transcripts: Iterable[str]) -> None:
     context = click.get_current_context(silent=True)
     if context is not None and _only_looks(context):
         for reason in transcripts:
-            _say_at_end(context, messages.left_out(reason))
+            _say_at_end(context, f"could not be read, and is left out: {reason}")
 
 
 def _say_at_end(context: click.Context, note: str, *, beside_error: bool = False) -> None:
@@ -179,7 +181,9 @@ def start_of(place: Place) -> Path:
     try:
         return (place.project or Path.cwd()).absolute()
     except FileNotFoundError as error:
-        raise RefusalError(messages.NO_FOLDER) from error
+        raise RefusalError(
+            "the working directory is gone; cd to another one, or use -C DIR"
+        ) from error
 
 
 def project_of(place: Place) -> Path | None:
@@ -343,12 +347,27 @@ def no_sessions(folder: Path) -> str:
     return f'no session in {folder} yet; `engramdown log user "..."` records the first line'
 
 
-def known_sessions(place: Place, scope: str | None, prefix: str) -> list[tuple[str, str]]:
-    """Return the ids that begin with ``prefix``, the newest first, and what each is about."""
-    transcripts = open_transcripts(place, scope)
-    ids = [each for each in transcripts.sessions.ids() if each.startswith(prefix)]
-    known = transcripts.newest_first(ids)[:_COMPLETED]
-    return [(info.id, words_of(info, transcripts.tally(info.id))) for info in known]
+def known(kind: str, place: Place, scope: str | None, prefix: str) -> list[tuple[str, str]]:
+    """Return what a word may be completed to, and what is said of each.
+
+    Args:
+        kind: ``ids`` of memories, ``proposals``, ``sessions``, the newest first, or ``labels``.
+        place: Where memory is.
+        scope: Of sessions, ``project`` or ``global``, if one was asked for.
+        prefix: Of sessions, how the ids begin: only some are read.
+    """
+    if kind == "sessions":
+        transcripts = open_transcripts(place, scope)
+        ids = [each for each in transcripts.sessions.ids() if each.startswith(prefix)]
+        newest = transcripts.newest_first(ids)[:_COMPLETED]
+        return [(info.id, words_of(info, transcripts.tally(info.id))) for info in newest]
+    if kind == "labels":
+        skills = [each.skill for each in opened(place).known() if each.counts]
+        return [(skill.label, skill.description) for skill in skills]
+    cortex = open_quietly(place, "any")
+    if kind == "proposals":
+        return [(item.id, item.engram.text) for item in cortex.pending()]
+    return [(entry.id, entry.text) for entry in cortex.entries()]
 
 
 def words_of(info: SessionInfo, tally: Tally) -> str:
@@ -442,7 +461,9 @@ def find_entry(cortex: Cortex, prefix: str) -> Entry:
         except EntryNotFoundError:
             _refuse_if_unread(cortex)
             raise error from None
-        raise RefusalError(views.is_retired(gone.entry.id)) from error
+        key = gone.entry.id
+        back = f"`engramdown restore {key}` brings it back"
+        raise RefusalError(f"{key} is retired; {back}") from error
 
 
 def find_proposal(cortex: Cortex, prefix: str) -> Proposal:

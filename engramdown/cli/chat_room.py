@@ -391,4 +391,4 @@ def _pass_over(reason: str) -> None:
 
 def _show(text: str) -> None:
     item = line((on_screen(" ".join(text.split("\n"))), ""), hang=2)
-    click.echo("\n".join(output.PlainScreen().rows([item])), err=True)
+    click.echo("\n".join(output.Screen().rows([item])), err=True)

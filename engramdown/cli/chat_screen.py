@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from types import FrameType
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import click
 from markdown_it import MarkdownIt
@@ -36,7 +36,7 @@ from rich.markdown import (
     MarkdownElement,
     TableElement,
 )
-from rich.segment import ControlType, Segment
+from rich.segment import ControlType, Segment, SegmentLines
 from rich.table import Table
 from rich.text import Text
 
@@ -65,6 +65,9 @@ _CHANGING: Final = frozenset({"memorize", "forget"})
 class Silent:
     """Shows nothing of a turn; the first four are what a chat tells its listener."""
 
+    _tells = False
+    """Whether what a tool does is to be seen."""
+
     def waits(self) -> None:
         """The model is asked."""
 
@@ -72,10 +75,26 @@ class Silent:
         """It said a piece more."""
 
     def calls(self, name: str, given: object) -> None:
-        """It wants a tool called."""
+        """It wants a tool called: shown with what, in one row if it only reads."""
+        self.finish()
+        if not self._tells:
+            return
+        if isinstance(given, dict):
+            words = " · ".join(f"{key}: {value}" for key, value in given.items())
+        else:
+            words = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        text = f"· {name}  {words}"
+        if name not in TOOLS or TOOLS[name].reads:
+            text = f"· {one_line(name)}  {one_line(words)}".rstrip()
+            text = shortened(text, max(output.width() - 1, _SHORTEST))
+        output.show([line((text, "dim"), hang=2)])
 
     def answered(self, name: str, answer: Answer) -> None:
-        """The tool gave this back."""
+        """The tool gave this back: shown if it failed, or changed memory."""
+        first = one_line(answer.text.partition("\n")[0])
+        if self._tells and (answer.is_error or name in _CHANGING):
+            style = "warn" if answer.is_error or first.startswith("Not ") else "good"
+            output.show([line((first, style), indent=2, hang=4)])
 
     def finish(self) -> None:
         """Nothing more comes."""
@@ -87,7 +106,7 @@ TurnScreen = Silent
 
 def turn_screen() -> TurnScreen:
     """Return what shows turns on this terminal, or whatever stdout is."""
-    return PlainTurn() if isinstance(output.screen(), output.PlainScreen) else RichTurn()
+    return RichTurn() if output.has_style() else PlainTurn()
 
 
 class PlainTurn(TurnScreen):
@@ -102,17 +121,6 @@ class PlainTurn(TurnScreen):
     def said(self, text: str) -> None:
         """Print what is whole."""
         self._print(self._words.add(text))
-
-    def calls(self, name: str, given: object) -> None:
-        """Tell which tool is called."""
-        self.finish()
-        if self._tells:
-            _show_call(name, given)
-
-    def answered(self, name: str, answer: Answer) -> None:
-        """Tell what came of it, if that is worth a line."""
-        if self._tells:
-            _show_outcome(name, answer)
 
     def finish(self) -> None:
         """Print what is left, and end the line."""
@@ -130,6 +138,8 @@ class PlainTurn(TurnScreen):
 
 class RichTurn(TurnScreen):
     """Draws blocks of markdown."""
+
+    _tells = True
 
     def __init__(self) -> None:
         """Draw on stdout."""
@@ -150,15 +160,6 @@ class RichTurn(TurnScreen):
                 self._draw(block)
                 self._console.print()
         self._preview.show(_Shown(_End(self._blocks.waiting[-_MOST_DRAWN:])))
-
-    def calls(self, name: str, given: object) -> None:
-        """Tell which tool is called."""
-        self.finish()
-        _show_call(name, given)
-
-    def answered(self, name: str, answer: Answer) -> None:
-        """Tell what came of it, if that is worth a line."""
-        _show_outcome(name, answer)
 
     def finish(self) -> None:
         """Draw what is left."""
@@ -182,7 +183,7 @@ class _End:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows = console.render_lines(_markdown(self._text), options, pad=False)
-        yield _Rows(rows[-max(console.height // 3, 1) :])
+        yield SegmentLines(rows[-max(console.height // 3, 1) :], new_lines=True)
 
 
 class _Shown:
@@ -207,19 +208,6 @@ class _Shown:
             yield Segment.line()
 
 
-class _Rows:
-    """Rows that are laid out already."""
-
-    def __init__(self, rows: Iterable[Iterable[Segment]]) -> None:
-        self._rows = rows
-
-    def __rich_console__(self, console: object, options: object) -> Iterator[Segment]:
-        del console, options
-        for row in self._rows:
-            yield from row
-            yield Segment.line()
-
-
 def _columns() -> int:
     return max(output.width() - _ROOM, _SHORTEST)
 
@@ -232,27 +220,6 @@ def _blank(rows: Iterable[list[Segment]]) -> int:
 def _markdown(text: str) -> RenderableType:
     shown = on_screen(text.replace("\r\n", "\n"))
     return Text(shown) if len(text) > _MOST_MARKDOWN else ChatMarkdown(shown)
-
-
-def _show_call(name: str, given: object) -> None:
-    """Show which tool is called with what: in one row, if it only reads."""
-    if isinstance(given, dict):
-        words = " · ".join(f"{key}: {value}" for key, value in given.items())
-    else:
-        words = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-    text = f"· {name}  {words}"
-    if name not in TOOLS or TOOLS[name].reads:
-        text = f"· {one_line(name)}  {one_line(words)}".rstrip()
-        text = shortened(text, max(output.width() - 1, _SHORTEST))
-    output.show([line((text, "dim"), hang=2)])
-
-
-def _show_outcome(name: str, answer: Answer) -> None:
-    """Show what a tool did, if it failed, or changed memory."""
-    first = one_line(answer.text.partition("\n")[0])
-    if answer.is_error or name in _CHANGING:
-        style = "warn" if answer.is_error or first.startswith("Not ") else "good"
-        output.show([line((first, style), indent=2, hang=4)])
 
 
 # ---- markdown ----
@@ -513,7 +480,7 @@ class Preview:
             self._what, self._is_new = what, True
             if self._undo is None:
                 self._undo = contextlib.ExitStack()
-                self._undo.enter_context(without_echo())
+                self._undo.enter_context(_modes_kept(echo=False))
                 self._undo.enter_context(stopped_by(self._stop))
                 self._draw()
                 self._ends = Event()
@@ -561,7 +528,7 @@ class Preview:
         with self._console:
             self._erase()
             # Below them the cursor waits in a row of its own.
-            self._console.print(_Rows(rows), end="")
+            self._console.print(SegmentLines(rows, new_lines=True), end="")
             self._drawn = ["".join(part.text for part in row) for row in rows]
         self._columns, self._is_new = terminal_columns(), False
 
@@ -622,37 +589,27 @@ def shown_again(show: Callable[[], object]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def without_echo() -> Iterator[None]:
-    """Keep what is typed for whoever reads it next, and off the screen until then."""
-    with _modes_kept() as kept:
-        try:
-            import termios
-        except ImportError:
-            pass
-        else:
-            if kept is not None:
-                quiet = [*kept[:3], kept[3] & ~termios.ECHO, *kept[4:]]
-                termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, quiet)
-        yield
+def _modes_kept(*, echo: bool = True) -> Iterator[None]:
+    """Give the terminal back how it reads.
 
-
-@contextlib.contextmanager
-def _modes_kept() -> Iterator[list[Any] | None]:
-    """Give the terminal back how it reads; what is yielded is how, if there is one."""
+    Without ``echo`` what is typed is kept for whoever reads it next, and off the screen until then.
+    """
     try:
         import termios
-
+    except ImportError:  # no such system
+        yield
+        return
+    try:
         side = sys.stdin.fileno()
-    except (ImportError, OSError, ValueError, AttributeError):  # no such system, or no stdin
-        yield None
-        return
-    try:
         kept = termios.tcgetattr(side)
-    except termios.error:  # no terminal
-        yield None
+    except (OSError, ValueError, AttributeError, termios.error):  # no stdin, or no terminal
+        yield
         return
+    if not echo:
+        quiet = [*kept[:3], kept[3] & ~termios.ECHO, *kept[4:]]
+        termios.tcsetattr(side, termios.TCSANOW, quiet)
     try:
-        yield kept
+        yield
     finally:
         with contextlib.suppress(termios.error):  # it was closed
             termios.tcsetattr(side, termios.TCSADRAIN, kept)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -110,13 +110,20 @@ class Commands(click.Group):
         if name in self.homes or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         if real in self.homes:
-            output.note(messages.real_name(f"{ctx.command_path} {real}", name))
+            output.note(f"{name} is `{ctx.command_path} {real}` here")
             return super().resolve_command(ctx, [real, *rest])
+        hint = ""
         if name in _TAKES_AWAY:
             takes = [each for each in self.homes if each in _DESTRUCTIVE - {"undo"}]
-            raise click.UsageError(messages.takes_away(name, ctx.command_path, takes), ctx)
-        safe = [each for each in self.homes if each not in _DESTRUCTIVE]
-        raise click.UsageError(messages.no_such_command(name, safe), ctx)
+            named = ", ".join(f"`{ctx.command_path} {each}`" for each in takes)
+            hint = f"; what takes something away is {named}" if takes else ""
+        else:
+            import difflib
+
+            safe = [each for each in self.homes if each not in _DESTRUCTIVE]
+            near = difflib.get_close_matches(name, safe, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise click.UsageError(f"no command {name!r}{hint}", ctx)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; a usage error knows which one, where click does not say."""
@@ -168,10 +175,11 @@ _Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem
 pass_place = click.make_pass_decorator(Place, ensure=True)
 
 
-def _completer(find: Callable[[Place, click.Context, str], Iterable[tuple[str, str]]]) -> _Complete:
-    """Return what completes a word by what ``find`` returns: words, and what is said of each.
+def _completer(kind: Literal["ids", "proposals", "sessions", "labels"]) -> _Complete:
+    """Return what completes a word by what there is of a kind.
 
-    A shell shows it beside the word in one line; nothing is completed if it cannot be read.
+    A shell shows what is said of each beside it, in one line; nothing is completed where memory
+    cannot be read.
     """
 
     def complete(
@@ -180,6 +188,7 @@ def _completer(find: Callable[[Place, click.Context, str], Iterable[tuple[str, s
         del param
         from click.shell_completion import CompletionItem
 
+        from engramdown.cli.access import known
         from engramdown.errors import EngramdownError
         from engramdown.language import on_screen
 
@@ -187,7 +196,7 @@ def _completer(find: Callable[[Place, click.Context, str], Iterable[tuple[str, s
         values = ctx.find_root().params
         place = Place(values.get("project"), values.get("home"), values.get("mode"))
         try:
-            found = list(find(place, ctx, incomplete))
+            found = known(kind, place, ctx.params.get("scope"), incomplete)
         except (EngramdownError, click.ClickException, OSError):
             return []
         return [
@@ -199,44 +208,9 @@ def _completer(find: Callable[[Place, click.Context, str], Iterable[tuple[str, s
     return complete
 
 
-@_completer
-def complete_ids(place: Place, ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str]]:
-    """Return the ids of memories with their texts."""
-    del ctx, incomplete
-    from engramdown.cli.access import open_quietly
-
-    return [(entry.id, entry.text) for entry in open_quietly(place, "any").entries()]
-
-
-@_completer
-def complete_proposals(
-    place: Place, ctx: click.Context, incomplete: str
-) -> Iterable[tuple[str, str]]:
-    """Return the ids of proposals with their texts."""
-    del ctx, incomplete
-    from engramdown.cli.access import open_quietly
-
-    return [(item.id, item.engram.text) for item in open_quietly(place, "any").pending()]
-
-
-@_completer
-def complete_sessions(
-    place: Place, ctx: click.Context, incomplete: str
-) -> Iterable[tuple[str, str]]:
-    """Return the ids of sessions, the newest first, and what each is about."""
-    from engramdown.cli.access import known_sessions
-
-    return known_sessions(place, ctx.params.get("scope"), incomplete)
-
-
-@_completer
-def complete_labels(place: Place, ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str]]:
-    """Return the labels of skills, each with what it is for."""
-    del ctx, incomplete
-    from engramdown.cli.access import opened
-
-    skills = [each.skill for each in opened(place).known() if each.counts]
-    return [(skill.label, skill.description) for skill in skills]
+complete_ids = _completer("ids")
+complete_proposals = _completer("proposals")
+complete_sessions = _completer("sessions")
 
 
 def given() -> dict[str, Any]:
@@ -280,7 +254,7 @@ def show_dry_run(
     show(lines, {**data, "dry_run": True, "changes": changes})
 
 
-label_argument = click.argument("label", metavar="LABEL", shell_complete=complete_labels)
+label_argument = click.argument("label", metavar="LABEL", shell_complete=_completer("labels"))
 id_argument = click.argument("entry_id", metavar="ID", shell_complete=complete_ids)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 session_argument = click.argument(

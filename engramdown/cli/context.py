@@ -304,7 +304,7 @@ def _show_prompt(cortex: Cortex, message: str, chosen: Mapping[str, Any]) -> Non
     budget = PROMPT_BUDGET if chosen["budget"] is None else chosen["budget"]
     made = cortex.conversations.build_context(session, budget, chosen["tail"], message=message)
     if chosen["explain"] and not chosen["as_json"]:
-        output.show_fast(explained(made))
+        output.show(explained(made))
         return
     shapes = {"text": made.text, "openai": made.openai, "anthropic": made.anthropic}
     prompt: Any = shapes[chosen["shape"] or "text"]()

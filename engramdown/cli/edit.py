@@ -149,7 +149,7 @@ def edit(
         return
     cortex = open_cortex(place)
     entry = find_entry(cortex, entry_id)
-    text = " ".join(words) if words else edit_text(entry.text, views.EDIT_INSTEAD)
+    text = " ".join(words) if words else edit_text(entry.text, "give the new text behind the id")
     if not text.strip():
         retire = f"to retire the memory, run `engramdown forget {entry.id}`"
         raise click.UsageError(f"the text is empty; {retire}")

@@ -19,7 +19,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Hippocampus
-from engramdown.cli import commands, messages, process, views
+from engramdown.cli import commands, messages, process
 from engramdown.cli.access import meant, open_cortex, settings_at
 from engramdown.cli.layout import Line, clock, line
 from engramdown.cli.output import REFUSED, Outcome, RefusalError, file_diff
@@ -326,7 +326,9 @@ def _last(stores: Iterable[Hippocampus]) -> _Choice:
         elif not left:
             passed.append(_Kept(found.step, store))
     if not left:
-        raise click.ClickException(views.NOTHING_TO_UNDO)
+        raise click.ClickException(
+            "nothing is left to undo; `engramdown history` shows what was done"
+        )
     together: list[_Kept] = left[:1]
     others: list[_Kept] = []
     first = left[0].step

@@ -111,7 +111,7 @@ def list_sessions(place: Place, /, *, scope: str | None, number: int, **wanted: 
     ]
     shown = [(info, transcripts.tally(info.id)) for info in found[:number]]
     data = [info_data(transcripts, *each) for each in shown]
-    commands.show(_list_lines(shown), data, output.show_fast)
+    commands.show(_list_lines(shown), data)
     if found[len(shown) :]:
         older = counted(len(found) - len(shown), "older session")
         output.note(f"{older} not shown; -n {len(found)} shows all")
@@ -307,14 +307,14 @@ def follow(place: Place, /, *, session: str, number: int, scope: str | None, as_
     talk = Talk(chosen, transcripts.memory.settings.gap_minutes)
     new = tail.new()
     if not as_json and process.is_terminal(sys.stdout):
-        output.show_fast([line((f"Following {chosen}; Ctrl-C stops.", "dim")), line()])
+        output.show([line((f"Following {chosen}; Ctrl-C stops.", "dim")), line()])
     new = new[-number:] if number else [each for each in new if each.event == "end"][-1:]
     while True:
         for episode in new:
             if as_json:
                 click.echo(json.dumps(episode_data(chosen, episode)))
             elif episode.event != "start":
-                output.show_fast(_followed_lines(chosen, talk, episode))
+                output.show(_followed_lines(chosen, talk, episode))
         process.flush()
         if tail.ended:
             return

@@ -366,7 +366,7 @@ def grep(
     found = lineage.grep(pattern, commands.given()["where"], limit + 1)
     hits = found[:limit]
     data = [{**hit._asdict(), "source": pointer(name, hit.source)} for hit in hits]
-    commands.show([_hit_line(name, hit) for hit in hits], data, output.show_fast)
+    commands.show([_hit_line(name, hit) for hit in hits], data)
     if len(found) > len(hits):
         output.note(f"there are more than {len(hits):,}; --limit shows more")
     if not hits:
@@ -437,7 +437,7 @@ def compact(
         written = [_whole_data(conversation.track, gist) for gist in done.gists]
     data = {"session": name, "dry_run": dry_run, "mode": done.mode, "gists": written}
     data |= pick(done, "messages tokens_before tokens_after rounds lost reload_required reason")
-    commands.show(_compacted_lines(done, known, dry_run=dry_run), data, output.show_fast)
+    commands.show(_compacted_lines(done, known, dry_run=dry_run), data)
     if done.lost:
         was = "1 summary was" if done.lost == 1 else f"{done.lost:,} summaries were"
         output.note(f"{was} dropped: somebody else summarised the same meanwhile")

@@ -114,7 +114,7 @@ _WRONG: Final = (
     invoke_without_command=True,
     subcommand_metavar="[COMMAND] [ARGS]...",  # the default, which differs between versions
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=messages.EPILOG,
+    epilog="`engramdown COMMAND --help` says more about a command.",
 )
 @click.version_option(__version__, prog_name="engramdown", message="%(prog)s %(version)s")
 @click.option(
@@ -174,7 +174,9 @@ def _sentence(error: BaseException) -> str:
         safe = [each for each in error.possibilities if each not in _BOLD]
         error = click.NoSuchOption(error.option_name, possibilities=safe, ctx=error.ctx)
     path = error.ctx.command_path if error.ctx else _program_name()
-    return redact(messages.wrong_usage(error.format_message(), path))
+    said = error.format_message().rstrip(". ")
+    joint = " " if said.endswith("?") else "; "
+    return redact(f"{said[:1].lower()}{said[1:]}{joint}see `{path} --help`")
 
 
 def _end(error: BaseException) -> int:
@@ -201,7 +203,7 @@ def _end(error: BaseException) -> int:
             process.complain(messages.system_error(error))
             process.give_up_stdout()
         case _:  # Ctrl-C, or the end of the input where an answer was expected
-            click.echo(f"\n{messages.STOPPED}", err=True)
+            click.echo("\nStopped.", err=True)
             code = output.STOPPED
     return code
 

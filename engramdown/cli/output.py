@@ -1,8 +1,8 @@
 """Puts results where they belong: JSON for programs, lines for a person, errors on stderr.
 
 Text from memory passes :func:`engramdown.language.characters.on_screen` on its way to a person, and
-is exact in JSON and in patches. Rich is loaded only for a terminal, and never by a command that
-must start fast. Here, too: the exit codes, dry runs and progress bars.
+is exact in JSON and in patches. Rich is loaded only for a progress bar. Here, too: the exit codes,
+dry runs and progress bars.
 
 A line for a person is as wide as the terminal, ``COLUMNS``, or 80, but at most 100. What no
 terminal reads is not wrapped. Colour follows the terminal, ``NO_COLOR``, ``FORCE_COLOR`` and
@@ -23,13 +23,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from engramdown.cli import messages, process
-from engramdown.cli.layout import Line, Part, diff, diff_rows, line, wrap
+from engramdown.cli.layout import Line, Part, cells, diff, diff_rows, line, shortened, wrap
 from engramdown.language import on_screen
 
 if TYPE_CHECKING:
-    # Only named here: most commands change nothing, and many print without rich.
-    from rich.text import Text
-
+    # Only named here: most commands change nothing.
     from engramdown import Cortex
     from engramdown.hippocampus import FileChange
 
@@ -44,29 +42,29 @@ _UNSHOWN: Final = (
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 # How rich, and click where rich is not loaded, show each style of a part.
-_STYLES: Final = {
-    "strong": "bold",
-    "dim": "dim",
-    "id": "yellow",
-    "where": "cyan",
-    "good": "green",
-    "bad": "red",
-    "warn": "magenta",
+# How each style of a part is shown.
+_STYLES: Final[dict[str, dict[str, Any]]] = {
+    "strong": {"bold": True},
+    "dim": {"dim": True},
+    "id": {"fg": "yellow"},
+    "where": {"fg": "cyan"},
+    "good": {"fg": "green"},
+    "bad": {"fg": "red"},
+    "warn": {"fg": "magenta"},
 }
-_WEIGHTS: Final = ("bold", "dim")
 _FRAME: Final = 4
+# The corners of a frame, from left to right and down, and its sides.
+_FRAMES: Final = {True: "╭╮╰╯─│", False: "++++-|"}
 
 
-class PlainScreen:
-    """A screen without rich: for pipes, files and commands that must start fast."""
+class Screen:
+    """Where lines for a person go: a terminal, a pipe or a file."""
 
-    def __init__(self, *, colour: bool = False, wrapped: bool | None = None) -> None:
-        """Use plain ANSI colours if ``colour``; let long lines be long if not ``wrapped``.
-
-        By default lines are wrapped on a terminal.
-        """
+    def __init__(self, *, colour: bool = False, framed: bool = False) -> None:
+        """Use ANSI colours if ``colour``, and draw a frame around a box if ``framed``."""
         self._colour = colour
-        self._wrapped = process.is_terminal(sys.stdout) if wrapped is None else wrapped
+        self._framed = framed
+        self._is_terminal = process.is_terminal(sys.stdout)
 
     def show(self, lines: Iterable[Line]) -> None:
         """Print lines, wrapped on a terminal; in a pipe a patch as it is.
@@ -74,8 +72,7 @@ class PlainScreen:
         What stands around a patch is one line each, so that no text can pass for another patch.
         """
         lines = list(lines)
-        is_seen = self._colour or process.is_terminal(sys.stdout)
-        if is_seen or all(item.exact is None for item in lines):
+        if self._framed or self._is_terminal or all(item.exact is None for item in lines):
             rows = list(self.rows(lines))
         else:
             rows = [_in_patch(item) for item in lines]
@@ -84,60 +81,33 @@ class PlainScreen:
 
     def rows(self, lines: Iterable[Line]) -> Iterator[str]:
         """Yield the rows that show ``lines``, one after the other, without their ends."""
-        columns = width() if self._wrapped else sys.maxsize
+        columns = width() if self._is_terminal else sys.maxsize
         for item in lines:
             for row in wrap(item, columns):
                 yield "".join(map(self._paint, row))
 
     def box(self, title: str, lines: Iterable[Line]) -> None:
-        """Print lines between two rules, the first of which holds the title."""
-        rule = "-" * width()
-        head = f"-- {on_screen(title)} "
-        self.show([line((head + rule[len(head) :], "dim")), *lines, line((rule, "dim"))])
+        """Print lines in a frame, or between two rules, with a title."""
+        columns = width()
+        if not self._framed:
+            rule = "-" * columns
+            head = f"-- {on_screen(title)} "
+            self.show([line((head + rule[len(head) :], "dim")), *lines, line((rule, "dim"))])
+            return
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        left, right, lower_left, lower_right, edge, side = _FRAMES[encoding.startswith("utf")]
+        head = f"{edge} {shortened(on_screen(title), columns - 2 * _FRAME)} "
+        rows = [f"{left}{head}{edge * (columns - 2 - cells(head))}{right}"]
+        for row in (row for item in lines for row in wrap(item, columns - _FRAME)):
+            room = columns - _FRAME - sum(cells(part.text) for part in row)
+            rows.append(f"{side} {''.join(map(self._paint, row))}{' ' * room} {side}")
+        rows.append(f"{lower_left}{edge * (columns - 2)}{lower_right}")
+        click.echo("\n".join(rows), color=self._colour)
 
     def _paint(self, part: Part) -> str:
-        style = _STYLES.get(part.style) if self._colour else None
-        if style is None:
+        if not self._colour or not part.style:
             return part.text
-        return click.style(part.text, **({style: True} if style in _WEIGHTS else {"fg": style}))
-
-
-class RichScreen:
-    """A screen that draws with rich; what rich takes for markup or emoji stays as it is."""
-
-    def __init__(self) -> None:
-        """Draw on stdout."""
-        from rich.console import Console
-        from rich.theme import Theme
-
-        self._console = Console(
-            theme=Theme(_STYLES), width=width(), highlight=False, markup=False, emoji=False
-        )
-
-    def show(self, lines: Iterable[Line]) -> None:
-        """Print lines, wrapped on a terminal."""
-        columns = self._console.width if process.is_terminal(sys.stdout) else sys.maxsize
-        text = self._text(lines, columns)
-        if text is not None:
-            self._console.print(text, soft_wrap=True)
-
-    def box(self, title: str, lines: Iterable[Line]) -> None:
-        """Print lines in a frame with a title."""
-        from rich import box
-        from rich.panel import Panel
-        from rich.text import Text
-
-        text = self._text(lines, self._console.width - _FRAME) or Text()
-        shape = box.ROUNDED if self._console.encoding.startswith("utf") else box.ASCII
-        panel = Panel(text, title=Text(on_screen(title)), title_align="left", box=shape)
-        self._console.print(panel)
-
-    def _text(self, lines: Iterable[Line], columns: int) -> Text | None:
-        from rich.text import Text
-
-        wrapped = (row for item in lines for row in wrap(item, columns))
-        rows = [Text.assemble(*((part.text, part.style) for part in row)) for row in wrapped]
-        return Text("\n").join(rows) if rows else None
+        return click.style(part.text, **_STYLES[part.style])
 
 
 def _in_patch(item: Line) -> str:
@@ -155,14 +125,10 @@ def width() -> int:
     return min(columns or _USUAL, _WIDEST)
 
 
-def screen() -> PlainScreen | RichScreen:
+def screen() -> Screen:
     """Return where lines for a person go."""
-    return RichScreen() if _has_style() else PlainScreen()
-
-
-def fast_screen() -> PlainScreen:
-    """Return a screen that never loads rich, and does not wrap what no terminal reads."""
-    return PlainScreen(colour=_has_style() and not os.environ.get("NO_COLOR"))
+    styled = has_style()
+    return Screen(colour=styled and not os.environ.get("NO_COLOR"), framed=styled)
 
 
 def show(lines: Iterable[Line]) -> None:
@@ -170,14 +136,9 @@ def show(lines: Iterable[Line]) -> None:
     screen().show(lines)
 
 
-def show_fast(lines: Iterable[Line]) -> None:
-    """Print lines for a person without loading rich."""
-    fast_screen().show(lines)
-
-
 def show_paged(lines: Iterable[Line]) -> None:
     """Print lines for a person, on a terminal through the pager."""
-    page(fast_screen().rows(lines))
+    page(screen().rows(lines))
 
 
 def is_person() -> bool:
@@ -204,7 +165,7 @@ def note(message: str) -> None:
 
 def page(rows: Iterable[str]) -> None:
     """Print rows; on a terminal through the pager, which ends by itself if they fit."""
-    colour = _has_style()
+    colour = has_style()
     if is_person():
         # As git does: leave what fits on the screen, and show colours.
         os.environ.setdefault("LESS", "FRX")
@@ -215,7 +176,8 @@ def page(rows: Iterable[str]) -> None:
         click.echo("\n".join(piece), color=colour)
 
 
-def _has_style() -> bool:
+def has_style() -> bool:
+    """Return whether colours and frames are to be seen."""
     wanted = process.is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
     return wanted and os.environ.get("TERM") != "dumb"
 
@@ -306,7 +268,7 @@ def file_diff(path: Path, before: str | None, after: str | None, name: str = "")
     is_patch = any(row.exact and row.exact.startswith(_IN_PATCH) for row in shown[:2])
     if is_patch and not is_below and not process.is_terminal(sys.stdout):
         # No program that applies patches follows a path that leaves the folder where it runs.
-        return [line(messages.PATCH_ELSEWHERE), *shown]
+        return [line("# The file is elsewhere; this applies the patch: patch -p1 -d /"), *shown]
     return shown
 
 

@@ -91,7 +91,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     if as_json:
         output.print_json(_data(found, folders(cortex)))
     else:
-        output.show_fast(_lines(found))
+        output.show(_lines(found))
     if not found:
         nothing = f"nothing found for {query!r}; `engramdown list` shows everything"
         process.complain(nothing if query.strip() else "nothing was learned or said in that time")

@@ -15,7 +15,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Proposal, Receipt
-from engramdown.cli import commands, messages, output, process, views
+from engramdown.cli import commands, messages, output, process
 from engramdown.cli.access import find_proposal, folders, open_cortex
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import STORE_FAILED, Outcome
@@ -295,7 +295,7 @@ class Walk:
         if not _has_words(proposal):
             return self._explain(proposal)
         try:
-            text = edit_text(proposal.engram.text, views.REVIEW_EDIT_INSTEAD)
+            text = edit_text(proposal.engram.text, "use `engramdown review --edit ID TEXT`")
         except click.ClickException as error:
             process.complain(error.format_message())
             return _Then.SAME

@@ -99,7 +99,12 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **filters: A
         commands.show(views.grouped_lines(entries, folded=folded), data)
     # What could not be read is said, and ends with its own code.
     if not data and not cortex.scopes.unread():
-        process.complain(views.nothing_listed(filtered=bool(wanted), archived=archived))
+        nothing = 'nothing is remembered yet; begin with `engramdown remember "..."`'
+        if wanted:
+            nothing = "no memory passes these filters; `engramdown list` shows everything"
+        elif archived:
+            nothing = "nothing was retired so far; `engramdown forget ID` retires a memory"
+        process.complain(nothing)
         raise Exit(REFUSED)
 
 

@@ -34,6 +34,7 @@ from engramdown.cli.output import DONE, REFUSED, STOPPED, STORE_FAILED, RefusalE
 from engramdown.cli.process import Place
 from engramdown.clock import local
 from engramdown.engram import Scope
+from engramdown.hippocampus import REFUSED as NO_GLOBAL
 
 if TYPE_CHECKING:
     from engramdown import Cortex
@@ -197,8 +198,8 @@ def _learned(receipts: Sequence[Receipt]) -> Iterator[str]:
         yield f"{_BECAME[each.action]}: {' '.join(each.engram.text.split())}"
     if new[_MOST_LEARNED:]:
         yield f"… and {len(new) - _MOST_LEARNED:,} more; `engramdown history` shows them"
-    if kept := messages.kept_here(receipts):
-        yield kept
+    if any(NO_GLOBAL in each.reason for each in receipts):
+        yield f"facts about you are kept in this project: {NO_GLOBAL}"
 
 
 def _cost_lines(summary: SleepSummary | WorkSummary) -> Iterator[Line]:
@@ -276,7 +277,7 @@ def worker(
             failed = any(deed.outcome == "failed" for deed in summary.deeds)
             raise Exit(STORE_FAILED if summary.failed else REFUSED if failed else DONE)
         if output.is_person() and not as_json:
-            output.show_fast([line((begins(pause), "dim"))])
+            output.show([line((begins(pause), "dim"))])
         while not stop.is_asked:
             rounds.run_one()
             stop.wait(pause)
@@ -366,7 +367,7 @@ class _Rounds:
             if last:
                 found = summary.deeds or summary.busy or summary.failed or summary.left
                 idle = [] if found or summary.stopped else [line((NOTHING, "dim"))]
-                output.show_fast([*_cost_lines(summary), *idle])
+                output.show([*_cost_lines(summary), *idle])
         process.flush()
         return summary
 
@@ -374,7 +375,7 @@ class _Rounds:
         if self._as_json:
             return
         try:
-            output.show_fast(_deed_lines(deed))
+            output.show(_deed_lines(deed))
             process.flush()
         except OSError as error:  # Nobody reads any more. What is being done is finished first.
             self._broken = error

@@ -15,7 +15,7 @@ from typing import TextIO
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output, process, views
+from engramdown.cli import output, process
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.errors import EngramdownError
 
@@ -78,14 +78,15 @@ def draft_kept(text: str, error: EngramdownError) -> RefusalError:
 def _check_editor(instead: str) -> None:
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not chosen and not process.is_terminal(sys.stdin):
-        raise click.UsageError(views.no_editor(instead))
+        raise click.UsageError(f"no $EDITOR is set and there is no terminal; {instead}")
     # Imported here: few commands open an editor, and click takes its words apart in this way.
     import shlex
 
     try:
         shlex.split(chosen or "")
     except ValueError as error:
-        raise click.UsageError(views.broken_editor(chosen or "", str(error))) from error
+        broken = f"$VISUAL or $EDITOR is {chosen!r}, which is no command: {error}"
+        raise click.UsageError(f"{broken}; set it anew") from error
 
 
 def _without_end(text: str) -> str:
@@ -116,5 +117,5 @@ def ask(question: str) -> None:
         Exit: If the person says no.
     """
     if not click.get_current_context().params["yes"] and not click.confirm(question):
-        output.note(messages.NOT_DONE)
+        output.note("nothing was done")
         raise Exit(REFUSED)

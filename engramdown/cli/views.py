@@ -157,44 +157,12 @@ def _listed(entry: Entry, notes: list[str], indent: int = 2, *, folded: bool) ->
     return line(*shown, *beside(entry.comments), *tail, indent=indent, hang=indent + 10)
 
 
-# ---- finding ----
-
-
-def nothing_listed(*, filtered: bool, archived: bool) -> str:
-    """Say that there is nothing to list."""
-    if filtered:
-        return "no memory passes these filters; `engramdown list` shows everything"
-    if archived:
-        return "nothing was retired so far; `engramdown forget ID` retires a memory"
-    return 'nothing is remembered yet; begin with `engramdown remember "..."`'
-
-
 def ambiguous(prefix: str) -> str:
     """Say that a prefix begins several ids, which are listed below."""
     return f"{prefix!r} could be any of these; give more characters"
 
 
-def is_retired(entry_id: str) -> str:
-    """Say that a memory is retired, and how to bring it back."""
-    return f"{entry_id} is retired; `engramdown restore {entry_id}` brings it back"
-
-
-# ---- changing ----
-
 UNCHANGED: Final = "Nothing changed."
-EDIT_INSTEAD: Final = "give the new text behind the id"
-REVIEW_EDIT_INSTEAD: Final = "use `engramdown review --edit ID TEXT`"
-NOTHING_TO_UNDO: Final = "nothing is left to undo; `engramdown history` shows what was done"
-
-
-def no_editor(instead: str) -> str:
-    """Say that no editor can be opened."""
-    return f"no $EDITOR is set and there is no terminal; {instead}"
-
-
-def broken_editor(editor: str, reason: str) -> str:
-    """Say that what is set as an editor is no command."""
-    return f"$VISUAL or $EDITOR is {editor!r}, which is no command: {reason}; set it anew"
 
 
 Folders = Mapping[str, Path]

@@ -78,7 +78,7 @@ def _print(cortex: Cortex, news: Sequence[News], *, as_json: bool) -> None:
         ]
         if begun and process.is_terminal(sys.stdout):
             shown = [line((text, "dim"), hang=4) for text in (*begun, "Ctrl-C stops.")]
-            output.show_fast([*shown, line()])
+            output.show([*shown, line()])
         else:
             for text in begun:
                 output.note(text)
@@ -86,7 +86,7 @@ def _print(cortex: Cortex, news: Sequence[News], *, as_json: bool) -> None:
             if item.what in _ASIDE:
                 output.note(f"no longer: {item.text}" if item.what == "mended" else item.text)
         changes = [item for item in news if item.what not in (*_ASIDE, "watching")]
-        output.show_fast(_lines(changes))
+        output.show(_lines(changes))
     process.flush()
 
 

@@ -117,7 +117,12 @@ class WorkingNotes:
     # ---- writing ----
 
     def write(
-        self, text: str, *, by: Author = "agent", expected: str | None = None, own: bool = False
+        self,
+        text: str,
+        *,
+        by: Author = "agent",
+        expected: str | None = None,
+        own: bool = False,
     ) -> Note:
         """Replace the notes; what stands there is kept in :meth:`history`.
 
@@ -133,16 +138,23 @@ class WorkingNotes:
             StoreError: If it could not be written; the notes are as before.
         """
         kept, hidden = without_secrets("text", text)
-        found = [hidden]
+        kinds = hidden
 
         def safe(old: str) -> str:
+            nonlocal kinds
             if not hidden:
                 return kept
-            made, kinds = _hidden_anew(old, normalized(text))
-            found.append(kinds)
-            return made
+            # Imported here: it compiles many patterns, and whoever reads needs none.
+            from engramdown.secrets.redaction import find_secrets, redact
 
-        return self._changed(safe, by, expected, own=own)._replace(hidden=found[-1])
+            # Of the lines that are new only.
+            whole = normalized(text)
+            start, end = new_lines(old, whole)
+            new = whole[start:end]
+            kinds = tuple(dict.fromkeys(secret.kind for secret in find_secrets(new)))
+            return normalized(f"{whole[:start]}{redact(new)}{whole[end:]}")
+
+        return self._changed(safe, by, expected, own=own)._replace(hidden=kinds)
 
     def append(self, text: str, *, by: Author = "agent") -> Note:
         """Add a text below the notes; the arguments and errors are those of :meth:`write`."""
@@ -263,7 +275,11 @@ class WorkingNotes:
             self._make_folders()
             self._disk.check_writable(self.path.parent)
             with self._lock.hold(_PATIENCE):
-                self._hide_from_git()
+                # For git: under one name, so that only who holds the lock writes it. What was said
+                # is nobody's business but this machine's, whatever git is told above.
+                note = self.path.with_name(".gitignore")
+                if not self._disk.exists(note):
+                    self._disk.create(note, b"*\n")
                 for left in self._swap.leftovers(self.path.parent):
                     self._swap.clear_up(left)
                 yield
@@ -271,13 +287,6 @@ class WorkingNotes:
     def _make_folders(self) -> None:
         self._disk.make_folder(self.path.parent)
         self._episodes.make_plain_folder(self.root / EPISODES, durable=True)
-
-    def _hide_from_git(self) -> None:
-        """Make the note to git; for whoever holds the lock, as it is written under one name."""
-        note = self.path.with_name(".gitignore")
-        if not self._disk.exists(note):
-            # What was said is nobody's business but this machine's, whatever git is told above.
-            self._disk.create(note, b"*\n")
 
     def _versions(self) -> list[Version]:
         path = self._log.path(self.session)
@@ -313,17 +322,6 @@ def _now() -> str:
 
 def _decoded(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
-
-
-def _hidden_anew(old: str, text: str) -> tuple[str, tuple[str, ...]]:
-    """Return a text without the secrets of lines that are new in it, and their kinds."""
-    # Imported here: it compiles many patterns, and whoever reads needs none.
-    from engramdown.secrets.redaction import find_secrets, redact
-
-    start, end = new_lines(old, text)
-    new = text[start:end]
-    kinds = tuple(dict.fromkeys(secret.kind for secret in find_secrets(new)))
-    return normalized(f"{text[:start]}{redact(new)}{text[end:]}"), kinds
 
 
 def _note(page: str, data: bytes | None) -> Note:

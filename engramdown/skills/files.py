@@ -15,6 +15,7 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -270,7 +271,9 @@ class SkillFiles:
         """Hold the lock with the skills in order."""
         with in_order(self._disk, self.folder, self.root, self._lock.hold()):
             for left in self._leftovers():
-                self._clear_up(left)
+                path = self._swap.clear_up(left)
+                if path is not None and not self._disk.exists(path):
+                    self._disk.remove_folder(path.parent)
             if self._disk.exists(self.root / STAGED):
                 self._clear(self._disk.inside(self.root / STAGED, self.root))
             yield
@@ -293,11 +296,6 @@ class SkillFiles:
         for name in self._disk.names(folder):
             self._disk.unlink(folder / name)
         self._disk.remove_folder(folder)
-
-    def _clear_up(self, left: Path) -> None:
-        path = self._swap.clear_up(left)
-        if path is not None and not self._disk.exists(path):
-            self._disk.remove_folder(path.parent)
 
 
 def _is_temporary(name: str) -> bool:
@@ -361,13 +359,8 @@ def files_beside(disk: Disk, home: Path) -> list[Beside]:
     Raises:
         StoreError: If the folder cannot be read.
     """
-    found: list[Beside] = []
     with named_errors(home, "read"):
-        for each in _walk(disk, home, "", DEEPEST):
-            found.append(each)
-            if len(found) == MOST:
-                break
-    return found
+        return list(islice(_walk(disk, home, "", DEEPEST), MOST))
 
 
 def parts_of(disk: Disk, home: Path, is_shared: Callable[[Path], bool]) -> list[Part]:
@@ -382,11 +375,27 @@ def parts_of(disk: Disk, home: Path, is_shared: Callable[[Path], bool]) -> list[
         StoreError: If the folder cannot be read, or holds more than :data:`EVERY`, or too deep.
     """
     found: list[Part] = []
-    with named_errors(home, "read"):
-        for each in _parts(disk, home, is_shared):
-            found.append(each)
-            if len(found) > EVERY:
-                raise StoreError(f"{home}: holds more than {EVERY} files; keep fewer there.")
+    left = [("", False)]
+    while left:
+        before, is_aside = left.pop()
+        folder = home / before
+        if before.count("/") > _BOTTOM:
+            raise StoreError(f"{folder}: is more than {_BOTTOM} folders deep; move it up.")
+        with named_errors(home, "read"):
+            names, folders = disk.names(folder), disk.folders(folder)
+        found += [
+            Part(before + name, is_aside or _is_aside(name, before))
+            for name in names
+            if before or name != FILE
+        ]
+        for name in folders:
+            aside = is_aside or _is_aside(name, before)
+            if os.path.islink(folder / name):  # noqa: PTH114 - no error where it is gone
+                found.append(Part(before + name, aside))
+            elif not aside or is_shared(folder / name):
+                left.append((f"{before}{name}/", aside))
+        if len(found) > EVERY:
+            raise StoreError(f"{home}: holds more than {EVERY} files; keep fewer there.")
     return found
 
 
@@ -431,24 +440,6 @@ def _walk(disk: Disk, folder: Path, before: str, deep: int) -> Iterator[Beside]:
         is_link = os.path.islink(folder / name)  # noqa: PTH114 - no error where it is gone
         if name[:1] != "." and name not in _PASSED_OVER and not is_link:
             yield from _walk(disk, folder / name, f"{before}{name}/", deep - 1)
-
-
-def _parts(disk: Disk, home: Path, is_shared: Callable[[Path], bool]) -> Iterator[Part]:
-    left = [("", False)]
-    while left:
-        before, is_aside = left.pop()
-        folder = home / before
-        if before.count("/") > _BOTTOM:
-            raise StoreError(f"{folder}: is more than {_BOTTOM} folders deep; move it up.")
-        for name in disk.names(folder):
-            if before or name != FILE:
-                yield Part(before + name, is_aside or _is_aside(name, before))
-        for name in disk.folders(folder):
-            aside = is_aside or _is_aside(name, before)
-            if os.path.islink(folder / name):  # noqa: PTH114 - no error where it is gone
-                yield Part(before + name, aside)
-            elif not aside or is_shared(folder / name):
-                left.append((f"{before}{name}/", aside))
 
 
 def _is_aside(name: str, before: str) -> bool:

@@ -111,7 +111,10 @@ class SkillStore:
         """
         there = [label for label in self.files.labels() if labels is None or label in labels]
         found = [self._looked_at(label, briefly) for label in there]
-        found += [self._loose(label) for label in self.files.loose()]
+        for label in self.files.loose():
+            path = self.files.folder / label
+            reason = f"{path}: is a link that leads to no folder"
+            found.append(self._broken(label, "unreadable", reason))
         return sorted(filter(None, found), key=lambda skill: skill.label)
 
     def read(self, label: str) -> Skill:
@@ -185,15 +188,13 @@ class SkillStore:
         """
         self.files.tidy()
 
-    def _loose(self, label: str) -> Skill:
-        path = self.files.folder / label
-        found = Finding(0, "unreadable", f"{path}: is a link that leads to no folder")
-        return Skill(label, self.scope, path / FILE, parse_front_matter(""), (found,))
+    def _broken(self, label: str, code: str, reason: str) -> Skill:
+        path = self.files.folder / label / FILE
+        findings = (Finding(0, code, reason),)
+        return Skill(label, self.scope, path, parse_front_matter(""), findings)
 
     def _looked_at(self, label: str, briefly: bool) -> Skill | None:  # noqa: FBT001 - passed on
         """Return the skill in a folder, whatever state it is in; ``None`` in an empty folder."""
-        nothing = parse_front_matter("")
-        path = self.files.folder / label / "SKILL.md"
         mark = self.files.mark(label)
         try:
             others = self.files.others(label)
@@ -202,14 +203,12 @@ class SkillStore:
                 return known[2]
             data = self.files.read(label)
         except StoreError as error:
-            found = Finding(0, "unreadable", str(error))
-            return Skill(label, self.scope, path, nothing, (found,))
+            return self._broken(label, "unreadable", str(error))
         if data is None:
             # Systems that do not tell letters apart take it for the file; git brings it anywhere.
             near = next((name for name in others if name.lower() == FILE.lower()), "")
             also = f", but {near}; rename that" if near else ""
-            found = Finding(0, "missing", f"there is no {FILE}{also}")
-            return Skill(label, self.scope, path, nothing, (found,)) if others else None
+            return self._broken(label, "missing", f"there is no {FILE}{also}") if others else None
         skill = self._skill(label, data, others, briefly=briefly)
         self._looked.pop((label, briefly), None)
         # What was written a moment ago may be written again within a tick of the file's clock.

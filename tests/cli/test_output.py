@@ -63,17 +63,10 @@ def test_a_terminal_gets_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terminal.getvalue() == "\x1b[33ma\x1b[0m\n"
 
 
-def test_a_fast_screen_has_colours_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = a_terminal(monkeypatch)
-    output.fast_screen().show([line(("a", "id"))])
-    assert terminal.getvalue() == "\x1b[33ma\x1b[0m\n"
-
-
-@pytest.mark.parametrize("name", ["screen", "fast_screen"])
-def test_no_color_is_obeyed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_is_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = a_terminal(monkeypatch)
     monkeypatch.setenv("NO_COLOR", "1")
-    getattr(output, name)().show([line(("a", "id"))])
+    output.screen().show([line(("a", "id"))])
     assert terminal.getvalue() == "a\n"
 
 
