@@ -463,7 +463,7 @@ def test_what_a_crash_left_is_swept_up(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     broken = opened(tmp_path, WatchedDisk(watch))
-    broken._swap._put_back = lambda *_: None  # type: ignore[method-assign] # a kill runs no handler
+    broken._swap._put_right = lambda *_: None  # type: ignore[method-assign] # a kill runs no handler
     with pytest.raises(KeyboardInterrupt):
         broken.write("second", at=NOON)
     assert len(names(tmp_path)) == 2

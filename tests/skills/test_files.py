@@ -221,7 +221,7 @@ def test_a_save_that_a_dead_program_displaced_comes_back(
 
 def _without_clean_up(store: SkillStore, change: Callable[[FrontMatter], FrontMatter]) -> None:
     """Let a store stop where it is killed, as no handler of it runs then."""
-    store.files._swap._put_back = lambda *_: None  # type: ignore[method-assign] # as said above
+    store.files._swap._put_right = lambda *_: None  # type: ignore[method-assign] # as said above
     store.edit("charts", change)
 
 
