@@ -54,7 +54,7 @@ _STYLES: Final[dict[str, dict[str, Any]]] = {
 }
 _FRAME: Final = 4
 # The corners of a frame, from left to right and down, and its sides.
-_FRAMES: Final = {True: "╭╮╰╯─│", False: "++++-|"}
+_FRAMES: Final = {True: tuple("╭╮╰╯─│"), False: tuple("++++-|")}
 
 
 class Screen:
