@@ -495,11 +495,11 @@ def compact(
     user_input.check(NEEDS_YES)
     from engramdown.gate import Compaction
 
-    compaction = Compaction.of(cortex.scopes)
+    compaction = Compaction(cortex.scopes)
     use_model = not given()["no_model"]
     if use_model and cortex.needs_compaction():
         _note_model(cortex)
-    prepared = compaction.prepare_all(cortex.scopes, scope, use_model=use_model)
+    prepared = compaction.prepare_all(scope, use_model=use_model)
     lines = [] if as_json else [*_plan_lines(prepared, dry_run=dry_run)]
     if dry_run:
         cortex.scopes.rehearse()

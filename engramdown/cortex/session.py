@@ -1,8 +1,8 @@
 """A conversation as turns, and the rule that nobody is interrupted in the middle of one.
 
 During a turn there is nothing to confirm and nothing can be resolved; between turns, what was
-ticked in ``pending.md`` is carried out. What is said is recorded, and trouble with that ends no
-turn.
+ticked in ``pending.md`` is carried out. What is said is recorded, a tool's result with its call;
+trouble with a disk ends no turn and keeps none waiting, and is told to the model that reads memory.
 """
 
 from __future__ import annotations
@@ -12,17 +12,15 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self, Unpack
 
 from engramdown.context.sections import MemoryContext, degraded, left_out
 from engramdown.conversation.tool_echo import quoted
 from engramdown.engram import Engram
-from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
-from engramdown.gate.intake import Receipt
 from engramdown.storage.locks import one_call
 from engramdown.transcripts.episode import Pointer, as_text
 
@@ -33,11 +31,13 @@ if TYPE_CHECKING:
     from engramdown.conversation.rendering import WorkingContext
     from engramdown.conversation.summarize import Compacted
     from engramdown.gate.arrivals import Arrival
+    from engramdown.gate.intake import Receipt
     from engramdown.gate.pending import Proposal
     from engramdown.gate.review import Review
     from engramdown.gate.scopes import Scopes
 
 _ASKED_BEFORE: Final = 50
+_WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
 
 
 class Parts(Protocol):
@@ -76,9 +76,20 @@ class Session:
         """Begin a session and carry out what was ticked meanwhile; see :meth:`Cortex.session`."""
         self._cortex = cortex
         self._running = False
-        self._recording = Recording(cortex.scopes.episodes, session, parent, parent_call, title)
+        self._episodes = episodes = cortex.scopes.episodes
+        self._id = ""
+        self._doing = Doing()
+        self._open_calls: list[tuple[str, str, float]] = []
+        self._seen: MemoryContext | None = None
+        self._missed = ""
+        self._offered: tuple[str, ...] = ()
+        self._begins_step = True
+        self.turns = 0
+        if episodes is not None:
+            episodes.tidy()
+            self._id = episodes.start_session(session, parent, parent_call, title=title)
         # Looked up once: what a model is reminded of stays, and so does the prompt's beginning.
-        self.earlier = cortex.context.earlier_sessions(self._recording.id, in_view)
+        self.earlier = cortex.context.earlier_sessions(self._id, in_view)
         self._began: Pointer | None = None
         self._asked = ""
         self._asked_before: deque[str] = deque(maxlen=_ASKED_BEFORE)
@@ -88,7 +99,6 @@ class Session:
         self._budget: int | None = None
         # In a session that an assistant begins, it speaks as the user.
         self._is_with_user = parent is None
-        self.turns = 0
         self.attend()
         cortex.review.apply_ticks()
         cortex.review.keep_own()
@@ -117,12 +127,13 @@ class Session:
     @property
     def id(self) -> str:
         """The id of the transcript, or ``""`` where no scope has files."""
-        return self._recording.id
+        return self._id
 
     @property
     def degraded(self) -> str:
         """Why the transcript is not being written, or ``""``."""
-        return self._recording.trouble
+        found = self._episodes.trouble if self._episodes is not None else None
+        return "" if found is None else str(found)
 
     @property
     def in_turn(self) -> bool:
@@ -190,7 +201,15 @@ class Session:
         context = self._cortex.context.build(message, self, scratchpad=scratchpad)
         self.turns += 1
         self._running = True
-        told = self._recording.read(context, self.turns)
+        if context != self._seen:
+            self._seen = context
+            shown = [entry.id for part in context.sections for entry in part.shown if entry.id]
+            hidden = sum(len(part.left_out) for part in context.sections)
+            if shown:
+                self.record("memory_read", "", meta={"shown": shown, "left_out": hidden})
+        reason = self.degraded or self._missed
+        self._missed = ""
+        told = context.degrade(degraded(reason)) if reason else context
         lost = self._cortex.scopes.unreadable()
         return told.degrade(left_out(lost[0])) if lost else told
 
@@ -216,7 +235,10 @@ class Session:
         found = (made.remembered, made.recalled)
         if self._running and found != self._looked_up:
             self._looked_up = found
-            self._recording.quoted(*found, self.turns)
+            # What is made of it later is no new experience.
+            shown = {"shown": list(made.remembered)}
+            if any(found):
+                self.record("memory_read", "", meta=shown, recalled=tuple(made.recalled))
         return made
 
     @one_call()
@@ -229,12 +251,29 @@ class Session:
         if not self._running:
             msg = "no turn is running; call begin_turn first"
             raise EngramdownError(msg)
-        self._recording.say("assistant", reply, self.turns)
+        self.record("assistant", reply)
         self._running = False
         self._began = None
+        scopes = self._cortex.scopes
         self._cortex.review.apply_ticks()
-        self._learn()
-        self._summarise()
+        # Let pass the gate what the turn teaches, as far as it is seen without a model.
+        settings, is_off = scopes.settings.consolidation, scopes.mode == "off"
+        lessons = self._doing.lessons()
+        if lessons and settings.learn_from_errors and not is_off:
+            scopes.propose(lessons)
+        self._keep_facts()
+        if is_off or not self._is_with_user or not settings.identity_every:
+            self._facts.pass_over()
+        else:
+            self._facts.look(settings.identity_every)
+        # Whoever puts prompts together without us has no use for summaries, and would pay for them.
+        if self._budget is not None and scopes.settings.conversation.automatic and not is_off:
+            if self._summaries is None:
+                # Imported here: most sessions are shorter.
+                from engramdown.conversation.conversations import CompactionBeside
+
+                self._summaries = CompactionBeside(self._cortex.conversations, self.id)
+            self._summaries.look(self._budget)
 
     def tool_call(self, name: str, given: object = None, call: str = "") -> str:
         """Record that a tool is called, and return the id of the call.
@@ -244,7 +283,11 @@ class Session:
             given: Its input; what is no ``str`` is recorded as JSON.
             call: The id that it has, or ``""`` for a new one.
         """
-        return self._recording.call(name, {} if given is None else given, call, self.turns)
+        if self._episodes is not None:
+            call = call or self._episodes.new_call()
+        self.record("tool_call", {} if given is None else given, name=name, call=call)
+        self._open_calls.append((name, call, time.monotonic()))
+        return call
 
     def tool_result(
         self,
@@ -268,13 +311,17 @@ class Session:
             recalled: Pointers to what it brought back from memory, so that it is not taken for
                 something new.
         """
-        said: Said = {"name": name, "call": call, "ms": ms, "error": error, "turn": self.turns}
-        said["recalled"] = tuple(recalled)
-        self._recording.result(output, said)
+        mine = (it for it in self._open_calls if it[0] == name and call in ("", it[1]))
+        if (found := next(mine, None)) is not None:
+            self._open_calls.remove(found)
+            call = found[1]
+            ms = round((time.monotonic() - found[2]) * 1000, 3) if ms is None else ms
+        said: Said = {"name": name, "call": call, "ms": ms, "error": error}
+        self.record("tool_result", output, **said, recalled=tuple(recalled))
 
     def scratchpad(self, text: object, name: str = "") -> None:
         """Record what an assistant wrote or ran in a scratchpad."""
-        self._recording.say("scratchpad", text, self.turns, name)
+        self.record("scratchpad", text, name=name)
 
     def record(self, role: str, text: object, **said: Unpack[Said]) -> Pointer | None:
         """Record a line as a program tells of it that runs the model itself; never raises.
@@ -289,7 +336,22 @@ class Session:
         Returns:
             Where it stands, or ``None`` if it is not written (yet).
         """
-        return self._recording.record(role, text, {"turn": self.turns, **said})
+        said = {"turn": self.turns, **said}
+        if self._episodes is None:
+            return None
+        begins_step = role == "assistant" or (role == "tool_call" and self._begins_step)
+        if role in ("user", "assistant", "tool_call"):
+            self._begins_step = role == "user"
+        if begins_step and self._offered:
+            said["meta"] = {"tools_offered": list(self._offered), **said.get("meta", {})}
+        pointer = self._episodes.log(self._id, role, text, **said)
+        if pointer is not None:
+            self._doing.add(pointer, role, text, said)
+        found = self._episodes.trouble
+        if found is not None and (found.lost or not found.waiting):
+            # What is lost for good is kept in mind until a model was told of it.
+            self._missed = str(found)
+        return pointer
 
     def offer_tools(self, names: Iterable[str]) -> None:
         """Say which tools the model is offered from now on: each step is recorded with them.
@@ -300,7 +362,7 @@ class Session:
         Args:
             names: The names of all tools that it may call, ours as well; none to stop telling.
         """
-        self._recording.offer(names)
+        self._offered = tuple(names)
 
     def attend(self) -> None:
         """From now on note here what becomes memory through this cortex.
@@ -313,7 +375,7 @@ class Session:
         """Whether the words of ``text`` came from a tool, and not from the user."""
         from engramdown.conversation.tool_echo import is_borrowed
 
-        doing = self._recording.doing
+        doing = self._doing
         before = doing.given_back_before(), list(self._asked_before)
         return is_borrowed(text, doing.given_back(), self._asked, before)
 
@@ -321,7 +383,8 @@ class Session:
     def end(self, reason: str = "finished") -> None:
         """End the transcript; a session that is used as a context manager does so itself."""
         self._keep_facts(wait=True)
-        self._recording.end(reason)
+        if self._episodes is not None:
+            self._episodes.end(self._id, reason)
 
     def news(self) -> list[Arrival]:
         """Return what git brought of somebody else's since a person was told last; each thing once.
@@ -357,40 +420,11 @@ class Session:
         return self._cortex.review.resolve(proposal_id, decision, text)
 
     def _heard(self, receipts: Iterable[Receipt]) -> None:
-        self._recording.wrote(receipts, self.turns)
-
-    def _learn(self) -> None:
-        """Let pass the gate what the turn teaches, as far as it is seen without a model."""
-        settings, is_off = (
-            self._cortex.scopes.settings.consolidation,
-            self._cortex.scopes.mode == "off",
-        )
-        lessons = self._recording.doing.lessons()
-        if lessons and settings.learn_from_errors and not is_off:
-            self._cortex.scopes.propose(lessons)
-        self._keep_facts()
-        if is_off or not self._is_with_user or not settings.identity_every:
-            self._facts.pass_over()
-        else:
-            self._facts.look(settings.identity_every)
-
-    def _summarise(self) -> None:
-        """Summarise beside the conversation if it is time for that, and its prompts are ours.
-
-        Whoever puts prompts together without us has no use for it, and would pay for it.
-        """
-        is_wanted = (
-            self._cortex.scopes.settings.conversation.automatic
-            and self._cortex.scopes.mode != "off"
-        )
-        if self._budget is None or not is_wanted:
-            return
-        if self._summaries is None:
-            # Imported here: most sessions are shorter.
-            from engramdown.conversation.conversations import CompactionBeside
-
-            self._summaries = CompactionBeside(self._cortex.conversations, self.id)
-        self._summaries.look(self._budget)
+        """Record what became memory, or waits to."""
+        for receipt in receipts:
+            if receipt.action in _WRITTEN:
+                meta = {"action": receipt.action, "id": receipt.id, "scope": receipt.engram.scope}
+                self.record("memory_write", receipt.engram.text, meta=meta)
 
     def _keep_facts(self, *, wait: bool = False) -> None:
         """Let the facts about the user pass the gate that were found beside the conversation."""
@@ -418,140 +452,9 @@ def tidy_if_due(scopes: Scopes) -> None:
         scopes.tell(f"could not tidy memory: {error}")
 
 
-# What a conversation leaves in its transcript.
+# ---- what is done in the running turn ----
 #
-# Nothing here raises because of a disk, or keeps a turn waiting; what cannot be written
-# is told to the model that reads memory. A tool's result is paired with its call.
-
-_WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
-
-
-class Recording:
-    """The transcript of one conversation, if there is a place for it.
-
-    Attributes:
-        id: The id of the session, or ``""`` where neither scope has files.
-        doing: What is done in the running turn.
-    """
-
-    def __init__(
-        self,
-        episodes: EpisodicMemory | None,
-        session: str | None = None,
-        parent: str | None = None,
-        parent_call: str | None = None,
-        title: str = "",
-    ) -> None:
-        """Begin a session, or go on with one; see :meth:`EpisodicMemory.start_session`."""
-        self._episodes = episodes
-        self._open: list[tuple[str, str, float]] = []
-        self._seen: MemoryContext | None = None
-        self._missed = ""
-        self._offered: tuple[str, ...] = ()
-        self._begins_step = True
-        self.doing = Doing()
-        self.id = ""
-        if episodes is not None:
-            episodes.tidy()
-            self.id = episodes.start_session(session, parent, parent_call, title=title)
-
-    def offer(self, tools: Iterable[str]) -> None:
-        """Say which tools the model is offered from now on: each step is recorded with them."""
-        self._offered = tuple(tools)
-
-    @property
-    def trouble(self) -> str:
-        """Why recording does not work, or ``""``."""
-        found = self._episodes.trouble if self._episodes is not None else None
-        return "" if found is None else str(found)
-
-    def say(self, role: str, text: object, turn: int, name: str = "") -> Pointer | None:
-        """Record what was said in a turn, and return where it stands, if it is written."""
-        return self._log(role, text, turn=turn, name=name)
-
-    def record(self, role: str, text: object, said: Said) -> Pointer | None:
-        """Record a line as it is told, and return where it stands, if it is written."""
-        return self._log(role, text, **said)
-
-    def call(self, name: str, given: object, call: str, turn: int) -> str:
-        """Record a tool call and return its id."""
-        if self._episodes is not None:
-            call = call or self._episodes.new_call()
-            self._log("tool_call", given, name=name, call=call, turn=turn)
-        self._open.append((name, call, time.monotonic()))
-        return call
-
-    def result(self, output: object, said: Said) -> None:
-        """Record what a tool gave back; without a call's id it is that of the oldest open call."""
-        name, call = said.get("name", ""), said.get("call", "")
-        mine = (each for each in self._open if each[0] == name and call in ("", each[1]))
-        found = next(mine, None)
-        if found is not None:
-            self._open.remove(found)
-            passed = round((time.monotonic() - found[2]) * 1000, 3)
-            ms = said.get("ms")
-            said = {**said, "call": found[1], "ms": passed if ms is None else ms}
-        self._log("tool_result", output, **said)
-
-    def read(self, context: MemoryContext, turn: int) -> MemoryContext:
-        """Record which memories a model is shown, if they changed, and tell it of trouble."""
-        if self._episodes is not None and context != self._seen:
-            self._seen = context
-            shown = [entry.id for part in context.sections for entry in part.shown if entry.id]
-            meta = {
-                "shown": shown,
-                "left_out": sum(len(part.left_out) for part in context.sections),
-            }
-            if shown:
-                self._log("memory_read", "", turn=turn, meta=meta)
-        reason = self.trouble or self._missed
-        self._missed = ""
-        return context.degrade(degraded(reason)) if reason else context
-
-    def quoted(self, memories: Iterable[str], recalled: Iterable[str], turn: int) -> None:
-        """Record what was looked up for a turn: what is made of it later is no new experience."""
-        shown, pointers = list(memories), tuple(recalled)
-        if self._episodes is not None and (shown or pointers):
-            self._log("memory_read", "", turn=turn, meta={"shown": shown}, recalled=pointers)
-
-    def wrote(self, receipts: Iterable[Receipt], turn: int) -> None:
-        """Record what became memory, or waits to."""
-        for receipt in receipts if self._episodes is not None else ():
-            if receipt.action in _WRITTEN:
-                meta = {"action": receipt.action, "id": receipt.id, "scope": receipt.engram.scope}
-                self._log("memory_write", receipt.engram.text, turn=turn, meta=meta)
-
-    def end(self, reason: str) -> None:
-        """End the session."""
-        if self._episodes is not None:
-            self._episodes.end(self.id, reason)
-
-    def _log(self, role: str, text: object, **said: Unpack[Said]) -> Pointer | None:
-        """Record an episode; what is lost for good is kept in mind until a model was told of it."""
-        if self._episodes is None:
-            return None
-        if self._starts_step(role) and self._offered:
-            meta = {"tools_offered": list(self._offered), **said.get("meta", {})}
-            said = {**said, "meta": meta}
-        pointer = self._episodes.log(self.id, role, text, **said)
-        if pointer is not None:
-            self.doing.add(pointer, role, text, said)
-        found = self._episodes.trouble
-        if found is not None and (found.lost or not found.waiting):
-            self._missed = str(found)
-        return pointer
-
-    def _starts_step(self, role: str) -> bool:
-        """Whether a line begins a step: an assistant's words, or a call right behind the user's."""
-        begins = role == "assistant" or (role == "tool_call" and self._begins_step)
-        if role in ("user", "assistant", "tool_call"):
-            self._begins_step = role == "user"
-        return begins
-
-
-# What an assistant does in the running turn, kept until the turn ends and is learned from.
-#
-# No I/O and no model; what is kept has a limit, whatever a tool gives back.
+# Kept until the turn ends and is learned from, up to a limit, whatever a tool gives back.
 
 DONE: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
 """The roles of lines that tell what was done."""
@@ -590,18 +493,11 @@ class Doing:
         if role not in DONE:
             return
         self._session = pointer.session
-        self._lines.append(
-            _Line(
-                pointer.seq,
-                role,
-                # What is cut is cut before it is looked at.
-                as_text(text[:_LONGEST] if isinstance(text, str) else text)[:_LONGEST],
-                said.get("name", ""),
-                said.get("call", ""),
-                said.get("error", False),
-                said.get("meta", _NOTHING),
-            )
-        )
+        # What is cut is cut before it is looked at.
+        kept = as_text(text[:_LONGEST] if isinstance(text, str) else text)[:_LONGEST]
+        name, call, error = said.get("name", ""), said.get("call", ""), said.get("error", False)
+        meta = said.get("meta", _NOTHING)
+        self._lines.append(_Line(pointer.seq, role, kept, name, call, error, meta))
 
     def given_back(self) -> list[str]:
         """Return what tools gave back in the running turn, each cut.
@@ -628,10 +524,9 @@ class Doing:
         return lessons_of_turn(cells_of(self._session, lines))
 
 
-# Finds the facts in what a user says, beside the conversation.
+# ---- facts in what the user says ----
 #
-# No I/O, no model and no store: a thread of its own reads texts, and whoever asks gets
-# what it has found; a turn does not wait for it.
+# A thread of its own reads texts, and whoever asks gets what it has found; a turn does not wait.
 
 
 class FactsBeside:
@@ -652,7 +547,15 @@ class FactsBeside:
         if len(self._said) < every or self._thread is not None:
             return
         said, self._said = self._said, []
-        self._thread = threading.Thread(target=self._read, args=(said,), name="engramdown-facts")
+
+        def read() -> None:
+            # Loaded here, as it takes longer than a turn should.
+            from engramdown.consolidation.facts import Message, facts_without_model
+
+            learned = facts_without_model(Message(text, pointer) for text, pointer in said)
+            self._found = list(learned.engrams)
+
+        self._thread = threading.Thread(target=read, name="engramdown-facts")
         self._thread.start()
 
     def pass_over(self) -> None:
@@ -671,10 +574,3 @@ class FactsBeside:
         self._thread = None
         found, self._found = self._found, []
         return found
-
-    def _read(self, said: Sequence[tuple[str, str]]) -> None:
-        # Loaded here, as it takes longer than a turn should.
-        from engramdown.consolidation.facts import Message, facts_without_model
-
-        learned = facts_without_model(Message(text, pointer) for text, pointer in said)
-        self._found = list(learned.engrams)

@@ -12,14 +12,13 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 from engramdown.clock import moment
 from engramdown.engram import Engram, Scope
 from engramdown.errors import EngramdownError, InvalidEngramError, SettingsError, StoreError
-from engramdown.hippocampus import entry
+from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.entry import Entry, as_entry, entry_id
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.provenance import Brought, Provenance, page_key
@@ -32,11 +31,14 @@ from engramdown.settings import CONFIG, named
 from engramdown.storage.disk import Disk
 
 if TYPE_CHECKING:
-    from engramdown.gate.intake import Answer, Receipt
-    from engramdown.gate.pending import Proposal
+    from engramdown.gate.intake import Receipt
+    from engramdown.gate.pending import Answer, Proposal
     from engramdown.skills.files import SkillFiles
 
 _AS_IT_IS: Final = ("accept", None)
+_HOLD: Final = "it came with git, and you approve what does"
+_BLANK: Final = "(nothing but white space)"
+_PAGE: Final = "it shapes what a model is told, and came with git"
 
 
 class Arrival(NamedTuple):
@@ -95,6 +97,38 @@ class Found(NamedTuple):
         """The file that it stands in."""
         return self.place.path(self.item)
 
+    @property
+    def engram(self) -> Engram:
+        """What waits as an engram: its words, and of what it claims what can be."""
+        # Imported here: a session that begins is told of news and decides nothing.
+        from engramdown.gate.gate import harmless
+
+        text = self.item.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        scope = self.store.scope
+        if self.item.placed is None:
+            return harmless(Engram(text if text.strip() else _BLANK, "profile", scope))
+        entry = as_entry(self.item.file, scope, self.item.placed)
+        try:
+            return harmless(entry.engram())
+        except InvalidEngramError:
+            return harmless(Engram(text, entry.kind, scope, entry.confidence))
+
+    def proposal(self) -> Proposal:
+        """Return what waits for approval, as a person decides on it."""
+        from engramdown.gate.pending import Proposal
+
+        why = _PAGE if self.item.placed is None else _HOLD
+        return Proposal(
+            self.id,
+            self.engram,
+            hold=why,
+            reason=why,
+            op="load",
+            file=str(self.path),
+            line=self.item.line,
+            comments=self.item.comments,
+        )
+
 
 class Pulled:
     """What git brought into the stores of a cortex."""
@@ -125,8 +159,8 @@ class Pulled:
         Raises:
             StoreError: If memory, or what was decided, cannot be read.
         """
-        found = self._waiting(lambda said: said.seen | said.approved | said.declined)
-        arrivals = [_arrival(each) for each in _once(found) if each.item.file != ARCHIVE]
+        found = self._found(lambda said: said.seen | said.approved | said.declined)
+        arrivals = [_arrival(each) for each in found if each.item.file != ARCHIVE]
         # Settings hold at once and are one line: they are not to be lost among the rest.
         return sorted(arrivals, key=lambda each: each.kind != "settings")
 
@@ -137,9 +171,9 @@ class Pulled:
             StoreError: If it cannot be written.
         """
         keys = {arrival.key for arrival in arrivals}
-        for root, (place, _) in self._places.items():
-            here = [each.key for each in _brought(place, root) if each.key in keys] if keys else []
-            self._approvals.add(root, "seen", here)
+        for root, (place, _) in self._places.items() if keys else ():
+            here = {item.key for item in (*place.brought(), *brought_skills(place, root))}
+            self._approvals.add(root, "seen", keys & here)
 
     def keep_own(self) -> None:
         """Take note of what git does not know, so that to commit it makes nobody ask.
@@ -153,22 +187,18 @@ class Pulled:
             if own:
                 self._approvals.add(root, "own", own - self._approvals.of(root).approved)
 
-    def proposals(self) -> list[Proposal]:
-        """Return what waits for approval, as a person decides on it; nothing if all is loaded."""
-        held = self._held() if self.reviews else []
-        if not held:
+    def held(self) -> list[Found]:
+        """Return what waits for approval; nothing if all is loaded."""
+        if not self.reviews:
             return []
-        # Imported here: it decides on new memory, and hardly ever anything waits.
-
-        return [proposal(each) for each in held]
-
-    def count(self) -> int:
-        """Return how many things wait for approval; none if all is loaded."""
-        return len(self._held()) if self.reviews else 0
+        # Settings are not asked about: they hold as far as they are stricter than one's own.
+        aside = (PENDING, ARCHIVE, CONFIG)
+        found = self._found(lambda said: said.approved | said.declined)
+        return [each for each in found if each.item.file not in aside]
 
     def shown(self, store: HippocampusProtocol, entries: list[Entry]) -> list[Entry]:
         """Return those of ``entries`` of a store that may be loaded."""
-        hidden, unread = self._hidden(store), self._unread(store)
+        hidden, unread = self._hidden(store)
         if not hidden and not unread:
             return entries
         return [
@@ -179,8 +209,8 @@ class Pulled:
 
     def page(self, store: Hippocampus, name: str, text: str) -> str:
         """Return ``text`` of the page ``name`` if it may be loaded, else ``""``."""
-        is_hidden = text and ((name, 0) in self._hidden(store) or name in self._unread(store))
-        return "" if is_hidden else text
+        hidden, unread = self._hidden(store) if text else (set(), frozenset())
+        return "" if (name, 0) in hidden or name in unread else text
 
     def hidden_skills(self, labels: Collection[str] | None = None) -> set[tuple[str, str]]:
         """Return scope and label of each skill that waits to be approved; none if all is loaded.
@@ -188,24 +218,16 @@ class Pulled:
         Args:
             labels: Look only at those with these labels.
         """
-        found: set[tuple[str, str]] = set()
-        for root, (place, store) in self._places.items() if self.reviews else ():
-            items = list(brought_skills(place, root, whole=False, labels=labels))
-            known = self._approvals.of(root).approved if items else frozenset[str]()
-            found |= {
-                (store.scope, item.file.split("/")[1]) for item in items if item.key not in known
-            }
-        return found
+        return {
+            (store.scope, item.file.split("/")[1])
+            for root, (place, store) in self._places.items()
+            if self.reviews
+            for item in self._open(root, brought_skills(place, root, whole=False, labels=labels))
+        }
 
     def is_brought(self, scope: Scope, file: str, line: int) -> bool:
         """Whether git brought the entry that stands there, and nobody approved it."""
-        return any(
-            (item.file, item.line) == (file, line)
-            and item.key not in self._approvals.of(root).approved
-            for root, (place, store) in self._places.items()
-            if store.scope == scope
-            for item in place.brought()
-        )
+        return any((item.file, item.line) == (file, line) for item in self._open_in(scope))
 
     def brought_proposals(self, scope: Scope) -> set[tuple[int, str]]:
         """Return which lines of ``pending.md`` came with git, their ticks too: line and text.
@@ -213,63 +235,50 @@ class Pulled:
         Raises:
             StoreError: If memory, or what was decided, cannot be read.
         """
-        found: set[tuple[int, str]] = set()
-        for root, (place, store) in self._places.items():
-            brought = place.brought() if store.scope == scope else []
-            items = [item for item in brought if item.file == PENDING]
-            known = self._approvals.of(root).approved if items else frozenset[str]()
-            found |= {
-                (item.line, entry.split_task(item.text)[1])
-                for item in items
-                if item.key not in known
-            }
-        return found
+        return {
+            (item.line, placement.split_task(item.text)[1])
+            for item in self._open_in(scope)
+            if item.file == PENDING
+        }
 
     def resolve(self, proposal_id: str, decision: str, text: str | None) -> Receipt | None:
         """Carry out what a person decided about what waits; ``None`` if it is nothing of ours.
+
+        What is approved stays where it stands, in the same words or those of the person, and is
+        verified if it was only observed; what is declined is not told of again, and an entry goes
+        to the archive.
 
         Raises:
             InvalidEngramError: If a page is to be loaded in other words.
             EntryNotFoundError: If the entry is not there any more.
             StoreError: If it could not be written.
         """
-        found = next((each for each in self._held() if each.id == proposal_id), None)
-        if found is None:
-            return None
-
-        def add(did: Did) -> None:
-            self._add(found, did)
-
-        return resolve(found, decision, text, add)
-
-    def ids(self) -> frozenset[str]:
-        """Return what those are called in a review that wait for approval."""
-        return frozenset(each.id for each in self._held()) if self.reviews else frozenset()
+        found = next((each for each in self.held() if each.id == proposal_id), None)
+        return None if found is None else self._resolve(found, decision, text)
 
     def resolve_all(self, answers: Sequence[Answer]) -> dict[int, Receipt]:
         """Carry out what a person decided about what waits here; the receipts by place.
 
-        What is approved as it stands is written down at once; errors of the rest are as for
-        :meth:`resolve`, but become receipts that say *failed*.
+        What is approved as it stands is written down at once. Errors are as for :meth:`resolve`,
+        but become receipts that say *failed*.
         """
-        held = {each.id: each for each in self._held()}
-        mine = {at: each for at, each in enumerate(answers) if each.id in held}
-        if not mine:
-            return {}
+        from engramdown.gate.intake import Receipt
 
-        plain = [held[each.id] for each in mine.values() if (each.decision, each.text) == _AS_IT_IS]
-        for root in self._places:
-            keys = [each.item.key for each in plain if each.store.root == root]
-            self._approvals.add(root, "approved", keys)
-        known = {each.id for each in plain}
-        return {
-            at: resolve(held[each.id], "accept", None, lambda _: None)
-            if each.id in known
-            else resolve_each(
-                held[each.id], each.decision, each.text, partial(self._add, held[each.id])
-            )
-            for at, each in mine.items()
-        }
+        held = {each.id: each for each in self.held()}
+        mine = {at: (held[each.id], each) for at, each in enumerate(answers) if each.id in held}
+        plain = {it.id for it, each in mine.values() if (each.decision, each.text) == _AS_IT_IS}
+        for root in self._places if plain else ():
+            here = (held[each].item.key for each in plain if held[each].store.root == root)
+            self._approvals.add(root, "approved", [*here])
+        receipts = {}
+        for at, (found, each) in mine.items():
+            is_noted = found.id in plain
+            try:
+                receipts[at] = self._resolve(found, each.decision, each.text, is_noted=is_noted)
+            except EngramdownError as error:
+                why, file = str(error), found.item.file
+                receipts[at] = Receipt(found.engram, "failed", why, found.id, file)
+        return receipts
 
     def said(self, receipts: Iterable[Receipt]) -> None:
         """Approve what the user says themselves that stands there already."""
@@ -278,185 +287,99 @@ class Pulled:
             for each in receipts
             if each.action == "merged" and each.engram.source == "user"
         }
-        for found in self._held() if lines else ():
+        for found in self.held() if lines else ():
             if (found.store.scope, found.item.file, found.item.line) in lines:
-                self._add(found, "approved")
+                self._approvals.add(found.store.root, "approved", [found.item.key])
 
-    def _held(self) -> list[Found]:
-        """Return what waits to be approved."""
-        found = self._waiting(lambda said: said.approved | said.declined)
-        # Settings are not asked about: they hold as far as they are stricter than one's own.
-        aside = (PENDING, ARCHIVE, CONFIG)
-        return [each for each in _once(found) if each.item.file not in aside]
+    def _found(self, without: Callable[[Said], frozenset[str]]) -> list[Found]:
+        """Return each thing that git brought, but for what a person did something about.
 
-    def _waiting(self, without: Callable[[Said], frozenset[str]]) -> list[Found]:
-        return [
-            Found(place, store, item)
-            for root, (place, store) in self._places.items()
-            if (brought := _brought(place, root))
-            for known in (without(self._approvals.of(root)),)
-            for item in brought
-            if item.key not in known
-        ]
+        A lesson has a copy under its topic: in whatever lines a thing stands, it is returned once.
+        """
+        once: dict[tuple[Path, str], Found] = {}
+        for root, (place, store) in self._places.items():
+            brought = [*place.brought(), *brought_skills(place, root)]
+            known = without(self._approvals.of(root)) if brought else frozenset[str]()
+            for item in brought:
+                if item.key not in known:
+                    once.setdefault((root, item.key), Found(place, store, item))
+        return [*once.values()]
 
-    def _hidden(self, store: HippocampusProtocol) -> set[tuple[str, int]]:
-        """Return where stands what may not be loaded, of the files of a store."""
+    def _open(self, root: Path, brought: Iterable[Brought]) -> list[Brought]:
+        """Return what nobody approved of what git brought into a scope."""
+        items = [*brought]
+        known = self._approvals.of(root).approved if items else frozenset[str]()
+        return [item for item in items if item.key not in known]
+
+    def _open_in(self, scope: Scope) -> list[Brought]:
+        """Return the lines and pages that git brought into a scope, and nobody approved."""
+        places = [(root, it) for root, (it, store) in self._places.items() if store.scope == scope]
+        return [item for root, place in places for item in self._open(root, place.brought())]
+
+    def _hidden(self, store: HippocampusProtocol) -> tuple[set[tuple[str, int]], frozenset[str]]:
+        """Return where stands what may not be loaded of a store, and the files that say nothing.
+
+        Of the latter nobody can say whose they are, as it was looked.
+        """
         if not self.reviews or not isinstance(store, Hippocampus):
-            return set()
+            return set(), frozenset()
         place = self._places[store.root][0]
-        brought = place.brought()
-        known = self._approvals.of(store.root).approved if brought else frozenset[str]()
-        return {(item.file, item.line) for item in brought if item.key not in known}
+        hidden = {(item.file, item.line) for item in self._open(store.root, place.brought())}
+        return hidden, place.unread
 
-    def _unread(self, store: HippocampusProtocol) -> frozenset[str]:
-        """Return the files of a store of which nobody can say whose they are, as it was looked."""
-        if not self.reviews or not isinstance(store, Hippocampus):
-            return frozenset()
-        return self._places[store.root][0].unread
+    def _resolve(
+        self, found: Found, decision: str, text: str | None, *, is_noted: bool = False
+    ) -> Receipt:
+        """Carry out what a person decided; ``is_noted`` if their approval was written down."""
+        from engramdown.gate.intake import Receipt
 
-    def _add(self, found: Found, did: Did) -> None:
-        self._approvals.add(found.store.root, did, [found.item.key])
-
-
-def _brought(place: Provenance, root: Path) -> list[Brought]:
-    """Return what git brought into a scope: entries, pages, and skills as a whole."""
-    return [*place.brought(), *brought_skills(place, root)]
-
-
-def _once(found: Sequence[Found]) -> list[Found]:
-    """Return each thing once, in whatever lines it stands: a lesson has a copy under its topic."""
-    once = {(each.store.root, each.item.key): each for each in reversed(found)}
-    return [*reversed(once.values())]
+        engram, item, root = found.engram, found.item, found.store.root
+        if decision == "skip":
+            return Receipt(engram, "queued", "skipped", found.id, item.file)
+        if decision == "decline":
+            if item.placed is None:
+                self._approvals.add(root, "declined", [item.key])
+            else:
+                found.place.retire(item)
+            return Receipt(engram, "discarded", "declined")
+        if text is not None:
+            if item.placed is None:
+                reason = f"{found.path} is a page; change it in an editor, then accept it"
+                raise InvalidEngramError("text", reason)
+            engram = replace(engram, text=redact(text))
+            found.place.reword(item, text)
+        else:
+            if engram.basis == "observed":
+                found.place.verify(item)
+            if not is_noted:
+                self._approvals.add(root, "approved", [item.key])
+        own = entry_id(item.placed) if item.placed else found.id
+        return Receipt(engram, "encoded", "approved", own, item.file, item.line)
 
 
 def _arrival(found: Found) -> Arrival:
-    # Imported here: news is told once.
-    from engramdown.secrets.redaction import redact
-
-    kind = "page"
-    if found.item.file == PENDING:
+    kind, item = "page", found.item
+    beside = f" {item.comments}" if item.comments else ""
+    text = f"{item.text}{beside}"
+    if item.file == PENDING:
         kind = "proposal"
-    elif found.item.placed is not None:
-        kind = as_entry(found.item.file, found.store.scope, found.item.placed).kind
-    beside = f" {found.item.comments}" if found.item.comments else ""
-    text, line = redact(f"{found.item.text}{beside}"), found.item.line
-    if found.item.file == CONFIG:
-        kind, text = "settings", redact(_set(found.path.parent))
-    return Arrival(found.id, text, found.store.scope, found.path, line, kind, found.item.key)
+    elif item.placed is not None:
+        kind = as_entry(item.file, found.store.scope, item.placed).kind
+    elif item.file == CONFIG:
+        kind = "settings"
+        try:
+            text = f"sets {', '.join(named(found.path.parent)) or 'nothing'}"
+        except SettingsError as error:
+            text = f"sets nothing, as it is broken: {error.problem}"
+    scope = found.store.scope
+    return Arrival(found.id, redact(text), scope, found.path, item.line, kind, item.key)
 
 
-def _set(root: Path) -> str:
-    """Return what the settings of a scope name; of what is broken, what is wrong."""
-    try:
-        return f"sets {', '.join(named(root)) or 'nothing'}"
-    except SettingsError as error:
-        return f"sets nothing, as it is broken: {error.problem}"
-
-
-# What git brought, as a person decides on it.
+# ---- what a person was told of, approved or declined ----
 #
-# What is approved stays where it stands, in the same words or those of the person, and is
-# verified if it was only observed; what is declined is not told of again, and an entry goes to the
-# archive.
-
-_LOAD: Final = "load"
-_HOLD: Final = "it came with git, and you approve what does"
-_BLANK: Final = "(nothing but white space)"
-_PAGE: Final = "it shapes what a model is told, and came with git"
-
-
-def proposal(found: Found) -> Proposal:
-    """Return what waits for approval, as a person decides on it."""
-    from engramdown.gate.pending import Proposal
-
-    is_page = found.item.placed is None
-    return Proposal(
-        id=found.id,
-        engram=_engram(found),
-        hold=_PAGE if is_page else _HOLD,
-        reason=_PAGE if is_page else _HOLD,
-        op=_LOAD,
-        file=str(found.path),
-        line=found.item.line,
-        comments=found.item.comments,
-    )
-
-
-def resolve(found: Found, decision: str, text: str | None, add: Callable[[Did], object]) -> Receipt:
-    """Carry out what a person decided about what waits.
-
-    Args:
-        found: What waits.
-        decision: What they decided.
-        text: Other words that they want it loaded in, if any.
-        add: Takes note of it.
-
-    Raises:
-        InvalidEngramError: If a page is to be loaded in other words.
-        EntryNotFoundError: If the entry is not there any more.
-        StoreError: If it could not be written.
-    """
-    from engramdown.gate.intake import Receipt
-
-    engram = _engram(found)
-    if decision == "skip":
-        return Receipt(engram, "queued", "skipped", found.id, found.item.file)
-    if decision == "decline":
-        if found.item.placed is None:
-            add("declined")
-        else:
-            found.place.retire(found.item)
-        return Receipt(engram, "discarded", "declined")
-    if text is None:
-        if engram.basis == "observed":
-            found.place.verify(found.item)
-        add("approved")
-    else:
-        engram = replace(engram, text=redact(text))
-        _reword(found, text)
-    own = entry_id(found.item.placed) if found.item.placed else found.id
-    return Receipt(engram, "encoded", "approved", own, found.item.file, found.item.line)
-
-
-def resolve_each(
-    found: Found, decision: str, text: str | None, add: Callable[[Did], object]
-) -> Receipt:
-    """Carry out what a person decided about one of many; an error becomes a receipt."""
-    from engramdown.gate.intake import Receipt
-
-    try:
-        return resolve(found, decision, text, add)
-    except EngramdownError as error:
-        return Receipt(_engram(found), "failed", str(error), found.id, found.item.file)
-
-
-def _reword(found: Found, text: str) -> None:
-    if found.item.placed is None:
-        reason = f"{found.path} is a page; change it in an editor, then accept it"
-        raise InvalidEngramError("text", reason)
-    found.place.reword(found.item, text)
-
-
-def _engram(found: Found) -> Engram:
-    """Return what waits as an engram: its words, and of what it claims what can be."""
-    # Imported here: a session that begins is told of news and decides nothing.
-    from engramdown.gate.gate import harmless
-
-    text = found.item.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    if found.item.placed is None:
-        return harmless(Engram(text if text.strip() else _BLANK, "profile", found.store.scope))
-    entry = as_entry(found.item.file, found.store.scope, found.item.placed)
-    try:
-        return harmless(entry.engram())
-    except InvalidEngramError:
-        return harmless(Engram(text, entry.kind, found.store.scope, entry.confidence))
-
-
-# What a person was told of what git brought, and what of it they approved or declined.
-#
-# It stands in the folder of the global scope, by the folder of the scope that it is
-# about, so that nothing that was cloned or pulled can say so of itself; a line that cannot be read
-# is skipped; a file that git knows says nothing. Reading creates nothing.
+# It stands in the folder of the global scope, by the folder of the scope that it is about, so that
+# nothing that was cloned or pulled can say so of itself; a line that cannot be read is skipped; a
+# file that git knows says nothing. Reading creates nothing.
 
 NAME: Final = "pulled.jsonl"
 """The name of the file."""
@@ -495,11 +418,15 @@ class Approvals:
         Raises:
             StoreError: If it cannot be read.
         """
-        found: dict[Did, set[str]] = {did: set() for did in get_args(Did)}
-        about = _real(root)
+        found: dict[str, set[str]] = {did: set() for did in get_args(Did)}
+        about = os.path.realpath(root)
         for line in (*self._data().split(b"\n"), *self._kept):
-            if (told := _told(line, about)) is not None:
-                found[told[0]].update(told[1])
+            try:
+                record: Any = json.loads(line) if line else {}
+                if record["scope"] == about and record["did"] in found:
+                    found[record["did"]].update([str(key) for key in record["keys"]])
+            except (ValueError, KeyError, TypeError, RecursionError):
+                continue
         kept = frozenset(found["approved"] | found["own"])
         return Said(frozenset(found["seen"]), kept, frozenset(found["declined"] - kept))
 
@@ -511,7 +438,8 @@ class Approvals:
         """
         if not keys:
             return
-        record = {"at": moment(), "scope": _real(root), "did": did, "keys": sorted(keys)}
+        scope = os.path.realpath(root)
+        record = {"at": moment(), "scope": scope, "did": did, "keys": sorted(keys)}
         line = json.dumps(record).encode() + b"\n"
         if self._path is None or self._dry():
             self._kept.append(line)
@@ -538,26 +466,12 @@ class Approvals:
         return self._read[1]
 
 
-def _told(line: bytes, about: str) -> tuple[Did, list[str]] | None:
-    """Return what a line tells about a scope, or ``None``."""
-    try:
-        record: Any = json.loads(line) if line else {}
-        did, keys = record["did"], [str(key) for key in record["keys"]]
-        return (did, keys) if record["scope"] == about and did in get_args(Did) else None
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-
-
-def _real(root: Path) -> str:
-    return os.path.realpath(root)
-
-
-# What git brought of skills: each as a whole, its references and scripts with it.
+# ---- skills that git brought ----
 #
-# A skill is known by all of its files, so that whoever approved it approved none of what
-# is changed in them later: hidden ones too and what links lead to, be there so many that a model is
-# not told of all; of what is hidden or what a program left, that counts which git knows. One that
-# cannot be looked at as a whole, as it has too many files, is never approved.
+# A skill is known by all of its files, so that whoever approved it approved none of what is changed
+# in them later: hidden ones too and what links lead to, be there so many that a model is not told
+# of all; of what is hidden or what a program left, that counts which git knows. One that cannot be
+# looked at as a whole, as it has too many files, is never approved.
 
 _MOST: Final = 64 * 1024
 
@@ -567,12 +481,12 @@ class SkillPage(NamedTuple):
 
     Attributes:
         item: Its SKILL.md, known by all of its files; by nothing if they cannot be looked at.
-        paths: Those files.
+        is_known: Whether git knows one of those files.
         committed: What it is known by once git knows what is hidden of it, too.
     """
 
     item: Brought
-    paths: tuple[Path, ...]
+    is_known: bool
     committed: str
 
 
@@ -587,10 +501,9 @@ def brought_skills(
         whole: Leave out what cannot be looked at as a whole, and is known by nothing.
         labels: Look only at those with these labels.
     """
-    pages = _pages(place, root, lambda found: found if labels is None else found & set(labels))
-    known = place.knows([path for page in pages for path in page.paths]) if pages else set[Path]()
-    for page in pages:
-        if known.intersection(page.paths) and (page.item.key or not whole):
+    wanted = (lambda found: found) if labels is None else set(labels).intersection
+    for page in _pages(place, root, wanted):
+        if page.is_known and (page.item.key or not whole):
             yield page.item
 
 
@@ -602,9 +515,7 @@ def own_skills(place: Provenance, root: Path) -> set[str]:
         pages = {root / "skills" / label / "SKILL.md": label for label in labels}
         return labels - {pages[path] for path in place.knows([*pages])}
 
-    pages = _pages(place, root, is_maybe_own)
-    known = place.knows([path for page in pages for path in page.paths]) if pages else set[Path]()
-    mine = (page for page in pages if not known.intersection(page.paths))
+    mine = (page for page in _pages(place, root, is_maybe_own) if not page.is_known)
     return {key for page in mine for key in (page.item.key, page.committed)} - {""}
 
 
@@ -623,11 +534,16 @@ def _pages(
         return []  # Then nobody is told of any.
     # What a page says of itself is not looked at: this is asked with every prompt.
     chosen = wanted(set(labels))
-    found = (_page(place, files, label) for label in labels if label in chosen)
-    return [page for page in found if page is not None]
+    found = [_page(place, files, label) for label in labels if label in chosen]
+    pages = [each for each in found if each is not None]
+    known = place.knows([path for _, paths, _ in pages for path in paths]) if pages else set()
+    return [SkillPage(it, not known.isdisjoint(paths), key) for it, paths, key in pages]
 
 
-def _page(place: Provenance, files: SkillFiles, label: str) -> SkillPage | None:
+def _page(
+    place: Provenance, files: SkillFiles, label: str
+) -> tuple[Brought, list[Path], str] | None:
+    """Return a skill, the files by which it is known, and its key once all is committed."""
     from engramdown.skills.files import parts_of
 
     disk, home = Disk(durable=False), files.folder / label
@@ -643,12 +559,11 @@ def _page(place: Provenance, files: SkillFiles, label: str) -> SkillPage | None:
         known = place.knows(aside) if aside else set[Path]()
         told = {each.name: f"\n{each.name} {_digest(disk, home / each.name)}" for each in parts}
     except (StoreError, OSError):
-        return SkillPage(Brought("", name, 0, _shown(text)), (path,), "")
-    counting = [each for each in parts if not each.is_aside or home / each.name in known]
-    key = page_key(name, text + "".join(told[each.name] for each in counting))
+        return Brought("", name, 0, _shown(text)), [path], ""
+    counting = [each.name for each in parts if not each.is_aside or home / each.name in known]
+    key = page_key(name, text + "".join(told[each] for each in counting))
     committed = page_key(name, text + "".join(told.values()))
-    paths = (path, *(home / each.name for each in counting))
-    return SkillPage(Brought(key, name, 0, _shown(text)), paths, committed)
+    return Brought(key, name, 0, _shown(text)), [path, *(home / it for it in counting)], committed
 
 
 def _shown(text: str) -> str:

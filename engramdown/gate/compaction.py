@@ -7,26 +7,21 @@ is held while a model thinks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.clock import today
-from engramdown.consolidation import compaction
+from engramdown.consolidation import compaction, plan_preview
 from engramdown.consolidation.compaction import batches, crowded_files, propose
 from engramdown.consolidation.plan import Memory, Merge, Operation, Plan, Ruling
-from engramdown.consolidation.plan_preview import (
-    Row,
-    Search,
-    diff,
-    memory_after,
-    merged_memory,
-    no_longer_found,
-)
 from engramdown.consolidation.plan_rules import drops_too_much, is_safe, judge
 from engramdown.engram import Engram, Scope
 from engramdown.errors import InvalidEngramError, ModelError, StoreError
-from engramdown.gate.gate import REASONS, Decision
+from engramdown.gate.gate import REASONS
+from engramdown.gate.model_runs import Asking, prompts_for
+from engramdown.gate.pending import Pending
 from engramdown.gate.pending_file import FileQueue, entry_of, question, revision
 from engramdown.hippocampus.changeset import Revised
 from engramdown.hippocampus.entry import Entry
@@ -45,7 +40,6 @@ _EMPTY: Final = "nothing to compact"
 _YOURS: Final = "you decide on what is more than a duplicate or expired"
 
 Action = Literal["applied", "queued", "refused", "passed over", "failed", "nothing"]
-Gate = Callable[[Engram], Decision]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +83,9 @@ class Prepared(NamedTuple):
     problem: str = ""
     outcome: Action = "refused"
 
-    def diff(self) -> list[Row]:
+    def diff(self) -> list[plan_preview.Row]:
         """Return what a person sees before saying yes."""
-        return diff(self.apply, self.entries)
+        return plan_preview.diff(self.apply, self.entries)
 
     def known(self) -> dict[str, Entry]:
         """Return its memories by id."""
@@ -99,41 +93,16 @@ class Prepared(NamedTuple):
 
 
 class Compaction:
-    """One compaction of some stores."""
+    """One compaction of the stores of two scopes."""
 
-    def __init__(
-        self,
-        gate: Gate,
-        threshold: Callable[[Scope], int],
-        usable: Callable[[Hippocampus], list[Entry]] = Hippocampus.entries,
-    ) -> None:
-        """Prepare a compaction.
+    def __init__(self, scopes: Scopes) -> None:
+        """Prepare a compaction of what ``scopes`` hold."""
+        self._scopes = scopes
 
-        Args:
-            gate: What a merged text is asked about.
-            threshold: Files of a scope with more memories than it returns are compacted.
-            usable: Returns the memories of a store that count; by default all.
-        """
-        self._gate = gate
-        self._usable = usable
-        self._threshold = threshold
-
-    @classmethod
-    def of(cls, scopes: Scopes) -> Compaction:
-        """Return a compaction of the stores of a scopes."""
-
-        def threshold(scope: Scope) -> int:
-            return scopes.settings.of(scope).consolidation.threshold
-
-        return cls(scopes.encoding_gate, threshold, scopes.usable)
-
-    def prepare_all(
-        self, scopes: Scopes, scope: Scope | None = None, *, use_model: bool = True
-    ) -> list[Prepared]:
+    def prepare_all(self, scope: Scope | None = None, *, use_model: bool = True) -> list[Prepared]:
         """Return what is to be done in each scope, or in one.
 
         Args:
-            scopes: The scopes.
             scope: The scope, or ``None`` for both.
             use_model: Whether to ask the model of the cortex about files that are crowded.
 
@@ -141,14 +110,13 @@ class Compaction:
             StoreError: If a store could not be read.
             SettingsError: If the model of the cortex is none.
         """
-        from engramdown.gate.model_runs import Asking, prompts_for
-
-        wanted = use_model and scopes.needs_compaction()
-        model = Asking.begin(scopes).of(_JOB) if wanted else None
-        stores = [store for store in scopes.stores if scope in (None, store.scope)]
+        scopes = self._scopes
+        asks = use_model and scopes.needs_compaction()
+        model = Asking.begin(scopes).of(_JOB) if asks else None
         return [
             self.prepare(store, model, prompts_for(scopes, _JOB, store.scope) if model else {})
-            for store in stores
+            for store in scopes.stores
+            if scope in (None, store.scope)
         ]
 
     def prepare(
@@ -167,14 +135,12 @@ class Compaction:
             templates: A scope's own prompts.
             everything: Also look for duplicates in files that are not crowded.
         """
-        entries = tuple(self._usable(store))
-        files = set(crowded_files(entries, self._threshold(store.scope)))
-        day = today()
+        entries, day = tuple(self._scopes.usable(store)), today()
         plan = compaction.tidy(entries, day)
         if not everything:
+            files = set(self._crowded(store.scope, entries))
             known = {entry.id: entry for entry in entries}
-            kept = (each for each in plan.operations if known[each.ids[0]].file in files)
-            plan = Plan(tuple(kept))
+            plan = Plan(tuple(it for it in plan.operations if known[it.ids[0]].file in files))
         first = judge(plan, entries, day)
         prepared = Prepared(store, entries, first.apply, first.propose, first.refused)
         if model is not None:
@@ -204,43 +170,44 @@ class Compaction:
             dry_run: Write nothing, and tell what would become of each.
         """
         if mode == "off":
-            off = REASONS["off"]
-            return [CompactionReceipt(each.store.scope, "refused", off) for each in prepared]
-        mine = [self._mine(each, mode, approved=approved) for each in prepared]
+            return [_refused_off(each.store) for each in prepared]
+        mine: list[list[Operation]] = []
+        for each in prepared:
+            known, day = each.known(), today()
+            is_automatic = approved or mode == "autopilot"
+            apply = each.apply if is_automatic else ()
+            mine.append([it for it in apply if approved or is_safe(it, known, day)])
         hold = _HOLD if mode == "autopilot" or approved else ""
         # Of all scopes first: the last step of each, which undo takes back, is its plan.
         queued = [
-            list(_queued(each, applied, hold, dry_run=dry_run))
+            list(_queue(each, applied, hold, dry_run=dry_run))
             for each, applied in zip(prepared, mine, strict=True)
         ]
         receipts: list[CompactionReceipt] = []
         for each, applied, asked in zip(prepared, mine, queued, strict=True):
             scope = each.store.scope
-            receipts += _applied(each, applied, dry_run=dry_run)
+            receipts += _apply(each, applied, dry_run=dry_run)
             receipts += asked
-            receipts += [
-                CompactionReceipt(scope, "refused", it.why, it.operation) for it in each.refused
-            ]
+            for ruling in each.refused:
+                receipts.append(CompactionReceipt(scope, "refused", ruling.why, ruling.operation))
             if each.problem:
                 receipts.append(CompactionReceipt(scope, each.outcome, each.problem))
         return receipts
 
-    def _mine(self, prepared: Prepared, mode: str, *, approved: bool) -> list[Operation]:
-        """Return what is applied without asking about each."""
-        if approved:
-            return list(prepared.apply)
-        known = prepared.known()
-        safe = [each for each in prepared.apply if is_safe(each, known, today())]
-        return safe if mode == "autopilot" else []
+    def _crowded(self, scope: Scope, memories: Sequence[Entry]) -> Sequence[str]:
+        return crowded_files(memories, self._scopes.settings.of(scope).consolidation.threshold)
 
     def _ask(
         self, prepared: Prepared, model: LanguageModel, templates: Mapping[str, str]
     ) -> Prepared:
         """Return what is prepared with what a model proposes for the files that are crowded."""
-        left = [entry_of(memory) for memory in memory_after(prepared.apply, prepared.entries)]
+        left = [
+            entry_of(memory)
+            for memory in plan_preview.memory_after(prepared.apply, prepared.entries)
+        ]
         # What stays for a duplicate is not touched again in the same run.
         staying = {operation.stays for operation in prepared.apply}
-        for file in crowded_files(left, self._threshold(prepared.store.scope)):
+        for file in self._crowded(prepared.store.scope, left):
             operations: list[Operation] = []
             for batch in batches(left, [file]):
                 found = propose(batch, model, today(), templates)
@@ -267,16 +234,12 @@ class Compaction:
     def _checked(self, prepared: Prepared) -> Prepared:
         """Take out what the gate objects to, and what could not be found any more."""
         known = prepared.known()
-        objections = [
-            ruling
-            for operation in prepared.apply
-            if (ruling := self._objection(operation, known)) is not None
-        ]
+        asked = (self._objection(operation, known) for operation in prepared.apply)
+        objections = [ruling for ruling in asked if ruling is not None]
         gone = {ruling.operation for ruling in objections}
         left = [each for each in prepared.apply if each not in gone]
-        lost = no_longer_found(left, prepared.entries, _searching)
-        gone |= {ruling.operation for ruling in lost}
-        found = [*objections, *lost]
+        found = [*objections, *plan_preview.no_longer_found(left, prepared.entries, _search_of)]
+        gone = {ruling.operation for ruling in found}
         return prepared._replace(
             apply=tuple(each for each in prepared.apply if each not in gone),
             propose=(*prepared.propose, *(each for each in found if each.verdict == "propose")),
@@ -287,7 +250,7 @@ class Compaction:
         """Return what the gate says against a merged text; it came from outside."""
         if not isinstance(operation, Merge):
             return None
-        new = merged_memory([known[each] for each in operation.ids], operation.text)
+        new = plan_preview.merged_memory([known[each] for each in operation.ids], operation.text)
         try:
             engram = Engram(
                 new.text, new.kind, new.scope, new.confidence, new.topic,
@@ -295,12 +258,11 @@ class Compaction:
             )  # fmt: skip
         except InvalidEngramError as error:
             return Ruling(operation, "refuse", str(error))
-        decision = self._gate(engram)
+        decision = self._scopes.encoding_gate(engram)
         if decision.action == "encode" or decision.code == "confidence":
             return None
-        if decision.code in ("contradiction", "instruction"):
-            return Ruling(operation, "propose", decision.reason)
-        return Ruling(operation, "refuse", decision.reason)
+        is_asked = decision.code in ("contradiction", "instruction")
+        return Ruling(operation, "propose" if is_asked else "refuse", decision.reason)
 
 
 def compact(
@@ -308,11 +270,9 @@ def compact(
 ) -> list[CompactionReceipt]:
     """Compact every store of files of a cortex; see :meth:`engramdown.Cortex.compact_all`."""
     if scopes.mode == "off":
-        return [
-            CompactionReceipt(store.scope, "refused", REASONS["off"]) for store in scopes.stores
-        ]
-    compaction = Compaction.of(scopes)
-    prepared = compaction.prepare_all(scopes, use_model=use_model)
+        return [_refused_off(store) for store in scopes.stores]
+    compaction = Compaction(scopes)
+    prepared = compaction.prepare_all(use_model=use_model)
     return compaction.carry_out(prepared, scopes.mode, approved=approved, dry_run=dry_run)
 
 
@@ -322,25 +282,28 @@ def tidied(scopes: Scopes) -> list[str]:
     Raises:
         StoreError: If a store could not be read.
     """
-    compaction = Compaction.of(scopes)
+    compaction = Compaction(scopes)
     told = []
     for store in scopes.stores:
         prepared = compaction.prepare(store, everything=False)
         receipts = compaction.carry_out([prepared], scopes.mode)
-        done = sum(each.action == "applied" for each in receipts)
-        waits = sum(each.action == "queued" for each in receipts)
-        if done:
+        count = Counter(each.action for each in receipts)
+        if done := count["applied"]:
             told.append(
                 f"{store.memory}: tidied {done} duplicate or expired memories away; "
                 "`engramdown undo` brings them back"
             )
-        if waits:
+        if waits := count["queued"]:
             told.append(f"{store.memory}: {waits} questions about tidying wait in pending.md")
         told += [f"could not tidy: {each.reason}" for each in receipts if each.action == "failed"]
     return told
 
 
-def _applied(
+def _refused_off(store: Hippocampus) -> CompactionReceipt:
+    return CompactionReceipt(store.scope, "refused", REASONS["off"])
+
+
+def _apply(
     prepared: Prepared, operations: Sequence[Operation], *, dry_run: bool
 ) -> Iterator[CompactionReceipt]:
     """Apply operations as one step."""
@@ -351,9 +314,7 @@ def _applied(
     try:
         done = [Revised(each) for each in revisions] if dry_run else prepared.store.apply(revisions)
     except StoreError as error:
-        yield from (
-            CompactionReceipt(scope, "failed", str(error), operation) for operation in operations
-        )
+        yield from (CompactionReceipt(scope, "failed", str(error), each) for each in operations)
         return
     for operation, each in zip(operations, done, strict=True):
         if each.problem:
@@ -362,7 +323,7 @@ def _applied(
             yield CompactionReceipt(scope, "applied", operation.reason, operation, each.id)
 
 
-def _queued(
+def _queue(
     prepared: Prepared, applied: Sequence[Operation], hold: str, *, dry_run: bool
 ) -> Iterator[CompactionReceipt]:
     """Let a person decide on what is not applied, a few at a time.
@@ -371,32 +332,36 @@ def _queued(
     """
     rest = (each for each in prepared.apply if each not in applied)
     rulings = [*(Ruling(each, "propose", _YOURS) for each in rest), *prepared.propose]
-    scope, known, queue = prepared.store.scope, prepared.known(), FileQueue(prepared.store)
-    try:
-        answered = queue.answered() if rulings else set()
-        asked = [(each, question(each.operation, known, each.why, hold)) for each in rulings]
-        new = [(each, item) for each, item in asked if (item.op, item.of) not in answered]
-        now = new[:_MOST_QUESTIONS]
-        items = [item for _, item in now]
-        waiting = queue.add(items) if items and not dry_run else items
-    except StoreError as error:
-        yield from (
-            CompactionReceipt(scope, "failed", str(error), each.operation) for each in rulings
-        )
+    if not rulings:
         return
-    for (each, _), item in zip(now, waiting, strict=True):
+    scope, known, queue = prepared.store.scope, prepared.known(), FileQueue(prepared.store)
+    new: list[tuple[Ruling, Pending]] = []
+    before: list[Ruling] = []
+    try:
+        answered = queue.answered()
+        for each in rulings:
+            item = question(each.operation, known, each.why, hold)
+            if (item.op, item.of) in answered:
+                before.append(each)
+            else:
+                new.append((each, item))
+        waiting = [item for _, item in new[:_MOST_QUESTIONS]]
+        waiting = queue.add(waiting) if waiting and not dry_run else waiting
+    except StoreError as error:
+        for each in rulings:
+            yield CompactionReceipt(scope, "failed", str(error), each.operation)
+        return
+    for (each, _), item in zip(new, waiting, strict=False):
         found = "" if dry_run else item.id
         yield CompactionReceipt(scope, "queued", each.why, each.operation, found)
+    enough = f"{_MOST_QUESTIONS} questions are enough for once"
     for each, _ in new[_MOST_QUESTIONS:]:
-        why = f"{_MOST_QUESTIONS} questions are enough for once"
-        yield CompactionReceipt(scope, "refused", why, each.operation)
-    known_items = [item for _, item in new]
-    for each, item in asked:
-        if item not in known_items:
-            yield CompactionReceipt(scope, "refused", "you were asked before", each.operation)
+        yield CompactionReceipt(scope, "refused", enough, each.operation)
+    for each in before:
+        yield CompactionReceipt(scope, "refused", "you were asked before", each.operation)
 
 
-def _searching(memories: Sequence[Memory]) -> Search:
+def _search_of(memories: Sequence[Memory]) -> plan_preview.Search:
     """Return the search through ``memories`` that a person and a model have, too."""
     index, day = MemoryIndex(entry_of(memory) for memory in memories), today()
     return lambda query: [hit.entry.id for hit in index.search(query, day)]

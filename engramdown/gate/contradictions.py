@@ -1,4 +1,4 @@
-"""Finds which memory of a person's a new one contradicts, and which it resembles most.
+"""Finds which memory of a person's a new one contradicts, and which fact of theirs it may touch.
 
 It is pure. Of several contradicted memories it returns the first. A fact about the user is compared
 with theirs however its key is spelled, and also inside a sentence.
@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 from engramdown.engram import Engram, Kind, fact_key, fold
+from engramdown.forks import cached_property
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.claims import read
-from engramdown.language.similarity import Rewordings, in_full, is_contrary, similarity_of
+from engramdown.language.similarity import Rewordings, in_full, is_contrary
 from engramdown.language.words import same_word, word_set
 
-_NEAR: Final = 0.5
 _OTHER_KIND: Final = {"always": "never", "never": "always"}
 _LOOKED_AT: Final = 4_000
 """So many characters of a memory are looked through for facts about the user."""
@@ -91,32 +91,8 @@ _LIVES: Final = re.compile(
 )
 
 
-def nearest(text: str, entries: Sequence[Entry]) -> tuple[Entry, float] | None:
-    """Return the entry that is most like ``text`` and its :func:`similarity_of`, at least 0.5.
-
-    The first of several that are equally near.
-    """
-    best, score = None, 0.0
-    for at in Rewordings(entry.text for entry in entries).likely(text):
-        found = similarity_of(text, entries[at].text)
-        if found > score:
-            best, score = entries[at], found
-    return (best, score) if best is not None and score >= _NEAR else None
-
-
-def contradiction(engram: Engram, entries: Iterable[Entry]) -> Entry | None:
-    """Return the first entry of a person's that ``engram`` contradicts, if there is one.
-
-    It does when it is the same text under *always* instead of *never* or the other way round,
-    another value of a keyed fact, or the same claim with another number, version or negation.
-    """
-    return Contradictions(entries).find(engram)
-
-
 class Contradictions:
     """What a person wrote or confirmed, to find what one engram after another contradicts."""
-
-    __slots__ = ("_facts", "_rules", "_said", "_stated", "_subjects", "_theirs")
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         """Take the ``entries``; those of nobody in particular do not count."""
@@ -124,25 +100,45 @@ class Contradictions:
         self._said = Rewordings(entry.text for entry in self._theirs)
         self._rules: dict[tuple[str, str], int] = {}
         self._facts: dict[str, list[int]] = {}
-        self._stated: dict[str, list[tuple[int, str]]] | None = None
-        self._subjects: Subjects | None = None
         for at, entry in enumerate(self._theirs):
             if entry.kind in _OTHER_KIND:
                 self._rules.setdefault((entry.kind, entry.fold), at)
             elif entry.kind == "profile" and (key := fact_key(entry.text)):
                 self._facts.setdefault(key, []).append(at)
 
+    @cached_property
+    def _values_by_key(self) -> dict[str, list[tuple[int, str]]]:
+        """What the person says of themselves: each key with its values and where they stand."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for at, entry in enumerate(self._theirs):
+            for key, value in _stated(entry.text, "profile") if entry.kind == "profile" else ():
+                found.setdefault(key, []).append((at, value))
+        return found
+
+    @cached_property
+    def _subjects(self) -> Subjects:
+        return Subjects([entry for entry in self._theirs if entry.kind == "profile"])
+
     def find(self, engram: Engram) -> Entry | None:
-        """Return the first entry that ``engram`` contradicts, see :func:`contradiction`."""
+        """Return the first entry that ``engram`` contradicts, if there is one.
+
+        It does when it is the same text under *always* instead of *never* or the other way round,
+        another value of a keyed fact, or the same claim with another number, version or negation.
+        """
         outright = self._outright(engram)
         if outright is not None:
             return self._theirs[outright]
         said = in_full(engram.text, engram.kind)
-        near = (self._theirs[at] for at in self._said.near(said))
-        beside = _stands_beside_lessons(engram)
-        against = (entry for entry in near if not (beside and entry.kind == "lesson"))
-        contrary = (e for e in against if is_contrary(said, in_full(e.text, e.kind)))
-        return next(contrary, None)
+        # A lesson that an assistant was asked to remember displaces none: *Client 1 said 0* is no
+        # other value of *Client 2 said 0*. Rules and facts count all the same.
+        passed_on = engram.source == "user" and engram.via == "assistant"
+        beside_lessons = passed_on and engram.kind == "lesson"
+        for at in self._said.near(said):
+            entry = self._theirs[at]
+            counts = not (beside_lessons and entry.kind == "lesson")
+            if counts and is_contrary(said, in_full(entry.text, entry.kind)):
+                return entry
+        return None
 
     def replaced(self, engram: Engram) -> Entry | None:
         """Return the fact whose place ``engram`` takes: it has the same key, however spelled."""
@@ -157,60 +153,33 @@ class Contradictions:
         A model's fact may touch any, unless it is plain that it is about something else; what
         cites the user's own words counts only if it surely is about one.
         """
-        if self._subjects is None:
-            facts = [entry for entry in self._theirs if entry.kind == "profile"]
-            self._subjects = Subjects(facts, _keys_of)
         if engram.kind != "profile":
             return self._subjects.touched_by_lesson(engram.text)
-        is_said = engram.source != "llm"
-        return self._subjects.touched(engram.text, is_said=is_said)
+        return self._subjects.touched(engram.text, is_said=engram.source != "llm")
 
     def _outright(self, engram: Engram) -> int | None:
         """Return the same text under the opposite heading, or the fact with another value."""
+        said, at = fold(engram.text), None
         if engram.kind in _OTHER_KIND:
-            at = self._rules.get((_OTHER_KIND[engram.kind], fold(engram.text)))
-        else:
-            at = self._fact(engram)
-        return self._otherwise(engram) if at is None else at
-
-    def _fact(self, engram: Engram) -> int | None:
-        if engram.kind != "profile":
-            return None
-        facts = self._facts.get(fact_key(engram.text), ())
-        said = fold(engram.text)
-        return next((at for at in facts if self._theirs[at].fold != said), None)
-
-    def _otherwise(self, engram: Engram) -> int | None:
-        """Return the fact of which ``engram`` tells another value, in whatever words."""
+            at = self._rules.get((_OTHER_KIND[engram.kind], said))
+        elif engram.kind == "profile":
+            facts = self._facts.get(fact_key(engram.text), ())
+            at = next((at for at in facts if self._theirs[at].fold != said), None)
+        if at is not None:
+            return at
+        # Or the fact of which it tells another value, in whatever words.
         for key, value in _stated(engram.text, engram.kind):
-            theirs = self._of_user.get(key, [])
+            theirs = self._values_by_key.get(key, [])
             # Of several values, one that is said again contradicts none.
             if theirs and not any(_agree(value, own) for _, own in theirs):
                 return theirs[0][0]
         return None
 
-    @property
-    def _of_user(self) -> dict[str, list[tuple[int, str]]]:
-        """What the person says of themselves: each key with its values and where they stand."""
-        if self._stated is None:
-            self._stated = {}
-            for at, entry in enumerate(self._theirs):
-                for key, value in _stated(entry.text, "profile") if entry.kind == "profile" else ():
-                    self._stated.setdefault(key, []).append((at, value))
-        return self._stated
 
-
-def _stands_beside_lessons(engram: Engram) -> bool:
-    """Whether it is a lesson that an assistant was asked to remember: lessons displace no lesson.
-
-    *Client 1 said 0* is no other value of *Client 2 said 0*. Rules and facts count all the same.
-    """
-    passed_on = engram.source == "user" and engram.via == "assistant"
-    return passed_on and engram.kind == "lesson"
-
-
-def _keys_of(entry: Entry) -> list[str]:
-    return [key for key, _ in _stated(entry.text, "profile")]
+def _readable(text: str) -> str:
+    """Return a text with letters and quotes in their plain forms, and nothing invisible."""
+    shown = unicodedata.normalize("NFKC", text).replace("\u2019", "'")
+    return "".join(char for char in shown if unicodedata.category(char) != "Cf")
 
 
 @lru_cache(maxsize=4096)  # a new fact is compared with each one that stands
@@ -221,9 +190,7 @@ def _stated(text: str, kind: Kind) -> tuple[tuple[str, str], ...]:
         text: A memory.
         kind: Its kind: what is no ``profile`` fact is about the user only if it says so.
     """
-    shown = unicodedata.normalize("NFKC", text[:_LOOKED_AT]).replace("\u2019", "'")
-    shown = "".join(char for char in shown if unicodedata.category(char) != "Cf")
-    shown = _BROKEN.sub(": ", _BLANKS.sub(" ", shown))
+    shown = _BROKEN.sub(": ", _BLANKS.sub(" ", _readable(text[:_LOOKED_AT])))
     # In a word of Latin letters, one of another script that looks like one is taken for it.
     shown = _LATIN.sub(lambda word: word[0].translate(_LOOKS_LIKE), shown)
     found = [fact for line in shown.split("\n") for fact in _of_line(line, kind)]
@@ -234,30 +201,27 @@ def _of_line(line: str, kind: Kind) -> Iterator[tuple[str, str]]:
     line = _BEGINNING.sub("", _EMPHASIS.sub("", line)).strip()
     if kind == "profile":
         for begins in (0, *(clause.end() for clause in _CLAUSE.finditer(line))):
-            found = _KEYED.match(line, begins)
-            if found is not None:
+            if found := _KEYED.match(line, begins):
                 yield _plain_key(found["key"]), fold(found["value"].strip("| "))
     for sentence in _SENTENCE.split(line):
-        yield from _of_sentence(sentence.casefold().strip(), sentence, kind)
+        yield from _of_sentence(sentence, kind)
 
 
-def _of_sentence(said: str, as_written: str, kind: Kind) -> Iterator[tuple[str, str]]:
-    ways = [_SAID_OF_USER.search(said), _TURNED.match(said)]
-    ways += [_PROSE.match(said)] if kind == "profile" else []
-    for told in filter(None, ways):
+def _of_sentence(sentence: str, kind: Kind) -> Iterator[tuple[str, str]]:
+    said = sentence.casefold().strip()
+    prose = _PROSE.match(said) if kind == "profile" else None
+    for told in filter(None, (_SAID_OF_USER.search(said), _TURNED.match(said), prose)):
         yield _plain_key(told["key"]), fold(told["value"])
-    called, lives = _CALLED.search(said), _LIVES.search(said)
-    if called is not None:
+    if called := _CALLED.search(said):
         yield "name", fold(called["value"] or called["known"] or called["other"])
-    if lives is not None:
+    if lives := _LIVES.search(said):
         yield "location", fold(lives["value"])
     if kind == "profile":
         # Imported here: its patterns take a while, and few memories are about the user.
         from engramdown.consolidation.statement_reader import extract
 
-        for engram in extract(as_written):
-            key = fact_key(engram.text)
-            if engram.kind == "profile" and key:
+        for engram in extract(sentence):
+            if engram.kind == "profile" and (key := fact_key(engram.text)):
                 yield _plain_key(key), fold(engram.text.partition(": ")[2])
 
 
@@ -420,24 +384,18 @@ _OWN: Final = word_set("name language work place pronouns")
 class Subjects:
     """What a person says of themselves, to find what a model's text may touch of it."""
 
-    __slots__ = ("_about", "_facts", "_names", "_said", "_values")
-
-    def __init__(
-        self, facts: Sequence[Entry], keys: Callable[[Entry], Iterable[str]] | None = None
-    ) -> None:
-        """Take the ``facts`` of a person.
-
-        Args:
-            facts: What they say of themselves.
-            keys: Returns the keys that one states in a sentence.
-        """
+    def __init__(self, facts: Sequence[Entry]) -> None:
+        """Take the ``facts`` of a person: what they say of themselves."""
         self._facts = facts
-        stated = [" ".join(keys(fact)) if keys else "" for fact in facts]
-        self._about = [
-            _about(f"{_plain(fact.text)} {more}") for fact, more in zip(facts, stated, strict=True)
-        ]
-        said = [_said(fact.text) for fact in facts]
-        self._said, self._values = [each for each, _ in said], [own for _, own in said]
+        self._about: list[frozenset[str]] = []
+        self._said: list[frozenset[str]] = []
+        self._values: list[frozenset[str]] = []
+        for fact in facts:
+            keys = " ".join(key for key, _ in _stated(fact.text, "profile"))
+            said, value = _said(fact.text)
+            self._about.append(_about(f"{_plain(fact.text)} {keys}"))
+            self._said.append(said)
+            self._values.append(value)
         both = zip(self._values, self._about, strict=True)
         self._names = frozenset(word for own, about in both if "name" in about for word in own)
 
@@ -462,20 +420,19 @@ class Subjects:
 
     def touched_by_lesson(self, text: str) -> Entry | None:
         """Return the same of a text that is filed as something else, if it surely is about it."""
-        found = map(self._of_lesson, filter(_WORD.search, _SENTENCE_SUBJECTS.split(_plain(text))))
-        return next((fact for fact in found if fact is not None), None)
-
-    def _of_lesson(self, sentence: str) -> Entry | None:
-        """Return the fact that a sentence surely is about, though it may speak of anything."""
-        keyed, words = _KEYED_SUBJECTS.match(sentence), _words(_SUBJECT.sub("", sentence, count=1))
-        key = _words(keyed[1]) if keyed else []
-        begins = _about(" ".join(key if 0 < len(key) <= _KEY else words[:1])) & _OWN
-        turns = any(word in _TURNS - _COPULAS or word in _NOT for word in words)
-        for at, fact in enumerate(self._facts):
-            shares, about = self._shares(words, at), self._about[at]
-            otherwise = shares and (("name" in about and turns) or "instead" in words)
-            if (begins & about and not shares) or otherwise:
-                return fact
+        for sentence in filter(_WORD.search, _SENTENCE_SUBJECTS.split(_plain(text))):
+            keyed, words = (
+                _KEYED_SUBJECTS.match(sentence),
+                _words(_SUBJECT.sub("", sentence, count=1)),
+            )
+            key = _words(keyed[1]) if keyed else []
+            begins = _about(" ".join(key if 0 < len(key) <= _KEY else words[:1])) & _OWN
+            turns = any(word in _TURNS - _COPULAS or word in _NOT for word in words)
+            for at, fact in enumerate(self._facts):
+                shares, about = self._shares(words, at), self._about[at]
+                otherwise = shares and (("name" in about and turns) or "instead" in words)
+                if (begins & about and not shares) or otherwise:
+                    return fact
         return None
 
     def _surely(self, sentence: str) -> Entry | None:
@@ -516,9 +473,9 @@ class Subjects:
     def _is_clear(self, sentence: str) -> bool:
         """Whether it is plain what a sentence is about, as no other subject was found in it."""
         first, *more = _CLAUSE_SUBJECTS.split(sentence)
-        begins = self._begins_clearly(first)
         others = [f"- {it}" for it in more if len(_words(it)) >= _KEY]
-        return begins and not any(_has_name(it) or _has_bare(it) for it in others)
+        is_named = any(_has_name(it) or _has_bare(it) for it in others)
+        return self._begins_clearly(first) and not is_named
 
     def _begins_clearly(self, sentence: str) -> bool:
         """Whether the first clause of a sentence is understood."""
@@ -564,9 +521,7 @@ def _has_name(said: str) -> bool:
 @lru_cache(maxsize=1024)
 def _plain(text: str) -> str:
     """Return a text as it reads: without decoration, and letters of a word that stand apart."""
-    shown = unicodedata.normalize("NFKC", text[:_LOOKED_AT_SUBJECTS]).replace("\u2019", "'")
-    shown = "".join(char for char in shown if unicodedata.category(char) != "Cf")
-    shown = re.sub(r"[*`~\"]", "", shown)
+    shown = re.sub(r"[*`~\"]", "", _readable(text[:_LOOKED_AT_SUBJECTS]))
     return _SPELLED.sub(lambda word: re.sub(r"[\W_]", "", word[0]), shown)
 
 

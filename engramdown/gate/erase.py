@@ -14,26 +14,21 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from engramdown import errors
 from engramdown.engram import Engram, Scope, fold
-from engramdown.episodes.eraser import EpisodeEraser, Held
+from engramdown.episodes.eraser import Held
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.errors import (
-    EngramdownError,
-    EntryNotFoundError,
-    InvalidEngramError,
-    LockTimeoutError,
-    StoreError,
-)
 from engramdown.gate.erasure_marks import Marks
-from engramdown.hippocampus import entry
+from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import address, by_prefix, entry_id
 from engramdown.hippocampus.erase import Sieve
 from engramdown.hippocampus.git_state import is_versioned, known_to_git
-from engramdown.hippocampus.history import Step
+from engramdown.hippocampus.history import Change
 from engramdown.hippocampus.provenance import key_of
 from engramdown.hippocampus.snapshot import Reader
 from engramdown.hippocampus.store import Hippocampus
@@ -41,6 +36,7 @@ from engramdown.journal.journal import Journal
 from engramdown.kinds import PENDING
 from engramdown.language.similarity import is_rewording
 from engramdown.markdown.blocks import entry_block
+from engramdown.markdown.document import parse
 from engramdown.markdown.marked_block import BEGIN, BlockError, found, put_in
 from engramdown.storage.disk import ERASING as NOTE
 from engramdown.storage.disk import Disk, named_errors
@@ -58,13 +54,16 @@ _LOCK: Final = "erasing.lock"
 _GOES_ON: Final = "What is left of the erasure is done by the next command that opens memory."
 _HANDLED: Final = frozenset({"history.jsonl", NOTE, f"{NOTE}.part", "erased"})
 """What is seen to elsewhere, or holds no words that can be read."""
-_LOCKS: Final = frozenset({".lock"})
 _INDEXES: Final = ("index.", "vectors.")
 _DIGESTS: Final = ("pulled.json", "given.json", "refused-")
 _DIGESTED: Final = re.compile(rb'("digest": ?")([0-9a-f]{8,64})(")')
 _HAND: Final = "~_"
+_HEADINGS: Final = ("", "## Always\n\n", "## Never\n\n", "## When\n\n")
 _OWN: Final = frozenset({"skills", "templates", "prompts", "config.toml", "memory"})
 """What a person writes for another purpose: only what says all of it, or most, is taken out."""
+_PAGE_FOLDERS: Final = frozenset(
+    {"journal", "working", "gists", "skills", "templates", "prompts", "memory"}
+)
 _TEXTS: Final = (".md", ".j2", ".txt")
 _PAGES: Final = frozenset({".md", ".mdc"})
 _NOT_ENTERED: Final = frozenset({".git", "node_modules", "venv", "dist", "build", "target"})
@@ -158,16 +157,18 @@ def erase(
 ) -> Erased:
     """Erase memories for good; see :meth:`engramdown.gate.review.Review.erase`."""
     if not stores:
-        raise StoreError("no scope has files, so there is nothing that could be erased from them")
+        raise errors.StoreError(
+            "no scope has files, so there is nothing that could be erased from them"
+        )
     if not ids and not any(text.strip() for text in texts):
-        raise InvalidEngramError("ids", "name at least one memory to erase")
+        raise errors.InvalidEngramError("ids", "name at least one memory to erase")
     asked = _Asked(stores)
     for each in ids:
         asked.add(each)
     for text in texts:
         asked.texts.setdefault(text)
     erasure = asked.erasure(pieces=pieces)
-    told = _Telling(stores, erasure).told(asked)
+    told = _preview(stores, erasure, asked.memories.values())
     if dry_run:
         return told
     disk = Disk()
@@ -180,9 +181,9 @@ def erase(
             begin(root, erasure, disk)
         try:
             left = _carry_out(stores, settings, erasure, wait=True)
-        except StoreError as error:
-            raise StoreError(f"{error} {_GOES_ON}") from error
-    return _replaced(told, left=tuple(left), changed=True)
+        except errors.StoreError as error:
+            raise errors.StoreError(f"{error} {_GOES_ON}") from error
+    return replace(told, left=tuple(left), changed=True)
 
 
 def finish(stores: Sequence[Hippocampus], settings: Settings, *, wait: bool = True) -> list[str]:
@@ -206,14 +207,21 @@ def finish(stores: Sequence[Hippocampus], settings: Settings, *, wait: bool = Tr
             continue
         if store.scope != "global":
             # What a project says is about nothing but itself: it may have been cloned.
-            erasure = _only(erasure, store.root)
+            erasure = erasure._replace(roots=(str(store.root),))
         try:
             with _alone(store.root, 0):
                 return _carry_out(stores, settings, erasure, wait=wait)
-        except LockTimeoutError:
+        except errors.LockTimeoutError:
             # Somebody is at it, or at what it needs: then it is for the next one.
             return []
     return []
+
+
+@contextlib.contextmanager
+def _alone(root: Path, timeout: float) -> Iterator[None]:
+    """Keep others from finishing what is being done."""
+    with named_errors(root / _LOCK, "written"), ScopeLock(root / _LOCK, timeout).hold():
+        yield
 
 
 # ---- what is meant ----
@@ -223,13 +231,15 @@ class _Asked:
     """The memories that are to go, and everything that they ever said."""
 
     def __init__(self, stores: Sequence[Hippocampus]) -> None:
-        self._stores = stores
-        self._steps = [(store, step) for store in stores for step in store.history()]
+        self._roots = tuple(str(store.root) for store in stores if store.root.is_dir())
+        self._changes = [
+            change for store in stores for step in store.history() for change in step.changes
+        ]
         self._standing = [
-            (store, name, placed)
+            (store.scope, name, placed)
             for store in stores
             for name in store.files.names()
-            for placed in entry.raw_entries(name, store.files.document(name))
+            for placed in placement.raw_entries(name, store.files.document(name))
         ]
         self._meant: dict[str, None] = {}
         self._same: dict[str, bool] = {}
@@ -250,12 +260,12 @@ class _Asked:
             prefix = names[0][:1] + prefix[1:] if names and names[0][:1] in _HAND else prefix
         try:
             chosen = by_prefix(prefix, names, str, "memory, what waits, the archive")
-        except EntryNotFoundError:
+        except errors.EntryNotFoundError:
             # What is in none of the files any more may be in the journal.
-            told = [change.id for _, step in self._steps for change in step.changes]
-            if _is_erased(self._steps, prefix):
-                raise EntryNotFoundError(prefix, "memory: it was erased for good") from None
-            told = [each for each in told if each and not _is_erased(self._steps, each)]
+            erased = {change.id for change in self._changes if change.erased}
+            if prefix in erased:
+                raise errors.EntryNotFoundError(prefix, "memory: it was erased for good") from None
+            told = [change.id for change in self._changes if change.id and change.id not in erased]
             chosen = by_prefix(prefix, told, str, "memory, what waits, the archive, the journal")
         self.ids[chosen] = None
         self._follow()
@@ -264,7 +274,7 @@ class _Asked:
         self._same.clear()
         self._follow()
         if not self.texts:
-            raise EntryNotFoundError(prefix, "memory: nothing is left of its words")
+            raise errors.EntryNotFoundError(prefix, "memory: nothing is left of its words")
 
     def _follow(self) -> None:
         """Add every version of what is meant, and every other line that says the same."""
@@ -272,27 +282,28 @@ class _Asked:
         while count != len(self.ids) + len(self.texts):
             count = len(self.ids) + len(self.texts)
             folds = {fold(text) for text in self.texts}
-            for store, name, placed in self._standing:
-                text = _said(name, placed.block.text)
-                own = entry_id(placed)
+            for scope, name, placed in self._standing:
+                text, own = _said(name, placed.block.text), entry_id(placed)
                 is_same = fold(text) in folds or self._says_same(text)
                 if own in self.ids or address(text) in self.ids or is_same:
                     self._take(own, text)
-                    kind = entry.as_entry(name, store.scope, placed).kind
-                    gone = Gone(own, store.scope, name, kind)
-                    self.memories[store.scope, name, own] = gone
-            for _, step in self._steps:
-                for change in step.changes:
-                    if change.id in self.ids and not change.erased:
-                        for raw in filter(None, (change.before, change.after)):
-                            text = _said(change.file, entry_block(raw).text)
-                            self._take(change.id, text)
+                    kind = placement.as_entry(name, scope, placed).kind
+                    self.memories[scope, name, own] = Gone(own, scope, name, kind)
+            for change in self._changes:
+                if change.id in self.ids and not change.erased:
+                    for _, text in _versions(change):
+                        self._take(change.id, text)
 
     def _says_same(self, text: str) -> bool:
         """Whether a text says the same as one that was asked for, in other words."""
         if text not in self._same:
             words = {*fold(text).split()}
-            near = [each for each in self._meant if _shares(words, each)]
+            # Only those that have half of its words are looked at closely.
+            near = (
+                each
+                for each in self._meant
+                if 2 * len(words.intersection(fold(each).split())) >= len(words)
+            )
             self._same[text] = any(is_rewording(text, each) for each in near)
         return self._same[text]
 
@@ -308,7 +319,6 @@ class _Asked:
         self._follow()
         texts = tuple(text for text in self.texts if text.strip())
         kinds = dict.fromkeys(gone.kind for gone in self.memories.values())
-        roots = [str(store.root) for store in self._stores if store.root.is_dir()]
         return Erasure(
             step=new_id(),
             ids=tuple(self.ids),
@@ -316,7 +326,7 @@ class _Asked:
             tokens=tuple(dict.fromkeys(self._tokens(texts))),
             kinds=tuple(kinds),
             pieces=pieces,
-            roots=tuple(roots),
+            roots=self._roots,
         )
 
     def _tokens(self, texts: Iterable[str]) -> Iterator[str]:
@@ -327,143 +337,73 @@ class _Asked:
         for text in texts:
             where = address(text)
             yield from (f"{mark}{where[1:]}" for mark in _HAND)
-            said = text.encode("utf-8", "surrogatepass")
-            yield hashlib.sha256(said).hexdigest()[:16]
+            yield hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             yield fingerprint(Engram(text, "lesson", "project"))
             yield fingerprint(Engram(text, "never", "project"))
         folds = {fold(text) for text in texts}
         for _, name, placed in self._standing:
             if fold(_said(name, placed.block.text)) in folds:
                 yield key_of(name, placed)
-        for _, step in self._steps:
-            for change in step.changes:
-                for raw in filter(None, (change.before, change.after)):
-                    if fold(_said(change.file, entry_block(raw).text)) in folds:
-                        yield from _keys(change.file, raw)
+        for change in self._changes:
+            for raw, text in _versions(change):
+                # By what such a line may be known to whoever asks what git brought.
+                for heading in _HEADINGS if fold(text) in folds else ():
+                    yield from (key_of(change.file, it) for it in parse(heading + raw).placed())
 
 
-def _keys(file: str, raw: str) -> Iterator[str]:
-    """Yield by what a line may be known to whoever asks what git brought."""
-    from engramdown.markdown.document import parse
-
-    heads = ("", "## Always\n\n", "## Never\n\n", "## When\n\n")
-    for head in heads:
-        for placed in parse(f"{head}{raw}").placed():
-            yield key_of(file, placed)
-
-
-def _shares(words: set[str], text: str) -> bool:
-    """Whether a text has at least half of some words."""
-    return 2 * len(words.intersection(fold(text).split())) >= len(words)
+def _versions(change: Change) -> Iterator[tuple[str, str]]:
+    """Yield a line before and after a change: as it stood, and what it said."""
+    for raw in filter(None, (change.before, change.after)):
+        yield raw, _said(change.file, entry_block(raw).text)
 
 
 def _said(name: str, text: str) -> str:
     """Return what a line says, without its tick and the question that it asks."""
     if name != PENDING:
         return text
-    return entry.split_task(text)[1].removeprefix("Delete: ")
+    return placement.split_task(text)[1].removeprefix("Delete: ")
 
 
-def _is_erased(steps: Iterable[tuple[Hippocampus, Step]], name: str) -> bool:
-    return any(change.id == name and change.erased for _, step in steps for change in step.changes)
+# ---- what would go ----
 
 
-# ---- telling ----
-
-
-class _Telling:
-    """Looks at what an erasure would change; writes nothing."""
-
-    def __init__(self, stores: Sequence[Hippocampus], erasure: Erasure) -> None:
-        self._stores = stores
-        self._erasure = erasure
-        self._words = erasure.words()
-        self._sieve = Sieve(erasure)
-        self._disk = Disk()
-
-    def told(self, asked: _Asked) -> Erased:
-        """Return what would go, and what would not."""
-        stores = [store for store in self._stores if store.root.is_dir()]
-        lines = [
-            (store.scope, held)
-            for store in stores
-            for held in _transcripts(store, self._words).held()
-        ]
-        files = [path for store in stores for path in self._files(store)]
-        files += [path for store in stores for path in _blocks_of(store, self._words)]
-        return Erased(
-            memories=tuple(asked.memories.values()),
-            versions=len(self._erasure.texts),
-            steps=sum(self._is_told(step) for store in stores for step in store.history()),
-            lines=tuple(lines),
-            files=tuple(dict.fromkeys(files)),
-            stays=tuple(self._others(stores)),
-            shared=tuple(each for store in stores for each in self._shared(store)),
-            unreached=tuple(_unreached(stores, self._disk, files)),
-        )
-
-    def _is_told(self, step: Step) -> bool:
-        return any(self._sieve.change(change) != change for change in step.changes)
-
-    def _files(self, store: Hippocampus) -> Iterator[Path]:
-        for name in store.files.names():
-            text = store.files.document(name).render()
-            if self._sieve.text(name, text) != text:
-                yield store.files.place(name)
-        yield from _transcripts(store, self._words).payloads()
-        for path, rest in _others(store.root):
-            if _is_held(path, rest, self._words):
-                yield path
-
-    def _others(self, stores: Iterable[Hippocampus]) -> Iterator[str]:
-        """Yield the ids of memories that stay although they share words."""
-        for store in stores:
-            for name in store.files.names():
-                for placed in entry.raw_entries(name, store.files.document(name)):
-                    fate = self._sieve.fate(name, placed.block)
-                    if fate == "stays" and self._words.shares(placed.block.text):
-                        yield entry_id(placed)
-
-    def _shared(self, store: Hippocampus) -> Iterator[Shared]:
-        """Yield the lines of everything else that share a run and stay."""
-        for held in _transcripts(store, self._words).shared():
-            path = store.root / EPISODES / f"{held.session}.jsonl"
-            yield Shared(store.scope, held.session, path, held.seqs)
-        for path, rest in _others(store.root, recorded=True):
-            is_transcript = rest[0] == EPISODES and rest[-1].endswith(".jsonl")
-            is_derived = rest[0] == "cache" and rest[1:2] != ("hooks",)
-            if not (is_transcript or is_derived):
-                text = _text_of(path)
-                is_own = rest[0] in _OWN and not self._words.is_whole(text)
-                lines = self._words.shared_lines(text, untouched=is_own)
-                if lines:
-                    yield Shared(store.scope, "", path, tuple(lines))
-
-
-def _unreached(stores: Sequence[Hippocampus], disk: Disk, files: Sequence[Path]) -> Iterator[str]:
-    """Yield what keeps the words all the same, and what would take them out there."""
-    for store in stores:
-        if is_versioned(store.root, disk) and known_to_git([store.memory, *files], disk):
-            yield _IN_GIT.format(folder=store.root.parent)
-    yield from _ELSEWHERE
-
-
-def _replaced(told: Erased, *, left: tuple[str, ...], changed: bool) -> Erased:
-    return replace(told, left=left, changed=changed)
+def _preview(stores: Sequence[Hippocampus], erasure: Erasure, memories: Iterable[Gone]) -> Erased:
+    """Return what an erasure would change, and what it would not; nothing is written."""
+    words, sieve = erasure.words(), Sieve(erasure)
+    erasers = [_Eraser(store, words) for store in stores if store.root.is_dir()]
+    changed = [
+        any(sieve.change(change) != change for change in step.changes)
+        for each in erasers
+        for step in each.store.history()
+    ]
+    stays = [
+        entry_id(placed)
+        for each in erasers
+        for name in each.store.files.names()
+        for placed in placement.raw_entries(name, each.store.files.document(name))
+        if sieve.fate(name, placed.block) == "stays" and words.shares(placed.block.text)
+    ]
+    files = [path for each in erasers for path in each.files(sieve)]
+    files += [path for each in erasers for path in each.pages_with_block()]
+    unreached = [
+        _IN_GIT.format(folder=each.root.parent)
+        for each in erasers
+        if is_versioned(each.root, each.disk)
+        and known_to_git([each.store.memory, *files], each.disk)
+    ]
+    return Erased(
+        memories=tuple(memories),
+        versions=len(erasure.texts),
+        steps=sum(changed),
+        lines=tuple((each.store.scope, held) for each in erasers for held in each.episodes.held()),
+        files=tuple(dict.fromkeys(files)),
+        stays=tuple(stays),
+        shared=tuple(shared for each in erasers for shared in each.shared()),
+        unreached=(*unreached, *_ELSEWHERE),
+    )
 
 
 # ---- doing ----
-
-
-@contextlib.contextmanager
-def _alone(root: Path, timeout: float) -> Iterator[None]:
-    """Keep others from finishing what is being done."""
-    with named_errors(root / _LOCK, "written"), ScopeLock(root / _LOCK, timeout).hold():
-        yield
-
-
-def _only(erasure: Erasure, root: Path) -> Erasure:
-    return erasure._replace(roots=(str(root),))
 
 
 def _carry_out(
@@ -471,20 +411,25 @@ def _carry_out(
 ) -> list[str]:
     """Do everything that an erasure asks for; return what could not be done, and why."""
     disk, words = Disk(), erasure.words()
-    left: list[str] = []
-    roots = [root for root in map(Path, erasure.roots) if root.is_dir()]
-    stores = [_opened(known, settings, root) for root in roots]
+    opened = {store.root: store for store in known}
+    stores = [
+        opened.get(root) or Hippocampus(root, lock_timeout=settings.lock_timeout)
+        for root in map(Path, erasure.roots)
+        if root.is_dir()
+    ]
     for store in stores:
         if unfinished(store.root, disk) is None:
             begin(store.root, erasure, disk)
         store.files.erase(wait=wait)
+    left: list[str] = []
     for store in stores:
+        eraser = _Eraser(store, words)
         patience = settings.of(store.scope).lock_timeout if wait else 0
-        _transcripts(store, words).erase(patience)
-        left += _pages(store, words, disk, patience)
-        left += _blocks(store, words, disk)
+        eraser.episodes.erase(patience)
+        left += eraser.erase_pages(patience)
+        left += eraser.erase_blocks()
         Marks(store.root).add(erasure.texts)
-        left += _sweep(store, words, disk)
+        left += eraser.sweep()
     if left:
         return left
     # The first one last: it says which folders the others are.
@@ -493,79 +438,182 @@ def _carry_out(
     return []
 
 
-def _opened(known: Sequence[Hippocampus], settings: Settings, root: Path) -> Hippocampus:
-    for store in known:
-        if store.root == root:
-            return store
-    return Hippocampus(root, lock_timeout=settings.lock_timeout)
+class _Eraser:
+    """Finds words in everything in and beside one scope but its memory files, and erases them."""
 
+    def __init__(self, store: Hippocampus, words: Words) -> None:
+        self.store = store
+        self.root = store.root
+        self.disk = Disk()
+        self.memory = EpisodicMemory(store.root)
+        self.episodes = self.memory.eraser(words)
+        self._words = words
+        self._swap = Swap(self.disk)
 
-def _transcripts(store: Hippocampus, words: Words) -> EpisodeEraser:
-    return EpisodicMemory(store.root).eraser(words)
+    def files(self, sieve: Sieve) -> Iterator[Path]:
+        """Yield the files of the scope that hold words, but for transcripts."""
+        for name in self.store.files.names():
+            text = self.store.files.document(name).render()
+            if sieve.text(name, text) != text:
+                yield self.store.files.place(name)
+        yield from self.episodes.payloads()
+        yield from (path for path, rest in self._others() if self._holds(path, rest))
 
+    def shared(self) -> Iterator[Shared]:
+        """Yield the lines of everything but memory files that share a run and stay."""
+        scope = self.store.scope
+        for held in self.episodes.shared():
+            path = self.root / EPISODES / f"{held.session}.jsonl"
+            yield Shared(scope, held.session, path, held.seqs)
+        for path, rest in self._others(recorded=True):
+            is_transcript = rest[0] == EPISODES and rest[-1].endswith(".jsonl")
+            is_derived = rest[0] == "cache" and rest[1:2] != ("hooks",)
+            if not (is_transcript or is_derived):
+                text = self._read(path)
+                is_own = rest[0] in _OWN and not self._words.is_whole(text)
+                if lines := self._words.shared_lines(text, untouched=is_own):
+                    yield Shared(scope, "", path, tuple(lines))
 
-def _pages(store: Hippocampus, words: Words, disk: Disk, patience: float) -> list[str]:
-    """Take the words out of pages that people and assistants write; return what could not be."""
-    left = []
-    swap = Swap(disk)
-    memory = EpisodicMemory(store.root)
-    with contextlib.ExitStack() as stack:
-        if (store.root / EPISODES).is_dir():
-            stack.enter_context(memory.recorder.lock.hold(patience))
-        if (store.root / "journal").is_dir():
-            stack.enter_context(Journal(store.root, lock_timeout=patience).alone())
-        for path, rest in _others(store.root):
-            if rest[0] != "memory" and TEMPORARY.fullmatch(path.name):
-                swap.clear_up(path)  # of an erasure that was cut short
+    def erase_pages(self, patience: float) -> list[str]:
+        """Take the words out of pages that people write; return what could not be, and why."""
+        left = []
+        with contextlib.ExitStack() as stack:
+            if (self.root / EPISODES).is_dir():
+                stack.enter_context(self.memory.recorder.lock.hold(patience))
+            if (self.root / "journal").is_dir():
+                stack.enter_context(Journal(self.root, lock_timeout=patience).alone())
+            for path, rest in self._others():
+                if rest[0] != "memory" and TEMPORARY.fullmatch(path.name):
+                    self._swap.clear_up(path)  # of an erasure that was cut short
+                    continue
+                # A person may have these open.
+                is_page = rest[0] in _PAGE_FOLDERS and rest[-1].endswith(_TEXTS)
+                if not is_page or rest[-1][:1] == "." or not self._holds(path, rest):
+                    continue
+                try:
+                    with named_errors(path, "written"):
+                        self._swap.edit(path, self._cut_page)
+                except errors.StoreError as error:
+                    left.append(str(error))
+        return left
+
+    def _cut_page(self, before: bytes | None) -> bytes:
+        text = (before or b"").decode("utf-8", "surrogateescape")
+        return self._words.cut(text).encode("utf-8", "surrogateescape")
+
+    def sweep(self) -> list[str]:
+        """See to every file that is left, and return what still holds words, and why."""
+        left = []
+        for path, rest in self._others():
+            if rest[0] == "cache" and rest[-1].startswith(_DIGESTS):
+                self.disk.unlink(path)  # digests of what memory said
+            elif rest == ("sleep.jsonl",):
+                _mask(path, lambda data: _DIGESTED.sub(_blind, data))
+            elif not self._holds(path, rest):
                 continue
-            if not _is_page(rest) or not _is_held(path, rest, words):
+            elif rest[0] == "cache" and rest[1:2] != ("hooks",):
+                self.disk.unlink(path)
+            elif self.disk.is_being_written(path):
+                left.append(f"{path}: is open in another program; close it there")
+            else:
+                _mask(path, self._words.mask)
+                if self._holds(path, rest):
+                    left.append(f"{path}: holds them in a form that cannot be taken out; remove it")
+        return left
+
+    def _others(self, *, recorded: bool = False) -> Iterator[tuple[Path, tuple[str, ...]]]:
+        """Yield every file of the scope but those that are seen to elsewhere.
+
+        Args:
+            recorded: Those with what was recorded as well.
+        """
+        reader = Reader(self.root, Disk(durable=False))
+        memories = {reader.place(name) for name in reader.names()}
+        for path in _walk(self.root, lambda it: it.parent != self.root or it.name not in _HANDLED):
+            rest = path.relative_to(self.root).parts
+            is_handled = rest[0] in _HANDLED or path.name.endswith(".lock") or path in memories
+            if not is_handled and (recorded or not _is_recorded(rest)) and path.is_file():
+                yield path, rest
+
+    def _holds(self, path: Path, rest: Sequence[str]) -> bool:
+        """Whether a file holds words that are to go."""
+        if rest[0] == "cache" and rest[-1].startswith(_INDEXES):
+            return False  # cleaned with the transcripts
+        text = self._read(path)
+        return self._words.is_whole(text) if rest[0] in _OWN else self._words.holds(text)
+
+    def _read(self, path: Path) -> str:
+        """Return what a file says; nothing if it cannot be read."""
+        try:
+            data = self.disk.load(path) or b""
+        except (OSError, errors.StoreError):
+            return ""
+        return data.decode("utf-8", "surrogateescape")
+
+    # ---- our blocks in files of others ----
+
+    def pages_with_block(self) -> Iterator[Path]:
+        """Yield the files beside a scope in which a block of ours holds words."""
+        for path, data in self._marked():
+            with contextlib.suppress(BlockError):
+                if self._words.holds(found(data) or ""):
+                    yield path
+
+    def erase_blocks(self) -> list[str]:
+        """Take the words out of our blocks; return what could not be, and why."""
+        for path in [*self._pages_beside()]:
+            if TEMPORARY.fullmatch(path.name):
+                self._swap.clear_up(path)
+        left = []
+        for path, data in self._marked():
+            if not self._words.holds(data.decode("utf-8", "replace")):
                 continue
             try:
-                with named_errors(path, "written"):
-                    swap.edit(path, _cutting(words))
-            except StoreError as error:
-                left.append(str(error))
-    return left
+                if self._words.holds(found(data) or ""):
+                    with named_errors(path, "written"):
+                        self._swap.edit(path, self._cut_block)
+            except (BlockError, errors.StoreError) as error:
+                left.append(f"{path}: {error}")
+        return left
+
+    def _cut_block(self, before: bytes | None) -> bytes:
+        kept = []
+        for old in re.split(r"(?m)^(?=[-*+] |#)", found(before or b"") or ""):
+            new = self._words.cut(old) if self._words.holds(old) else old
+            if new == old or not self._words.is_like(old.lstrip("-*+ ")):
+                kept.append(new)
+        return put_in(before or b"", "".join(kept), force=True)
+
+    def _marked(self) -> Iterator[tuple[Path, bytes]]:
+        """Yield the pages of a project, or of a home folder, that hold a block of ours."""
+        for path in self._pages_beside():
+            with contextlib.suppress(OSError, errors.EngramdownError):
+                if path.suffix in _PAGES and path.stat().st_size <= _LARGEST_PAGE:
+                    data = path.read_bytes()
+                    if BEGIN.encode() in data:
+                        yield path, data
+
+    def _pages_beside(self) -> Iterator[Path]:
+        """Return the pages beside a scope, and what was left of writing some."""
+        top = self.root.parent
+        deepest = _DEEPEST if self.store.scope == "project" else 1
+
+        def is_entered(folder: Path) -> bool:
+            is_near = len(folder.relative_to(top).parts) <= deepest
+            return is_near and folder.name not in _NOT_ENTERED and folder != self.root
+
+        found = _walk(top, is_entered)
+        pages = (it for it in found if it.suffix in _PAGES or TEMPORARY.fullmatch(it.name))
+        return islice(pages, _MOST_PAGES + 1)
 
 
-def _cutting(words: Words) -> Callable[[bytes | None], bytes]:
-    def cut(before: bytes | None) -> bytes:
-        text = (before or b"").decode("utf-8", "surrogateescape")
-        return words.cut(text).encode("utf-8", "surrogateescape")
-
-    return cut
-
-
-def _is_page(rest: Sequence[str]) -> bool:
-    """Whether a file of a scope is a page that a person may have open."""
-    folders = ("journal", "working", "gists", "skills", "templates", "prompts", "memory")
-    return rest[0] in folders and rest[-1].endswith(_TEXTS) and rest[-1][:1] != "."
-
-
-def _others(root: Path, *, recorded: bool = False) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield every file of a scope but those that are seen to elsewhere; no link is followed.
-
-    Args:
-        root: The folder of the scope.
-        recorded: Those with what was recorded as well.
-    """
-    reader = Reader(root, Disk(durable=False))
-    memories = {reader.place(name) for name in reader.names()}
-    for folder, folders, names in os.walk(root):
+def _walk(top: Path, is_entered: Callable[[Path], bool]) -> Iterator[Path]:
+    """Yield the files below ``top``, sorted; no link is followed."""
+    for folder, folders, names in os.walk(top):
         here = Path(folder)
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not (here / name).is_symlink() and not (here == root and name in _HANDLED)
-        )
-        for name in sorted(names):
-            path = here / name
-            rest = path.relative_to(root).parts
-            if rest[0] in _HANDLED or name in _LOCKS or name.endswith(".lock") or path.is_symlink():
-                continue
-            is_other = path not in memories and (recorded or not _is_recorded(rest))
-            if is_other and path.is_file():
-                yield path, rest
+        inside = [here / name for name in sorted(folders)]
+        folders[:] = [each.name for each in inside if not each.is_symlink() and is_entered(each)]
+        yield from (path for name in sorted(names) if not (path := here / name).is_symlink())
 
 
 def _is_recorded(rest: Sequence[str]) -> bool:
@@ -574,45 +622,6 @@ def _is_recorded(rest: Sequence[str]) -> bool:
         is_payload = rest[1] == PAYLOADS and rest[-1].endswith(".txt")
         return is_payload or (len(rest) == 2 and rest[-1].endswith(".jsonl"))  # noqa: PLR2004 - in the folder itself
     return rest[0] == GISTS and rest[-1].endswith(".jsonl")
-
-
-def _is_held(path: Path, rest: Sequence[str], words: Words) -> bool:
-    """Whether a file holds words that are to go."""
-    if rest[0] == "cache" and rest[-1].startswith(_INDEXES):
-        return False  # cleaned with the transcripts
-    text = _text_of(path)
-    return words.is_whole(text) if rest[0] in _OWN else words.holds(text)
-
-
-def _text_of(path: Path) -> str:
-    """Return what a file says; nothing if it cannot be read."""
-    try:
-        data = Disk().load(path) or b""
-    except (OSError, StoreError):
-        return ""
-    return data.decode("utf-8", "surrogateescape")
-
-
-def _sweep(store: Hippocampus, words: Words, disk: Disk) -> list[str]:
-    """See to every file that is left, and return what still holds words, and why."""
-    left = []
-    root = store.root
-    for path, rest in _others(root):
-        if rest[0] == "cache" and rest[-1].startswith(_DIGESTS):
-            disk.unlink(path)  # digests of what memory said
-        elif rest == ("sleep.jsonl",):
-            _mask(path, lambda data: _DIGESTED.sub(_blinded, data))
-        elif not _is_held(path, rest, words):
-            continue
-        elif rest[0] == "cache" and rest[1:2] != ("hooks",):
-            disk.unlink(path)
-        elif disk.is_being_written(path):
-            left.append(f"{path}: is open in another program; close it there")
-        else:
-            _mask(path, words.mask)
-            if _is_held(path, rest, words):
-                left.append(f"{path}: holds them in a form that cannot be taken out; remove it")
-    return left
 
 
 def _mask(path: Path, hide: Callable[[bytes], bytes]) -> None:
@@ -627,87 +636,5 @@ def _mask(path: Path, hide: Callable[[bytes], bytes]) -> None:
             os.fsync(file.fileno())
 
 
-def _blinded(match: re.Match[bytes]) -> bytes:
+def _blind(match: re.Match[bytes]) -> bytes:
     return match[1] + b"x" * len(match[2]) + match[3]
-
-
-# ---- our blocks in files of others ----
-
-
-def _blocks_of(store: Hippocampus, words: Words) -> Iterator[Path]:
-    """Yield the files beside a scope in which a block of ours holds words."""
-    for path, data in _marked(store):
-        with contextlib.suppress(BlockError):
-            if words.holds(found(data) or ""):
-                yield path
-
-
-def _blocks(store: Hippocampus, words: Words, disk: Disk) -> list[str]:
-    """Take the words out of our blocks; return what could not be, and why."""
-    left = []
-    swap = Swap(disk)
-    for path in [*_pages_beside(store)]:
-        if TEMPORARY.fullmatch(path.name):
-            swap.clear_up(path)
-    for path, data in _marked(store):
-        if not words.holds(data.decode("utf-8", "replace")):
-            continue
-        try:
-            inner = found(data) or ""
-            if words.holds(inner):
-                with named_errors(path, "written"):
-                    swap.edit(path, _sifted(words))
-        except (BlockError, StoreError) as error:
-            left.append(f"{path}: {error}")
-    return left
-
-
-def _sifted(words: Words) -> Callable[[bytes | None], bytes]:
-    def sifted(before: bytes | None) -> bytes:
-        inner = found(before or b"") or ""
-        blocks = re.split(r"(?m)^(?=[-*+] |#)", inner)
-        kept = [words.cut(each) if words.holds(each) else each for each in blocks]
-        kept = [
-            new
-            for old, new in zip(blocks, kept, strict=True)
-            if new == old or not words.is_like(old.lstrip("-*+ "))
-        ]
-        return put_in(before or b"", "".join(kept), force=True)
-
-    return sifted
-
-
-def _marked(store: Hippocampus) -> Iterator[tuple[Path, bytes]]:
-    """Yield the pages of a project, or of a home folder, that hold a block of ours."""
-    for path in _pages_beside(store):
-        with contextlib.suppress(OSError, EngramdownError):
-            if path.suffix in _PAGES and path.stat().st_size <= _LARGEST_PAGE:
-                data = path.read_bytes()
-                if BEGIN.encode() in data:
-                    yield path, data
-
-
-def _pages_beside(store: Hippocampus) -> Iterator[Path]:
-    """Yield the pages beside a scope, and what was left of writing some."""
-    top = store.root.parent
-    deepest = _DEEPEST if store.scope == "project" else 1
-    seen = 0
-    for folder, folders, names in os.walk(top):
-        here = Path(folder)
-        depth = len(here.relative_to(top).parts)
-        folders[:] = sorted(
-            name
-            for name in folders
-            if depth < deepest
-            and name not in _NOT_ENTERED
-            and here / name != store.root
-            and not (here / name).is_symlink()
-        )
-        for name in sorted(names):
-            path = here / name
-            is_page = path.suffix in _PAGES or TEMPORARY.fullmatch(name)
-            if is_page and not path.is_symlink():
-                seen += 1
-                yield path
-            if seen > _MOST_PAGES:
-                return

@@ -7,6 +7,7 @@ consulted only where something was erased.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -65,44 +66,35 @@ class Marks:
         Raises:
             StoreError: If that cannot be written.
         """
-        with named_errors(self._folder / _MARKS, "written"):
-            self._disk.make_folder(self._folder)
-            if not self._disk.exists(self._folder / ".gitignore"):
-                self._disk.create(self._folder / ".gitignore", b"*\n")
+        disk, folder, marks = self._disk, self._folder, self._folder / _MARKS
+        with named_errors(marks, "written"):
+            disk.make_folder(folder)
+            if not disk.exists(folder / ".gitignore"):
+                disk.create(folder / ".gitignore", b"*\n")
             if not self._secret():
-                self._disk.create(self._folder / _KEY, os.urandom(_SECRET).hex().encode())
-                self._disk.sync_folder(self._folder)
+                disk.create(folder / _KEY, os.urandom(_SECRET).hex().encode())
+                disk.sync_folder(folder)
             secret, known = self._secret(), self._known()
-            made = {_digest(form, secret): None for text in texts for form in _forms(text)}
-            lines = [
-                json.dumps({"at": moment(), "mark": mark}) + "\n"
-                for mark in made
-                if mark not in known
-            ]
-            if lines:
-                self._disk.append(self._folder / _MARKS, "".join(lines).encode())
-                self._disk.sync_folder(self._folder)
+            made = dict.fromkeys(_digest(form, secret) for text in texts for form in _forms(text))
+            new = [json.dumps({"at": moment(), "mark": it}) for it in made if it not in known]
+            if new:
+                disk.append(marks, "".join(f"{line}\n" for line in new).encode())
+                disk.sync_folder(folder)
 
     def _known(self) -> frozenset[str]:
         with named_errors(self._folder / _MARKS, "read"):
             data = self._disk.read(self._folder / _MARKS) or b""
         if data != self._read[0]:
-            self._read = data, frozenset(_marks_in(data))
+            found = []
+            for line in data.split(b"\n"):
+                with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
+                    found.append(json.loads(line)["mark"])
+            self._read = data, frozenset(mark for mark in found if isinstance(mark, str))
         return self._read[1]
 
     def _secret(self) -> bytes:
         with named_errors(self._folder / _KEY, "read"):
             return (self._disk.read(self._folder / _KEY) or b"").strip()
-
-
-def _marks_in(data: bytes) -> Iterator[str]:
-    for line in data.split(b"\n"):
-        try:
-            mark = json.loads(line)["mark"]
-        except (ValueError, LookupError, TypeError, RecursionError):
-            continue
-        if isinstance(mark, str):
-            yield mark
 
 
 def _forms(text: str) -> Iterator[str]:

@@ -22,17 +22,9 @@ from engramdown.secrets.redaction import find_secrets, redact
 
 Action = Literal["encode", "confirm", "discard"]
 Code = Literal[
-    "off",
-    "turned-down",
-    "erased",
-    "secret",
-    "contradiction",
-    "instruction",
-    "unsaid",
-    "beside",
-    "confidence",
-    "retire",
-]
+    "off", "turned-down", "erased", "secret", "contradiction", "instruction", "unsaid", "beside",
+    "confidence", "retire",
+]  # fmt: skip
 
 REASONS: Final[Mapping[str, str]] = {
     "off": "memory is switched off",
@@ -107,31 +99,29 @@ def decide(mode: str, engram: Engram, findings: Findings) -> Decision:
         return Decision("discard", REASONS["erased"], code="erased")
     alarm = _alarm(engram, findings)
     if alarm is not None:
-        code, reason = alarm
-        return Decision("confirm", reason, held=mode == "autopilot", code=code)
+        code, detail = alarm
+        return Decision("confirm", f"{REASONS[code]}{detail}", held=mode == "autopilot", code=code)
     if mode == "copilot" and engram.confidence != "high":
         return Decision("confirm", f"{engram.confidence} confidence: {REASONS['confidence']}")
     return Decision("encode", f"{engram.confidence} confidence")
 
 
 def _alarm(engram: Engram, findings: Findings) -> tuple[Code, str] | None:
-    """Return why a person has to look at it, whatever the mode."""
+    """Return why a person has to look at it, whatever the mode, and what about."""
     if findings.secret:
-        return "secret", f"{REASONS['secret']} ({findings.secret})"
+        return "secret", f" ({findings.secret})"
     # What came through somebody else is not the user's own word, whatever source it claims; and
     # no word but theirs, here and now, takes away what they wrote.
-    is_own_word = engram.source == "user" and not engram.via
-    against = findings.replaces or (None if is_own_word else findings.contradicts)
+    by_other = not is_own_word(engram)
+    against = findings.replaces or (findings.contradicts if by_other else None)
     if against is not None:
-        what = f"{_quoted(against.text)} ({against.id})"
-        return "contradiction", f"{REASONS['contradiction']}: {what}"
+        return "contradiction", f": {_quoted(against.text)} ({against.id})"
     if findings.instruction and engram.via in ("tool", "web"):
-        return "instruction", f"{REASONS['instruction']}: {findings.instruction}"
+        return "instruction", f": {findings.instruction}"
     if engram.unsaid:
-        return "unsaid", REASONS["unsaid"]
-    if findings.beside and not is_own_word:
-        what = f"{_quoted(findings.beside.text)} ({findings.beside.id})"
-        return "beside", f"{REASONS['beside']}: {what}"
+        return "unsaid", ""
+    if findings.beside and by_other:
+        return "beside", f": {_quoted(findings.beside.text)} ({findings.beside.id})"
     return None
 
 
@@ -207,16 +197,16 @@ class Evidence:
             by_person: Whether the user says it here and now, so that it may replace their facts.
         """
         kinds = sorted({secret.kind for secret in find_secrets(_all_text(engram))})
-        by_user = engram.source == "user"
         # Who deleted a lesson and left the rule of the same words did not turn down the rule.
-        stands = by_user or self.is_known(engram)
+        is_known, own = self.is_known(engram), is_own_word(engram)
+        stands = engram.source == "user" or is_known
         return Findings(
             secret=", ".join(kinds),
             tombstone="" if stands else self._turned_down.matching(engram),
-            contradicts=None if is_own_word(engram) else self._contradicted(engram),
+            contradicts=None if own else self._first(engram, Contradictions.find),
             instruction=find_instruction(engram.text) if engram.via in ("tool", "web") else "",
-            replaces=None if by_person and is_own_word(engram) else self._replaced(engram),
-            beside=None if is_own_word(engram) else self._beside(engram),
+            replaces=None if by_person and own else self._first(engram, Contradictions.replaced),
+            beside=None if own or is_known else self._first(engram, Contradictions.beside),
             erased=not stands and self._erased(engram.text),
         )
 
@@ -242,26 +232,13 @@ class Evidence:
             if not entry.file.startswith("topics/")
         }
 
-    def _contradicted(self, engram: Engram) -> Entry | None:
-        """Return what it contradicts: first in its own scope, where it could replace it."""
-        found = (each.find(engram) for each in self._own_first(engram))
-        return next((entry for entry in found if entry is not None), None)
-
-    def _replaced(self, engram: Engram) -> Entry | None:
-        """Return the fact of a person's whose place it would take, or that says otherwise."""
-        found = (each.replaced(engram) for each in self._own_first(engram))
-        return next((entry for entry in found if entry is not None), None)
-
-    def _beside(self, engram: Engram) -> Entry | None:
-        """Return the fact of a person's about themselves that it may speak of."""
-        if self.is_known(engram):
-            return None
-        found = (each.beside(engram) for each in self._own_first(engram))
-        return next((entry for entry in found if entry is not None), None)
-
-    def _own_first(self, engram: Engram) -> list[Contradictions]:
+    def _first(
+        self, engram: Engram, look: Callable[[Contradictions, Engram], Entry | None]
+    ) -> Entry | None:
+        """Return what is found first: in its own scope, where it could replace it, if there."""
         own = scope_of(engram)
-        return [self._settled[each] for each in sorted(self._settled, key=lambda it: it != own)]
+        settled = (self._settled[it] for it in sorted(self._settled, key=lambda it: it != own))
+        return next((entry for each in settled if (entry := look(each, engram))), None)
 
 
 def scope_of(engram: Engram) -> Scope:
@@ -289,9 +266,8 @@ def harmless(engram: Engram) -> Engram:
 
 def humble(engram: Engram) -> Engram:
     """Return the engram without the claim that a person confirmed it: that is not for it to say."""
-    if is_own_word(engram) or engram.basis != "verified":
-        return engram
-    return replace(engram, basis="")
+    claims = engram.basis == "verified" and not is_own_word(engram)
+    return replace(engram, basis="") if claims else engram
 
 
 def _all_text(engram: Engram) -> str:

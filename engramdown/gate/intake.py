@@ -1,6 +1,13 @@
-"""Takes engrams in: gathers evidence, asks the gate, and reports what became of each.
+"""Takes engrams in: asks the gate, writes or queues them, and carries out what a person decides.
 
-It reads both scopes once for a batch and makes one step for each file that changes.
+Both scopes are read once for a batch, and there is one step for each file that changes. A receipt
+says *encoded* if the line is on the disk and was read back; an error of a store becomes a receipt
+that says *failed* and why, for exactly the engrams it concerns.
+
+Nothing that waits is decided without a person's word or tick. A decision that cannot be carried out
+leaves the proposal waiting and says why. What is accepted is written without its secrets. A tick
+that came with git is somebody else's: what it adds counts as observed, and it removes nothing that
+a person here wrote.
 """
 
 from __future__ import annotations
@@ -13,161 +20,48 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, overload
+from typing import Any, Final, Literal, NamedTuple
 
 from engramdown.clock import today
-from engramdown.engram import CONFIDENCES, Engram, Scope, fact_key, fold
+from engramdown.engram import CONFIDENCES, Engram, Scope, fact_key
 from engramdown.errors import EngramdownError, EntryNotFoundError, InvalidEngramError, StoreError
-from engramdown.gate.gate import (
-    REASONS,
-    Decision,
-    Evidence,
-    TurnedDown,
-    decide,
-    harmless,
-    holds_secret,
-    humble,
-    is_own_word,
-    nothing_erased,
-    scope_of,
-)
+from engramdown.gate import gate
 from engramdown.gate.pending import (
+    Answer,
     Order,
     Pending,
-    Queue,
+    PlainQueue,
     TickRefusedError,
     always,
-    identity,
-    kind_and_fold,
-    only,
+    write,
 )
 from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written, by_prefix
-from engramdown.hippocampus.store import BatchProtocol, Hippocampus, HippocampusProtocol
+from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol
 from engramdown.kinds import PENDING
 from engramdown.storage.disk import Disk
 
-__all__: list[str] = []
+DECISIONS: Final = ("accept", "decline", "skip")
 
+_ELSEWHERE: Final = (
+    "{id} is for all your projects, and a tick in the file of one is not enough for that; "
+    "accept it with `engramdown review`"
+)
+_BROUGHT: Final = "the line of {id} came with git, its tick too"
+_BROUGHT_FOR: Final = "the tick of {id} came with git and is not yours, and {why}"
+_TAKES: Final = "it takes away what you wrote, confirmed or pinned"
+_SHAPES: Final = "it is no plain memory"
+_TICKED_ELSEWHERE: Final = "ticked by somebody else, came with git"
+_WHERE: Final = "what is pending (`engramdown review` lists it)"
 
-class Intake:
-    """The gate before two stores.
-
-    Attributes:
-        waiting: What waits for a person.
-    """
-
-    def __init__(
-        self,
-        stores: Mapping[Scope, HippocampusProtocol],
-        usable: Callable[[HippocampusProtocol], list[Entry]] | None = None,
-        waiting: Waiting | None = None,
-        erased: Callable[[str], bool] = nothing_erased,
-    ) -> None:
-        """Stand before ``stores``.
-
-        Args:
-            stores: The stores.
-            usable: Returns the memories of one that count; by default all.
-            waiting: What waits; the queues of ``stores`` unless given.
-            erased: Whether a person erased a text for good.
-        """
-        self._stores = stores
-        self._usable = usable or _all_of
-        self._erased = erased
-        self.waiting = waiting or Waiting(stores)
-
-    def decision(self, mode: str, engram: Engram) -> Decision:
-        """Return what is to be done with an engram; nothing is written."""
-        return decide(mode, engram, self._evidence(mode, [engram]).findings(engram))
-
-    def gate(self, mode: str, batch: Iterable[Engram]) -> Callable[[Engram], Decision]:
-        """Return what decides on each of ``batch``; what may speak against them is read once."""
-        evidence = self._evidence(mode, batch)
-        return lambda engram: decide(mode, engram, evidence.findings(engram))
-
-    def propose(
-        self, mode: str, engrams: Engram | Iterable[object], *, by_person: bool = False
-    ) -> list[Receipt]:
-        """Gate engrams, then encode or queue each; see :meth:`engramdown.Cortex.propose`."""
-        batch = [humble(engram) for engram in _batch(engrams)]
-        try:
-            evidence = self._evidence(mode, batch, by_person=by_person)
-        except StoreError as error:
-            return failed(batch, error)
-        return self._carry_out(
-            [
-                self._decided(mode, evidence, at, engram, by_person=by_person)
-                for at, engram in enumerate(batch)
-            ]
-        )
-
-    def encode(self, engrams: Engram | Iterable[object]) -> list[Receipt]:
-        """Write engrams that a person decided on; secrets are redacted."""
-        yes = Decision("encode", "asked for")
-        return self._carry_out(
-            [Decided(at, harmless(each), yes) for at, each in enumerate(_batch(engrams))]
-        )
-
-    def _evidence(self, mode: str, batch: Iterable[Engram], *, by_person: bool = False) -> Evidence:
-        """Read what may speak against ``batch``; against a user's sure word nothing does.
-
-        But for a fact that could take the place of one of theirs.
-        """
-        sure = (_is_sure_word_of_user(each) and (by_person or not _key(each)) for each in batch)
-        if mode == "off" or all(sure):
-            return Evidence({})
-        entries = {scope: self._usable(store) for scope, store in self._stores.items()}
-        return Evidence(entries, self.waiting.turned_down(), self._erased)
-
-    def _decided(
-        self, mode: str, evidence: Evidence, at: int, engram: Engram, *, by_person: bool
-    ) -> Decided:
-        """Ask the gate; what is known already needs nobody's answer."""
-        found = evidence.findings(engram, by_person=by_person)
-        decision = decide(mode, engram, found)
-        asks = decision.action == "confirm" and not holds_secret(engram)
-        if asks and (evidence.is_known(engram) or self.waiting.gave_way(engram)):
-            return Decided(at, engram, Decision("encode", "known already"))
-        return Decided(at, engram, decision, evidence.replaced_by(engram, found))
-
-    def _carry_out(self, decided: Sequence[Decided]) -> list[Receipt]:
-        """Encode or queue what was decided, one step for each file, and return the receipts."""
-        receipts = discard(decided)
-        for scope, store in self._stores.items():
-            mine = [each for each in decided if scope_of(each.engram) == scope]
-            receipts |= encode_into(store, mine)
-            receipts |= self.waiting.add(scope, mine)
-        return [receipts[each.at] for each in decided]
-
-
-def _all_of(store: HippocampusProtocol) -> list[Entry]:
-    return store.entries()
-
-
-def _is_sure_word_of_user(engram: Engram) -> bool:
-    return is_own_word(engram) and engram.confidence == "high"
-
-
-def _key(engram: Engram) -> str:
-    return fact_key(engram.text) if engram.kind == "profile" else ""
-
-
-def _batch(engrams: Engram | Iterable[object]) -> list[Engram]:
-    batch: list[Engram] = []
-    for each in [engrams] if isinstance(engrams, Engram) else engrams:
-        if not isinstance(each, Engram):
-            reason = f"a {type(each).__name__} is no Engram; pass Engram(text, kind, scope)"
-            raise InvalidEngramError("engrams", reason)
-        batch.append(each)
-    return batch
-
-
-# Turns decisions into receipts that say what became of each engram.
-#
-# *Encoded* means that the line is on the disk and was read back. An error of a store becomes a
-# receipt that says *failed* and why, for exactly the engrams it concerns.
+Queue = FileQueue | PlainQueue
+CameWithGit = Callable[[Scope], Collection[tuple[int, str]]]
+"""Returns which lines of a ``pending.md`` came with git and nobody here approved: line and text."""
+Gates = Callable[[Iterable[Engram]], Callable[[Engram], gate.Decision]]
+"""Returns what decides on engrams, of which it is told all beforehand."""
+PassOver = Callable[[StoreError], object]
+"""Is told of what cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +102,169 @@ class Decided:
 
     at: int
     engram: Engram
-    decision: Decision
+    decision: gate.Decision
     replaces: str = ""
+
+
+class Intake:
+    """The gate before two stores.
+
+    Attributes:
+        waiting: What waits for a person.
+    """
+
+    def __init__(
+        self,
+        stores: Mapping[Scope, HippocampusProtocol],
+        usable: Callable[[HippocampusProtocol], list[Entry]],
+        waiting: Waiting,
+        erased: Callable[[str], bool] = gate.nothing_erased,
+    ) -> None:
+        """Stand before ``stores``.
+
+        Args:
+            stores: The stores.
+            usable: Returns the memories of one that count.
+            waiting: What waits.
+            erased: Whether a person erased a text for good.
+        """
+        self._stores = stores
+        self._usable = usable
+        self._erased = erased
+        self.waiting = waiting
+
+    def gate(self, mode: str, batch: Iterable[Engram]) -> Callable[[Engram], gate.Decision]:
+        """Return what decides on each of ``batch``; what may speak against them is read once."""
+        evidence = self._evidence(mode, batch)
+        return lambda engram: gate.decide(mode, engram, evidence.findings(engram))
+
+    def propose(
+        self, mode: str, engrams: Iterable[object], *, by_person: bool = False
+    ) -> list[Receipt]:
+        """Gate engrams, then encode or queue each; see :meth:`engramdown.Cortex.propose`."""
+        batch = [gate.humble(engram) for engram in _checked(engrams)]
+        try:
+            evidence = self._evidence(mode, batch, by_person=by_person)
+        except StoreError as error:
+            return failed(batch, error)
+        decided = []
+        for at, engram in enumerate(batch):
+            found = evidence.findings(engram, by_person=by_person)
+            decision, replaces = (
+                gate.decide(mode, engram, found),
+                evidence.replaced_by(engram, found),
+            )
+            asks = decision.action == "confirm" and not gate.holds_secret(engram)
+            if asks and (evidence.is_known(engram) or self.waiting.gave_way(engram)):
+                # What is known already needs nobody's answer.
+                decision, replaces = gate.Decision("encode", "known already"), ""
+            decided.append(Decided(at, engram, decision, replaces))
+        return self._carry_out(decided)
+
+    def encode(self, engrams: Iterable[object]) -> list[Receipt]:
+        """Write engrams that a person decided on; secrets are redacted."""
+        yes, batch = gate.Decision("encode", "asked for"), _checked(engrams)
+        return self._carry_out(
+            [Decided(at, gate.harmless(each), yes) for at, each in enumerate(batch)]
+        )
+
+    def _evidence(
+        self, mode: str, batch: Iterable[Engram], *, by_person: bool = False
+    ) -> gate.Evidence:
+        """Read what may speak against ``batch``; against a user's sure word nothing does.
+
+        But for a fact that could take the place of one of theirs.
+        """
+
+        def is_beyond_doubt(engram: Engram) -> bool:
+            is_fact = engram.kind == "profile" and fact_key(engram.text)
+            return (
+                gate.is_own_word(engram)
+                and engram.confidence == "high"
+                and (by_person or not is_fact)
+            )
+
+        if mode == "off" or all(map(is_beyond_doubt, batch)):
+            return gate.Evidence({})
+        entries = {scope: self._usable(store) for scope, store in self._stores.items()}
+        return gate.Evidence(entries, self.waiting.turned_down(), self._erased)
+
+    def _carry_out(self, decided: Sequence[Decided]) -> list[Receipt]:
+        """Encode or queue what was decided, one step for each file, and return the receipts."""
+        receipts = discard(decided)
+        for scope, store in self._stores.items():
+            mine = [each for each in decided if gate.scope_of(each.engram) == scope]
+            receipts |= encode_into(store, mine)
+            receipts |= queue_into(self.waiting.queue(scope), mine)
+        return [receipts[each.at] for each in decided]
+
+
+def _checked(engrams: Iterable[object]) -> list[Engram]:
+    batch = []
+    for each in engrams:
+        if not isinstance(each, Engram):
+            reason = f"a {type(each).__name__} is no Engram; pass Engram(text, kind, scope)"
+            raise InvalidEngramError("engrams", reason)
+        batch.append(each)
+    return batch
+
+
+# ---- from a decision to a receipt ----
+
+
+def discard(decided: Sequence[Decided]) -> dict[int, Receipt]:
+    """Return the receipts of what is discarded, by place."""
+    return {
+        each.at: Receipt(gate.harmless(each.engram), "discarded", each.decision.reason)
+        for each in decided
+        if each.decision.action == "discard"
+    }
+
+
+def failed(engrams: Iterable[Engram], error: StoreError) -> list[Receipt]:
+    """Return the receipts of engrams that an error kept from being written."""
+    return [Receipt(gate.harmless(each), "failed", str(error)) for each in engrams]
+
+
+def encode_into(store: HippocampusProtocol, decided: Sequence[Decided]) -> dict[int, Receipt]:
+    """Write what is to be encoded, as one step, and return the receipts by place."""
+    mine = [each for each in decided if each.decision.action == "encode"]
+    try:
+        written = write(store, [each.engram for each in mine]) if mine else []
+        both = zip(mine, written, strict=True)
+        receipts = [written_receipt(each.engram, it, each.decision.reason) for each, it in both]
+    except StoreError as error:
+        receipts = failed((each.engram for each in mine), error)
+    return {each.at: receipt for each, receipt in zip(mine, receipts, strict=True)}
+
+
+def queue_into(queue: Queue, decided: Sequence[Decided]) -> dict[int, Receipt]:
+    """Let what is to be confirmed wait, as one step, and return the receipts by place."""
+    mine = [each for each in decided if each.decision.action == "confirm"]
+    try:
+        waiting = queue.add([_proposal(each) for each in mine]) if mine else []
+        both = zip(mine, waiting, strict=True)
+        receipts = [waiting_receipt(queue, item, each.decision.reason) for each, item in both]
+    except StoreError as error:
+        receipts = failed((each.engram for each in mine), error)
+    return {each.at: receipt for each, receipt in zip(mine, receipts, strict=True)}
+
+
+def _proposal(decided: Decided) -> Pending:
+    engram, decision = decided.engram, decided.decision
+    if engram.via == "assistant" and engram.source == "user":
+        # Whoever is asked about it is not told that they said so.
+        engram = replace(engram, source="llm")
+    return Pending(
+        new_id(),
+        # What waits has the day on which it was proposed.
+        replace(gate.harmless(engram), scope=gate.scope_of(engram), ts=""),
+        hold=decision.code if decision.held else "",
+        reason=decision.code,
+        op="replace" if decided.replaces else "encode",
+        of=decided.replaces,
+        ts=today().isoformat(),
+    )
 
 
 def written_receipt(engram: Engram, written: Written, reason: str) -> Receipt:
@@ -222,185 +277,17 @@ def written_receipt(engram: Engram, written: Written, reason: str) -> Receipt:
     return Receipt(engram, written.action, why, entry.id, entry.disk_file, entry.line)
 
 
-def discard(decided: Sequence[Decided]) -> dict[int, Receipt]:
-    """Return the receipts of what is discarded."""
-    return {
-        each.at: Receipt(harmless(each.engram), "discarded", each.decision.reason)
-        for each in decided
-        if each.decision.action == "discard"
-    }
-
-
-def failed(engrams: Iterable[Engram], error: StoreError) -> list[Receipt]:
-    """Return the receipts of engrams that an error kept from being written."""
-    return [Receipt(harmless(each), "failed", str(error)) for each in engrams]
-
-
-def encode_into(store: HippocampusProtocol, decided: Sequence[Decided]) -> dict[int, Receipt]:
-    """Write what is to be encoded, as one step, and return the receipts by place."""
-    mine = [each for each in decided if each.decision.action == "encode"]
-    if not mine:
-        return {}
-    try:
-        written = write(store, [each.engram for each in mine])
-    except StoreError as error:
-        return _failed(mine, error)
-    return {
-        each.at: written_receipt(each.engram, line, each.decision.reason)
-        for each, line in zip(mine, written, strict=True)
-    }
-
-
-def queue_into(queue: Queue, decided: Sequence[Decided]) -> dict[int, Receipt]:
-    """Let what is to be confirmed wait, as one step, and return the receipts by place."""
-    mine = [each for each in decided if each.decision.action == "confirm"]
-    if not mine:
-        return {}
-    try:
-        waiting = queue.add([_pending(each) for each in mine])
-    except StoreError as error:
-        return _failed(mine, error)
-    return {
-        each.at: waiting_receipt(queue, item, each.decision.reason)
-        for each, item in zip(mine, waiting, strict=True)
-    }
-
-
 def waiting_receipt(queue: Queue, item: Pending, reason: str) -> Receipt:
     """Return the receipt for a proposal that waits."""
     file = PENDING if queue.file else ""
-    return Receipt(harmless(item.engram), "queued", reason, item.id, file, item.line)
+    return Receipt(gate.harmless(item.engram), "queued", reason, item.id, file, item.line)
 
 
-def _pending(decided: Decided) -> Pending:
-    engram, decision = decided.engram, decided.decision
-    if engram.via == "assistant" and engram.source == "user":
-        # Whoever is asked about it is not told that they said so.
-        engram = replace(engram, source="llm")
-    return Pending(
-        new_id(),
-        # What waits has the day on which it was proposed.
-        replace(harmless(engram), scope=scope_of(engram), ts=""),
-        hold=decision.code if decision.held else "",
-        reason=decision.code,
-        op="replace" if decided.replaces else "encode",
-        of=decided.replaces,
-        ts=today().isoformat(),
-    )
-
-
-def _failed(decided: Sequence[Decided], error: StoreError) -> dict[int, Receipt]:
-    receipts = failed((each.engram for each in decided), error)
-    return {each.at: receipt for each, receipt in zip(decided, receipts, strict=True)}
-
-
-# Writing engrams into any store.
-#
-# What is returned was read back from the store; a store that can write a batch as one
-# step does.
-
-
-def write(store: HippocampusProtocol, engrams: Sequence[Engram]) -> list[Written]:
-    """Write ``engrams`` in order and return what the store holds of each.
-
-    Raises:
-        StoreError: If the store could not write one, or does not return what it wrote.
-    """
-    if isinstance(store, BatchProtocol):
-        return store.encode(engrams)
-    return [_write_one(store, engram) for engram in engrams]
-
-
-def _write_one(store: HippocampusProtocol, engram: Engram) -> Written:
-    known = _find(store, engram) is not None
-    if engram.kind == "profile":
-        store.rewrite_identity([engram.text])
-    elif engram.kind == "lesson":
-        store.encode_lesson(engram.text, engram.topic, engram.source)
-    else:
-        store.encode_rule(engram.text, engram.kind, engram.confidence, engram.source)
-    entry = _find(store, engram)
-    if entry is None:
-        msg = f"{type(store).__name__}: does not hold what it was told to write"
-        raise StoreError(msg)
-    return Written("merged" if known else "encoded", entry)
-
-
-def _find(store: HippocampusProtocol, engram: Engram) -> Entry | None:
-    said = fold(engram.text)
-    same = (each for each in store.entries() if each.kind == engram.kind and each.fold == said)
-    return next(same, None)
-
-
-# The review queue of both scopes, and how decisions are carried out.
-#
-# Nothing is decided without a person's word or tick. A decision that cannot be carried out leaves
-# the proposal waiting and says why. What is accepted is written without its secrets. A tick that
-# came with git is somebody else's: what it adds counts as observed, and it removes nothing that a
-# person here wrote.
-
-DECISIONS: Final = ("accept", "decline", "skip")
-
-_ELSEWHERE: Final = (
-    "{id} is for all your projects, and a tick in the file of one is not enough for that; "
-    "accept it with `engramdown review`"
-)
-_BROUGHT: Final = "the line of {id} came with git, its tick too"
-_BROUGHT_FOR: Final = "the tick of {id} came with git and is not yours, and {why}"
-_TAKES: Final = "it takes away what you wrote, confirmed or pinned"
-_SHAPES: Final = "it is no plain memory"
-_STAYS: Final = frozenset({"failed", "queued"})
-_TICKED_ELSEWHERE: Final = "ticked by somebody else, came with git"
-_WHERE: Final = "what is pending (`engramdown review` lists it)"
-
-
-CameWithGit = Callable[[Scope], Collection[tuple[int, str]]]
-"""Returns which lines of a ``pending.md`` came with git and nobody here approved: line and text."""
-
-
-class Answer(NamedTuple):
-    """What a person decided about one proposal of many.
-
-    Attributes:
-        id: The id of the proposal.
-        decision: ``accept``, ``decline`` or ``skip``.
-        text: The words that they want instead of the proposed ones, or ``None``.
-    """
-
-    id: str
-    decision: str = "accept"
-    text: str | None = None
-
-
-class _Decided(NamedTuple):
-    """A proposal, where it waits, and what a person decided about it, here or elsewhere.
-
-    A tick that came with git has a ``key``; see :func:`digest_of_tick`.
-    """
-
-    queue: Queue
-    item: Pending
-    is_accepted: bool
-    text: str | None = None
-    why_not: Callable[[], str] | None = None
-    key: str = ""
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether the person decided it here."""
-        return not self.key
+# ---- what waits, and what a person decides ----
 
 
 class _NotWrittenError(EngramdownError):
     """Nothing could be written, whatever was ticked: all of it is still to be decided on."""
-
-
-Gates = Callable[[Iterable[Engram]], Callable[[Engram], Decision]]
-"""Returns what decides on engrams, of which it is told all beforehand."""
-
-
-PassOver = Callable[[StoreError], object]
-"""Is told of what cannot be read."""
 
 
 @contextlib.contextmanager
@@ -414,15 +301,14 @@ def _passing_over(tell: PassOver | None) -> Iterator[None]:
         tell(error)
 
 
-def nothing_came(scope: Scope) -> Collection[tuple[int, str]]:
-    """Return nothing: every tick is the person's."""
-    del scope
-    return ()
+def check_decision(decision: str) -> None:
+    """Refuse what is no decision.
 
-
-def _everything_passes(engrams: Iterable[Engram]) -> Callable[[Engram], Decision]:
-    del engrams
-    return lambda _: Decision("encode", "nobody looks")
+    Raises:
+        InvalidEngramError: If it is none of the three.
+    """
+    if decision not in DECISIONS:
+        raise InvalidEngramError.not_one_of("decision", decision, DECISIONS)
 
 
 class Waiting:
@@ -431,8 +317,8 @@ class Waiting:
     def __init__(
         self,
         stores: Mapping[Scope, HippocampusProtocol],
-        came_with_git: CameWithGit = nothing_came,
-        gates: Gates = _everything_passes,
+        came_with_git: CameWithGit = lambda _: (),
+        gates: Gates = lambda _: lambda _: gate.Decision("encode", "nobody looks"),
         *,
         reviews: Callable[[], bool] = bool,
         rules: Callable[[], str] = str,
@@ -453,35 +339,42 @@ class Waiting:
             dry: Whether nothing is to be written; asked each time.
         """
         self._stores = stores
-        self._queues = {scope: _queue_of(store) for scope, store in stores.items()}
+        self._queues: dict[Scope, Queue] = {}
+        self._refusals: dict[Scope, Refusals] = {}
+        for scope, store in stores.items():
+            if isinstance(store, Hippocampus):
+                self._queues[scope] = FileQueue(store)
+                self._refusals[scope] = Refusals(store, home, dry)
+            else:
+                self._queues[scope] = PlainQueue(store)
         self._came_with_git = came_with_git
         self._gates = gates
         self._reviews = reviews
         self._rules = rules
-        self._refusals = {
-            scope: Refusals(store, home, dry)
-            for scope, store in stores.items()
-            if isinstance(store, Hippocampus)
-        }
-        self._turned_down = TurnedDown()
+        self._turned_down = gate.TurnedDown()
 
-    def add(self, scope: Scope, decided: Sequence[Decided]) -> dict[int, Receipt]:
-        """Let what is to be confirmed wait, and return the receipts by place."""
-        return queue_into(self._queues[scope], decided)
+    def queue(self, scope: Scope) -> Queue:
+        """Return the queue of a scope."""
+        return self._queues[scope]
 
-    def items(self, pass_over: PassOver | None = None) -> list[tuple[Queue, Pending]]:
+    def items(
+        self, pass_over: PassOver | None = None, *, ours: bool = False
+    ) -> list[tuple[Queue, Pending]]:
         """Return what waits, with its queue.
 
         Args:
             pass_over: Is told of each queue that cannot be read; the others are returned.
+            ours: Leave lines out that git brought and nobody approved.
 
         Raises:
             StoreError: If a queue cannot be read, and nobody is told of it instead.
         """
         found: list[tuple[Queue, Pending]] = []
-        for queue in self._queues.values():
+        for scope, queue in self._queues.items():
             with _passing_over(pass_over):
-                found += [(queue, item) for item in queue.pending()]
+                items = queue.pending()
+                came = self._came_with_git(scope) if ours and items and self._reviews() else ()
+                found += [(queue, item) for item in items if _place(item) not in came]
         return found
 
     def brought(
@@ -504,62 +397,47 @@ class Waiting:
                     found |= {(queue.file, line) for line, _ in self._came_with_git(scope)}
         return found
 
-    def ours(self, pass_over: PassOver | None = None) -> list[tuple[Queue, Pending]]:
-        """Return what waits, with its queue, but for lines that git brought and nobody approved."""
-        found: list[tuple[Queue, Pending]] = []
-        for scope, queue in self._queues.items():
-            with _passing_over(pass_over):
-                items = queue.pending()
-                came = self._came_with_git(scope) if items and self._reviews() else ()
-                found += [(queue, item) for item in items if _place(item) not in came]
-        return found
-
-    def forgot(self, scope: Scope, entry: Entry) -> None:
-        """Take note that a person let a store forget ``entry``."""
-        self._queues[scope].forgot(entry)
-
     def ask_to_forget(self, scope: Scope, entry: Entry) -> Receipt:
         """Let the question wait whether a memory is to be forgotten.
 
         Raises:
             StoreError: If it could not be written.
         """
-        queue, question = self._queues[scope], f"Delete: {entry.text}"
+        queue = self._queues[scope]
+        asked = Engram(f"Delete: {entry.text}", entry.kind, entry.scope, "medium", source="llm")
+        day = today().isoformat()
         item = Pending(
-            new_id(),
-            harmless(Engram(question, entry.kind, entry.scope, "medium", source="llm")),
-            reason="retire",
-            op="forget",
-            of=entry.id,
-            ts=today().isoformat(),
+            new_id(), gate.harmless(asked), reason="retire", op="forget", of=entry.id, ts=day
         )
         (waiting,) = queue.add([item])
-        return waiting_receipt(queue, waiting, REASONS["retire"])
+        return waiting_receipt(queue, waiting, gate.REASONS["retire"])
 
-    def turned_down(self) -> TurnedDown:
+    def turned_down(self) -> gate.TurnedDown:
         """Return what a person declined, deleted or forgot, in whichever scope."""
         unwanted = tuple(each for queue in self._queues.values() for each in queue.turned_down())
         if unwanted != self._turned_down.unwanted:
-            self._turned_down = TurnedDown(unwanted)
+            self._turned_down = gate.TurnedDown(unwanted)
         return self._turned_down
 
     def gave_way(self, engram: Engram) -> bool:
         """Whether another memory of its scope took the place of this one, which is no news."""
-        return self._queues[scope_of(engram)].gave_way(engram)
+        return self._queues[gate.scope_of(engram)].gave_way(engram)
 
     def resolve(self, proposal_id: str, decision: str, text: str | None) -> Receipt:
         """Carry out what a person decided; see :meth:`engramdown.Cortex.resolve`."""
-        check_decision(decision)
-        queue, item = by_prefix(proposal_id, self.items(), lambda each: each[1].id, _WHERE)
-        if decision == "skip":
-            return waiting_receipt(queue, item, "skipped")
-        (outcome,) = self._decide([_Decided(queue, item, decision == "accept", text)], always)
+        ((queue, item, outcome),) = self._resolve([Answer(proposal_id, decision, text)])
         if isinstance(outcome, EngramdownError):
             raise outcome
         return _receipt(queue, item, outcome)
 
     def resolve_all(self, answers: Sequence[Answer]) -> list[Receipt]:
         """Carry out what a person decided about many; see :meth:`Review.resolve_all`."""
+        return [_receipt(*each) for each in self._resolve(answers)]
+
+    def _resolve(
+        self, answers: Sequence[Answer]
+    ) -> Iterator[tuple[Queue, Pending, Receipt | EngramdownError | None]]:
+        """Carry out what a person decided, and yield each proposal with what became of it."""
         for each in answers:
             check_decision(each.decision)
         items = self.items()
@@ -568,18 +446,19 @@ class Waiting:
             by_id.get(each.id) or by_prefix(each.id, items, lambda one: one[1].id, _WHERE)
             for each in answers
         ]
-        decided = [
-            _Decided(queue, item, each.decision == "accept", each.text)
-            for (queue, item), each in zip(found, answers, strict=True)
-            if each.decision != "skip"
-        ]
+        decided: list[tuple[Queue, Order]] = []
+        for (queue, item), each in zip(found, answers, strict=True):
+            if each.decision != "skip":
+                engram = item.engram if each.decision == "accept" else None
+                decided.append((queue, Order(item, engram, text=each.text)))
         outcomes = iter(self._decide(decided, always))
-        return [
-            waiting_receipt(queue, item, "skipped")
-            if each.decision == "skip"
-            else _receipt(queue, item, next(outcomes))
-            for (queue, item), each in zip(found, answers, strict=True)
-        ]
+        for (queue, item), each in zip(found, answers, strict=True):
+            skipped = each.decision == "skip"
+            yield (
+                queue,
+                item,
+                waiting_receipt(queue, item, "skipped") if skipped else next(outcomes),
+            )
 
     def has_ticks(self) -> bool:
         """Whether a person ticked anything; what cannot be read is told by those who read it."""
@@ -617,27 +496,50 @@ class Waiting:
                 continue
             try:
                 ticked = [item for item in queue.pending() if item.tick]
-                decided, left = self._ticked(each, queue, ticked) if ticked else ([], {})
+                orders, left = self._orders(each, queue, ticked) if ticked else ([], {})
             except StoreError as error:
                 tell(f"could not read what is pending: {error}")
                 continue
             for refusal in left.values():
                 remind(refusal.why)
-            done = self._apply(decided, go_on)
-            for one, outcome, receipt in done:
-                if receipt.action in _STAYS:
-                    tell(_told(receipt))
-                    if one.key and not isinstance(outcome, _NotWrittenError):
-                        left[one.key] = Refusal(one.item.id, _told(receipt))
+            receipts += self._apply(queue, orders, left, go_on, tell)
             if ticked and each in self._refusals:
                 self._refusals[each].keep(left)
-            receipts += [receipt for _, _, receipt in done]
         return receipts
 
-    def _ticked(
+    def _apply(
+        self,
+        queue: Queue,
+        orders: Sequence[tuple[Order, str]],
+        left: dict[str, Refusal],
+        go_on: Callable[[], bool],
+        tell: Callable[[str], None],
+    ) -> Iterator[Receipt]:
+        """Carry ticks out, and yield what became of each; what is refused is added to ``left``."""
+        outcomes = self._decide([(queue, order) for order, _ in orders], go_on)
+        for (order, key), outcome in zip(orders, outcomes, strict=True):
+            # One that somebody else was quicker with is no news, and one for later none yet.
+            if outcome is None or isinstance(outcome, EntryNotFoundError):
+                continue
+            if key and isinstance(outcome, TickRefusedError):
+                receipt = waiting_receipt(queue, order.item, str(outcome))
+            else:
+                receipt = _receipt(queue, order.item, outcome)
+            receipt = replace(receipt, is_ours=not key)
+            if receipt.action in ("failed", "queued"):
+                tell(why := _why_it_stays(receipt))
+                if key and not isinstance(outcome, _NotWrittenError):
+                    left[key] = Refusal(order.item.id, why)
+            yield receipt
+
+    def _orders(
         self, scope: Scope, queue: Queue, ticked: Sequence[Pending]
-    ) -> tuple[list[_Decided], dict[str, Refusal]]:
-        """Return what was decided by ticks, and by whom, and what was refused before."""
+    ) -> tuple[list[tuple[Order, str]], dict[str, Refusal]]:
+        """Return what was decided by ticks, and what was refused before.
+
+        A tick that came with git has a key beside its order, see :func:`digest_of_tick`; one of
+        the person's has ``""``.
+        """
         # Looked at before anything is done: each line that goes moves those below it.
         came = self._came_with_git(scope)
         rules = self._rules() if came else ""
@@ -647,25 +549,18 @@ class Waiting:
         new = [(item, key) for item, key in zip(ticked, keys, strict=True) if key not in left]
         brought = [item for item, key in new if key]
         why_not = self._not_theirs_to_say(brought) if brought else None
-        decided: list[_Decided] = []
+        orders: list[tuple[Order, str]] = []
         for item, key in new:
-            accepts, is_ours = item.tick == "x", not key
-            elsewhere = _ELSEWHERE if accepts and self._leaves_project(queue, item) else ""
-            asked = partial(_refusal, item, elsewhere, None if is_ours else why_not)
-            decided.append(_Decided(queue, item, accepts, None, asked, key))
-        return decided, left
-
-    def _apply(
-        self, decided: Sequence[_Decided], go_on: Callable[[], bool]
-    ) -> list[tuple[_Decided, Receipt | EngramdownError, Receipt]]:
-        """Carry ticks out, and return what became of them as far as there was time."""
-        outcomes = self._decide(decided, go_on)
-        # One that somebody else was quicker with is no news, and one for later none yet.
-        return [
-            (each, outcome, replace(_ticked_receipt(each, outcome), is_ours=each.is_ours))
-            for each, outcome in zip(decided, outcomes, strict=True)
-            if outcome is not None and not isinstance(outcome, EntryNotFoundError)
-        ]
+            # A project's file may have come with somebody else's commit, its ticks included.
+            leaves_project = queue is not self._queues["global"] and (
+                item.op == "encode" and gate.scope_of(item.engram) == "global"
+            )
+            elsewhere = _ELSEWHERE if item.tick == "x" and leaves_project else ""
+            refusal = partial(_refusal, item, elsewhere, why_not if key else None)
+            engram = _observed(item.engram) if key else item.engram
+            is_accepted, by = item.tick == "x", "git" if key else "user"
+            orders.append((Order(item, engram if is_accepted else None, by, refusal), key))
+        return orders, left
 
     def _not_theirs_to_say(self, brought: Sequence[Pending]) -> Callable[[Pending], str]:
         """Return what tells why a tick that came with git waits for the person, or ``""``.
@@ -674,7 +569,7 @@ class Waiting:
         """
         if self._reviews():
             return lambda _: _BROUGHT
-        gate = self._gates(_observed(item.engram) for item in brought)
+        decides = self._gates(_observed(item.engram) for item in brought)
         stand = (entry for store in self._stores.values() for entry in store.entries())
         by_person = {entry.id for entry in stand if entry.by_person}
 
@@ -685,7 +580,7 @@ class Waiting:
                 return _BROUGHT_FOR.replace("{why}", _SHAPES)
             if item.op != "encode" and not by_person.isdisjoint({*item.of.split(","), item.stays}):
                 return _BROUGHT_FOR.replace("{why}", _TAKES)
-            decision = gate(_observed(item.engram))
+            decision = decides(_observed(item.engram))
             if decision.action == "encode":
                 return ""
             reason = decision.reason.replace("{", "{{").replace("}", "}}")
@@ -693,19 +588,8 @@ class Waiting:
 
         return why_not
 
-    def _leaves_project(self, queue: Queue, item: Pending) -> bool:
-        """Whether a line of the project's file asks for a memory in the global scope.
-
-        A project's file may have come with somebody else's commit, its ticks included.
-        """
-        return (
-            queue is not self._queues["global"]
-            and item.op == "encode"
-            and scope_of(item.engram) == "global"
-        )
-
     def _decide(
-        self, decided: Sequence[_Decided], go_on: Callable[[], bool]
+        self, decided: Sequence[tuple[Queue, Order]], go_on: Callable[[], bool]
     ) -> list[Receipt | EngramdownError | None]:
         """Carry out what was decided, one step for all that one file declines or accepts.
 
@@ -713,136 +597,73 @@ class Waiting:
         """
         done: dict[int, Receipt | EngramdownError] = {}
         batches: dict[tuple[bool, bool, int], list[int]] = {}
-        for at, each in enumerate(decided):
-            try:
-                # Words that a person gives instead may be none that can be kept.
-                _ = _order(each) if each.text is not None else None
-            except EngramdownError as error:
-                done[at] = error
-                continue
-            if self._moves(each):
+        for at, (queue, order) in enumerate(decided):
+            item, is_ours = order.item, order.by == "user"
+            is_elsewhere = self._queues[gate.scope_of(item.engram)] is not queue
+            # A person moved the proposal to the other scope.
+            is_moved = is_elsewhere and item.op == "encode" and not item.problem
+            if is_moved and order.is_accepted and is_ours:
                 if not done or go_on():
-                    done[at] = self._move(each)
+                    done[at] = self._move(queue, order)
                 continue
-            key = (each.is_accepted, each.is_ours, id(each.queue))
-            batches.setdefault(key, []).append(at)
+            batches.setdefault((order.is_accepted, is_ours, id(queue)), []).append(at)
         # What is declined goes first: what is accepted may lift a tombstone.
         for key in sorted(batches, key=lambda key: key[0]):
             if not done or go_on():
-                batch = [decided[at] for at in batches[key]]
+                queue = decided[batches[key][0]][0]
+                orders = [decided[at][1] for at in batches[key]]
                 # Those for which there is no time have no receipt.
-                done |= dict(zip(batches[key], _carry_out(batch, go_on), strict=False))
+                done |= dict(zip(batches[key], _carry_out(queue, orders, go_on), strict=False))
         return [done.get(at) for at in range(len(decided))]
 
-    def _moves(self, decided: _Decided) -> bool:
-        """Whether a person moved a proposal to the other scope."""
-        item = decided.item
-        is_elsewhere = self._queues[scope_of(item.engram)] is not decided.queue
-        asks = decided.is_accepted and decided.is_ours and item.op == "encode"
-        return is_elsewhere and asks and not item.problem
-
-    def _move(self, decided: _Decided) -> Receipt | EngramdownError:
+    def _move(self, queue: Queue, order: Order) -> Receipt | EngramdownError:
         try:
-            order = _order(decided)
             order.check()
             engram = order.engram or order.item.engram
             # Destination first, source second.
-            written = self._queues[scope_of(engram)].confirm(engram)
-            decided.queue.drop(decided.item)
+            written = self._queues[gate.scope_of(engram)].confirm(engram)
+            queue.drop(order.item)
         except EngramdownError as error:
             return error
         return written_receipt(engram, written, "accepted")
 
 
-def check_decision(decision: str) -> None:
-    """Refuse what is no decision.
-
-    Raises:
-        InvalidEngramError: If it is none of the three.
-    """
-    if decision not in DECISIONS:
-        raise InvalidEngramError.not_one_of("decision", decision, DECISIONS)
-
-
-class _Orders(Sequence[Order]):
-    """Orders that are made when they are asked for: there may be no time for most of them."""
-
-    def __init__(self, decided: Sequence[_Decided]) -> None:
-        self._decided = decided
-        self._made: dict[int, Order] = {}
-
-    def __len__(self) -> int:
-        return len(self._decided)
-
-    @overload
-    def __getitem__(self, at: int) -> Order: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Order]: ...
-    def __getitem__(self, at: int | slice) -> Order | Sequence[Order]:
-        if isinstance(at, slice):
-            return _Orders(self._decided[at])
-        if at not in self._made:
-            self._made[at] = _order(self._decided[at])
-        return self._made[at]
-
-
-def _order(decided: _Decided) -> Order:
-    item, text = decided.item, decided.text
-    by = "user" if decided.is_ours else "git"
-    if not decided.is_accepted:
-        return Order(item, None, by, decided.why_not)
-    engram = item.engram if decided.is_ours else _observed(item.engram)
-    engram = engram if text is None else replace(engram, text=text)
-    return Order(item, harmless(engram), by, decided.why_not)
-
-
 def _carry_out(
-    batch: Sequence[_Decided], go_on: Callable[[], bool]
+    queue: Queue, orders: Sequence[Order], go_on: Callable[[], bool]
 ) -> list[Receipt | EngramdownError]:
     """Carry out what one queue is asked; return what became of it as far as there was time."""
-    orders = _Orders(batch)
+    is_ours = orders[0].by == "user"
     try:
-        outcomes = batch[0].queue.decide(orders, go_on)
+        outcomes = queue.decide(orders, go_on)
     except EngramdownError as error:
-        failed = error if batch[0].is_ours else _NotWrittenError(str(error))
-        return [failed] * len(batch)
-    return [
-        outcome if isinstance(outcome, EngramdownError) else _done(orders[at], outcome)
-        for at, outcome in enumerate(outcomes)
-    ]
-
-
-def _done(order: Order, written: Written | None) -> Receipt:
-    if order.engram is None:
-        return Receipt(harmless(order.item.engram), "discarded", "declined")
-    why = "accepted" if order.by == "user" else _TICKED_ELSEWHERE
-    if written is None:
-        return Receipt(order.engram, "forgotten", why, order.item.of)
-    return written_receipt(order.engram, written, why)
+        return [error if is_ours else _NotWrittenError(str(error))] * len(orders)
+    why = "accepted" if is_ours else _TICKED_ELSEWHERE
+    done: list[Receipt | EngramdownError] = []
+    for order, outcome in zip(orders, outcomes, strict=False):
+        if isinstance(outcome, EngramdownError):
+            done.append(outcome)
+        elif order.engram is None:
+            done.append(Receipt(gate.harmless(order.item.engram), "discarded", "declined"))
+        elif outcome is None:
+            done.append(Receipt(order.engram, "forgotten", why, order.item.of))
+        else:
+            done.append(written_receipt(order.engram, outcome, why))
+    return done
 
 
 def _receipt(queue: Queue, item: Pending, outcome: Receipt | EngramdownError | None) -> Receipt:
-    return outcome if isinstance(outcome, Receipt) else _failed_queue(queue, item, str(outcome))
+    if isinstance(outcome, Receipt):
+        return outcome
+    return replace(waiting_receipt(queue, item, str(outcome)), action="failed")
 
 
-def _ticked_receipt(decided: _Decided, outcome: Receipt | EngramdownError) -> Receipt:
-    """Return the receipt for a tick; one of somebody else that is refused still waits."""
-    if isinstance(outcome, TickRefusedError) and not decided.is_ours:
-        return waiting_receipt(decided.queue, decided.item, str(outcome))
-    return _receipt(decided.queue, decided.item, outcome)
-
-
-def _told(receipt: Receipt) -> str:
+def _why_it_stays(receipt: Receipt) -> str:
     """Return in words why a ticked line stays."""
     if receipt.action == "queued":
         # No trouble, as "could not" would be: it waits like everything that they proposed.
         return f"left to you what somebody else ticked: {receipt.reason}"
     whose = "what you ticked" if receipt.is_ours else "what somebody else ticked"
     return f"could not carry out {whose}: {receipt.reason}"
-
-
-def _failed_queue(queue: Queue, item: Pending, reason: str) -> Receipt:
-    return replace(waiting_receipt(queue, item, reason), action="failed")
 
 
 def _refusal(item: Pending, elsewhere: str, why_not: Callable[[Pending], str] | None) -> str:
@@ -862,15 +683,11 @@ def _observed(engram: Engram) -> Engram:
     return replace(engram, source=source, confidence=sure, basis="observed", via="web")
 
 
-def _queue_of(store: HippocampusProtocol) -> Queue:
-    return FileQueue(store) if isinstance(store, Hippocampus) else PlainQueue(store)
-
-
-# Which ticks that came with git were refused, so that each is decided on and told of once.
+# ---- which ticks that came with git were refused ----
 #
-# Holds digests, no words; may be lost at any moment, then they are decided on once more.
-# It stands in the folder of the global scope, so that nothing that was cloned or pulled can say so
-# of itself. A line that a person changed since is decided on again.
+# So that each is decided on and told of once. It holds digests, no words, and may be lost at any
+# moment: then they are decided on once more. It stands in the folder of the global scope, so that
+# nothing that was cloned or pulled can say so of itself.
 
 _LETTERS: Final = 16
 
@@ -890,9 +707,7 @@ def digest_of_tick(item: Pending, rules: str) -> str:
 class Refusals:
     """The ticks of one scope that were refused."""
 
-    def __init__(
-        self, store: Hippocampus, home: Path | None, dry: Callable[[], bool] = bool
-    ) -> None:
+    def __init__(self, store: Hippocampus, home: Path | None, dry: Callable[[], bool]) -> None:
         """Keep those of ``store`` in the cache of ``home``; ``None``, or ``dry``, only in mind."""
         self._history = store.files.history
         name = f"refused-{_digest(os.path.realpath(store.root))}.json"
@@ -914,13 +729,8 @@ class Refusals:
         steps = self._history.steps_after(self._last)
         if not steps:
             return {}  # It is another journal: nobody knows what was changed since.
-        touched = {
-            change.id
-            for step in steps
-            if step.by == "person"
-            for change in step.changes
-            if change.file == PENDING
-        }
+        changes = [change for step in steps if step.by == "person" for change in step.changes]
+        touched = {change.id for change in changes if change.file == PENDING}
         return {key: it for key, it in self._kept.items() if it.id not in touched}
 
     def keep(self, refused: Mapping[str, Refusal]) -> None:
@@ -932,11 +742,10 @@ class Refusals:
         if self._path is None or self._dry():
             return
         told = {"last": last, "ticks": {key: each.id for key, each in refused.items()}}
-        try:
+        # If that fails, they are decided on once more.
+        with contextlib.suppress(OSError, StoreError):
             self._disk.make_folder(self._path.parent)
             self._disk.create(self._path, json.dumps(told).encode())
-        except (OSError, StoreError):
-            return  # Then they are decided on once more.
 
     def _load(self) -> tuple[str, Mapping[str, Refusal]]:
         try:
@@ -952,111 +761,3 @@ class Refusals:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_LETTERS]
-
-
-# The proposals of a store that has no files.
-#
-# They wait for as long as the process runs; otherwise as in ``pending.md``.
-
-
-class PlainQueue:
-    """The proposals of a store that has no files, for as long as the process runs."""
-
-    file = ""
-
-    def __init__(self, store: HippocampusProtocol) -> None:
-        """Begin with an empty queue for ``store``."""
-        self._store = store
-        self._waiting: list[Pending] = []
-        self._unwanted: list[Engram] = []
-
-    def pending(self) -> list[Pending]:
-        """Return what waits, the oldest first."""
-        return list(self._waiting)
-
-    def add(self, items: Sequence[Pending]) -> list[Pending]:
-        """Append proposals that do not wait yet."""
-        waiting = {identity(item): item for item in self._waiting}
-        found = []
-        for item in items:
-            known = waiting.setdefault(identity(item), item)
-            if known is item:
-                self._waiting.append(item)
-            found.append(known)
-        return found
-
-    def accept(self, item: Pending, engram: Engram, by: str = "user") -> Written | None:
-        """Carry one proposal out; raises what :meth:`decide` returns."""
-        return only(self.decide([Order(item, engram, by)]))
-
-    def decline(self, item: Pending, by: str = "user") -> None:
-        """Take one proposal away; raises what :meth:`decide` returns."""
-        only(self.decide([Order(item, None, by)]))
-
-    def decide(
-        self, orders: Sequence[Order], go_on: Callable[[], bool] = always
-    ) -> list[Written | EngramdownError | None]:
-        """Carry out what a person decided, one after the other.
-
-        Nothing comes with git where there are no files.
-        """
-        done: list[Written | EngramdownError | None] = []
-        for at in range(len(orders)):
-            if done and not go_on():
-                break
-            try:
-                order = orders[at]
-                if order.engram is None:
-                    self._decline(order.item)
-                    done.append(None)
-                else:
-                    done.append(self._accept(order.item, order.engram))
-            except EngramdownError as error:
-                done.append(error)
-        return done
-
-    def _accept(self, item: Pending, engram: Engram) -> Written | None:
-        """Write the memory, then retire what it replaces, then take the proposal away."""
-        self._check(item)
-        written = None if item.op == "forget" else self.confirm(engram)
-        replaced = item.of if written is None or written.entry.id != item.of else ""
-        if item.op != "encode" and any(entry.id == replaced for entry in self._store.entries()):
-            gone = self._store.forget(replaced)
-            if item.op == "forget":
-                self.forgot(gone)
-        self.drop(item)
-        return written
-
-    def _decline(self, item: Pending) -> None:
-        """Take the proposal away and remember its text."""
-        self.drop(item)
-        if item.op != "forget":
-            self._unwanted.append(item.engram)
-
-    def confirm(self, engram: Engram) -> Written:
-        """Write what a person accepted."""
-        return write(self._store, [replace(engram, basis="verified")])[0]
-
-    def drop(self, item: Pending) -> None:
-        """Take the proposal away."""
-        self._check(item)
-        self._waiting.remove(item)
-
-    def forgot(self, entry: Entry) -> None:
-        """Remember the text of what the store was told to forget."""
-        self._unwanted.append(entry.engram())
-
-    def turned_down(self) -> list[tuple[str, str]]:
-        """Return what was declined or forgotten and does not stand in the store again."""
-        known = {(entry.kind, entry.fold) for entry in self._store.entries()}
-        unwanted = (each for each in self._unwanted if kind_and_fold(each) not in known)
-        return [(each.text, each.kind) for each in unwanted]
-
-    def gave_way(self, engram: Engram) -> bool:
-        """Return ``False``: such a store does not tell what took the place of what."""
-        del engram
-        return False
-
-    def _check(self, item: Pending) -> None:
-        if item not in self._waiting:
-            raise EntryNotFoundError(item.id, "what is pending")

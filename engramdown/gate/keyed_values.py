@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from engramdown.clock import moment, today
 from engramdown.engram import RULE_KINDS, SCOPES, Engram, Scope, slug
@@ -21,9 +21,6 @@ from engramdown.hippocampus.entry import Entry, address, as_entry, entry_id, fie
 from engramdown.kinds import ARCHIVE, LESSONS, PROFILE, RULES, title_of, topic_file, topic_of
 from engramdown.markdown.document import Placed
 from engramdown.markdown.metadata import Metadata, is_address
-
-if TYPE_CHECKING:
-    from engramdown.gate.pending import Pending
 
 NAMESPACE: Final = "ns"
 KEY: Final = "key"
@@ -152,15 +149,16 @@ def matches(
     Raises:
         ValueError: If a condition says neither.
     """
-    return all(_matches(namespace, how, path) for how, path in conditions)
-
-
-def _matches(namespace: Namespace, how: str, path: Sequence[str]) -> bool:
-    if how not in ("prefix", "suffix"):
-        raise ValueError(f"Unsupported match type: {how!r:.80}; there are prefix, suffix")
-    labels = namespace[: len(path)] if how == "prefix" else namespace[len(namespace) - len(path) :]
-    short = len(namespace) < len(path)
-    return not short and all(p in (_ANY, label) for p, label in zip(path, labels, strict=True))
+    for how, path in conditions:
+        if how not in ("prefix", "suffix"):
+            raise ValueError(f"Unsupported match type: {how!r:.80}; there are prefix, suffix")
+        if len(namespace) < len(path):
+            return False
+        begin = 0 if how == "prefix" else len(namespace) - len(path)
+        labels = namespace[begin : begin + len(path)]
+        if not all(wanted in (_ANY, label) for wanted, label in zip(path, labels, strict=True)):
+            return False
+    return True
 
 
 def _is_slug(label: str) -> bool:
@@ -175,22 +173,18 @@ def _topic(namespace: Namespace) -> str:
     name = "-".join(namespace)
     if len(namespace) == 1 and _is_slug(name):
         return name
+
+    def cut(text: str) -> str:
+        """Return as many whole characters as leave room for the digest."""
+        return text.encode("utf-8", "surrogatepass")[:_MOST_BYTES].decode("utf-8", "ignore")
+
     try:
-        # To fold a letter may make two of it.
-        readable = _cut(slug(_cut(name[:_MOST_OF_NAME]))).rstrip("-")
+        # To fold a letter may make two of it, so the slug is cut as well.
+        readable = cut(slug(cut(name[:_MOST_OF_NAME]))).rstrip("-")
     except InvalidEngramError:
         readable = "store"
-    return f"{readable}-{address(_unfolded(namespace))[1:]}"
-
-
-def _cut(name: str) -> str:
-    """Return as many whole characters as leave room for the digest."""
-    return name.encode("utf-8", "surrogatepass")[:_MOST_BYTES].decode("utf-8", "ignore")
-
-
-def _unfolded(namespace: Namespace) -> str:
-    """Return a text that differs, by its fold too, from that of every other namespace."""
-    return written(namespace).encode("utf-8", "surrogatepass").hex()
+    # Hexadecimal digits, because two namespaces may differ only in what a fold takes away.
+    return f"{readable}-{digest_of(written(namespace))}"
 
 
 class Place(NamedTuple):
@@ -286,19 +280,18 @@ def put_line(
     return Filed(told["id"], home.file, added=True, said=engram)
 
 
-def proposed_place(item: Pending, engram: Engram, scope: Scope) -> Place | None:
+def proposed_place(put: Sequence[tuple[str, str]], engram: Engram, scope: Scope) -> Place | None:
     """Return where a proposal of a value belongs that a person accepted.
 
     Args:
-        item: The proposal.
+        put: The marks of the proposal.
         engram: What they accepted.
         scope: The scope in whose queue it waits.
     """
-    marks = dict(item.put)
-    if not marks:
+    namespace, key = key_of(put)
+    if not key:
         return None
-    namespace = named(marks.get(NAMESPACE, ""))
-    home = home_of(namespace, scope)
+    home = home_of(named(namespace), scope)
     if home.file == RULES:
         fits = engram.kind in RULE_KINDS
     elif home.file == PROFILE:
@@ -306,7 +299,7 @@ def proposed_place(item: Pending, engram: Engram, scope: Scope) -> Place | None:
     else:
         fits = engram.kind == "lesson" and engram.topic == home.topic
     is_here = home.scope == scope and engram.scope == scope
-    return Place(namespace, marks[KEY], home) if fits and is_here else None
+    return Place(named(namespace), key, home) if fits and is_here else None
 
 
 def first_made(draft: Draft, place: Place) -> str:
@@ -316,19 +309,19 @@ def first_made(draft: Draft, place: Place) -> str:
     return meta.get(MADE) if meta else ""
 
 
-def accepted(draft: Draft, item: Pending, place: Place, engram: Engram, made: str) -> Filed:
+def accepted(
+    draft: Draft, put: Sequence[tuple[str, str]], place: Place, engram: Engram, made: str
+) -> Filed:
     """Write a value that a person accepted under its key; it is verified with that.
 
     Args:
         draft: The files, without what it is to replace.
-        item: The proposal.
+        put: The marks of the proposal.
         place: Where it belongs.
         engram: What they accepted.
-        made: When what it replaces was put first.
+        made: When what it replaces was put first, or ``""``.
     """
-    given = dict(item.put)
-    marks = {name: given.get(name, "") for name in (FIELD, REST, HIDDEN)}
-    if made:
-        marks[MADE] = made
+    marks = {name: dict(put).get(name, "") for name in (FIELD, REST, HIDDEN)}
+    marks |= {MADE: made} if made else {}
     verified = replace(engram, basis="verified")
     return put_line(draft, place, verified, marks, find_line(draft, place))

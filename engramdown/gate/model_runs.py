@@ -7,13 +7,11 @@ loaded that could ask one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
-from engramdown.hippocampus.store import Hippocampus
 from engramdown.settings import ConsolidationSettings
 
 if TYPE_CHECKING:
@@ -41,19 +39,19 @@ class Asking:
         from engramdown.models.ledger import Ledger, Limits
         from engramdown.models.port import Run
 
-        self._told = model, settings, folder
+        self._given = model, settings, folder
         self._model = _model(model, settings)
         limits = Limits(*(getattr(settings, key) for key in Limits._fields))
         self.run = Run(Ledger(folder), limits)
 
     @classmethod
     def begin(cls, scopes: Scopes) -> Asking:
-        """Begin a run of a scopes."""
-        return cls(scopes.model, scopes.settings.consolidation, _ledger_folder(scopes))
+        """Begin a run over ``scopes``."""
+        return cls(scopes.model, scopes.settings.consolidation, scopes.shared_root)
 
     def within(self, timeout: float) -> Asking:
         """Return the same run, in which a call takes so many seconds at most."""
-        model, settings, folder = self._told
+        model, settings, folder = self._given
         hurried = Asking(model, settings._replace(timeout=min(timeout, settings.timeout)), folder)
         hurried.run = self.run
         return hurried
@@ -69,32 +67,17 @@ def ledger_of(scopes: Scopes) -> Ledger:
     """Return the ledger in which the calls of a cortex stand."""
     from engramdown.models.ledger import Ledger
 
-    return Ledger(_ledger_folder(scopes))
+    return Ledger(scopes.shared_root)
 
 
 def prompts_for(scopes: Scopes, job: str, scope: Scope = "project") -> dict[str, str]:
-    """Return the prompt that the scopes of a cortex have of their own, as :func:`prompts_of` does.
-
-    Raises:
-        StoreError: If one cannot be read.
-    """
-    return prompts_of(scopes.stores, job, scope, scopes.usable_page)
-
-
-def prompts_of(
-    stores: Sequence[Hippocampus],
-    job: str,
-    scope: Scope = "project",
-    page: Callable[[Hippocampus, str, str], str] = lambda _store, _name, text: text,
-) -> dict[str, str]:
     """Return the prompt that scopes have of their own for a job; the project's wins.
 
     Args:
-        stores: The stores of the scopes, the project's last.
+        scopes: The scopes.
         job: The job.
         scope: Whose memory it is about. What is about all projects, or about the user, is not
             asked in the words of one project, which may be somebody else's.
-        page: Is given a store, the name of a file and what it says, and returns what is used.
 
     Raises:
         StoreError: If one cannot be read.
@@ -103,14 +86,11 @@ def prompts_of(
 
     name = f"{job}.j2"
     everywhere = scope == "global" or job in _OF_THE_USER
-    asks = [store for store in stores if store.scope == "global" or not everywhere]
-    said = ((store, store.template(name, FOLDER)) for store in asks)
-    texts = [used for store, text in said if (used := page(store, f"{FOLDER}/{name}", text))]
-    return {name: texts[-1]} if texts else {}
-
-
-def _ledger_folder(scopes: Scopes) -> Path | None:
-    return scopes.shared_root
+    asked = [it for it in scopes.stores if it.scope == "global" or not everywhere]
+    texts = [(store, store.template(name, FOLDER)) for store in asked]
+    pages = (scopes.usable_page(store, f"{FOLDER}/{name}", text) for store, text in texts)
+    used = [page for page in pages if page]
+    return {name: used[-1]} if used else {}
 
 
 def _model(model: object, settings: ConsolidationSettings) -> LanguageModel | None:

@@ -1,31 +1,39 @@
-"""A proposal as it stands in a queue, and what the queue of one scope can do.
+"""Proposals that wait: as they stand in a queue, as a person sees them, and as they are decided on.
 
-It is pure. Two proposals are the same if their texts are and they would do the same; for values
-under keys, if the values are the same.
+Two proposals are the same if their texts are and they would do the same; for values under keys, if
+the values are the same. Nothing here touches a file: a store without files keeps its proposals in
+:class:`PlainQueue`, for as long as the process runs; ``pending.md`` is
+:class:`engramdown.gate.pending_file.FileQueue`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple
 
 from engramdown.engram import Engram, fact_key, fold
-from engramdown.errors import EngramdownError
+from engramdown.errors import EngramdownError, EntryNotFoundError, StoreError
+from engramdown.forks import cached_property
 from engramdown.gate.gate import REASONS, harmless
 from engramdown.gate.keyed_values import describe_value
 from engramdown.hippocampus.entry import Entry, Written
+from engramdown.hippocampus.store import BatchProtocol, HippocampusProtocol
 from engramdown.language.similarity import Rewordings, is_rewording
 from engramdown.markdown.metadata import OPERATIONS
-
-__all__: list[str] = []
 
 Operation = Literal[
     "encode", "replace", "forget", "drop", "merge", "supersede", "expire", "move", "skill"
 ]
 Tick = Literal["", "x", "-"]
 Identity = tuple[str, ...]
+Outcome = Written | EngramdownError | None
+
+# At most so many pairs of a proposal and a memory are compared, and so many that are alike shown.
+_COMPARED: Final = 1_000_000
+_LOOKED_AT: Final = 40
+_BROUGHT: Final = "it came with git, and is somebody else's"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +76,54 @@ class Pending:
     comments: str = ""
 
 
-class Order(NamedTuple):
+class TickRefusedError(EngramdownError):
+    """A ticked line is not carried out: whoever ticked it may not decide that."""
+
+
+class Order:
     """What a person decided about a proposal.
 
     Attributes:
         item: The proposal.
-        engram: What is to be carried out in its place; ``None`` if they declined it.
         by: ``user``, or ``git`` if it was ticked elsewhere: then it is not verified.
-        why_not: Returns why it is not to be carried out after all, or ``""``; asked only then.
     """
 
-    item: Pending
-    engram: Engram | None
-    by: str = "user"
-    why_not: Callable[[], str] | None = None
+    def __init__(
+        self,
+        item: Pending,
+        engram: Engram | None,
+        by: str = "user",
+        why_not: Callable[[], str] | None = None,
+        text: str | None = None,
+    ) -> None:
+        """Decide about ``item``.
+
+        Args:
+            item: The proposal.
+            engram: What is to be carried out in its place; ``None`` if they declined it.
+            by: ``user``, or ``git`` if it was ticked elsewhere.
+            why_not: Returns why it is not to be carried out after all, or ``""``; asked only then.
+            text: Other words that they want, if any.
+        """
+        self.item = item
+        self.by = by
+        self.is_accepted = engram is not None
+        self._given = engram
+        self._text = text
+        self._why_not = why_not
+
+    @cached_property
+    def engram(self) -> Engram | None:
+        """What is to be carried out, without its secrets; ``None`` if it was declined.
+
+        There may be no time for most orders, so secrets are looked for only when it is asked for.
+
+        Raises:
+            InvalidEngramError: If the words that they want can be no memory.
+        """
+        if self._given is None or self._text is None:
+            return self._given and harmless(self._given)
+        return harmless(replace(self._given, text=self._text))
 
     def check(self) -> None:
         """Refuse what is not to be carried out.
@@ -89,99 +131,28 @@ class Order(NamedTuple):
         Raises:
             TickRefusedError: If there is a reason.
         """
-        reason = self.why_not() if self.why_not is not None else ""
+        reason = self._why_not() if self._why_not is not None else ""
         if reason:
             raise TickRefusedError(reason)
 
 
-class TickRefusedError(EngramdownError):
-    """A ticked line is not carried out: whoever ticked it may not decide that."""
+class Answer(NamedTuple):
+    """What a person decided about one proposal of many.
+
+    Attributes:
+        id: The id of the proposal.
+        decision: ``accept``, ``decline`` or ``skip``.
+        text: The words that they want instead of the proposed ones, or ``None``.
+    """
+
+    id: str
+    decision: str = "accept"
+    text: str | None = None
 
 
 def always() -> bool:
     """Return ``True``: there is time for all of it."""
     return True
-
-
-def only(done: Sequence[Written | EngramdownError | None]) -> Written | None:
-    """Return what became of the only order, or raise why it still waits."""
-    (outcome,) = done
-    if isinstance(outcome, EngramdownError):
-        raise outcome
-    return outcome
-
-
-class Queue(Protocol):
-    """Where proposals of one scope wait."""
-
-    file: str
-
-    def pending(self) -> list[Pending]:
-        """Return what waits, the oldest first."""
-        ...
-
-    def add(self, items: Sequence[Pending]) -> list[Pending]:
-        """Let proposals wait; one that waits already is returned as it is."""
-        ...
-
-    def accept(self, item: Pending, engram: Engram, by: str = "user") -> Written | None:
-        """Carry a proposal out with ``engram`` in its place; ``None`` if it retires a memory.
-
-        Args:
-            item: The proposal.
-            engram: What is to be written.
-            by: ``user``, or ``git`` if it was ticked elsewhere: then it is not verified.
-
-        Raises:
-            EntryNotFoundError: If somebody decided on it or changed it meanwhile.
-            StoreError: If it could not be written; the proposal still waits.
-        """
-        ...
-
-    def decline(self, item: Pending, by: str = "user") -> None:
-        """Take a proposal away and remember that a person did not want it; errors as above."""
-        ...
-
-    def decide(
-        self, orders: Sequence[Order], go_on: Callable[[], bool] = always
-    ) -> list[Written | EngramdownError | None]:
-        """Carry out what a person decided, as one step for all that they accepted or declined.
-
-        What is accepted is written with the engram of its order; what is declined is remembered.
-
-        Args:
-            orders: What they decided, either accepted or declined, all of it.
-            go_on: Asked before each but the first whether there is time for it.
-
-        Returns:
-            What became of each, in order, as far as there was time: what was written, ``None`` if
-            nothing new stands, or why it still waits; :class:`EntryNotFoundError` if somebody
-            decided on it or changed it meanwhile.
-
-        Raises:
-            StoreError: If nothing could be written; all of them still wait.
-        """
-        ...
-
-    def confirm(self, engram: Engram) -> Written:
-        """Write what a person accepted in the queue of another scope."""
-        ...
-
-    def drop(self, item: Pending) -> None:
-        """Take a proposal away that was carried out elsewhere."""
-        ...
-
-    def forgot(self, entry: Entry) -> None:
-        """Take note that a person let the store forget ``entry``."""
-        ...
-
-    def turned_down(self) -> list[tuple[str, str]]:
-        """Return what a person declined, deleted or forgot: each text with its kind."""
-        ...
-
-    def gave_way(self, engram: Engram) -> bool:
-        """Whether another memory took the place of this one, which is no news."""
-        ...
 
 
 def identity(item: Pending) -> Identity:
@@ -197,16 +168,7 @@ def kind_and_fold(engram: Engram) -> tuple[str, str]:
     return engram.kind, fold(engram.text)
 
 
-# A proposal with what a person needs to decide on it.
-#
-# It is pure: beside the proposal stand the memories that it would retire and those that say nearly
-# the same.
-
-# What waits times what is known: so much is compared, and of what is alike so much looked at.
-_COMPARED: Final = 1_000_000
-_LOOKED_AT: Final = 40
-_NOTHING: Final = Rewordings(())
-_BROUGHT: Final = "it came with git, and is somebody else's"
+# ---- what a person sees ----
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +209,7 @@ class Proposal:
 
 
 def describe(
-    items: Sequence[tuple[Queue, Pending]],
+    items: Sequence[tuple[str, Pending]],
     entries: Sequence[Entry],
     brought: Collection[tuple[str, int]] = (),
 ) -> list[Proposal]:
@@ -256,80 +218,166 @@ def describe(
     Of very much that waits beside very many memories, only the first are compared with these.
 
     Args:
-        items: What waits, and where.
+        items: What waits, each with the file in which it does.
         entries: The memories of both scopes.
         brought: Where the lines wait that git brought: file and line.
     """
-    known = Rewordings(entry.text for entry in entries)
-    at_hand = _ByMark(entries)
-    compared = _COMPARED // max(len(entries), 1)
-    return [
-        _describe(
-            item,
-            queue.file,
-            at_hand,
-            known if at < compared else _NOTHING,
-            is_ours=(queue.file, item.line) not in brought,
+    rewordings = Rewordings(entry.text for entry in entries)
+    by_id: dict[str, list[int]] = {}
+    facts: dict[str, Entry] = {}
+    for at, entry in enumerate(entries):
+        by_id.setdefault(entry.id, []).append(at)
+        if key := fact_key(entry.text) if entry.kind == "profile" else "":
+            facts.setdefault(key, entry)
+    most_compared = _COMPARED // max(len(entries), 1)
+
+    def proposal(file: str, item: Pending, *, is_compared: bool) -> Proposal:
+        engram, replaces = item.engram, None
+        ids = {*item.of.split(",")} if item.op in OPERATIONS else set[str]()
+        takes = tuple(
+            entries[at] for at in sorted(at for each in ids for at in by_id.get(each, ()))
         )
-        for at, (queue, item) in enumerate(items)
+        if not takes and item.of:
+            replaces = next((entries[at] for at in by_id.get(item.of, ())), None)
+        elif not takes and engram.kind == "profile":
+            replaces = facts.get(fact_key(engram.text))
+        likely = islice(rewordings.near(engram.text), _LOOKED_AT) if is_compared else ()
+        near = [entries[at] for at in likely if is_rewording(engram.text, rewordings.texts[at])]
+        hold, reason = (REASONS.get(code, code) for code in (item.hold, item.reason or item.hold))
+        is_ours = (file, item.line) not in brought
+        if not is_ours and not hold and item.reason in ("", "confidence"):
+            # What a line lets out is filled in as if it had been written here.
+            reason = _BROUGHT
+        return Proposal(
+            id=item.id,
+            engram=harmless(engram),
+            hold=hold,
+            reason=item.problem or "; ".join(filter(None, [reason, describe_value(item.put)])),
+            op=item.op,
+            replaces=replaces,
+            similar=tuple(each for each in near if each is not replaces and each not in takes),
+            file=file,
+            line=item.line,
+            ts=item.ts,
+            takes=takes,
+            is_ours=is_ours,
+            comments=item.comments,
+        )
+
+    return [
+        proposal(file, item, is_compared=at < most_compared)
+        for at, (file, item) in enumerate(items)
     ]
 
 
-def _describe(
-    item: Pending, file: str, memories: _ByMark, known: Rewordings, *, is_ours: bool
-) -> Proposal:
-    takes = memories.taken(item)
-    replaces = None if takes else memories.replaced(item)
-    near: Iterator[int] = islice(known.near(item.engram.text), _LOOKED_AT)
-    near = (at for at in near if is_rewording(item.engram.text, known.texts[at]))
-    similar = tuple(
-        memories.entries[at]
-        for at in near
-        if memories.entries[at] is not replaces and memories.entries[at] not in takes
-    )
-    hold, reason = (REASONS.get(code, code) for code in (item.hold, item.reason or item.hold))
-    if not is_ours and not hold and item.reason in ("", "confidence"):
-        # What a line lets out is filled in as if it had been written here.
-        reason = _BROUGHT
-    return Proposal(
-        id=item.id,
-        engram=harmless(item.engram),
-        hold=hold,
-        reason=item.problem or "; ".join(filter(None, [reason, describe_value(item.put)])),
-        op=item.op,
-        replaces=replaces,
-        similar=similar,
-        file=file,
-        line=item.line,
-        ts=item.ts,
-        takes=takes,
-        is_ours=is_ours,
-        comments=item.comments,
-    )
+# ---- a store without files ----
 
 
-class _ByMark:
-    """Memories by what a proposal names them by."""
+def write(store: HippocampusProtocol, engrams: Sequence[Engram]) -> list[Written]:
+    """Write ``engrams`` in order, in one step if the store can; return what it holds of each.
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
-        self.entries = entries
-        self._places: dict[str, list[int]] = {}
-        self._facts: dict[str, Entry] = {}
-        for at, entry in enumerate(entries):
-            self._places.setdefault(entry.id, []).append(at)
-            key = fact_key(entry.text) if entry.kind == "profile" else ""
-            if key:
-                self._facts.setdefault(key, entry)
+    Raises:
+        StoreError: If the store could not write one, or does not return what it wrote.
+    """
+    if isinstance(store, BatchProtocol):
+        return store.encode(engrams)
 
-    def taken(self, item: Pending) -> tuple[Entry, ...]:
-        """Return the memories that a part of a plan is about; a question on them is no memory."""
-        ids = {*item.of.split(",")} if item.op in OPERATIONS else set[str]()
-        found = sorted(at for each in ids for at in self._places.get(each, ()))
-        return tuple(self.entries[at] for at in found)
+    def find(engram: Engram) -> Entry | None:
+        same = (each for each in store.entries() if each.kind == engram.kind)
+        return next((each for each in same if each.fold == fold(engram.text)), None)
 
-    def replaced(self, item: Pending) -> Entry | None:
-        """Return the memory that accepting ``item`` would retire."""
-        if item.of:
-            return next((self.entries[at] for at in self._places.get(item.of, ())), None)
-        key = fact_key(item.engram.text) if item.engram.kind == "profile" else ""
-        return self._facts.get(key)
+    written = []
+    for engram in engrams:
+        known = find(engram) is not None
+        if engram.kind == "profile":
+            store.rewrite_identity([engram.text])
+        elif engram.kind == "lesson":
+            store.encode_lesson(engram.text, engram.topic, engram.source)
+        else:
+            store.encode_rule(engram.text, engram.kind, engram.confidence, engram.source)
+        entry = find(engram)
+        if entry is None:
+            msg = f"{type(store).__name__}: does not hold what it was told to write"
+            raise StoreError(msg)
+        written.append(Written("merged" if known else "encoded", entry))
+    return written
+
+
+class PlainQueue:
+    """The proposals of a store that has no files, for as long as the process runs."""
+
+    file = ""
+
+    def __init__(self, store: HippocampusProtocol) -> None:
+        """Begin with an empty queue for ``store``."""
+        self._store = store
+        self._waiting: list[Pending] = []
+        self._unwanted: list[Engram] = []
+
+    def pending(self) -> list[Pending]:
+        """Return what waits, the oldest first."""
+        return list(self._waiting)
+
+    def add(self, items: Sequence[Pending]) -> list[Pending]:
+        """Append proposals that do not wait yet; one that waits already is returned as it is."""
+        waiting = {identity(item): item for item in self._waiting}
+        found = [waiting.setdefault(identity(item), item) for item in items]
+        self._waiting = list(waiting.values())
+        return found
+
+    def decide(self, orders: Sequence[Order], go_on: Callable[[], bool] = always) -> list[Outcome]:
+        """Carry out what a person decided, one after the other; see ``FileQueue.decide``."""
+        done: list[Outcome] = []
+        for order in orders:
+            if done and not go_on():
+                break
+            try:
+                done.append(self._carry_out(order.item, order.engram))
+            except EngramdownError as error:
+                done.append(error)
+        return done
+
+    def _carry_out(self, item: Pending, engram: Engram | None) -> Written | None:
+        """Write the memory, then retire what it replaces, then take the proposal away."""
+        self._check(item)
+        if engram is None:
+            self._waiting.remove(item)
+            if item.op != "forget":
+                self._unwanted.append(item.engram)
+            return None
+        written = None if item.op == "forget" else self.confirm(engram)
+        replaced = item.of if written is None or written.entry.id != item.of else ""
+        if item.op != "encode" and any(entry.id == replaced for entry in self._store.entries()):
+            gone = self._store.forget(replaced)
+            if item.op == "forget":
+                self.forgot(gone)
+        self._waiting.remove(item)
+        return written
+
+    def confirm(self, engram: Engram) -> Written:
+        """Write what a person accepted in the queue of another scope."""
+        return write(self._store, [replace(engram, basis="verified")])[0]
+
+    def drop(self, item: Pending) -> None:
+        """Take a proposal away that was carried out elsewhere."""
+        self._check(item)
+        self._waiting.remove(item)
+
+    def forgot(self, entry: Entry) -> None:
+        """Remember the text of what a person let the store forget."""
+        self._unwanted.append(entry.engram())
+
+    def turned_down(self) -> list[tuple[str, str]]:
+        """Return what was declined or forgotten and does not stand in the store again."""
+        known = {(entry.kind, entry.fold) for entry in self._store.entries()}
+        unwanted = (each for each in self._unwanted if kind_and_fold(each) not in known)
+        return [(each.text, each.kind) for each in unwanted]
+
+    def gave_way(self, engram: Engram) -> bool:
+        """Return ``False``: such a store does not tell what took the place of what."""
+        del engram
+        return False
+
+    def _check(self, item: Pending) -> None:
+        if item not in self._waiting:
+            raise EntryNotFoundError(item.id, "what is pending")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from engramdown.errors import InvalidEngramError, StoreError
+from engramdown.errors import StoreError
 from engramdown.gate.scopes import Scopes
 from engramdown.hippocampus.entry import by_prefix
 from engramdown.storage.locks import one_call
@@ -16,8 +16,8 @@ from engramdown.storage.locks import one_call
 if TYPE_CHECKING:
     from engramdown.gate.arrivals import Arrival
     from engramdown.gate.erase import Erased
-    from engramdown.gate.intake import Answer, Receipt
-    from engramdown.gate.pending import Proposal
+    from engramdown.gate.intake import Receipt
+    from engramdown.gate.pending import Answer, Proposal
 
 
 class Review:
@@ -34,25 +34,19 @@ class Review:
         """
         from engramdown.gate.pending import describe
 
-        waits = self._scopes.intake.waiting
-        items = (waits.ours if for_model else waits.items)(self._scopes.pass_over)
-        brought = waits.brought(items, self._scopes.pass_over)
-        waiting = describe(items, self._scopes.entries(), brought) if items else []
-        shows = self._scopes.reviews and not for_model
-        return (
-            [*waiting, *self._scopes.if_readable(self._scopes.pulled.proposals)]
-            if shows
-            else waiting
-        )
+        scopes, waits = self._scopes, self._scopes.intake.waiting
+        items = waits.items(scopes.pass_over, ours=for_model)
+        brought = waits.brought(items, scopes.pass_over)
+        told = [(queue.file, item) for queue, item in items]
+        waiting = describe(told, scopes.entries(), brought) if items else []
+        held = [] if for_model else scopes.if_readable(scopes.pulled.held)
+        return [*waiting, *(each.proposal() for each in held)]
 
     def count(self) -> int:
         """Return how many proposals wait for a person, as :meth:`pending` lists them."""
-        brought = (
-            sum(self._scopes.if_readable(lambda: [self._scopes.pulled.count()]))
-            if self._scopes.reviews
-            else 0
-        )
-        return len(self._scopes.intake.waiting.items(self._scopes.pass_over)) + brought
+        scopes = self._scopes
+        waiting = scopes.intake.waiting.items(scopes.pass_over)
+        return len(waiting) + len(scopes.if_readable(scopes.pulled.held))
 
     @one_call()
     def resolve(
@@ -62,12 +56,20 @@ class Review:
 
         See :meth:`engramdown.Cortex.resolve`.
         """
-        self._scopes.notice()
-        receipt = self._resolved_load(proposal_id, decision, text) if self._scopes.reviews else None
+        scopes = self._scopes
+        scopes.notice()
+        receipt = None
+        if scopes.reviews:
+            from engramdown.gate.intake import check_decision
+
+            waiting = self.pending()
+            found = by_prefix(proposal_id, waiting, lambda each: each.id, "what is pending")
+            if found.op == "load":
+                check_decision(decision)
+                receipt = scopes.pulled.resolve(found.id, decision, text)
         if receipt is None:
-            receipt = self._scopes.intake.waiting.resolve(proposal_id, decision, text)
-        self._scopes.heard([receipt])
-        return receipt
+            receipt = scopes.intake.waiting.resolve(proposal_id, decision, text)
+        return scopes.heard([receipt])[0]
 
     @one_call()
     def resolve_all(self, answers: Iterable[Answer]) -> list[Receipt]:
@@ -86,11 +88,11 @@ class Review:
             StoreError: If what waits could not be read.
         """
         self._scopes.notice()
-        given = list(answers)
-        loads = self._scopes.pulled.ids() if self._scopes.reviews else frozenset[str]()
-        rest = [each for each in given if each.id not in loads]
+        given, pulled = list(answers), self._scopes.pulled
+        held = {each.id for each in pulled.held()}
+        rest = [each for each in given if each.id not in held]
         receipts = iter(self._scopes.intake.waiting.resolve_all(rest))
-        approved = self._scopes.pulled.resolve_all(given) if loads else {}
+        approved = pulled.resolve_all(given) if held else {}
         return self._scopes.heard([approved.get(at) or next(receipts) for at in range(len(given))])
 
     @one_call()
@@ -102,16 +104,13 @@ class Review:
         Args:
             go_on: Asked before each line whether there is time for it; what is left stays ticked.
         """
-        self._scopes.notice(wait=False)
-        if not self._scopes.intake.waiting.has_ticks():
-            return []
+        scopes = self._scopes
+        scopes.notice(wait=False)
         # Who ticked a line stands in the journal: that has to be known first.
-        if not self._scopes.notice():
+        if not scopes.intake.waiting.has_ticks() or not scopes.notice():
             return []
         ask = go_on or (lambda: True)
-        return self._scopes.heard(
-            self._scopes.intake.waiting.apply_ticks(self._scopes.tell, None, ask)
-        )
+        return scopes.heard(scopes.intake.waiting.apply_ticks(scopes.tell, None, ask))
 
     def arrivals(self) -> list[Arrival]:
         """Return what git brought that nobody here wrote, and that a person was not told of yet.
@@ -187,13 +186,3 @@ class Review:
         return erase(
             self._scopes.stores, self._scopes.settings, names, texts, pieces=pieces, dry_run=dry_run
         )
-
-    def _resolved_load(self, prefix: str, decision: str, text: str | None) -> Receipt | None:
-        """Decide on what git brought; ``None`` if the proposal is one of ``pending.md``."""
-        waiting = self.pending()
-        found = by_prefix(prefix, waiting, lambda each: each.id, "what is pending")
-        if found.op != "load":
-            return None
-        if decision not in ("accept", "decline", "skip"):
-            raise InvalidEngramError.not_one_of("decision", decision, ("accept", "decline", "skip"))
-        return self._scopes.pulled.resolve(found.id, decision, text)

@@ -8,15 +8,16 @@ above it.
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from engramdown.clock import today
-from engramdown.engram import SCOPES, Engram, Scope
+from engramdown.engram import SCOPES, Engram, Scope, Source
 from engramdown.errors import EntryNotFoundError, InvalidEngramError, LockTimeoutError, StoreError
 from engramdown.forks import cached_property
 from engramdown.hippocampus.changeset import FileChange
@@ -125,8 +126,11 @@ class Scopes:
     @property
     def stores(self) -> tuple[Hippocampus, ...]:
         """The stores of files: global, then project."""
-        both = (self.global_hc, self.project_hc)
-        return tuple(store for store in both if isinstance(store, Hippocampus))
+        return tuple(store for store in self._both if isinstance(store, Hippocampus))
+
+    @property
+    def _both(self) -> tuple[HippocampusProtocol, HippocampusProtocol]:
+        return self.global_hc, self.project_hc
 
     def notices(self) -> list[str]:
         """Return what opening noticed: hand edits that were taken in, or why it could not look.
@@ -154,7 +158,7 @@ class Scopes:
 
         See :meth:`engramdown.Cortex.entries`.
         """
-        return [*self._read(self.global_hc), *self._read(self.project_hc)]
+        return [entry for store in self._both for entry in self._read(store)]
 
     def readable(self, store: HippocampusProtocol) -> list[Entry]:
         """Return the memories that may reach a model, as :meth:`usable`, of what can be read.
@@ -164,11 +168,7 @@ class Scopes:
         entries = self._read(store)
         if not self.reviews:
             return entries
-        try:
-            return self.pulled.shown(store, entries)
-        except StoreError as error:
-            self.pass_over(error)
-            return []
+        return self.if_readable(lambda: self.pulled.shown(store, entries))
 
     def if_readable(self, read: Callable[[], Iterable[T]]) -> list[T]:
         """Return what ``read`` returns; nothing, and :meth:`unread` names it, if it cannot be read.
@@ -211,7 +211,7 @@ class Scopes:
         """
         from engramdown.recall.memories import MemoryIndex
 
-        entries = [*self.readable(self.global_hc), *self.readable(self.project_hc)]
+        entries = [entry for store in self._both for entry in self.readable(store)]
         if self._index is None or self._index[0] != entries:
             self._index = (entries, MemoryIndex(entries))
         hits = self._index[1].search(query, today())
@@ -228,7 +228,7 @@ class Scopes:
             StoreError: If memory cannot be read.
         """
         found: list[Entry] = []
-        for store in (self.global_hc, self.project_hc):
+        for store in self._both:
             shown = {entry.id for entry in self.usable(store)}
             found += [entry for entry in store.recall_topic(topic) if entry.id in shown]
         return found
@@ -239,14 +239,13 @@ class Scopes:
         Raises:
             StoreError: If memory cannot be read.
         """
-        both = (self.global_hc, self.project_hc)
-        entries = [entry for store in both for entry in self.usable(store)]
+        entries = (entry for store in self._both for entry in self.usable(store))
         return Counter(entry.topic for entry in entries if entry.topic)
 
     def encoding_gate(self, engram: Engram) -> Decision:
         """Return what is to be done with an engram; nothing is written."""
         kept = _of_project(engram) if self.refuses_global else engram
-        return self.intake.decision(self.mode, kept)
+        return self.intake.gate(self.mode, [kept])(kept)
 
     @one_call()
     def propose(
@@ -257,17 +256,35 @@ class Scopes:
         See :meth:`engramdown.Cortex.propose`.
         """
         self.notice()
-        batch = _batch(engrams)
-        kept = self._within_reach(batch)
-        receipts = self.intake.propose(self.mode, kept, by_person=by_person)
-        return self.heard(self._made_own(_said_where(batch, kept, receipts)))
+        return self._take_in(
+            engrams, lambda batch: self.intake.propose(self.mode, batch, by_person=by_person)
+        )
 
     @one_call()
     def encode(self, engrams: Engram | Iterable[Engram]) -> list[Receipt]:
         """Write engrams without asking the gate: a person has decided. Secrets are redacted."""
-        batch = _batch(engrams)
-        kept = self._within_reach(batch)
-        return self.heard(self._made_own(_said_where(batch, kept, self.intake.encode(kept))))
+        return self._take_in(engrams, self.intake.encode)
+
+    def _take_in(
+        self,
+        engrams: Engram | Iterable[Engram],
+        take_in: Callable[[Sequence[object]], list[Receipt]],
+    ) -> list[Receipt]:
+        """Take engrams in, all of them as the project keeps them if it is to keep them all."""
+        batch = [engrams] if isinstance(engrams, Engram) else [*engrams]
+        kept: list[object] = [*batch]
+        if self.refuses_global:
+            # What is no engram is refused by whoever is given it.
+            kept = [_of_project(it) if isinstance(it, Engram) else it for it in batch]
+        receipts = [
+            receipt
+            if before is after or receipt.action in ("discarded", "failed")
+            else replace(receipt, reason=f"{receipt.reason}, kept in this project: {REFUSED}")
+            for before, after, receipt in zip(batch, kept, take_in(kept), strict=True)
+        ]
+        if self.reviews:
+            self.pulled.said(receipts)
+        return self.heard(receipts)
 
     def allow_global(self) -> None:
         """Let a memory for all projects begin, though one was refused: a person asks for it now."""
@@ -287,15 +304,20 @@ class Scopes:
     @one_call()
     def forget(self, entry_id: str, why: str = "") -> Entry:
         """Retire the memory with this id or unique prefix; it can be restored."""
+        scope, entry = self.locate(entry_id)
+        return self._forget(scope, entry, why, by="user", seen=None)
+
+    def _forget(
+        self, scope: Scope, entry: Entry, why: str, *, by: Source, seen: Entry | None
+    ) -> Entry:
         from engramdown.secrets.redaction import redact
 
-        scope, entry = self.locate(entry_id)
         store = self.store(scope)
         if isinstance(store, Hippocampus):
-            gone = store.forget(entry.id, redact(why))
+            gone = store.forget(entry.id, redact(why), by=by, seen=seen)
         else:
             gone = store.forget(entry.id)
-        self.intake.waiting.forgot(scope, gone)
+        self.intake.waiting.queue(scope).forgot(gone)
         return gone
 
     @one_call()
@@ -317,23 +339,21 @@ class Scopes:
         """
         from engramdown.gate.gate import REASONS
         from engramdown.gate.intake import Receipt
-        from engramdown.secrets.redaction import redact
 
         if self.mode == "off":
             return Receipt(entry.engram(), "discarded", REASONS["off"], entry.id)
         store = self.store(entry.scope)
+        seen = None
         if isinstance(store, Hippocampus):
             # A line that a person changed by hand is theirs, also if nobody has looked since.
             store.notice()
-            entry = store.find(entry.id)
+            seen = entry = store.find(entry.id)
         if self.mode == "copilot" or entry.by_person:
-            return self.heard([self.intake.waiting.ask_to_forget(entry.scope, entry)])[0]
-        if isinstance(store, Hippocampus):
-            gone = store.forget(entry.id, redact(why), by="llm", seen=entry)
+            receipt = self.intake.waiting.ask_to_forget(entry.scope, entry)
         else:
-            gone = store.forget(entry.id)
-        self.intake.waiting.forgot(entry.scope, gone)
-        return self.heard([Receipt(gone.engram(), "forgotten", "asked for", gone.id)])[0]
+            gone = self._forget(entry.scope, entry, why, by="llm", seen=seen)
+            receipt = Receipt(gone.engram(), "forgotten", "asked for", gone.id)
+        return self.heard([receipt])[0]
 
     @one_call()
     def restore(self, entry_id: str) -> Entry:
@@ -347,7 +367,10 @@ class Scopes:
             wanted = by_prefix(entry_id, retired, retired_name(entry_id, retired), "the archive").id
         except EntryNotFoundError:
             wanted = entry_id  # A store without files cannot be asked before it restores.
-        return self._first(lambda store: store.restore(wanted), entry_id)
+        for store in (self.project_hc, self.global_hc):
+            with contextlib.suppress(EntryNotFoundError):
+                return store.restore(wanted)
+        raise EntryNotFoundError(entry_id, "the archive")
 
     @one_call()
     def update(self, entry_id: str, text: str) -> Entry:
@@ -373,15 +396,10 @@ class Scopes:
         """
         from engramdown.gate.intake import Waiting
 
-        came = self.pulled.brought_proposals
-
-        def gates(engrams: Iterable[Engram]) -> Callable[[Engram], Decision]:
-            return self.intake.gate(self.mode, engrams)
-
         return Waiting(
             self._by_scope(),
-            came,
-            gates,
+            self.pulled.brought_proposals,
+            lambda engrams: self.intake.gate(self.mode, engrams),
             reviews=lambda: self.reviews,
             rules=lambda: f"{self.mode} {self.settings}",
             home=home,
@@ -393,13 +411,13 @@ class Scopes:
 
         See :meth:`engramdown.Cortex.reopened`.
         """
-        opened: list[HippocampusProtocol] = []
         refused = REFUSED if self.refuses_global else ""
-        for store, closed in ((self.global_hc, refused), (self.project_hc, self.closed)):
-            if isinstance(store, Hippocampus):
-                opened.append(_store(store.root, store.scope, self.settings, closed))
-            else:
-                opened.append(store)
+        opened = [
+            _store(store.root, store.scope, self.settings, closed)
+            if isinstance(store, Hippocampus)
+            else store
+            for store, closed in zip(self._both, (refused, self.closed), strict=True)
+        ]
         scopes = Scopes(opened[0], opened[1], self.mode, self.model, settings=self.settings)
         scopes.closed = self.closed
         scopes._card_callbacks = self._card_callbacks
@@ -429,7 +447,7 @@ class Scopes:
         Raises:
             StoreError: If a store has no files: it could only do as it is told.
         """
-        for store in (self.global_hc, self.project_hc):
+        for store in self._both:
             if not isinstance(store, Hippocampus):
                 msg = f"{type(store).__name__}: cannot rehearse; only a store of files can"
                 raise StoreError(msg)
@@ -490,18 +508,6 @@ class Scopes:
             return False
         return isinstance(project, Hippocampus) and is_refused(home.root, project.root)
 
-    def _within_reach(self, batch: Sequence[object]) -> list[object]:
-        """Return engrams as the project keeps them, where it is to keep all of them."""
-        if not self.refuses_global:
-            return [*batch]
-        # What is no engram is refused by whoever is given it.
-        return [_of_project(each) if isinstance(each, Engram) else each for each in batch]
-
-    def _made_own(self, receipts: list[Receipt]) -> list[Receipt]:
-        if self.reviews:
-            self.pulled.said(receipts)
-        return receipts
-
     def heard(self, receipts: list[Receipt]) -> list[Receipt]:
         """Return ``receipts`` after whoever listens was told of them."""
         hear = self._hear() if self._hear is not None else None
@@ -516,52 +522,35 @@ class Scopes:
     def _by_scope(self) -> dict[Scope, HippocampusProtocol]:
         return {"global": self.global_hc, "project": self.project_hc}
 
-    def _tell_erased(self, store: Hippocampus) -> None:
-        """Tell of lines that say again what was erased: an editor may have had them."""
-        steps = [step for step in store.history()[-_LATEST_STEPS:] if step.by == "person"]
-        new = {change.id for step in steps for change in step.changes if change.before is None}
-        for entry in store.entries() if new else ():
-            if entry.id in new and self.was_erased(entry.text):
-                self.tell(
-                    f"{entry.disk_file}:{entry.line}: says again what you erased for good; an "
-                    f"editor may have kept it: engramdown forget --forever {entry.id}"
-                )
-
     def was_erased(self, text: str) -> bool:
         """Whether a person erased a text for good, in either scope."""
         # Imported here: whoever only reads gates nothing.
         from engramdown.gate.erasure_marks import Marks
 
-        for store in self.stores:
-            marks = self._marks.setdefault(store.root, Marks(store.root))
-            if marks.knows(text):
-                return True
-        return False
-
-    def _finish_erasing(self, *, wait: bool) -> None:
-        """Finish what a person began to erase for good, if somebody died in the middle of it."""
-        if not any((store.root / ERASING).exists() for store in self.stores):
-            return
-        from engramdown.gate.erase import finish
-
-        try:
-            for reason in finish(self.stores, self.settings, wait=wait):
-                self.tell(f"could not erase everything yet: {reason}")
-        except (OSError, StoreError) as error:
-            self.tell(f"could not finish erasing: {error}")
+        marks = (self._marks.setdefault(it.root, Marks(it.root)) for it in self.stores)
+        return any(each.knows(text) for each in marks)
 
     def notice(self, *, wait: bool = True) -> bool:
         """Take in hand edits; a scope that cannot be written is read as it is.
 
         Return whether nobody held a lock for too long, which counts if we ``wait`` for it.
         """
-        self._finish_erasing(wait=wait)
+        if any((store.root / ERASING).exists() for store in self.stores):
+            # Somebody died in the middle of erasing for good what a person wanted to be.
+            from engramdown.gate.erase import finish
+
+            try:
+                for reason in finish(self.stores, self.settings, wait=wait):
+                    self.tell(f"could not erase everything yet: {reason}")
+            except (OSError, StoreError) as error:
+                self.tell(f"could not finish erasing: {error}")
         was_free = True
         for store in self.stores:
             try:
                 if store.notice(wait=wait):
                     self.tell(f"{store.memory}: took in what you or git changed")
-                    self._tell_erased(store)
+                    for line in self._said_again(store):
+                        self.tell(line)
                 for reason in store.files.obstacles():
                     if reason not in self._unread:
                         self.tell(f"a topic is passed over: {reason}")
@@ -569,6 +558,17 @@ class Scopes:
                 was_free = was_free and not isinstance(error, LockTimeoutError)
                 self.tell(f"could not look for hand edits: {error}")
         return was_free
+
+    def _said_again(self, store: Hippocampus) -> Iterator[str]:
+        """Yield which new lines say again what was erased: an editor may have had them."""
+        steps = [step for step in store.history()[-_LATEST_STEPS:] if step.by == "person"]
+        new = {change.id for step in steps for change in step.changes if change.before is None}
+        for entry in store.entries() if new else ():
+            if entry.id in new and self.was_erased(entry.text):
+                yield (
+                    f"{entry.disk_file}:{entry.line}: says again what you erased for good; an "
+                    f"editor may have kept it: engramdown forget --forever {entry.id}"
+                )
 
     def _read(self, store: HippocampusProtocol) -> list[Entry]:
         """Return the memories of a store that can be read."""
@@ -578,14 +578,14 @@ class Scopes:
 
     def pass_over(self, error: StoreError) -> None:
         """Take note of what could not be read; of a scope that is no folder once."""
-        roots = [store for store in self.stores if str(error).startswith(str(store.root))]
-        lost: list[str] = []
-        for store in roots:
-            try:
-                store.check_folder()
-            except StoreError as other:
-                lost.append(str(other))
-        reason = lost[0] if lost else str(error)
+        reason = str(error)
+        for store in self.stores:
+            if str(error).startswith(str(store.root)):
+                try:
+                    store.check_folder()
+                except StoreError as other:
+                    reason = str(other)
+                    break
         if reason not in self._unread:
             self._unread.append(reason)
         same = (f"could not look for hand edits: {error}", f"a topic is passed over: {error}")
@@ -602,15 +602,6 @@ class Scopes:
         both = [(scope, entry) for scope in SCOPES for entry in self._read(self.store(scope))]
         return by_prefix(prefix, both, lambda each: each[1].id, "memory")
 
-    def _first(self, act: Callable[[HippocampusProtocol], T], entry_id: str) -> T:
-        """Return what ``act`` gives for the project, or else for the global scope."""
-        for store in (self.project_hc, self.global_hc):
-            try:
-                return act(store)
-            except EntryNotFoundError:
-                continue
-        raise EntryNotFoundError(entry_id, "the archive")
-
 
 class HasScopes(Protocol):
     """What holds scopes, as a Cortex does."""
@@ -623,28 +614,12 @@ def scopes_of(given: Scopes | HasScopes) -> Scopes:
     return given if isinstance(given, Scopes) else given.scopes
 
 
-def _batch(engrams: Engram | Iterable[Engram]) -> list[Engram]:
-    return [engrams] if isinstance(engrams, Engram) else [*engrams]
-
-
 def _of_project(engram: Engram) -> Engram:
     """Return an engram as one of the project: there a fact about the user is a lesson."""
     if engram.scope == "project" and engram.kind != "profile":
         return engram
     kind = "lesson" if engram.kind == "profile" else engram.kind
     return replace(engram, kind=kind, scope="project")
-
-
-def _said_where(
-    meant: Sequence[object], kept: Sequence[object], receipts: Sequence[Receipt]
-) -> list[Receipt]:
-    """Return receipts that say what is kept in another scope than it was meant for."""
-    return [
-        receipt
-        if before is after or receipt.action in ("discarded", "failed")
-        else replace(receipt, reason=f"{receipt.reason}, kept in this project: {REFUSED}")
-        for before, after, receipt in zip(meant, kept, receipts, strict=True)
-    ]
 
 
 def _store(root: Path, scope: Scope, chosen: Settings, closed: str = "") -> Hippocampus:

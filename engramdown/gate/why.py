@@ -6,17 +6,18 @@ another machine, is reported and never guessed. What was redacted or excluded st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from engramdown.engram import SCOPES, Scope
+from engramdown.engram import Scope
 from engramdown.errors import EntryNotFoundError, GitError, SessionNotFoundError, StoreError
 from engramdown.gate.gate import REASONS
 from engramdown.gate.pending import Proposal
 from engramdown.gate.review import Review
 from engramdown.git.repository import Commit, find_repository
 from engramdown.hippocampus.entry import Archived, Entry, by_prefix, entry_id, retired_name
-from engramdown.hippocampus.history import Change, Step
+from engramdown.hippocampus.history import Step
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import PENDING
 from engramdown.markdown.document import parse
@@ -143,33 +144,36 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
         for step in steps
         if (touched := tuple(change for change in step.changes if change.id in ids))
     ]
-    made_of = _made_of(scopes.archived(), name)
-    origins = [_origin(found), *(item.entry.origin for item in made_of)]
+    made_of: list[Archived] = []
+    archived, names = scopes.archived(), {name}
+    # What was retired because it stands for it, and what that stood for.
+    while more := [each for each in archived if each.replaced in names and each not in made_of]:
+        made_of += more
+        names = {each.entry.id for each in more}
+    own = found.entry if isinstance(found, Archived) else found
+    origin = own.engram.origin if isinstance(own, Proposal) else own.origin
+    if isinstance(found, Entry):
+        place = found.scope, found.file, found.line
+        # What nobody can look up is nobody's word but its own.
+        is_ours = scopes.if_readable(lambda: [scopes.pulled.is_brought(*place)]) == [False]
+    else:
+        is_ours = isinstance(found, Archived) or (found.is_ours and found.op != "load")
     return Why(
         found=found,
         steps=tuple(kept),
         waited=next(filter(None, (_waited(each.step) for each in kept)), ""),
-        taught=tuple(_taught(scopes.stores, origins)),
+        taught=tuple(_taught(scopes.stores, [origin, *(it.entry.origin for it in made_of)])),
         made_of=tuple(made_of),
         brought=_brought(scopes.stores, found),
-        # What nobody can look up is nobody's word but its own.
-        is_ours=any(scopes.if_readable(lambda: [_is_ours(found, scopes.pulled.is_brought)])),
+        is_ours=is_ours,
     )
-
-
-def _is_ours(found: Known, is_brought: Callable[[Scope, str, int], bool]) -> bool:
-    if isinstance(found, Entry):
-        return not is_brought(found.scope, found.file, found.line)
-    return not isinstance(found, Proposal) or (found.is_ours and found.op != "load")
 
 
 def _find(scopes: Scopes, review: Review, prefix: str) -> Known:
     tiers: tuple[Sequence[Known], ...] = (scopes.entries(), review.pending())
     for tier in tiers:
-        try:
+        with contextlib.suppress(EntryNotFoundError):
             return by_prefix(prefix, tier, _name, "memory")
-        except EntryNotFoundError:
-            continue
     retired = scopes.archived()
     name = retired_name(prefix, [item.entry for item in retired])
     return by_prefix(prefix, retired, lambda item: name(item.entry), "memory")
@@ -179,24 +183,18 @@ def _name(found: Known) -> str:
     return found.entry.id if isinstance(found, Archived) else found.id
 
 
-def _origin(found: Known) -> str:
-    if isinstance(found, Archived):
-        return found.entry.origin
-    return found.engram.origin if isinstance(found, Proposal) else found.origin
-
-
 # ---- the journal ----
 
 
-def _adds(step: Step, name: str) -> Change | None:
-    """Return the change by which a step wrote the memory called ``name``, if it did."""
-    added = (change for change in step.changes if change.id == name and change.before is None)
-    return next((change for change in added if change.after is not None), None)
+def _adds(step: Step, name: str) -> bool:
+    """Whether a step wrote the memory called ``name``."""
+    mine = (change for change in step.changes if change.id == name)
+    return any(change.before is None and change.after is not None for change in mine)
 
 
 def _proposal(step: Step, name: str) -> str:
     """Return the id of the proposal that became ``name`` in this step, or ``""``."""
-    if step.op != "accept" or _adds(step, name) is None:
+    if step.op != "accept" or not _adds(step, name):
         return ""
     taken = (each for each in step.changes if each.file == PENDING and each.after is None)
     return next((change.id for change in taken), "")
@@ -215,21 +213,17 @@ def _waited(step: Step) -> str:
 # ---- transcripts ----
 
 
-def _taught(stores: Iterable[Hippocampus], origins: Iterable[str]) -> Iterator[Taught]:
+def _taught(stores: Sequence[Hippocampus], origins: Iterable[str]) -> Iterator[Taught]:
     # A memory of all projects may have been learned in any of them: both scopes are looked at.
-    folders = [Sessions(store.root / FOLDER, Disk()) for store in stores]
+    folders = [Sessions(store.root / FOLDER, Disk()) for store in reversed(stores)]
     pointers = (Pointer.parse(each) for origin in origins for each in origin.split(","))
     for pointer in dict.fromkeys(filter(None, pointers)):
-        found = (_look_up(sessions, pointer) for sessions in reversed(folders))
-        tried = list(_until_found(found))
-        yield tried[-1] if tried else Taught(pointer, problem="no-session")
-
-
-def _until_found(items: Iterable[Taught]) -> Iterator[Taught]:
-    for item in items:
-        yield item
-        if item.problem != "no-session":
-            return
+        taught = Taught(pointer, problem="no-session")
+        for sessions in folders:
+            taught = _look_up(sessions, pointer)
+            if taught.problem != "no-session":
+                break
+        yield taught
 
 
 def _look_up(sessions: Sessions, pointer: Pointer) -> Taught:
@@ -254,23 +248,10 @@ def _look_up(sessions: Sessions, pointer: Pointer) -> Taught:
     at = next((at for at, each in enumerate(said) if each.seq == pointer.seq), None)
     if at is None:
         return Taught(pointer, source=source, problem="no-line")
+    before, after = said[max(at - _AROUND, 0) : at], said[at + 1 : at + 1 + _AROUND]
     return Taught(
-        pointer,
-        shown(said[at]),
-        tuple(map(shown, said[max(at - _AROUND, 0) : at])),
-        tuple(map(shown, said[at + 1 : at + 1 + _AROUND])),
-        source,
+        pointer, shown(said[at]), tuple(map(shown, before)), tuple(map(shown, after)), source
     )
-
-
-def _made_of(archived: Sequence[Archived], name: str) -> list[Archived]:
-    """Return what was retired because ``name`` stands for it, and what that stood for."""
-    found: list[Archived] = []
-    names = {name}
-    while more := [each for each in archived if each.replaced in names and each not in found]:
-        found += more
-        names = {each.entry.id for each in more}
-    return found
 
 
 # ---- git ----
@@ -278,27 +259,22 @@ def _made_of(archived: Sequence[Archived], name: str) -> list[Archived]:
 
 def _brought(stores: Iterable[Hippocampus], found: Known) -> Brought:
     """Return the commit that brought what was found; a proposal may wait in either scope."""
-    scopes: tuple[Scope, ...] = SCOPES
-    if not isinstance(found, Proposal):
-        scopes = (found.entry.scope if isinstance(found, Archived) else found.scope,)
-    tried = [_brought_into(store, found) for store in stores if store.scope in scopes]
-    return next(
-        (each for each in tried if each.commit),
-        tried[-1] if tried else Brought(problem=_NOT_IN_GIT),
-    )
-
-
-def _brought_into(store: Hippocampus, found: Known) -> Brought:
-    try:
-        repository = find_repository(store.root)
-        folder = repository.relative(store.memory)
-        commit = repository.first_with(_mark(store, found), folder)
-        if commit is None:
-            return Brought(problem="is not committed yet")
-        return Brought(commit, shallow=repository.is_shallow())
-    except GitError as error:
-        said = str(error)
-        return Brought(problem=_NOT_IN_GIT if _NOT_IN_GIT in said else said)
+    own = found.entry if isinstance(found, Archived) else found
+    brought = Brought(problem=_NOT_IN_GIT)
+    for store in stores:
+        if isinstance(own, Entry) and own.scope != store.scope:
+            continue
+        try:
+            repository = find_repository(store.root)
+            folder = repository.relative(store.memory)
+            commit = repository.first_with(_mark(store, found), folder)
+            if commit is not None:
+                return Brought(commit, shallow=repository.is_shallow())
+            brought = Brought(problem="is not committed yet")
+        except GitError as error:
+            said = str(error)
+            brought = Brought(problem=_NOT_IN_GIT if _NOT_IN_GIT in said else said)
+    return brought
 
 
 def _mark(store: Hippocampus, found: Known) -> str:
@@ -310,5 +286,5 @@ def _mark(store: Hippocampus, found: Known) -> str:
         for placed in store.files.document(found.file).placed():
             if entry_id(placed) == name:
                 return placed.block.raw.split("\n")[0].rstrip("\r")
-    entry = found.entry if isinstance(found, Archived) else found
-    return (entry.engram if isinstance(entry, Proposal) else entry).text.split("\n")[0]
+    own = found.entry if isinstance(found, Archived) else found
+    return (own.engram if isinstance(own, Proposal) else own).text.split("\n")[0]

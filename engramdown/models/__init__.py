@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.models.ledger import OUTCOMES, Ledger, Sum, sums
-    from engramdown.models.port import LanguageModel
-    from engramdown.models.provider import InstructorModel
-
-__all__ = ["OUTCOMES", "InstructorModel", "LanguageModel", "Ledger", "Sum", "sums"]
+    from engramdown.models.ledger import OUTCOMES as OUTCOMES
+    from engramdown.models.ledger import Ledger as Ledger
+    from engramdown.models.ledger import Sum as Sum
+    from engramdown.models.ledger import sums as sums
+    from engramdown.models.port import LanguageModel as LanguageModel
+    from engramdown.models.provider import InstructorModel as InstructorModel
 
 __getattr__, __dir__ = door(
     __name__,
     {
-        "ledger": ["Ledger", "OUTCOMES", "Sum", "sums"],
+        "ledger": ["OUTCOMES", "Ledger", "Sum", "sums"],
         "port": ["LanguageModel"],
         "provider": ["InstructorModel"],
     },

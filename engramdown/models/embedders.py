@@ -13,6 +13,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
@@ -88,10 +89,6 @@ class Endpoint:
             EmbeddingError: If the endpoint refuses, or answers something else.
             OSError: If it cannot be reached.
         """
-        asked = json.dumps({"model": self._model, "input": list(texts)}).encode()
-        return _vectors(self._ask(asked), len(texts))
-
-    def _ask(self, asked: bytes) -> bytes:
         # Imported here: they load half of the network.
         from urllib.error import HTTPError
         from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -102,15 +99,25 @@ class Endpoint:
             def redirect_request(self, *_: object) -> None:
                 """Follow nothing."""
 
+        asked = json.dumps({"model": self._model, "input": list(texts)}).encode()
         headers = {"Content-Type": "application/json", **_authorization(self._url)}
         request = Request(self._url, asked, headers)  # noqa: S310 - the setting allows http(s) only
         until = time.monotonic() + self._seconds
         try:
             with build_opener(Stays).open(request, timeout=self._seconds) as answer:
-                return _body(answer, until)
+                body = _body(answer, until)
         except HTTPError as error:
             with error:
                 raise EmbeddingError(_refusal(self._url, error.code, error.read(_PIECE))) from None
+        try:
+            data = json.loads(body)["data"]
+            found = {int(item["index"]): list(item["embedding"]) for item in data}
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise EmbeddingError("the endpoint answered no embeddings") from None
+        if sorted(found) != list(range(len(texts))):
+            asks = f"{len(found)} embeddings for {len(texts)} texts"
+            raise EmbeddingError(f"the endpoint answered {asks}")
+        return [found[place] for place in range(len(texts))]
 
 
 def _authorization(url: str) -> dict[str, str]:
@@ -125,15 +132,14 @@ def _authorization(url: str) -> dict[str, str]:
 
 def _body(answer: Any, until: float) -> bytes:  # noqa: ANN401 - what urllib opens has no type
     """Read an answer, which must be there by ``until`` however slowly it drips."""
-    pieces, size = [], 0
+    body = bytearray()
     while piece := answer.read1(_PIECE):
-        pieces.append(piece)
-        size += len(piece)
-        if size > _LARGEST:
+        body += piece
+        if len(body) > _LARGEST:
             raise EmbeddingError("the answer is too large")
         if time.monotonic() > until:
             raise EmbeddingError("the answer takes too long")
-    return b"".join(pieces)
+    return bytes(body)
 
 
 def _refusal(url: str, code: int, body: bytes) -> str:
@@ -150,17 +156,6 @@ def _refusal(url: str, code: int, body: bytes) -> str:
     return f"{host} answered {code}{f': {reason}' if reason else ''}"
 
 
-def _vectors(body: bytes, count: int) -> list[list[float]]:
-    try:
-        data = json.loads(body)["data"]
-        found = {int(item["index"]): list(item["embedding"]) for item in data}
-    except (ValueError, LookupError, TypeError, RecursionError):
-        raise EmbeddingError("the endpoint answered no embeddings") from None
-    if sorted(found) != list(range(count)):
-        raise EmbeddingError(f"the endpoint answered {len(found)} embeddings for {count} texts")
-    return [found[place] for place in range(count)]
-
-
 class LocalModel:
     """A model of fastembed or sentence-transformers, which runs here."""
 
@@ -173,19 +168,13 @@ class LocalModel:
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector per text."""
-        if self._embed is None:
-            self._embed = self._load()
+        if self._embed is None and self._library == "fastembed":
+            self._embed = _imported("fastembed", "embeddings").TextEmbedding(self._model).embed
+        elif self._embed is None:
+            library = _imported("sentence_transformers", "sentence-transformers")
+            encode = library.SentenceTransformer(self._model).encode
+            self._embed = partial(encode, show_progress_bar=False)
         return [[float(one) for one in vector] for vector in self._embed(list(texts))]
-
-    def _load(self) -> Callable[..., Any]:
-        if self._library == "fastembed":
-            fast: Callable[..., Any] = (
-                _imported("fastembed", "embeddings").TextEmbedding(self._model).embed
-            )
-            return fast
-        library = _imported("sentence_transformers", "sentence-transformers")
-        model = library.SentenceTransformer(self._model)
-        return lambda texts: model.encode(texts, show_progress_bar=False)
 
 
 def _imported(module: str, extra: str) -> Any:  # noqa: ANN401 - a module that may not be there
@@ -194,6 +183,5 @@ def _imported(module: str, extra: str) -> Any:  # noqa: ANN401 - a module that m
     except ImportError as error:
         if error.name != module:
             raise
-        raise EmbeddingError(
-            f"{module} is not installed; run pip install 'engramdown[{extra}]'"
-        ) from None
+        how = f"run pip install 'engramdown[{extra}]'"
+        raise EmbeddingError(f"{module} is not installed; {how}") from None

@@ -122,16 +122,12 @@ def write_line(call: Call) -> bytes:
     >>> write_line(Call("2026-03-01T00:00:00Z", "replay", "openai/x", 9, 1, 250, "ok"))[:44]
     b'{"ts":"2026-03-01T00:00:00Z","job":"replay",'
     """
-    told: dict[str, object] = {
-        "ts": call.ts,
-        "job": call.job,
-        # A key that somebody put into a name is not written down.
-        "model": redact(call.model)[:_LONGEST_NAME],
-        "in": _bounded(call.tokens_in),
-        "out": _bounded(call.tokens_out),
-        "ms": _bounded(call.ms),
-        "outcome": call.outcome,
-    }
+    told: dict[str, object] = {"ts": call.ts, "job": call.job}
+    # A key that somebody put into a name is not written down.
+    told["model"] = redact(call.model)[:_LONGEST_NAME]
+    for key, size in (("in", call.tokens_in), ("out", call.tokens_out), ("ms", call.ms)):
+        told[key] = min(max(size, 0), MOST)
+    told["outcome"] = call.outcome
     if call.estimated:
         told["estimated"] = True
     if call.id:
@@ -149,14 +145,17 @@ def read_line(line: bytes) -> Call | None:
         estimated = told.get("estimated") is True
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
-    if not all(isinstance(text, str) for text in texts) or not all(map(_is_size, sizes)):
+    # A bool is an int, too.
+    is_counted = all(type(size) is int and 0 <= size <= MOST for size in sizes)
+    if not is_counted or not all(isinstance(text, str) for text in texts):
         return None
-    ts, job, model, outcome, name = texts
-    tokens_in, tokens_out, ms = sizes
-    # What has no moment would count in every window, or in none.
-    if not _is_moment(ts):
+    ts, job, model, outcome, call = texts
+    try:
+        # What has no moment as we write it would count in every window, or in none.
+        is_moment = ts.endswith("Z") and datetime.fromisoformat(ts[:-1]).tzinfo is None
+    except ValueError:
         return None
-    return Call(ts, job, model, tokens_in, tokens_out, ms, outcome, estimated, name)
+    return Call(ts, job, model, *sizes, outcome, estimated, call) if is_moment else None
 
 
 def sums(calls: Iterable[Call], key: str) -> dict[str, Sum]:
@@ -167,22 +166,6 @@ def sums(calls: Iterable[Call], key: str) -> dict[str, Sum]:
             name = getattr(call, key)
             found[name] = found.get(name, Sum()).plus(call)
     return found
-
-
-def _bounded(size: int) -> int:
-    return min(max(size, 0), MOST)
-
-
-def _is_size(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
-
-
-def _is_moment(ts: str) -> bool:
-    """Whether it is a moment as we write it, so that two can be compared as they stand."""
-    try:
-        return ts.endswith("Z") and datetime.fromisoformat(ts[:-1]).tzinfo is None
-    except ValueError:
-        return False
 
 
 NAME: Final = "ledger.jsonl"
@@ -226,7 +209,11 @@ class Ledger:
             make_folder(self.path.parent)
             descriptor = open_regular(self.path, _APPENDING)
             try:
-                line = _after(descriptor) + write_line(call)
+                line = write_line(call)
+                size = os.fstat(descriptor).st_size
+                os.lseek(descriptor, max(size - 1, 0), os.SEEK_SET)
+                if size and os.read(descriptor, 1) != b"\n":
+                    line = b"\n" + line  # What a crash cut stays behind.
                 if os.write(descriptor, line) < len(line):
                     raise StoreError(f"{self.path}: cannot be written; is the disk full?")
             finally:
@@ -241,7 +228,7 @@ class Ledger:
             StoreError: If it cannot be read.
         """
         if self.path is not None:
-            self._take_in(self.path)
+            self._read_on(self.path)
         return Known(tuple(self._calls.values()), self._torn + bool(self._rest))
 
     def spent_since(self, hours: float, now: str, before: str = "") -> Spent:
@@ -255,7 +242,12 @@ class Ledger:
         Raises:
             StoreError: If it cannot be read.
         """
-        first = _earlier(now, hours)
+        try:
+            start = datetime.fromisoformat(now) - timedelta(hours=hours)
+            first = start.astimezone(UTC).isoformat(timespec="microseconds")
+        except OverflowError:  # before the first year: whatever was spent counts
+            first = ""
+        first = first.replace("+00:00", "Z")
         began = list(takewhile(lambda call: call.id != before or not before, self.known().calls))
         spent, later = Spent(), now
         for call in reversed(began):
@@ -272,7 +264,7 @@ class Ledger:
         mine = begun is None or begun.outcome == ASKED
         self._calls[call.id if call.id and mine else f"{len(self._calls)} "] = call
 
-    def _take_in(self, path: Path) -> None:
+    def _read_on(self, path: Path) -> None:
         """Read on from where we stopped; a file that is shorter now is another one."""
         try:
             descriptor = open_regular(path, os.O_RDONLY)
@@ -304,24 +296,6 @@ class Ledger:
 def new_id() -> str:
     """Return an id for a call."""
     return secrets.token_hex(4)
-
-
-def _after(descriptor: int) -> bytes:
-    """Return what a line begins with, so that what a crash cut stays behind."""
-    size = os.fstat(descriptor).st_size
-    if not size:
-        return b""
-    os.lseek(descriptor, size - 1, os.SEEK_SET)
-    return b"" if os.read(descriptor, 1) == b"\n" else b"\n"
-
-
-def _earlier(now: str, hours: float) -> str:
-    """Return the moment so many hours before another one, in the same form."""
-    try:
-        moment = datetime.fromisoformat(now) - timedelta(hours=hours)
-    except OverflowError:  # before the first year: whatever was spent counts
-        return ""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 # ---- what models may cost ----
@@ -371,28 +345,19 @@ def refusal(limits: Limits, run: Spent, window: Spent, tokens: int) -> str:
     'calls_per_run is 2, and 2 calls are spent in'
     """
     last = f"the last {limits.window_hours:g} hours"
-    return (
-        _calls("calls_per_run", limits.calls_per_run, run, "this run")
-        or _tokens("tokens_per_run", limits.tokens_per_run, run, tokens, "this run")
-        or _calls("calls_per_window", limits.calls_per_window, window, last)
-        or _tokens("tokens_per_window", limits.tokens_per_window, window, tokens, last)
-    )
+    for period, spent, when in (("run", run, "this run"), ("window", window, last)):
+        key = f"calls_per_{period}"
+        limit = getattr(limits, key)
+        if spent.calls >= limit:
+            are = "call is" if spent.calls == 1 else "calls are"
+            why = f"{key} is {limit:,}, and {spent.calls:,} {are} spent in {when}"
+            return f"{why}; {_HOW.format(key)}"
+        key = f"tokens_per_{period}"
+        limit = getattr(limits, key)
+        if spent.tokens + tokens > limit:
+            why = f"{key} is {limit:,}, {spent.tokens:,} tokens are spent in {when}"
+            return f"{why} and the next call may need {tokens:,}; {_HOW.format(key)}"
+    return ""
 
 
 _HOW: Final = "to allow more, raise {} under [consolidation] in config.toml"
-
-
-def _calls(key: str, limit: int, spent: Spent, when: str) -> str:
-    if spent.calls < limit:
-        return ""
-    are = "call is" if spent.calls == 1 else "calls are"
-    return f"{key} is {limit:,}, and {spent.calls:,} {are} spent in {when}; {_HOW.format(key)}"
-
-
-def _tokens(key: str, limit: int, spent: Spent, tokens: int, when: str) -> str:
-    if spent.tokens + tokens <= limit:
-        return ""
-    return (
-        f"{key} is {limit:,}, {spent.tokens:,} tokens are spent in {when} and the next call may "
-        f"need {tokens:,}; {_HOW.format(key)}"
-    )

@@ -8,6 +8,8 @@ anything else is a :class:`engramdown.errors.ModelError`.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from engramdown.clock import moment
@@ -104,7 +106,8 @@ class Run:
         Raises:
             SpendError: If it could pass a limit, or cannot be written down.
         """
-        try:
+        reason = ""
+        with _counting():
             self.ledger.add(call)
             now = moment()
             window = self.ledger.spent_since(self.limits.window_hours, now, before=call.id)
@@ -113,8 +116,6 @@ class Run:
             if reason:
                 free = Call(now, call.job, call.model, 0, 0, 0, "refused_spend", id=call.id)
                 self.ledger.add(free)
-        except StoreError as error:
-            raise SpendError(f"{error}; nobody is asked while calls cannot be counted") from error
         if reason:
             raise SpendError(reason)
 
@@ -126,10 +127,16 @@ class Run:
         """
         if call.outcome not in FREE:
             self.spent = self.spent.plus(call.tokens_in + call.tokens_out)
-        try:
+        with _counting():
             self.ledger.add(call)
-        except StoreError as error:
-            raise SpendError(f"{error}; nobody is asked while calls cannot be counted") from error
+
+
+@contextmanager
+def _counting() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise SpendError(f"{error}; nobody is asked while calls cannot be counted") from error
 
 
 class Asker:

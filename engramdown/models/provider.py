@@ -1,7 +1,11 @@
-"""Calls of a provider through instructor: the client, the call, and how it ended.
+"""Language models of every provider that instructor knows.
 
-What goes wrong is a :class:`Refusal`, in words for a person, and no exception of somebody else's. A
-call ends in time however slowly its answer drips, and its connection is closed then. A redirect
+A call is made again only so often, and only where that may help. Keys come from the environment.
+What goes wrong is said in one line, for a person, and is no exception of somebody else's. Several
+threads may ask at once, and so may a child after a fork: nothing is shared between two questions,
+and no connection is left open behind one. Nothing heavy is imported before the first.
+
+A call ends in time however slowly its answer drips, and its connection is closed then. A redirect
 leads nowhere; a key is sent to its provider alone; no more of a response is read than any answer
 has; no error quotes a ``base_url``, which may hold a password. Nothing of what is asked or answered
 is logged.
@@ -15,7 +19,7 @@ import os
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import closing
 from contextvars import ContextVar
@@ -35,29 +39,138 @@ from engramdown.tokens import estimate_tokens
 if TYPE_CHECKING:
     import pydantic
 
-__all__: list[str] = []
-
 A = TypeVar("A", bound="pydantic.BaseModel")
+T = TypeVar("T")
 
 LONGEST_WAIT: Final = 60.0
 """How long we wait for a provider at most, in seconds; who asks for more is asked no more."""
+KEY: Final = "ENGRAMDOWN_MODEL_KEY"
+"""The environment variable of the key for a server of one's own."""
+LONGEST: Final = 4_000_000
+"""So many bytes of a response are read at most: several times the longest answer."""
 
 _STEPS: Final = 6  # so often a wait is doubled until it is the longest
-
+_SHOWN: Final = 200
+_SHOWN_TO_MODEL: Final = 300
+_A_DAY: Final = 86_400
 _TRANSIENT: Final = frozenset({"rate_limited", "server_error", "timeout", "unreachable"})
-_ASKED_AGAIN: Final = frozenset({"malformed", "wrong_schema"})
+_IN_ANOTHER_FORM: Final = frozenset({"malformed", "wrong_schema"})
 
 
-class Again(NamedTuple):
-    """A call that is made again.
+class InstructorModel:
+    """A language model by its provider and name.
 
-    Attributes:
-        wait: After how many seconds.
-        course: How it stands then.
+    >>> InstructorModel("openai/gpt-4.1-mini").name
+    'openai/gpt-4.1-mini'
     """
 
-    wait: float
-    course: Course
+    def __init__(
+        self,
+        name: str,
+        base_url: str | None = None,
+        *,
+        timeout: float = 60,
+        retries: int = 2,
+        max_tokens: int = 4096,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Name a model; it is asked when somebody asks.
+
+        Args:
+            name: ``openai/…``, ``anthropic/…``, ``ollama/…``, or any other name that
+                ``instructor.from_provider`` takes.
+            base_url: Where a server listens that speaks the protocol of one of these three.
+            timeout: How long one call may take, in seconds.
+            retries: How many calls for one answer may fail before it is given up.
+            max_tokens: The ceiling of an answer, in tokens; one that is cut off is asked for again
+                with twice as many, once.
+            sleep: Waits between two calls.
+        """
+        self.name = name
+        self._base_url = base_url or ""
+        self._timeout = min(timeout, _A_DAY)
+        self._course = Course(max_tokens, retries)
+        self._sleep = sleep
+
+    def ask(self, schema: type[A], system: str, user: str) -> A:
+        """Return an answer.
+
+        Raises:
+            ModelError: If there is none.
+        """
+        return self.ask_metered(schema, system, user, None)
+
+    def ask_metered(self, schema: type[A], system: str, user: str, meter: Meter | None) -> A:
+        """Return an answer, and show a meter each call that it takes.
+
+        Raises:
+            ModelError: If there is none.
+        """
+        form = estimate_tokens(f"{system}{schema.model_json_schema()}")
+        course, problem = self._course, ""
+        with closing(Provider(self.name, self._base_url, self._timeout)) as provider:
+            while True:
+                asked = f"{user}{problem}"
+                most = form + estimate_tokens(asked), course.max_tokens
+                if meter:
+                    meter.before(*most)
+                # What is interrupted was asked all the same.
+                answer: Answer[A] | Refusal = Refusal("failed")
+                started = time.monotonic()
+                try:
+                    closed = provider.open()
+                    # To load a package takes its time, and is no time of the model.
+                    started = time.monotonic()
+                    answer = closed or provider.call(schema, system, asked, course.max_tokens)
+                finally:
+                    ms = int(1000 * (time.monotonic() - started))
+                    if meter:
+                        meter.after(_attempt(answer, most, ms))
+                if not isinstance(answer, Refusal):
+                    return answer.value
+                again = course.after(answer.outcome, answer.wait)
+                if again is None:
+                    raise ModelError(self._reason(answer, course), answer.outcome)
+                course, problem = again, ""
+                if answer.outcome in _IN_ANOTHER_FORM:
+                    told = answer.told or OUTCOMES[answer.outcome]
+                    problem = f"\n\nYour last answer was refused: {told}. {_AGAIN}"
+                if course.wait:
+                    self._sleep(course.wait)
+
+    def _reason(self, refusal: Refusal, course: Course) -> str:
+        """Return why there is no answer, in one line."""
+        calls = course.failed + course.widened + 1
+        more = f", {calls} times" if calls > 1 else ""
+        # Hidden before it is cut: a piece of a secret does not look like one.
+        reason = _line(refusal.reason)[:_SHOWN] or OUTCOMES[refusal.outcome]
+        wait = refusal.wait
+        if wait is not None and wait > LONGEST_WAIT:
+            long = f"{wait:,.0f} seconds" if wait <= _A_DAY else "more than a day"
+            more += f"; it asks to wait {long}, try again then"
+        if refusal.outcome == "truncated":
+            more += f"; raise max_tokens, which is {self._course.max_tokens:,}"
+        if refusal.outcome == "timeout":
+            more += f"; raise timeout, which is {self._timeout:g} seconds"
+        return f"{_line(self.name)}: {reason}{more}"
+
+
+_AGAIN: Final = "Answer again, in the form that was asked for."
+
+
+def _line(text: str) -> str:
+    return " ".join(inert(redact(text)).split())
+
+
+def _attempt(answer: Answer[A] | Refusal, most: tuple[int, int], ms: int) -> Attempt:
+    """Return what a call cost; of what nobody counted the most that it can be."""
+    counted = cost = answer.tokens_in, answer.tokens_out
+    if isinstance(answer, Answer):
+        cost = counted[0] or most[0], counted[1] or estimate_tokens(answer.value.model_dump_json())
+    elif answer.worked:
+        cost = counted[0] or most[0], counted[1] or most[1]
+    outcome = answer.outcome if isinstance(answer, Refusal) else "ok"
+    return Attempt(*cost, ms, outcome, estimated=cost != counted)
 
 
 class Course(NamedTuple):
@@ -68,38 +181,39 @@ class Course(NamedTuple):
         retries: How many calls may still fail.
         failed: How many have failed.
         widened: Whether the ceiling was raised.
+        wait: After how many seconds the next call is made.
     """
 
     max_tokens: int
     retries: int
     failed: int = 0
     widened: bool = False
+    wait: float = 0.0
 
-    def after(self, outcome: str, wait: float | None = None) -> Again | None:
+    def after(self, outcome: str, wait: float | None = None) -> Course | None:
         """Return how a call is made again, or ``None`` if it is not.
 
         Args:
             outcome: How the last one ended.
             wait: How many seconds the provider asks to wait, if it does.
 
-        >>> Course(1000, retries=2).after("truncated").course.max_tokens
+        >>> Course(1000, retries=2).after("truncated").max_tokens
         2000
         >>> Course(1000, retries=2).after("rate_limited", 7).wait
         7.0
         """
         if outcome == "truncated":
-            wider = self._replace(max_tokens=2 * self.max_tokens, widened=True)
-            return None if self.widened else Again(0.0, wider)
-        if self.failed >= self.retries or outcome not in _TRANSIENT | _ASKED_AGAIN:
-            return None
-        if wait is not None and wait > LONGEST_WAIT:
+            wider = self._replace(max_tokens=2 * self.max_tokens, widened=True, wait=0.0)
+            return None if self.widened else wider
+        if self.failed >= self.retries or outcome not in _TRANSIENT | _IN_ANOTHER_FORM:
             return None
         if wait is None:
             # 1, 2, 4, … seconds; who asks again for another form need not wait.
-            wait = (
-                min(2.0 ** min(self.failed, _STEPS), LONGEST_WAIT) if outcome in _TRANSIENT else 0.0
-            )
-        return Again(float(wait), self._replace(failed=self.failed + 1))
+            doubled = min(2.0 ** min(self.failed, _STEPS), LONGEST_WAIT)
+            wait = doubled if outcome in _TRANSIENT else 0.0
+        if wait > LONGEST_WAIT:
+            return None
+        return self._replace(failed=self.failed + 1, wait=float(wait))
 
 
 def asked_to_wait(header: str, now: datetime) -> float | None:
@@ -115,8 +229,7 @@ def asked_to_wait(header: str, now: datetime) -> float | None:
         seconds = float(header)
     except ValueError:
         try:
-            moment = parsedate_to_datetime(header)
-            seconds = (moment - now).total_seconds()
+            seconds = (parsedate_to_datetime(header) - now).total_seconds()
         except (ValueError, TypeError):  # a date without a zone cannot be compared
             return None
     return None if isnan(seconds) else max(seconds, 0.0)
@@ -124,7 +237,6 @@ def asked_to_wait(header: str, now: datetime) -> float | None:
 
 # ---- how a call ended ----
 
-_SHOWN: Final = 300
 _DEEPEST: Final = 20
 _STATUS: Final = {401: "unauthorized", 403: "unauthorized", 408: "timeout", 429: "rate_limited"}
 _SERVER_ERRORS: Final = 500
@@ -165,7 +277,7 @@ class Refusal(NamedTuple):
     worked: bool = True
 
 
-def refused(error: BaseException, schema: type[A], *, answered: bool) -> Answer[A] | Refusal:
+def _refused(error: BaseException, schema: type[A], *, answered: bool) -> Answer[A] | Refusal:
     """Return what an error of a call means.
 
     Args:
@@ -176,42 +288,43 @@ def refused(error: BaseException, schema: type[A], *, answered: bool) -> Answer[
     from instructor.core.exceptions import IncompleteOutputException
 
     if isinstance(error, IncompleteOutputException):
-        tokens = usage_of(error.last_completion)
+        tokens = _usage_of(error.last_completion)
         return Refusal("truncated", tokens_in=tokens[0], tokens_out=tokens[1])
     cause = error.__cause__ or error
     status = getattr(cause, "status_code", None)
     if isinstance(status, int):
-        return _by_status(status, cause)
+        headers = getattr(getattr(cause, "response", None), "headers", {})
+        wait = asked_to_wait(headers.get("retry-after", ""), datetime.now(UTC))
+        outcome = _STATUS.get(status, "server_error" if status >= _SERVER_ERRORS else "refused")
+        # Each server has its own form for what it says of an error.
+        said: object = getattr(cause, "body", None)
+        while isinstance(said, dict):
+            said = next((said[key] for key in _REASONS if key in said), None)
+        said = said if isinstance(said, str) and said.strip() else "it gives no reason"
+        reason = f"the server answered {status}: {said}"
+        return Refusal(outcome, reason, wait=wait, worked=False)
     return _unsent(cause) or _unfit(cause, error, schema, answered=answered)
 
 
-def usage_of(completion: Any) -> tuple[int, int]:  # noqa: ANN401 - any provider's answer
+def _usage_of(completion: Any) -> tuple[int, int]:  # noqa: ANN401 - any provider's answer
     """Return how many tokens an answer says that it cost, 0 where it does not."""
     usage = getattr(completion, "usage", None)
-    asked = (getattr(usage, key, None) for key in ("prompt_tokens", "input_tokens"))
-    said = (getattr(usage, key, None) for key in ("completion_tokens", "output_tokens"))
-    return _first_size(asked), _first_size(said)
 
+    def first_size(*keys: str) -> int:
+        sizes = (getattr(usage, key, None) for key in keys)
+        return min(next((it for it in sizes if isinstance(it, int) and it > 0), 0), MOST)
 
-def _by_status(status: int, cause: BaseException) -> Refusal:
-    headers = getattr(getattr(cause, "response", None), "headers", {})
-    wait = asked_to_wait(headers.get("retry-after", ""), datetime.now(UTC))
-    outcome = _STATUS.get(status, "server_error" if status >= _SERVER_ERRORS else "refused")
-    reason = f"the server answered {status}: {_message(cause)}"
-    return Refusal(outcome, reason, wait=wait, worked=False)
-
-
-def _message(cause: BaseException) -> str:
-    """Return what a server says of an error; each has its own form for it."""
-    told: object = getattr(cause, "body", None)
-    while isinstance(told, dict):
-        told = next((told[key] for key in _REASONS if key in told), None)
-    return told if isinstance(told, str) and told.strip() else "it gives no reason"
+    return (
+        first_size("prompt_tokens", "input_tokens"),
+        first_size("completion_tokens", "output_tokens"),
+    )
 
 
 def _unsent(cause: BaseException) -> Refusal | None:
     """Return what an error means that is about the connection, if it is."""
-    causes = list(_causes(cause))
+    causes = [cause]
+    while (before := causes[-1].__cause__) is not None and len(causes) < _DEEPEST:
+        causes.append(before)
     names = [type(each).__name__ for each in causes]
     if any(isinstance(each, TooLongError) for each in causes):
         return Refusal("failed", str(causes[-1]))
@@ -224,16 +337,6 @@ def _unsent(cause: BaseException) -> Refusal | None:
     return Refusal("unreachable", "the connection broke off, or what came over it was no answer")
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what led to it."""
-    found: BaseException | None = error
-    for _ in range(_DEEPEST):
-        if found is None:
-            return
-        yield found
-        found = found.__cause__
-
-
 def _unfit(
     cause: BaseException, error: BaseException, schema: type[A], *, answered: bool
 ) -> Answer[A] | Refusal:
@@ -242,9 +345,10 @@ def _unfit(
 
     attempts = getattr(error, "failed_attempts", None) or []
     completion = attempts[-1].completion if attempts else None
-    tokens = usage_of(completion)
-    text = _json_in(_text_of(completion))
-    if text:
+    tokens = _usage_of(completion)
+    # Models like to put words around JSON, and to think aloud.
+    said = _text_of(completion).rpartition("</think>")[2]
+    if text := said[said.find("{") : said.rfind("}") + 1]:
         try:
             return Answer(schema.model_validate_json(text), *tokens)
         except ValidationError as invalid:
@@ -257,7 +361,7 @@ def _unfit(
         told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in problems]
         # Neither quotes what was answered, but for names of fields.
         reason = f"{OUTCOMES[outcome]}: {told[0].removeprefix(': ')}"
-        return Refusal(outcome, reason, quoted("; ".join(told)[:_SHOWN]), None, *tokens)
+        return Refusal(outcome, reason, quoted("; ".join(told)[:_SHOWN_TO_MODEL]), None, *tokens)
     # Clients trip over an answer of no form they know, each with an error of its own.
     if answered or attempts or isinstance(cause, ValueError):
         return Refusal("malformed", "", "", None, *tokens)
@@ -274,24 +378,7 @@ def _text_of(completion: Any) -> str:  # noqa: ANN401 - any provider's answer
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _json_in(text: str) -> str:
-    """Return what may be JSON in a text: models like to put words around it, and to think aloud."""
-    said = text.rpartition("</think>")[2]
-    return said[said.find("{") : said.rfind("}") + 1]
-
-
-def _first_size(values: Any) -> int:  # noqa: ANN401 - whatever a provider says
-    sizes = (value for value in values if isinstance(value, int) and value > 0)
-    return min(next(sizes, 0), MOST)
-
-
 # ---- clients ----
-
-KEY: Final = "ENGRAMDOWN_MODEL_KEY"
-"""The environment variable of the key for a server of one's own."""
-
-LONGEST: Final = 4_000_000
-"""So many bytes of a response are read at most: several times the longest answer."""
 
 _EXTRAS: Final = {"openai": "openai", "ollama": "openai", "anthropic": "anthropic"}
 _OLLAMA: Final = "http://localhost:11434/v1"
@@ -326,14 +413,14 @@ def client_of(name: str, base_url: str, timeout: float, heard: Callable[[], obje
             kinds = ", ".join(f"{each}/…" for each in _EXTRAS)
             raise ValueError(f"base_url goes with {kinds} only")
         client = instructor.from_provider(name)
-        _tame(getattr(client, "client", None), timeout, heard)
+        _restrain(getattr(client, "client", None), timeout, heard)
         return client
     url = base_url or (_OLLAMA if kind == "ollama" else "")
     if url and not _is_address(url):
         raise ValueError("base_url is no address that begins with http:// or https://")
     sdk = importlib.import_module(_EXTRAS[kind])
     http = sdk.DefaultHttpxClient()
-    _hold(http, heard)
+    _bound(http, heard)
     raw = (sdk.Anthropic if kind == "anthropic" else sdk.OpenAI)(
         # A key in the environment is its provider's, and goes to no other server.
         api_key=(os.environ.get(KEY) or _NO_KEY) if url else None,
@@ -360,9 +447,9 @@ def missing(name: str, error: ImportError) -> str:
         command = 'pip install "engramdown[model]" (from a clone: pip install ".[model]")'
         return f"instructor is not installed; run {command}"
     extra = _EXTRAS.get(name.partition("/")[0])
-    if extra is None:
-        return str(error)
-    return f"{extra} is not installed; run pip install 'engramdown[{extra}]'"
+    return (
+        f"{extra} is not installed; run pip install 'engramdown[{extra}]'" if extra else str(error)
+    )
 
 
 def _is_address(url: str) -> bool:
@@ -373,7 +460,7 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def _tame(raw: Any, seconds: float, heard: Callable[[], object]) -> None:  # noqa: ANN401 - any provider's client
+def _restrain(raw: Any, seconds: float, heard: Callable[[], object]) -> None:  # noqa: ANN401 - any provider's client
     """Hold the client of a package that we do not know to what we promise, as far as it can be.
 
     It neither tries again by itself nor waits for longer than we do; and if it is one of the many
@@ -384,53 +471,42 @@ def _tame(raw: Any, seconds: float, heard: Callable[[], object]) -> None:  # noq
             setattr(raw, key, value)
     http: Any = getattr(raw, "_client", None)
     if hasattr(http, "follow_redirects") and hasattr(http, "send"):
-        _hold(http, heard)
+        _bound(http, heard)
 
 
-def _hold(http: Any, heard: Callable[[], object]) -> None:  # noqa: ANN401 - of whichever httpx it is
-    """Let an httpx client follow no redirect, and read no more than allowed."""
-    http.follow_redirects = False
-    http.headers["accept-encoding"] = "gzip"
-    http.send = _bounded(http.send, heard)
-
-
-def _bounded(send: Callable[..., Any], heard: Callable[[], object]) -> Callable[..., Any]:
-    """Return what sends a request as ``send`` does, and reads no more of a response than allowed.
+def _bound(http: Any, heard: Callable[[], object]) -> None:  # noqa: ANN401 - of whichever httpx it is
+    """Let an httpx client follow no redirect, and read no more of a response than allowed.
 
     A packed body is unpacked here, within the same bound: a small one could fill the memory, too.
     """
+    send = http.send
 
     def bounded(request: Any, **how: Any) -> Any:  # noqa: ANN401 - of whichever httpx it is
         response = send(request, **{**how, "stream": True})
         try:
-            body = _read(response)
+            packed = response.headers.get("content-encoding", "identity") != "identity"
+            unpacking = zlib.decompressobj(zlib.MAX_WBITS | _GZIP_OR_ZLIB)
+            body = bytearray()
+            for raw in response.iter_raw():
+                body += unpacking.decompress(raw, LONGEST + 1 - len(body)) if packed else raw
+                if len(body) > LONGEST:
+                    raise TooLongError(f"the server sent more than {LONGEST // 1_000_000} MB")
         finally:
             response.close()
         heard()
         kept = [pair for pair in response.headers.items() if pair[0].lower() not in _OF_THE_WIRE]
-        return type(response)(response.status_code, headers=kept, content=body, request=request)
+        status, content = response.status_code, bytes(body)
+        return type(response)(status, headers=kept, content=content, request=request)
 
-    return bounded
-
-
-def _read(response: Any) -> bytes:  # noqa: ANN401 - as above
-    packed = response.headers.get("content-encoding", "identity") != "identity"
-    unpacking = zlib.decompressobj(zlib.MAX_WBITS | _GZIP_OR_ZLIB)
-    body = bytearray()
-    for raw in response.iter_raw():
-        room = LONGEST + 1 - len(body)
-        body += unpacking.decompress(raw, room) if packed else raw
-        if len(body) > LONGEST:
-            raise TooLongError(f"the server sent more than {LONGEST // 1_000_000} MB")
-    return bytes(body)
+    http.follow_redirects = False
+    http.headers["accept-encoding"] = "gzip"
+    http.send = bounded
 
 
 # ---- calls ----
 
 # Instructor quotes keys and answers in its logs, the others whole requests and addresses.
 _LOUD: Final = ("instructor", "openai", "anthropic", "httpx", "httpcore")
-
-T = TypeVar("T")
 
 _ours: ContextVar[bool] = ContextVar("ours", default=False)
 
@@ -455,13 +531,13 @@ class Provider:
         self._base_url = base_url
         self._timeout = timeout
         self._client: Any = None
-        self._heard = False
+        self._heard = threading.Event()
 
     def open(self) -> Refusal | None:
         """Make a client, unless there is one; return why there can be none."""
         if self._client is not None:
             return None
-        given = (self._name, self._base_url, self._timeout, self._hear)
+        given = (self._name, self._base_url, self._timeout, self._heard.set)
         made = _outcome_of(lambda: client_of(*given))
         if isinstance(made, ImportError):
             return Refusal("missing_sdk", missing(self._name, made), worked=False)
@@ -477,28 +553,24 @@ class Provider:
         client = self._client
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         ceiling = "max_completion_tokens" if is_openai(self._name, client) else "max_tokens"
+        how = {"max_retries": 0, "strict": False, ceiling: max_tokens}
 
         def ask() -> Answer[A]:
-            value = client.create(
-                response_model=schema,
-                messages=messages,
-                max_retries=0,
-                strict=False,
-                **{ceiling: max_tokens},
-            )
-            usage = usage_of(getattr(value, "_raw_response", None))
+            value = client.create(response_model=schema, messages=messages, **how)
+            usage = _usage_of(getattr(value, "_raw_response", None))
             # Instructor answers in a class of its own below the schema, which equals no other.
             answer = schema.model_validate(value.model_dump(by_alias=True))
             answer.__pydantic_private__ = value.__pydantic_private__
             return Answer(answer, *usage)
 
-        self._heard = False
+        self._heard.clear()
         answer = _outcome_of(ask, self._timeout)
         if isinstance(answer, TimeoutError):
             self.close()
             return Refusal("timeout")
         if isinstance(answer, BaseException):
-            return self._no_key(answer.__cause__) or refused(answer, schema, answered=self._heard)
+            is_heard = self._heard.is_set()
+            return self._no_key(answer.__cause__) or _refused(answer, schema, answered=is_heard)
         return answer
 
     def close(self) -> None:
@@ -508,9 +580,6 @@ class Provider:
         if close is not None:
             close()
 
-    def _hear(self) -> None:
-        self._heard = True
-
     def _no_key(self, error: BaseException | None) -> Refusal | None:
         """Return what an error means that asks for a key: one client raises it early, one late."""
         if "api_key" not in str(error).lower():
@@ -519,31 +588,24 @@ class Provider:
         return Refusal("unauthorized", reason, worked=False)
 
 
-def _quietly(work: Callable[[], T]) -> T:
-    """Return what ``work`` gives, while nothing of it is logged."""
-    import instructor
-
-    token = _ours.set(True)
-    try:
-        _ = instructor.from_provider  # its modules, and so its loggers, are there after this
-        for name in list(logging.Logger.manager.loggerDict):
-            if name.startswith(_LOUD):
-                logging.getLogger(name).addFilter(_QUIET)
-        return work()
-    finally:
-        _ours.reset(token)
-
-
 def _outcome_of(work: Callable[[], T], seconds: float | None = None) -> T | BaseException:
     """Return what ``work`` gives in another thread, or what it raises: a package may anything.
 
-    After so many ``seconds`` nothing waits for it, and a ``TimeoutError`` is returned.
+    Nothing of it is logged. After so many ``seconds`` nothing waits for it, and a ``TimeoutError``
+    is returned.
     """
     future: Future[T] = Future()
 
     def run() -> None:
+        _ours.set(True)  # in this thread alone
         try:
-            future.set_result(_quietly(work))
+            import instructor
+
+            _ = instructor.from_provider  # its modules, and so its loggers, are there after this
+            for name in list(logging.Logger.manager.loggerDict):
+                if name.startswith(_LOUD):
+                    logging.getLogger(name).addFilter(_QUIET)
+            future.set_result(work())
         except BaseException as error:  # noqa: BLE001 - it is handed to who waits for the result
             future.set_exception(error)
 
@@ -553,153 +615,3 @@ def _outcome_of(work: Callable[[], T], seconds: float | None = None) -> T | Base
         return future.exception(seconds) or future.result()
     except TimeoutError as late:
         return late
-
-
-# Language models of every provider that instructor knows.
-#
-# A call is made again only so often, and only where that may help. Keys come from the environment.
-# What goes wrong is said in one line. Several threads may ask at once, and so may a child after a
-# fork: nothing is shared between two questions, and no connection is left open behind one. Nothing
-# heavy is imported before the first.
-
-T_INSTRUCTOR_MODEL = TypeVar("T", bound="pydantic.BaseModel")
-
-_SHOWN_REASON: Final = 200
-_A_DAY: Final = 86_400
-
-
-class _Unmetered:
-    """A meter for whoever asks without one."""
-
-    def before(self, tokens_in: int, tokens_out: int) -> None:
-        """Allow everything."""
-
-    def after(self, attempt: Attempt) -> None:
-        """Forget it."""
-
-
-class InstructorModel:
-    """A language model by its provider and name.
-
-    >>> InstructorModel("openai/gpt-4.1-mini").name
-    'openai/gpt-4.1-mini'
-    """
-
-    def __init__(
-        self,
-        name: str,
-        base_url: str | None = None,
-        *,
-        timeout: float = 60,
-        retries: int = 2,
-        max_tokens: int = 4096,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        """Name a model; it is asked when somebody asks.
-
-        Args:
-            name: ``openai/…``, ``anthropic/…``, ``ollama/…``, or any other name that
-                ``instructor.from_provider`` takes.
-            base_url: Where a server listens that speaks the protocol of one of these three.
-            timeout: How long one call may take, in seconds.
-            retries: How many calls for one answer may fail before it is given up.
-            max_tokens: The ceiling of an answer, in tokens; one that is cut off is asked for again
-                with twice as many, once.
-            sleep: Waits between two calls.
-        """
-        self.name = name
-        self._base_url = base_url or ""
-        self._timeout = min(timeout, _A_DAY)
-        self._course = Course(max_tokens, retries)
-        self._sleep = sleep
-
-    def ask(self, schema: type[T_INSTRUCTOR_MODEL], system: str, user: str) -> T_INSTRUCTOR_MODEL:
-        """Return an answer.
-
-        Raises:
-            ModelError: If there is none.
-        """
-        return self.ask_metered(schema, system, user, _Unmetered())
-
-    def ask_metered(
-        self, schema: type[T_INSTRUCTOR_MODEL], system: str, user: str, meter: Meter
-    ) -> T_INSTRUCTOR_MODEL:
-        """Return an answer, and show a meter each call that it takes.
-
-        Raises:
-            ModelError: If there is none.
-        """
-        form = estimate_tokens(f"{system}{schema.model_json_schema()}")
-        course, problem = self._course, ""
-        with closing(Provider(self.name, self._base_url, self._timeout)) as provider:
-            while True:
-                asked = f"{user}{problem}"
-                most = form + estimate_tokens(asked), course.max_tokens
-                meter.before(*most)
-                # What is interrupted was asked all the same.
-                answer: Answer[T_INSTRUCTOR_MODEL] | Refusal = Refusal("failed")
-                started = time.monotonic()
-                try:
-                    closed = provider.open()
-                    # To load a package takes its time, and is no time of the model.
-                    started = time.monotonic()
-                    answer = closed or provider.call(schema, system, asked, course.max_tokens)
-                finally:
-                    ms = int(1000 * (time.monotonic() - started))
-                    meter.after(_attempt(answer, most, ms))
-                if not isinstance(answer, Refusal):
-                    return answer.value
-                again = course.after(answer.outcome, answer.wait)
-                if again is None:
-                    raise ModelError(self._said(answer, course), answer.outcome)
-                problem = _problem(answer)
-                course = again.course
-                if again.wait:
-                    self._sleep(again.wait)
-
-    def _said(self, refusal: Refusal, course: Course) -> str:
-        """Return why there is no answer, in one line."""
-        calls = course.failed + course.widened + 1
-        often = f", {calls} times" if calls > 1 else ""
-        # Hidden before it is cut: a piece of a secret does not look like one.
-        reason = _line(refusal.reason)[:_SHOWN_REASON] or OUTCOMES[refusal.outcome]
-        if refusal.wait is not None and refusal.wait > LONGEST_WAIT:
-            often += f"; it asks to wait {_long(refusal.wait)}, try again then"
-        if refusal.outcome == "truncated":
-            often += f"; raise max_tokens, which is {self._course.max_tokens:,}"
-        if refusal.outcome == "timeout":
-            often += f"; raise timeout, which is {self._timeout:g} seconds"
-        return f"{_line(self.name)}: {reason}{often}"
-
-
-def _attempt(
-    answer: Answer[T_INSTRUCTOR_MODEL] | Refusal, most: tuple[int, int], ms: int
-) -> Attempt:
-    """Return what a call cost; of what nobody counted the most that it can be."""
-    counted = cost = answer.tokens_in, answer.tokens_out
-    if isinstance(answer, Answer):
-        outcome = "ok"
-        cost = counted[0] or most[0], counted[1] or estimate_tokens(answer.value.model_dump_json())
-    else:
-        outcome = answer.outcome
-        if answer.worked:
-            cost = counted[0] or most[0], counted[1] or most[1]
-    return Attempt(*cost, ms, outcome, estimated=cost != counted)
-
-
-def _problem(refusal: Refusal) -> str:
-    """Return what is said when the same is asked again."""
-    if refusal.outcome not in {"malformed", "wrong_schema"}:
-        return ""
-    return (
-        f"\n\nYour last answer was refused: {refusal.told or OUTCOMES[refusal.outcome]}. "
-        "Answer again, in the form that was asked for."
-    )
-
-
-def _line(text: str) -> str:
-    return " ".join(inert(redact(text)).split())
-
-
-def _long(seconds: float) -> str:
-    return f"{seconds:,.0f} seconds" if seconds <= _A_DAY else "more than a day"

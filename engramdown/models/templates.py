@@ -124,24 +124,21 @@ def _renderer(templates: TemplateFolder, overrides: tuple[tuple[str, str], ...])
         return environment.template_class.from_code(environment, code, {})
 
     def render(name: str, values: Mapping[str, object]) -> str:
+        path, room = f"{templates.folder}/{name}", _ROOM + _TIMES * _length(values)
+        chunks = []
         try:
-            return _joined(compiled(name), f"{templates.folder}/{name}", values).strip("\n")
+            for chunk in compiled(name).generate(values):
+                chunks.append(chunk)
+                room -= len(chunk)
+                if room < 0:
+                    # It says everything again and again.
+                    said = f"says more than {_TIMES} times what it is given"
+                    raise StoreError(f"{path}: {said}; {_NEXT}")
         except failures as error:
-            raise _broken(f"{templates.folder}/{name}", name, error) from error
+            raise _broken(path, name, error) from error
+        return "".join(chunks).strip("\n")
 
     return render
-
-
-def _joined(template: jinja2.Template, path: str, values: Mapping[str, object]) -> str:
-    """Return what a template says, unless it says everything again and again."""
-    room = _ROOM + _TIMES * _length(values)
-    chunks = []
-    for chunk in template.generate(values):
-        chunks.append(chunk)
-        room -= len(chunk)
-        if room < 0:
-            raise StoreError(f"{path}: says more than {_TIMES} times what it is given; {_NEXT}")
-    return "".join(chunks)
 
 
 def _length(value: object) -> int:
@@ -195,25 +192,21 @@ def check(node: nodes.Node, name: str, around: str = "") -> None:
     Raises:
         TemplateSyntaxError: At the first thing that is not allowed.
     """
-    from jinja2 import TemplateSyntaxError
+    from jinja2 import TemplateSyntaxError, nodes
 
-    complaint = _complaint(node, around)
-    if complaint:
-        raise TemplateSyntaxError(f"{complaint}; {_SEE}", node.lineno, name, name)
+    fault = ""
+    if isinstance(node, nodes.Filter):
+        if node.name not in FILTERS and not _joins_a_value(node):
+            fault = f"the filter {node.name!r}"
+    elif isinstance(node, nodes.For):
+        fault = "" if _goes_once(node, around) else "this loop"
+    elif type(node).__name__ not in _NODES:
+        fault = repr(type(node).__name__)
+    if fault:
+        said = f"{fault} is not allowed here; {_SEE}"
+        raise TemplateSyntaxError(said, node.lineno, name, name)
     for child in node.iter_child_nodes():
         check(child, name, _target(node) or around)
-
-
-def _complaint(node: nodes.Node, around: str) -> str:
-    from jinja2 import nodes
-
-    if isinstance(node, nodes.Filter):
-        fine = node.name in FILTERS or _joins_a_value(node)
-        return "" if fine else f"the filter {node.name!r} is not allowed here"
-    if isinstance(node, nodes.For):
-        return "" if _goes_once(node, around) else "this loop is not allowed here"
-    kind = type(node).__name__
-    return "" if kind in _NODES else f"{kind!r} is not allowed here"
 
 
 def _joins_a_value(node: nodes.Filter) -> bool:

@@ -227,7 +227,7 @@ class Sleep:
     def _compact(self, store: Hippocampus) -> None:
         """Compact a scope; a model is asked once about a memory, not again and again."""
         memory = self._night.memory
-        compaction = Compaction.of(memory)
+        compaction = Compaction(memory)
         state = SleepState(store.root)
         store = next(each for each in memory.stores if each.root == store.root)
         entries = memory.usable(store)

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
-from engramdown.cortex.tools import RECALL
+from engramdown.cortex.tools import TOOLS
 from engramdown.errors import EngramdownError
 from tests.cli.conftest import Runner
 from tests.cortex.person import Person
@@ -108,7 +108,7 @@ def test_no_command_takes_it_out_of_the_scope(
 def test_no_call_of_a_tool_does(cortex: Cortex, project: Path, name: str) -> None:
     before = outside(project)
     for arguments in ({"query": name}, {"query": "x", "session": name}, {"query": "x", name: name}):
-        answer = RECALL(cortex, arguments)
+        answer = TOOLS["recall"](cortex, arguments)
         assert answer.text
         assert "\x1b" not in answer.text
     assert outside(project) == before

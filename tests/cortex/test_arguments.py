@@ -55,7 +55,7 @@ def test_what_fits_is_taken(arguments: Any, expected: Any) -> None:  # noqa: ANN
     found, wrong = read_arguments(arguments, Given)
     assert wrong == []
     assert found is not None
-    assert {name: getattr(found, name) for name in found.given()} == expected
+    assert {name: getattr(found, name) for name in found.model_fields_set} == expected
 
 
 @pytest.mark.parametrize(

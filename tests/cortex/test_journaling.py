@@ -11,11 +11,16 @@ import pytest
 from freezegun import freeze_time
 
 from engramdown import Cortex
-from engramdown.cortex.tools import RECALL, SEARCH_JOURNALS, TOOLS, WRITE_JOURNAL, WRITE_NOTES, use
+from engramdown.cortex.tools import TOOLS, use
 from engramdown.errors import StoreError
 from engramdown.journal.journal import Journal
 from engramdown.tokens import estimate_tokens
 from tests.hippocampus.memory_store import MemoryStore
+
+RECALL = TOOLS["recall"]
+SEARCH_JOURNALS = TOOLS["search_journals"]
+WRITE_JOURNAL = TOOLS["write_journal"]
+WRITE_NOTES = TOOLS["write_notes"]
 
 NOON = datetime(2026, 2, 27, 12, 5, tzinfo=UTC)
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

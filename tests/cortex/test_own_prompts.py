@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from engramdown import Cortex
 from engramdown.errors import StoreError
 from engramdown.gate.compaction import compact
-from engramdown.gate.model_runs import prompts_of
+from engramdown.gate.model_runs import prompts_for
 from tests.cortex.asked_jobs import JOBS, memory, ready, run
 
 T = TypeVar("T", bound=BaseModel)
@@ -138,7 +138,7 @@ def test_what_is_about_all_projects_is_not_asked_in_the_words_of_one(
     job: str, cortex: Cortex
 ) -> None:
     put(own(cortex.scopes.stores[1].root, job), "Theirs." + MARK)
-    assert prompts_of(cortex.scopes.stores, job, "global") == {}
+    assert prompts_for(cortex.scopes, job, "global") == {}
     if job == "identity":
         ready(job, cortex)
     else:
@@ -165,7 +165,7 @@ def test_a_prompt_leads_out_of_no_scope_and_is_waited_for_by_nobody(
     else:
         os.mkfifo(path)
     with pytest.raises(StoreError, match=r"replay\.j2: is a (link|pipe)"):
-        prompts_of(cortex.scopes.stores, "replay")
+        prompts_for(cortex.scopes, "replay")
     model = Listening()
     assert run("replay", cortex, model).refusals
     assert model.heard == []

@@ -1,4 +1,4 @@
-"""`engramdown.gate.contradictions`: what a new memory contradicts, and what is most like it."""
+"""`engramdown.gate.contradictions`: what a new memory contradicts."""
 
 from __future__ import annotations
 
@@ -7,24 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.engram import Engram, Kind
-from engramdown.gate.contradictions import Contradictions, contradiction, nearest
+from engramdown.gate.contradictions import Contradictions
 from engramdown.hippocampus.entry import Entry
-from tests.cortex.entries import entry
 
 
-def said(text: str, kind: Kind = "always") -> Engram:
-    return Engram(text, kind, "project")
-
-
-def test_the_nearest_is_the_one_with_most_words_in_common() -> None:
-    entries = [entry("Use tabs"), entry("Retry 3 times"), entry("Retry five times")]
-    assert nearest("Retry 5 times", entries) == (entries[2], 1.0)
-    assert nearest("Retry 7 times", entries) == (entries[1], 4 / 6)
-
-
-@pytest.mark.parametrize("text", ["Ask the user", "", "Retry uploads to the mirror"])
-def test_nothing_is_near(text: str) -> None:
-    assert nearest(text, [entry("Use tabs"), entry("Retry on Mondays for Ada")]) is None
+def contradiction(engram: Engram, entries: list[Entry]) -> Entry | None:
+    """Return the first of some entries that an engram contradicts."""
+    return Contradictions(entries).find(engram)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from engramdown import Cortex
 from engramdown.errors import ModelError, SettingsError, SpendError
-from engramdown.gate.model_runs import Asking, ledger_of, prompts_of
+from engramdown.gate.model_runs import Asking, ledger_of, prompts_for
 from engramdown.models.port import T
 from engramdown.models.provider import InstructorModel
 from engramdown.settings import ConsolidationSettings
@@ -132,9 +132,9 @@ def _memory(folders: tuple[Path, Path]) -> dict[Path, bytes]:
 
 def test_a_scope_has_prompts_of_its_own_and_the_project_wins(folders: tuple[Path, Path]) -> None:
     cortex = opened(folders)
-    assert prompts_of(cortex.scopes.stores, "replay") == {}
+    assert prompts_for(cortex.scopes, "replay") == {}
     for folder, words in zip(folders, ("mine", "theirs"), strict=True):
         (folder / "prompts").mkdir()
         (folder / "prompts" / "replay.j2").write_text(words, encoding="utf-8")
-        assert prompts_of(cortex.scopes.stores, "replay") == {"replay.j2": words}
-    assert prompts_of(cortex.scopes.stores, "identity") == {}
+        assert prompts_for(cortex.scopes, "replay") == {"replay.j2": words}
+    assert prompts_for(cortex.scopes, "identity") == {}

@@ -25,6 +25,7 @@ from engramdown.markdown.document import Document, Placed
 from engramdown.storage.disk import Disk
 from tests.cortex.entries import any_text
 from tests.cortex.person import Person
+from tests.gate.decisions import accept, decline
 
 KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -109,7 +110,7 @@ class TestAdding:
         (item,) = FileQueue(store).pending()
         assert item == added
         assert item.engram == engram
-        FileQueue(store).accept(item, item.engram)
+        accept(FileQueue(store), item, item.engram)
         assert texts(store) == [engram.text]
         assert FileQueue(store).pending() == []
 
@@ -235,11 +236,11 @@ class TestReading:
         broken, whole = queue.pending()
         assert problem in broken.problem
         with pytest.raises(StoreError, match=r"pending\.md:1: .*; mend the line"):
-            queue.accept(broken, broken.engram)
-        queue.accept(whole, whole.engram)
+            accept(queue, broken, broken.engram)
+        accept(queue, whole, whole.engram)
         assert texts(store) == ["whole"]
         assert data in (store.memory / "pending.md").read_bytes()
-        queue.decline(broken)
+        decline(queue, broken)
         assert queue.pending() == []
 
     def test_unknown_values_count_as_absent(self, queue: FileQueue, person: Person) -> None:
@@ -254,7 +255,7 @@ class TestAccepting:
 
     def test_it_is_written_as_verified(self, store: Hippocampus, queue: FileQueue) -> None:
         item = propose(queue, "Use uv", "always")
-        written = queue.accept(item, item.engram)
+        written = accept(queue, item, item.engram)
         assert written is not None
         (entry,) = store.entries()
         assert (written.action, written.entry) == ("encoded", entry)
@@ -264,7 +265,7 @@ class TestAccepting:
 
     def test_one_step_can_be_undone(self, store: Hippocampus, queue: FileQueue) -> None:
         item = propose(queue, "Use uv")
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         store.undo()
         assert texts(store) == []
         assert queue.pending() == [item]
@@ -274,13 +275,13 @@ class TestAccepting:
     ) -> None:
         queue.add([Pending(new_id(), Engram("Batch of 50", "lesson", "project", topic="api"))])
         (item,) = queue.pending()
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         for name in ("lessons.md", "topics/api.md"):
             assert "basis:verified" in person.reads(name)
 
     def test_other_words_are_written_instead(self, store: Hippocampus, queue: FileQueue) -> None:
         item = propose(queue, "Use uv")
-        queue.accept(item, replace(item.engram, text="Use uv, never pip"))
+        accept(queue, item, replace(item.engram, text="Use uv, never pip"))
         assert texts(store) == ["Use uv, never pip"]
         assert queue.pending() == []
 
@@ -289,7 +290,7 @@ class TestAccepting:
     ) -> None:
         item = propose(queue, "Use uv")
         known = store.encode([said("use UV.")])[0].entry
-        written = queue.accept(item, item.engram)
+        written = accept(queue, item, item.engram)
         assert written is not None
         assert (written.action, written.entry.id) == ("merged", known.id)
         assert [entry.basis for entry in store.entries()] == ["verified"]
@@ -299,7 +300,7 @@ class TestAccepting:
     ) -> None:
         item = propose(queue, "Use uv")
         person.saves("lessons.md", "- Use uv\n")
-        written = queue.accept(item, item.engram)
+        written = accept(queue, item, item.engram)
         assert written is not None
         assert written.action == "merged"
         assert person.reads("lessons.md") == "- Use uv\n"
@@ -309,7 +310,7 @@ class TestAccepting:
     ) -> None:
         person.saves("pending.md", "# To do\n\n- a note\n- [x] my own line\n")
         (item,) = queue.pending()
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         (entry,) = store.entries()
         assert (entry.text, entry.source, entry.by_person) == ("my own line", "user", True)
         assert person.reads("pending.md") == "# To do\n\n- a note\n"
@@ -319,7 +320,7 @@ class TestAccepting:
     ) -> None:
         person.saves("pending.md", "- [x] Always run make\n")
         (item,) = queue.pending()
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         assert [(entry.text, entry.kind) for entry in store.recall_rules()] == [
             ("Always run make", "always")
         ]
@@ -328,7 +329,7 @@ class TestAccepting:
         self, store: Hippocampus, queue: FileQueue, person: Person
     ) -> None:
         person.saves("pending.md", "- [x] mine\n- [x] mine\n")
-        actions = [queue.accept(item, item.engram) for item in queue.pending()]
+        actions = [accept(queue, item, item.engram) for item in queue.pending()]
         assert [written.action for written in actions if written] == ["encoded", "merged"]
         assert texts(store) == ["mine"]
         assert queue.pending() == []
@@ -340,21 +341,21 @@ class TestAccepting:
         line = person.reads("pending.md").split("\n")[2]
         person.adds("pending.md", line.replace("Use uv", "Use tabs"))
         for item in reversed(queue.pending()):
-            queue.accept(item, item.engram)
+            accept(queue, item, item.engram)
         assert texts(store) == ["Use tabs", "Use uv"]
 
     def test_a_tombstone_is_lifted_by_the_second_thought(self, queue: FileQueue) -> None:
-        queue.decline(propose(queue, "Use uv"))
+        decline(queue, propose(queue, "Use uv"))
         assert queue.turned_down() == [("Use uv", "lesson")]
         item = propose(queue, "Use uv")
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         assert queue.turned_down() == []
 
     def test_a_retired_memory_has_no_receipt(self, store: Hippocampus, queue: FileQueue) -> None:
         known = store.encode([said("Use pip")])[0].entry
         queue.add([replace(proposal("Delete: Use pip"), op="forget", of=known.id)])
         (item,) = queue.pending()
-        assert queue.accept(item, item.engram) is None
+        assert accept(queue, item, item.engram) is None
         assert texts(store) == []
         assert queue.turned_down() == [("Use pip", "lesson")]
 
@@ -370,7 +371,7 @@ class TestReplacing:
     def test_the_older_one_moves_to_the_archive(self, store: Hippocampus, queue: FileQueue) -> None:
         old = store.encode([Engram("Retry 3 times", "lesson", "project", topic="api")])[0].entry
         item = self.ask(queue, "Retry 5 times", old.id)
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         assert texts(store) == ["Retry 5 times"]
         (gone,) = store.archived()
         assert (gone.entry.id, gone.entry.text, gone.reason) == (
@@ -385,7 +386,7 @@ class TestReplacing:
     ) -> None:
         old = store.encode([said("Retry 3 times")])[0].entry
         item = self.ask(queue, "Retry 5 times", old.id)
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         assert queue.turned_down() == []
 
     def test_a_line_of_a_persons_own_can_be_replaced(
@@ -394,7 +395,7 @@ class TestReplacing:
         person.saves("rules.md", "## Never\n\n- Deploy on Fridays\n\nThanks!\n")
         (old,) = [entry for entry in store.entries() if entry.kind == "never"][:1]
         item = self.ask(queue, "Deploy on Fridays", old.id, "always")
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         assert [entry.kind for entry in store.entries() if "Fridays" in entry.text] == ["always"]
         assert store.archived()[0].entry.text == "Deploy on Fridays"
 
@@ -404,7 +405,7 @@ class TestReplacing:
         old = store.encode([said("Retry 3 times")])[0].entry
         item = self.ask(queue, "Retry 5 times", old.id)
         store.forget(old.id)
-        written = queue.accept(item, item.engram)
+        written = accept(queue, item, item.engram)
         assert written is not None
         assert written.action == "encoded"
         assert texts(store) == ["Retry 5 times"]
@@ -415,7 +416,7 @@ class TestReplacing:
         old = store.encode([Engram("Retry 3 times", "lesson", "project", topic="api")])[0].entry
         person.changes("topics/api.md", "Retry 3 times", "Retry 3 times, with jitter")
         item = self.ask(queue, "Retry 5 times", old.id)
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         kept = {gone.entry.text for gone in store.archived()} | set(texts(store))
         assert {"Retry 5 times", "Retry 3 times, with jitter"} <= kept
 
@@ -424,7 +425,7 @@ class TestReplacing:
     ) -> None:
         old = store.encode([said("Retry 3 times")])[0].entry
         item = self.ask(queue, "Retry 5 times", old.id)
-        written = queue.accept(item, replace(item.engram, text="Retry 3 times"))
+        written = accept(queue, item, replace(item.engram, text="Retry 3 times"))
         assert written is not None
         assert (written.action, written.entry.id) == ("merged", old.id)
         assert written.entry.basis == "verified"
@@ -435,11 +436,11 @@ class TestReplacing:
     ) -> None:
         old = store.encode([said("Retry 3 times")])[0].entry
         item = self.ask(queue, "Retry 5 times", old.id)
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         again = store.encode([said("Retry 3 times")])[0].entry
         queue.add([replace(proposal("Delete: Retry 3 times"), op="forget", of=again.id)])
         (item,) = queue.pending()
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         assert queue.turned_down() == [("Retry 3 times", "lesson")]
 
 
@@ -447,7 +448,7 @@ class TestDeclining:
     """What is declined leaves a tombstone."""
 
     def test_it_moves_to_the_archive(self, store: Hippocampus, queue: FileQueue) -> None:
-        queue.decline(propose(queue, "Use pip", "never"))
+        decline(queue, propose(queue, "Use pip", "never"))
         (gone,) = store.archived()
         assert (gone.entry.text, gone.reason, gone.was) == ("Use pip", "declined", "pending.md")
         assert queue.turned_down() == [("Use pip", "never")]
@@ -458,7 +459,7 @@ class TestDeclining:
     ) -> None:
         item = replace(proposal("Use pip"), op="replace", of="k3v9q2ht", hold="contradiction")
         queue.add([item])
-        queue.decline(queue.pending()[0])
+        decline(queue, queue.pending()[0])
         for key in ("op:", "of:", "hold:"):
             assert key not in person.reads("archive.md")
         assert store.restore(item.id).text == "Use pip"
@@ -466,7 +467,7 @@ class TestDeclining:
 
     def test_a_line_of_a_persons_own_does_too(self, queue: FileQueue, person: Person) -> None:
         person.saves("pending.md", "- [-] my own line\n")
-        queue.decline(queue.pending()[0])
+        decline(queue, queue.pending()[0])
         assert queue.turned_down() == [("my own line", "lesson")]
         assert person.reads("pending.md") == ""
 
@@ -475,7 +476,7 @@ class TestDeclining:
     ) -> None:
         known = store.encode([said("Use pip")])[0].entry
         queue.add([replace(proposal("Delete: Use pip"), op="forget", of=known.id)])
-        queue.decline(queue.pending()[0])
+        decline(queue, queue.pending()[0])
         assert queue.turned_down() == []
         assert texts(store) == ["Use pip"]
 
@@ -511,7 +512,7 @@ class TestDeclining:
         self, queue: FileQueue, person: Person, meta: str
     ) -> None:
         person.saves("pending.md", f"- [-] The token is {KEY}{meta}\n")
-        queue.decline(queue.pending()[0])
+        decline(queue, queue.pending()[0])
         assert KEY not in person.reads("archive.md")
         assert [text for text, _ in queue.turned_down()] == [
             "The token is [redacted: GitHub token]"
@@ -556,7 +557,7 @@ class TestAtOnce:
         (item,) = queue.pending()
         person.changes("pending.md", old, new)
         with pytest.raises(EntryNotFoundError):
-            queue.accept(item, item.engram)
+            accept(queue, item, item.engram)
         assert texts(store) == []
         assert new in person.reads("pending.md")
 
@@ -565,7 +566,7 @@ class TestAtOnce:
     ) -> None:
         item = propose(queue, "Use uv")
         person.ticks("Use uv")
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         assert texts(store) == ["Use uv"]
 
     def test_lines_that_came_above_meanwhile_change_nothing(
@@ -573,7 +574,7 @@ class TestAtOnce:
     ) -> None:
         item = propose(queue, "Use uv")
         person.changes("pending.md", "# Pending\n", "# Pending\n\nHello.\n\n- [ ] another\n")
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
         assert texts(store) == ["Use uv"]
 
     def test_of_four_processes_one_accepts(
@@ -607,9 +608,9 @@ class TestAtOnce:
 def decide(queue: FileQueue, decision: str, item: Pending) -> None:
     """Accept or decline."""
     if decision == "accept":
-        queue.accept(item, item.engram)
+        accept(queue, item, item.engram)
     else:
-        queue.decline(item)
+        decline(queue, item)
 
 
 def both(store: Hippocampus) -> Waiting:

@@ -9,11 +9,11 @@ import pytest
 
 from engramdown.engram import Engram, Kind
 from engramdown.errors import EntryNotFoundError
-from engramdown.gate.intake import PlainQueue
-from engramdown.gate.pending import Pending
+from engramdown.gate.pending import Order, Pending, PlainQueue
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.storage.disk import Disk
+from tests.gate.decisions import accept, decline
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_what_waits_cannot_be_changed_from_outside(queue: PlainQueue) -> None:
 
 def test_what_is_accepted_is_written_as_verified(queue: PlainQueue) -> None:
     item = propose(queue, "Use uv")
-    written = queue.accept(item, item.engram)
+    written = accept(queue, item, item.engram)
     assert written is not None
     assert (written.entry.text, written.entry.basis) == ("Use uv", "verified")
     assert queue.pending() == []
@@ -71,7 +71,7 @@ def test_what_is_replaced_goes_after_the_new_one_is_there(
     old = store.encode([Engram("Retry 3 times", "lesson", "project")])[0].entry
     item = Pending("a", Engram("Retry 5 times", "lesson", "project"), op="replace", of=old.id)
     queue.add([item])
-    queue.accept(item, item.engram)
+    accept(queue, item, item.engram)
     assert [step.op for step in store.history()] == ["encode", "encode", "forget"]
     assert texts(store) == ["Retry 5 times"]
     assert queue.turned_down() == []
@@ -81,14 +81,14 @@ def test_turned_back_into_the_older_one_nothing_goes(store: Hippocampus, queue: 
     old = store.encode([Engram("Retry 3 times", "lesson", "project")])[0].entry
     item = Pending("a", Engram("Retry 5 times", "lesson", "project"), op="replace", of=old.id)
     queue.add([item])
-    queue.accept(item, replace(item.engram, text="Retry 3 times"))
+    accept(queue, item, replace(item.engram, text="Retry 3 times"))
     assert texts(store) == ["Retry 3 times"]
 
 
 def test_what_is_gone_already_is_not_replaced(store: Hippocampus, queue: PlainQueue) -> None:
     item = Pending("a", Engram("Retry 5 times", "lesson", "project"), op="replace", of="k3v9q2ht")
     queue.add([item])
-    queue.accept(item, item.engram)
+    accept(queue, item, item.engram)
     assert texts(store) == ["Retry 5 times"]
 
 
@@ -96,13 +96,13 @@ def test_a_memory_can_be_forgotten_by_a_proposal(store: Hippocampus, queue: Plai
     old = store.encode([Engram("Use pip", "lesson", "project")])[0].entry
     item = Pending("a", Engram("Delete: Use pip", "lesson", "project"), op="forget", of=old.id)
     queue.add([item])
-    assert queue.accept(item, item.engram) is None
+    assert accept(queue, item, item.engram) is None
     assert texts(store) == []
     assert queue.turned_down() == [("Use pip", "lesson")]
 
 
 def test_what_is_declined_is_turned_down(queue: PlainQueue) -> None:
-    queue.decline(propose(queue, "Use pip", "never"))
+    decline(queue, propose(queue, "Use pip", "never"))
     assert queue.turned_down() == [("Use pip", "never")]
     assert queue.pending() == []
 
@@ -110,19 +110,21 @@ def test_what_is_declined_is_turned_down(queue: PlainQueue) -> None:
 def test_a_question_that_is_declined_leaves_nothing(queue: PlainQueue) -> None:
     item = Pending("a", Engram("Delete: Use pip", "lesson", "project"), op="forget", of="b")
     queue.add([item])
-    queue.decline(item)
+    decline(queue, item)
     assert queue.turned_down() == []
 
 
 def test_what_stands_there_again_is_not_turned_down(store: Hippocampus, queue: PlainQueue) -> None:
-    queue.decline(propose(queue, "Use uv"))
+    decline(queue, propose(queue, "Use uv"))
     store.encode([Engram("use UV.", "lesson", "project")])
     assert queue.turned_down() == []
 
 
 def test_what_was_decided_on_is_not_decided_on_again(queue: PlainQueue) -> None:
     item = propose(queue, "Use uv")
-    queue.accept(item, item.engram)
-    for decide in (queue.decline, queue.drop, lambda gone: queue.accept(gone, gone.engram)):
-        with pytest.raises(EntryNotFoundError, match="what is pending"):
-            decide(item)
+    accept(queue, item, item.engram)
+    for again in (Order(item, None), Order(item, item.engram)):
+        (outcome,) = queue.decide([again])
+        assert isinstance(outcome, EntryNotFoundError)
+    with pytest.raises(EntryNotFoundError, match="what is pending"):
+        queue.drop(item)

@@ -9,14 +9,11 @@ import pytest
 
 from engramdown.engram import Engram, Kind
 from engramdown.gate.gate import REASONS
-from engramdown.gate.intake import PlainQueue
-from engramdown.gate.pending import Operation, Pending, Proposal, Queue, describe
+from engramdown.gate.pending import Operation, Pending, Proposal, describe
 from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.store import Hippocampus
 from tests.cortex.entries import entry
 
 KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-QUEUE: Final[Queue] = PlainQueue(Hippocampus("nowhere"))
 
 
 def item(text: str, kind: Kind = "lesson", op: Operation = "encode", of: str = "") -> Pending:
@@ -26,7 +23,7 @@ def item(text: str, kind: Kind = "lesson", op: Operation = "encode", of: str = "
 
 def described(waiting: Pending, *entries: Entry) -> Proposal:
     """Return what a person sees of it."""
-    (proposal,) = describe([(QUEUE, waiting)], entries)
+    (proposal,) = describe([("", waiting)], entries)
     return proposal
 
 
@@ -37,7 +34,7 @@ def test_it_says_what_waits_and_where() -> None:
 
 
 def test_every_proposal_keeps_its_place() -> None:
-    items = [(QUEUE, item(f"Lesson {number}")) for number in range(3)]
+    items = [("", item(f"Lesson {number}")) for number in range(3)]
     texts = [proposal.engram.text for proposal in describe(items, [])]
     assert texts == ["Lesson 0", "Lesson 1", "Lesson 2"]
 

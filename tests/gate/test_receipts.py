@@ -14,7 +14,6 @@ from engramdown.errors import StoreError
 from engramdown.gate.gate import Decision
 from engramdown.gate.intake import (
     Decided,
-    PlainQueue,
     Receipt,
     discard,
     encode_into,
@@ -23,7 +22,7 @@ from engramdown.gate.intake import (
     waiting_receipt,
     written_receipt,
 )
-from engramdown.gate.pending import Pending
+from engramdown.gate.pending import Pending, PlainQueue
 from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus.entry import Written
 from engramdown.hippocampus.store import Hippocampus

@@ -71,5 +71,5 @@ def test_a_lesson_touches_what_it_surely_is_about() -> None:
 
 
 def test_what_a_sentence_states_counts_by_its_key() -> None:
-    theirs = Subjects([Entry("k3v9q2ht", "I'm Ada", "profile", "global")], lambda _: ["name"])
+    theirs = Subjects([Entry("k3v9q2ht", "I'm Ada", "profile", "global")])
     assert theirs.touched("Called Eve") is not None

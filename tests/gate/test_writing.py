@@ -10,7 +10,7 @@ import pytest
 from engramdown import Cortex, Engram, Entry, Hippocampus, HippocampusProtocol
 from engramdown.engram import Confidence, Kind, Source
 from engramdown.errors import StoreError
-from engramdown.gate.intake import write
+from engramdown.gate.pending import write
 from engramdown.hippocampus.store import BatchProtocol
 
 

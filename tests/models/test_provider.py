@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.models.ledger import OUTCOMES
-from engramdown.models.provider import LONGEST_WAIT, Again, Course, asked_to_wait
+from engramdown.models.provider import LONGEST_WAIT, Course, asked_to_wait
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -27,7 +27,7 @@ def test_asking_ends_however_calls_end(retries: int, ends: list[str], wait: floa
         if again is None:
             break
         waited += again.wait
-        course = again.course
+        course = again
     assert calls <= retries + 2
     assert course.max_tokens in {500, 1000}
     assert waited <= retries * LONGEST_WAIT
@@ -45,25 +45,25 @@ def test_a_provider_in_trouble_is_given_more_time_each_time(outcome: str) -> Non
     course, waits = Course(500, 9), []
     while again := course.after(outcome):
         waits.append(again.wait)
-        course = again.course
+        course = again
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60, 60]
     assert Course(500, 10**9, failed=10**6).after(outcome) is not None
 
 
 @pytest.mark.parametrize("outcome", ["malformed", "wrong_schema"])
 def test_who_asks_for_another_form_need_not_wait(outcome: str) -> None:
-    assert Course(500, 1).after(outcome) == Again(0, Course(500, 1, failed=1))
+    assert Course(500, 1).after(outcome) == Course(500, 1, failed=1)
 
 
 def test_an_answer_that_was_cut_off_gets_twice_the_room_once() -> None:
     again = Course(500, 0).after("truncated")
-    assert again == Again(0, Course(1000, 0, widened=True))
-    assert again.course.after("truncated") is None
+    assert again == Course(1000, 0, widened=True)
+    assert again.after("truncated") is None
 
 
 def test_who_asks_to_wait_for_too_long_is_not_asked_again() -> None:
     assert Course(500, 5).after("rate_limited", LONGEST_WAIT + 1) is None
-    assert Course(500, 5).after("rate_limited", 0) == Again(0, Course(500, 5, failed=1))
+    assert Course(500, 5).after("rate_limited", 0) == Course(500, 5, failed=1)
 
 
 @pytest.mark.parametrize(

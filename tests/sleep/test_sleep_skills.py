@@ -20,6 +20,7 @@ from engramdown.errors import EntryNotFoundError, ModelError, SkillExistsError, 
 from engramdown.gate.pending_file import FileQueue, SkillDraft, read_draft, skill_question
 from engramdown.hippocampus.store import Hippocampus
 from tests.crash.points import Fault
+from tests.gate.decisions import accept
 from tests.hippocampus.disks import WatchedDisk
 
 RELEASE = ("uv run pytest", "git tag v{}", "uv build", "uv publish")
@@ -151,13 +152,13 @@ def test_an_acceptance_that_is_cut_short_anywhere_is_finished_by_the_next(
         fault = Fault(number, errno.EIO, sticky=False)
         cut_short = FileQueue(Hippocampus(root, disk=WatchedDisk(fault)))
         with contextlib.suppress(StoreError, OSError):
-            cut_short.accept(waiting, waiting.engram)
+            accept(cut_short, waiting, waiting.engram)
         fault.heal()
         after = FileQueue(Hippocampus(root))
         for item in after.pending():
             # A step that was written down is finished first, and then nothing waits.
             with contextlib.suppress(EntryNotFoundError):
-                after.accept(item, item.engram)
+                accept(after, item, item.engram)
         assert after.pending() == []
         said = (root / "skills" / "uv-publish-steps" / "SKILL.md").read_text(encoding="utf-8")
         assert said.endswith("4. `uv publish`\n")
