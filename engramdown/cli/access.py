@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output, process, views
+from engramdown.cli import output, process, views
+from engramdown.cli import views as messages
 from engramdown.cli.layout import clock
 from engramdown.cli.output import STORE_FAILED, RefusalError
 from engramdown.cli.process import Place

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
-from engramdown.cli import layout, messages, output
+from engramdown.cli import layout, output, views
 from engramdown.cli.layout import Line
 from engramdown.cli.process import Place
 
@@ -250,7 +250,7 @@ def show_dry_run(
     rows = layout.diff_rows(before, after, path.name)
     changes = [{"path": str(path), "diff": "\n".join(rows)}] if rows else []
     shown = output.file_diff(path, before, after, name)
-    lines = [layout.line((messages.DRY_RUN, "warn")), *shown, *more]
+    lines = [layout.line((views.DRY_RUN, "warn")), *shown, *more]
     show(lines, {**data, "dry_run": True, "changes": changes})
 
 

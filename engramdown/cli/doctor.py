@@ -20,12 +20,12 @@ from click.exceptions import Exit
 
 from engramdown import Cortex
 from engramdown import doctor as health
-from engramdown.cli import messages, output, user_input
+from engramdown.cli import output, user_input, views
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, show
 from engramdown.cli.layout import Line, Part, cells, line, pick
-from engramdown.cli.messages import counted
 from engramdown.cli.process import Place
+from engramdown.cli.views import counted
 from engramdown.clock import today
 from engramdown.engram import Scope
 from engramdown.errors import SettingsError
@@ -134,7 +134,7 @@ def _inspect_scopes(place: Place) -> list[_Report]:
     if project is not None:
         scopes.append(("project", project))
     if not scopes:
-        raise click.ClickException(messages.no_memory(start_of(place), home))
+        raise click.ClickException(views.no_memory(start_of(place), home))
     chosen, configured = health.inspect_settings(home, project, place.mode)
     reports = []
     for scope, root in scopes:
@@ -177,7 +177,7 @@ def _mend(place: Place) -> _Fixes:
     fixes = _Fixes(changes, [plan for plan in plans if plan])
     dry_run, found = given()["dry_run"], any(fixes)
     if not given()["as_json"]:
-        head = [line((messages.DRY_RUN, "warn"))] if dry_run else []
+        head = [line((views.DRY_RUN, "warn"))] if dry_run else []
         nothing = [] if found else [line((NOTHING_TO_MEND, "dim"))]
         rows = [*output.rehearsed_lines(changes), *map(line, fixes.sentences())]
         output.show([*head, *rows, *nothing, line()])
@@ -235,7 +235,7 @@ def _report_lines(reports: Sequence[_Report]) -> Iterator[Line]:
 def _scope_lines(report: _Report) -> Iterator[Line]:
     folder = report.folder
     shown = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
-    yield line((messages.SCOPE_NAMES[report.scope], "strong"), f"  {shown}", hang=2)
+    yield line((views.SCOPE_NAMES[report.scope], "strong"), f"  {shown}", hang=2)
     places = []
     for finding in report.findings:
         name = finding.file.removeprefix("../")

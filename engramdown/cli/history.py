@@ -19,7 +19,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Hippocampus
-from engramdown.cli import commands, messages, process
+from engramdown.cli import commands, process, views
 from engramdown.cli.access import meant, open_cortex, settings_at
 from engramdown.cli.layout import Line, clock, line
 from engramdown.cli.output import REFUSED, Outcome, RefusalError, file_diff
@@ -343,7 +343,7 @@ def _last(stores: Iterable[Hippocampus]) -> _Choice:
 
 def whence(source: str, basis: str, origin: str) -> str:
     """Say who a memory is from and how it is known."""
-    who = messages.SOURCE_NAMES[source].capitalize()
+    who = views.SOURCE_NAMES[source].capitalize()
     learned = f", in {origin}" if origin else ""
     return f"{who} {_BASES[basis]}{learned}."
 
@@ -357,7 +357,7 @@ def waits_in(proposal: Proposal) -> str:
 
 def retired(item: Archived) -> str:
     """Say that a memory is retired."""
-    by = f" by {messages.BY_NAMES.get(item.by, item.by)}" if item.by else ""
+    by = f" by {views.BY_NAMES.get(item.by, item.by)}" if item.by else ""
     date = f" on {item.date}" if item.date else ""
     now = f", replaced by {item.replaced}" if item.replaced else ""
     return f"It was retired{by}{date}: {item.reason or 'no reason given'}{now}."
@@ -446,7 +446,7 @@ def _diff_lines(
         first, *others = group
         file = _spelled(sides, first)
         yield line()
-        yield line((file, "strong"), (f"  {messages.SCOPE_NAMES[there.scope]}", "dim"))
+        yield line((file, "strong"), (f"  {views.SCOPE_NAMES[there.scope]}", "dim"))
         yield from (_sentence(change, file) for change in (first, *others))
     verbs = []
     for verb, number in counts.items():
@@ -454,7 +454,7 @@ def _diff_lines(
         is_bare = verb in ("prose", "layout")
         verbs.append(verb if is_bare else f"{number} {name[:1].lower()}{name[1:]}")
     yield line()
-    files = messages.counted(len({change.file for change in changes}), "file")
+    files = views.counted(len({change.file for change in changes}), "file")
     yield line((f"{files} changed: {', '.join(verbs)}", "strong"))
 
 
@@ -503,7 +503,7 @@ def _notes(change: GitChange) -> list[str]:
             old, new = (" ".join(text.split("\n")) or "none" for text in (old, new))  # noqa: PLW2901
             found.append(f"{_NOTES.get(name, name)} {old} → {new}")
     if change.verb in ("forgot", "erased") and record is not None:
-        by = f"by {messages.BY_NAMES.get(record.by, record.by)}" if record.by else ""
+        by = f"by {views.BY_NAMES.get(record.by, record.by)}" if record.by else ""
         now = f"{record.replaced} stands for it" if record.replaced else ""
         found += filter(None, (record.reason, by, record.date, now))
     return found

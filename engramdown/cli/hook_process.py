@@ -97,7 +97,7 @@ def _handle(place: Place, name: str, found: Callable[[], Event], printer: _Print
     except _TooLongError:
         reason = "took too long and was given up; the next one goes on"
     except OSError as error:
-        from engramdown.cli.messages import system_error
+        from engramdown.cli.views import system_error
 
         reason = system_error(error)
     except Exception as error:  # noqa: BLE001 - no fault of ours is to be one of the agent's

@@ -16,7 +16,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Hippocampus
-from engramdown.cli import messages, output, process, user_input
+from engramdown.cli import output, process, user_input, views
 from engramdown.cli.access import home_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, show
 from engramdown.cli.layout import Line, line, whole
@@ -159,7 +159,7 @@ def _scope_lines(
     scopes: Sequence[_NewScope], outer: Path | None, home: Path, *, dry_run: bool
 ) -> Iterator[Line]:
     if dry_run:
-        yield line((messages.DRY_RUN, "warn"))
+        yield line((views.DRY_RUN, "warn"))
     for each in scopes:
         kind = "all projects" if each.scope == "global" else "this project"
         state = "ready" if each.files else "there already"

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import access, commands, messages, output, process, views
+from engramdown.cli import access, commands, output, process, views
+from engramdown.cli import views as messages
 from engramdown.cli.layout import Line, line, pick, whole
 from engramdown.cli.output import STORE_FAILED, RefusalError
 from engramdown.cli.process import Place

@@ -15,10 +15,10 @@ import click
 from engramdown.cli import commands, output
 from engramdown.cli.access import Transcripts, open_transcripts
 from engramdown.cli.layout import clock
-from engramdown.cli.messages import counted
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import read_stdin
+from engramdown.cli.views import counted
 from engramdown.episodes import Said
 from engramdown.errors import StoreError
 from engramdown.transcripts import check_session_id

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from engramdown.cli import commands, log_show, messages, output, user_input, views
+from engramdown.cli import commands, log_show, output, user_input, views
+from engramdown.cli import views as messages
 from engramdown.cli.access import Transcripts, home_of, open_cortex, open_transcripts, project_of
 from engramdown.cli.layout import Line, line, pick, whole
 from engramdown.cli.log_show import fact_lines

@@ -21,9 +21,9 @@ import click
 from engramdown.cli import commands, output, process
 from engramdown.cli.access import Transcripts, no_sessions, open_transcripts, words_of
 from engramdown.cli.layout import Line, clock, duration, lasted, line, pick, shortened, table
-from engramdown.cli.messages import counted
 from engramdown.cli.output import RefusalError
 from engramdown.cli.process import Place
+from engramdown.cli.views import counted
 from engramdown.clock import local
 from engramdown.language import on_screen
 from engramdown.transcripts import (

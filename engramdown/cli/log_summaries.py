@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import access, commands, log_show, messages, output, process
+from engramdown.cli import access, commands, log_show, output, process, views
 from engramdown.cli.layout import Line, clock, line, pick, table
-from engramdown.cli.messages import counted
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
+from engramdown.cli.views import counted
 from engramdown.consolidation import Pressure, Thresholds, pressure
 from engramdown.conversation import (
     EXPAND,
@@ -450,7 +450,7 @@ def _compacted_lines(
     done: Compacted, known: Mapping[str, Gist], *, dry_run: bool
 ) -> Iterator[Line]:
     if dry_run:
-        yield line((messages.DRY_RUN, "warn"))
+        yield line((views.DRY_RUN, "warn"))
     if not done.gists:
         return
     rows = [_row_of(gist, known) for gist in done.gists]

@@ -17,7 +17,7 @@ import click
 from click.exceptions import Abort, Exit
 
 from engramdown import __version__
-from engramdown.cli import messages, output, process
+from engramdown.cli import output, process, views
 from engramdown.cli.commands import Commands, Table
 from engramdown.cli.process import Place
 from engramdown.errors import (
@@ -200,7 +200,7 @@ def _end(error: BaseException) -> int:
             process.give_up_stdout()
             code = output.PIPE_CLOSED
         case OSError():
-            process.complain(messages.system_error(error))
+            process.complain(views.system_error(error))
             process.give_up_stdout()
         case _:  # Ctrl-C, or the end of the input where an answer was expected
             click.echo("\nStopped.", err=True)

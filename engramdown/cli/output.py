@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from engramdown.cli import messages, process
+from engramdown.cli import process, views
 from engramdown.cli.layout import Line, Part, cells, diff, diff_rows, line, shortened, wrap
 from engramdown.language import on_screen
 
@@ -231,7 +231,7 @@ class Outcome:
             extra = {"dry_run": True, "changes": rehearsed_data(changes)} if self._dry_run else {}
             print_json({**data, **extra})
             return
-        head = [line((messages.DRY_RUN, "warn"))] if self._dry_run else []
+        head = [line((views.DRY_RUN, "warn"))] if self._dry_run else []
         screen().show([*head, *lines, *rehearsed_lines(changes)])
 
 

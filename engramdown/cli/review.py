@@ -15,7 +15,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Proposal, Receipt
-from engramdown.cli import commands, messages, output, process
+from engramdown.cli import commands, output, process, views
 from engramdown.cli.access import find_proposal, folders, open_cortex
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import STORE_FAILED, Outcome
@@ -191,7 +191,7 @@ def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[Line]:
 
 def receipt_line(receipt: Receipt) -> Line:
     """Return what happened, in one sentence."""
-    return line((messages.receipt(receipt), _STYLES[receipt.action]), hang=2)
+    return line((views.receipt(receipt), _STYLES[receipt.action]), hang=2)
 
 
 # ---- the walk ----
@@ -430,7 +430,7 @@ def _facts(proposal: Proposal) -> str:
     facts += [] if is_page else [f"{engram.confidence} confidence"]
     # Whose word it is a line says of itself; of one that git brought it is not this user's.
     is_ours = proposal.op != "load" and proposal.is_ours
-    facts.append(f"from {messages.SOURCE_NAMES[engram.source]}" if is_ours else "somebody else's")
+    facts.append(f"from {views.SOURCE_NAMES[engram.source]}" if is_ours else "somebody else's")
     facts += [f"topic {engram.topic}"] if engram.topic else []
     facts += [f"learned in {engram.origin}"] if engram.origin else []
     facts += [proposal.ts] if proposal.ts else []

@@ -15,8 +15,9 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Entry, Proposal
-from engramdown.cli import commands, log_show, messages, output, process, views
+from engramdown.cli import commands, log_show, output, process, views
 from engramdown.cli import history as said
+from engramdown.cli import views as messages
 from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text, roots
 from engramdown.cli.layout import Line, diff, line, pick, whole
 from engramdown.cli.output import REFUSED, RefusalError

@@ -14,13 +14,13 @@ import click
 from click.exceptions import Exit
 
 from engramdown import skills as library
-from engramdown.cli import commands, messages, output
+from engramdown.cli import commands, output, views
 from engramdown.cli.access import meant, opened, start_of
 from engramdown.cli.layout import Line, diff, line, whole
-from engramdown.cli.messages import counted
 from engramdown.cli.output import REFUSED, STORE_FAILED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.user_input import draft_kept, edit_whole, read_stdin
+from engramdown.cli.views import counted
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError, StoreError
 from engramdown.markdown import FrontMatter
@@ -194,7 +194,7 @@ def _finding_line(finding: library.Finding, folder: str = "", **layout: int) -> 
 
 
 def _heading(title: str, skill: library.Skill) -> Line:
-    return line((title, "strong"), (f"  {messages.SCOPE_NAMES[skill.scope]}", "dim"))
+    return line((title, "strong"), (f"  {views.SCOPE_NAMES[skill.scope]}", "dim"))
 
 
 def _used_data(used: library.Used) -> dict[str, Any]:
@@ -330,7 +330,7 @@ def restore_skill(
 
 
 def _show_would(text: str, data: dict[str, Any]) -> None:
-    commands.show([line((messages.DRY_RUN, "warn")), whole(text)], {**data, "dry_run": True})
+    commands.show([line((views.DRY_RUN, "warn")), whole(text)], {**data, "dry_run": True})
 
 
 def _find(skills: library.Skills, label: str, scope: Scope | None) -> library.Skill:
@@ -407,7 +407,7 @@ def import_skills(
     told = [f"{counted(counts['added'] + counts['replaced'], 'skill')} {came}"]
     rest = ("unchanged", "refused", "failed")
     told += [f"{counts[action]} {action}" for action in rest if counts[action]]
-    lines = [line((messages.DRY_RUN, "warn"))] if dry_run else []
+    lines = [line((views.DRY_RUN, "warn"))] if dry_run else []
     lines += [row for fate in fates for row in _import_lines(fate)]
     lines.append(line((f"{', '.join(told)}.", "strong")))
     data = {"dry_run": dry_run, "skills": [_import_data(fate) for fate in fates]}

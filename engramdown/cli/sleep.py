@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output, process, user_input
+from engramdown.cli import output, process, user_input, views
 from engramdown.cli.access import open_cortex, open_quietly
 from engramdown.cli.commands import given, pass_place, scoped, show
 from engramdown.cli.layout import Line, line, pick
-from engramdown.cli.messages import counted
 from engramdown.cli.output import DONE, REFUSED, STOPPED, STORE_FAILED, RefusalError, bar
 from engramdown.cli.process import Place
+from engramdown.cli.views import counted
 from engramdown.clock import local
 from engramdown.engram import Scope
 from engramdown.hippocampus import REFUSED as NO_GLOBAL
@@ -115,9 +115,9 @@ def sleep(
     summary = sleeping.summary
     show([] if summary.skipped else _sleep_lines(summary), _sleep_data(summary))
     if summary.skipped:
-        raise RefusalError(messages.OFF)
+        raise RefusalError(views.OFF)
     for name, reason in summary.failed.items():
-        process.complain(f"{messages.SCOPE_NAMES[name]}: {reason}")
+        process.complain(f"{views.SCOPE_NAMES[name]}: {reason}")
     if summary.stopped:
         raise Exit(STOPPED)
     if summary.failed:
@@ -129,12 +129,12 @@ def sleep(
 
 def _sleep_lines(summary: SleepSummary) -> Iterator[Line]:
     if summary.dry_run:
-        yield line((messages.DRY_RUN, "warn"))
+        yield line((views.DRY_RUN, "warn"))
     for report in summary.jobs:
         yield from _job_lines(report)
     yield from _waiting_lines(summary.jobs)
     for scope, holder in summary.busy.items():
-        text = f"{messages.SCOPE_NAMES[scope]}: {holder} sleeps here already; nothing to do"
+        text = f"{views.SCOPE_NAMES[scope]}: {holder} sleeps here already; nothing to do"
         yield line((text, "warn"), hang=2)
     if summary.running:
         yield line((f"{counted(summary.running, 'session')} still running; left alone", "dim"))
@@ -167,7 +167,7 @@ def _waiting_lines(reports: Iterable[JobReport]) -> Iterator[Line]:
 def _job_lines(report: JobReport) -> Iterator[Line]:
     did, job = _job_did(report), _JOBS[report.job]
     if did:
-        name = f"{job} ({messages.SCOPE_NAMES[report.scope]})"
+        name = f"{job} ({views.SCOPE_NAMES[report.scope]})"
         yield line((name, "strong"), f": {did}", hang=2)
         for text in _learned(report.receipts):
             yield line((text, "dim"), indent=2, hang=4)
@@ -267,7 +267,7 @@ def worker(
     """
     cortex = open_quietly(place, "any")
     if cortex.mode == "off":
-        raise RefusalError(messages.OFF)
+        raise RefusalError(views.OFF)
     pause = cortex.scopes.settings.worker.every if every is None else every
     stop = _Stop()
     rounds = _Rounds(cortex, stop, as_json=as_json, dry_run=dry_run)
@@ -347,7 +347,7 @@ class _Rounds:
         from engramdown.sleep import work_once
 
         if self._dry_run and not self._as_json:
-            output.show([line((messages.DRY_RUN, "warn"))])
+            output.show([line((views.DRY_RUN, "warn"))])
         self._stop.at_work = True
         summary = work_once(
             self._cortex,
@@ -491,7 +491,7 @@ def compact(
     """
     cortex = open_cortex(place)
     if cortex.mode == "off":
-        raise output.RefusalError(messages.OFF)
+        raise output.RefusalError(views.OFF)
     user_input.check(NEEDS_YES)
     from engramdown.gate import Compaction
 
@@ -553,9 +553,9 @@ def _note_model(cortex: Cortex) -> None:
 def _plan_lines(prepared: Iterable[Prepared], *, dry_run: bool) -> Iterator[Line]:
     """Yield what a person sees before saying yes."""
     if dry_run:
-        yield line((messages.DRY_RUN, "warn"))
+        yield line((views.DRY_RUN, "warn"))
     for each in prepared:
-        name = messages.SCOPE_NAMES[each.store.scope]
+        name = views.SCOPE_NAMES[each.store.scope]
         if each.problem:
             yield line(f"{name}: {each.problem}", hang=2)
             continue

@@ -14,13 +14,13 @@ from typing import Any, Final
 import click
 
 from engramdown import Cortex
-from engramdown.cli import commands, messages
+from engramdown.cli import commands, views
 from engramdown.cli.access import open_cortex
 from engramdown.cli.history import when
 from engramdown.cli.layout import Line, line, pick, table
-from engramdown.cli.messages import counted
 from engramdown.cli.process import Place
 from engramdown.cli.show import age_of
+from engramdown.cli.views import counted
 from engramdown.clock import moment, today
 from engramdown.doctor import count_transcripts
 from engramdown.gate import ledger_of
@@ -129,7 +129,7 @@ def _lines(counts: dict[str, Any]) -> Iterator[Line]:
         if counts[key]:
             yield line()
             yield line((title, "where"))
-            names = messages.SOURCE_NAMES if key == "by_source" else {}
+            names = views.SOURCE_NAMES if key == "by_source" else {}
             rows = [(str(count), names.get(name, name)) for name, count in counts[key].items()]
             yield from table(rows, ("strong",), indent=2)
     yield line()

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import messages, output, process, user_input, views
+from engramdown.cli import output, process, user_input, views
+from engramdown.cli import views as messages
 from engramdown.cli.access import open_all, open_cortex, open_transcripts, project_of, start_of
 from engramdown.cli.commands import given, json_option, pass_place, scope_options, scoped, show
 from engramdown.cli.layout import Line, line, pick, table
-from engramdown.cli.messages import DRY_RUN, counted
 from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
+from engramdown.cli.views import DRY_RUN, counted
 from engramdown.engram import Scope
 from engramdown.language import on_screen
 from engramdown.storage import Disk, make_folder

@@ -11,17 +11,17 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from engramdown.cli import messages
 from engramdown.cli.layout import Line, line, pick, table, whole
 
 if TYPE_CHECKING:
-    # Only named here: what records a transcript loads nothing of memory.
     from engramdown import Entry, Proposal, Receipt
     from engramdown.engram import Engram
     from engramdown.gate import Arrival
     from engramdown.hippocampus import Archived, Step
     from engramdown.recall import Hit
     from engramdown.sleep import News
+
+__all__: list[str] = []
 
 
 def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:
@@ -44,7 +44,7 @@ def grouped_lines(entries: Iterable[Entry], *, folded: bool = False) -> Iterator
     for number, ((scope, file), group) in enumerate(files):
         if number:
             yield line()
-        yield line((file, "strong"), (f"  {messages.SCOPE_NAMES[scope]}", "dim"))
+        yield line((file, "strong"), (f"  {SCOPE_NAMES[scope]}", "dim"))
         for heading, members in groupby(group, key=lambda entry: entry.heading):
             if heading:
                 yield line((heading, "where"), indent=2)
@@ -55,7 +55,7 @@ def grouped_lines(entries: Iterable[Entry], *, folded: bool = False) -> Iterator
 def archived_lines(items: Iterable[Archived], *, folded: bool = False) -> Iterator[Line]:
     """Return retired memories, each with who retired it, when and why."""
     for item in items:
-        by = messages.BY_NAMES.get(item.by, item.by)
+        by = BY_NAMES.get(item.by, item.by)
         notes = [note for note in (item.reason, by and f"by {by}", item.date) if note]
         yield _listed(item.entry, notes, indent=0, folded=folded)
 
@@ -74,7 +74,7 @@ def full_lines(
         facts = _entry_facts(found, path)
     elif isinstance(found, Archived):
         shown, comments = found.entry, found.entry.comments
-        by = messages.BY_NAMES.get(found.by, found.by)
+        by = BY_NAMES.get(found.by, found.by)
         retired = [("retired", found.date), ("by", by), ("reason", found.reason)]
         facts = [*retired, *_entry_facts(found.entry, "")]
     else:
@@ -122,7 +122,7 @@ def _details(entry: Entry) -> list[str]:
     found = [
         (entry.topic, f"topic {entry.topic}"),
         (entry.confidence != "high", f"{entry.confidence} confidence"),
-        (entry.source != "user", f"from {messages.SOURCE_NAMES[entry.source]}"),
+        (entry.source != "user", f"from {SOURCE_NAMES[entry.source]}"),
         (entry.basis == "verified", "verified"),
         (entry.pin, "pinned"),
         (entry.expires, f"until {entry.expires}"),
@@ -146,7 +146,7 @@ def _entry_facts(entry: Entry, path: str) -> list[tuple[str, str]]:
 
 def _kind_facts(item: Engram | Entry) -> list[tuple[str, str]]:
     names = ("kind", "scope", "topic", "confidence")
-    source = messages.SOURCE_NAMES[item.source]
+    source = SOURCE_NAMES[item.source]
     return [*pick(item, " ".join(names)).items(), ("source", source), ("basis", item.basis)]
 
 
@@ -235,3 +235,81 @@ def news_data(item: News, folders: Folders) -> dict[str, Any]:
     folder = folders.get(item.scope)
     path = str(folder / item.file) if folder and item.file else ""
     return {**item._asdict(), "path": path}
+
+
+OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
+DRY_RUN: Final = "Dry run: nothing is written."
+
+
+def system_error(error: OSError) -> str:
+    """Say what the system refused, and for which file."""
+    what = error.strerror or str(error) or type(error).__name__
+    return f"{error.filename}: {what}" if error.filename else what
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "line"), counted(2_000, "line"), counted(2, "summary", "summaries")
+    ('1 line', '2,000 lines', '2 summaries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+# ---- names ----
+
+BY_NAMES: Final = {
+    "user": "you",
+    "person": "you, by hand",
+    "llm": "the assistant",
+    "consolidation": "tidying up",
+    "engramdown": "Engramdown",
+    "git": "somebody else, in a commit",
+}
+SOURCE_NAMES: Final = {"user": "you", "llm": "the assistant", "consolidation": "tidying up"}
+
+# ---- where memory is ----
+
+SCOPE_NAMES: Final = {"project": "this project", "global": "all projects", "builtin": "built in"}
+
+
+def no_project(start: Path) -> str:
+    """Say that there is no project here."""
+    return f"no project memory in {start} or above; run `engramdown init`, or use --global"
+
+
+def no_memory(start: Path, home: Path) -> str:
+    """Say that there is no memory at all."""
+    return f"no memory in {start} or above, nor in {home}; run `engramdown init`"
+
+
+# ---- remembering ----
+
+_DECLINED: Final = "Declined; it is not proposed again."
+_NOT_YOURS: Final = "(ticked by somebody else: it came with git)"
+
+
+def receipt(item: Receipt) -> str:
+    """Say what happened to a memory, where, and why."""
+    # Imported here: who has a receipt has loaded it.
+    from engramdown.hippocampus import REFUSED
+
+    if item.reason == "declined":
+        return _DECLINED if item.is_ours else f"{_DECLINED} {_NOT_YOURS}"
+    place = f"{item.file}:{item.line}" if item.line else item.file
+    kind = f"({item.engram.kind}, {item.engram.scope})"
+    reason = f": {item.reason}" if item.reason else ""
+    aside = f", in this project: {REFUSED}" if REFUSED in item.reason else ""
+    said = {
+        "encoded": f"Remembered in {place} {kind} id {item.id}{aside}",
+        "merged": f"Known already: {place} {kind} id {item.id}{aside}",
+        "queued": (
+            f"Waiting for you in {place} {kind} id {item.id}, because: {item.reason}. "
+            "Decide with `engramdown review`."
+        ),
+        "discarded": f"Not written{reason}",
+        "forgotten": f"Forgot {item.id}",
+        "failed": f"Could not write it{reason}",
+    }
+    is_told = item.is_ours or item.action in ("discarded", "failed")
+    return said[item.action] if is_told else f"{said[item.action]} {_NOT_YOURS}"

@@ -22,7 +22,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex
-from engramdown.cli import messages, output, process
+from engramdown.cli import output, process, views
 from engramdown.cli.access import folders, open_quietly
 from engramdown.cli.commands import pass_place
 from engramdown.cli.layout import Line, line
@@ -72,7 +72,7 @@ def _print(cortex: Cortex, news: Sequence[News], *, as_json: bool) -> None:
             click.echo(json.dumps(news_data(item, where)))
     else:
         begun = [
-            f"watching {Path(item.text)} ({messages.SCOPE_NAMES[item.scope]})"
+            f"watching {Path(item.text)} ({views.SCOPE_NAMES[item.scope]})"
             for item in news
             if item.what == "watching"
         ]
@@ -119,7 +119,7 @@ def _place(item: News) -> str:
     scope = "global" if item.scope == "global" else ""
     where = f"{scope} {file}".strip() if item.text else scope
     kind = item.kind if item.kind != "lesson" else ""
-    parts = (kind, where, item.id and f"id {item.id}", messages.BY_NAMES.get(item.by, item.by))
+    parts = (kind, where, item.id and f"id {item.id}", views.BY_NAMES.get(item.by, item.by))
     return f"({', '.join(part for part in parts if part)})"
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 
 from engramdown import Hippocampus
-from engramdown.cli import messages
 from engramdown.cli import sleep as compact
+from engramdown.cli import views
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
 from tests.consolidation.provider import Provider, Reply, answering, failing, serving
@@ -265,7 +265,7 @@ def test_where_there_is_nothing_to_do_nothing_is_asked(run: Runner, memory: Path
 def test_nothing_is_done_while_memory_is_off(run: Runner, memory: Path) -> None:
     before = files(memory)
     done = run("--mode", "off", "compact", "--yes")
-    assert (done.code, done.err) == (1, f"engramdown: {messages.OFF}\n")
+    assert (done.code, done.err) == (1, f"engramdown: {views.OFF}\n")
     assert files(memory) == before
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex
-from engramdown.cli import messages
 from engramdown.cli import transfer as said
+from engramdown.cli import views
 from tests.cli.conftest import Runner
 from tests.cortex.notes import write
 
@@ -263,7 +263,7 @@ def test_nothing_to_migrate_is_said(run: Runner) -> None:
 def test_memory_that_is_off_takes_nothing(run: Runner) -> None:
     done = run("--mode", "off", "migrate", "--yes")
     assert done.code == 1
-    assert messages.OFF in done.err
+    assert views.OFF in done.err
 
 
 def test_for_all_projects_the_files_are_named(

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex
-from engramdown.cli import messages
 from engramdown.cli import sleep as said
+from engramdown.cli import views
 from engramdown.storage.locks import SleepLock
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
@@ -174,7 +174,7 @@ def test_memory_that_is_switched_off_is_refused(run: Runner, session: Path) -> N
     before = files(session)
     done = run("--mode", "off", "sleep")
     assert (done.code, done.out) == (1, "")
-    assert messages.OFF in done.err
+    assert views.OFF in done.err
     assert files(session) == before
 
 

@@ -15,8 +15,8 @@ from typing import IO, Any
 import pytest
 
 from engramdown import Cortex
-from engramdown.cli import messages
 from engramdown.cli import sleep as said
+from engramdown.cli import views
 from engramdown.cli.output import STOPPED
 from engramdown.errors import ModelError
 from engramdown.sleep.worker import LOCK
@@ -139,7 +139,7 @@ def test_a_dry_run_asks_nobody_and_ends(
 ) -> None:
     sessions("s1")
     done = run.ok("worker", "--dry-run")
-    assert without_time(done.out) == [messages.DRY_RUN, "Would ask for the card: s1"]
+    assert without_time(done.out) == [views.DRY_RUN, "Would ask for the card: s1"]
     assert desk.asked == []
 
 
@@ -197,7 +197,7 @@ def test_memory_that_is_switched_off_is_refused(run: Runner, sessions: Callable[
     sessions("s1")
     done = run("--mode", "off", "worker")
     assert (done.code, done.out) == (1, "")
-    assert messages.OFF in done.err
+    assert views.OFF in done.err
 
 
 def test_a_scope_that_cannot_be_written_is_told(
