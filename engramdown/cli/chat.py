@@ -27,9 +27,8 @@ from engramdown.cli import output, process
 from engramdown.cli.access import Transcripts, open_quietly
 from engramdown.cli.commands import WordsCommand, complete_sessions, given, json_option, pass_place
 from engramdown.cli.layout import line, whole
-from engramdown.cli.output import REFUSED, STOPPED, RefusalError
+from engramdown.cli.output import REFUSED, STOPPED, RefusalError, read_stdin
 from engramdown.cli.process import Place
-from engramdown.cli.user_input import read_stdin
 from engramdown.errors import StoreError
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from engramdown import Cortex, MemoryContext, WorkingContext
 from engramdown.cli import commands, output, process, review
 from engramdown.cli.access import Transcripts, folders, open_cortex
 from engramdown.cli.layout import Line, line, pick, table
-from engramdown.cli.output import RefusalError, file_diff
+from engramdown.cli.output import RefusalError, file_diff, read_stdin
 from engramdown.cli.process import Place
-from engramdown.cli.user_input import read_stdin
 from engramdown.cli.views import DRY_RUN, Folders, counted, entry_data, hit_lines
 from engramdown.engram import Scope, fold
 from engramdown.errors import StoreError, UnfitFileError

@@ -20,7 +20,8 @@ from click.exceptions import Exit
 
 from engramdown import Cortex
 from engramdown import doctor as health
-from engramdown.cli import output, user_input, views
+from engramdown.cli import output, views
+from engramdown.cli import output as user_input
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, show
 from engramdown.cli.layout import Line, Part, cells, line, pick

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import commands, output, process, user_input, views
+from engramdown.cli import commands, output, process, views
+from engramdown.cli import output as user_input
 from engramdown.cli import views as messages
 from engramdown.cli.access import find_archived, find_entry, folders, open_cortex
 from engramdown.cli.layout import Line, diff, line, pick
-from engramdown.cli.output import REFUSED, STORE_FAILED, Outcome
+from engramdown.cli.output import REFUSED, STORE_FAILED, Outcome, edit_text, read_stdin
 from engramdown.cli.process import Place
-from engramdown.cli.user_input import edit_text, read_stdin
 from engramdown.cli.views import beside, counted, entry_data
 from engramdown.clock import today
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source

@@ -16,7 +16,8 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Hippocampus
-from engramdown.cli import output, process, user_input, views
+from engramdown.cli import output, process, views
+from engramdown.cli import output as user_input
 from engramdown.cli.access import home_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, show
 from engramdown.cli.layout import Line, line, whole

@@ -17,9 +17,8 @@ from click.exceptions import Exit
 from engramdown.cli import access, commands, output, process, views
 from engramdown.cli import views as messages
 from engramdown.cli.layout import Line, line, pick, whole
-from engramdown.cli.output import STORE_FAILED, RefusalError
+from engramdown.cli.output import STORE_FAILED, RefusalError, draft_kept, edit_text, read_stdin
 from engramdown.cli.process import Place
-from engramdown.cli.user_input import draft_kept, edit_text, read_stdin
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError
 from engramdown.journal import Note, WorkingNotes, preview

@@ -15,9 +15,8 @@ import click
 from engramdown.cli import commands, output
 from engramdown.cli.access import Transcripts, open_transcripts
 from engramdown.cli.layout import clock
-from engramdown.cli.output import RefusalError
+from engramdown.cli.output import RefusalError, read_stdin
 from engramdown.cli.process import Place
-from engramdown.cli.user_input import read_stdin
 from engramdown.cli.views import counted
 from engramdown.episodes import Said
 from engramdown.errors import StoreError

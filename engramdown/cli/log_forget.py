@@ -12,14 +12,14 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from engramdown.cli import commands, log_show, output, user_input, views
+from engramdown.cli import commands, log_show, output, views
+from engramdown.cli import output as user_input
 from engramdown.cli import views as messages
 from engramdown.cli.access import Transcripts, home_of, open_cortex, open_transcripts, project_of
 from engramdown.cli.layout import Line, line, pick, whole
 from engramdown.cli.log_show import fact_lines
-from engramdown.cli.output import RefusalError
+from engramdown.cli.output import RefusalError, edit_file, edit_text
 from engramdown.cli.process import Place
-from engramdown.cli.user_input import edit_file, edit_text
 from engramdown.doctor import Sourced, journalled, learned_from, remaining
 from engramdown.engram import Scope
 from engramdown.episodes import Card, CardFiles, Forgotten, as_page

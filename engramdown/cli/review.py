@@ -18,9 +18,8 @@ from engramdown import Cortex, Proposal, Receipt
 from engramdown.cli import commands, output, process, views
 from engramdown.cli.access import find_proposal, folders, open_cortex
 from engramdown.cli.layout import Line, line
-from engramdown.cli.output import STORE_FAILED, Outcome
+from engramdown.cli.output import STORE_FAILED, Outcome, edit_text
 from engramdown.cli.process import Place
-from engramdown.cli.user_input import edit_text
 from engramdown.cli.views import arrival_data, beside, place, proposal_data, receipt_data
 from engramdown.errors import EngramdownError
 from engramdown.gate import Answer

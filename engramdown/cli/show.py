@@ -20,9 +20,8 @@ from engramdown.cli import history as said
 from engramdown.cli import views as messages
 from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text, roots
 from engramdown.cli.layout import Line, diff, line, pick, whole
-from engramdown.cli.output import REFUSED, RefusalError
+from engramdown.cli.output import REFUSED, RefusalError, edit_file
 from engramdown.cli.process import Place
-from engramdown.cli.user_input import edit_file
 from engramdown.clock import local, today
 from engramdown.context import Page
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug

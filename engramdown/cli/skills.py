@@ -17,9 +17,15 @@ from engramdown import skills as library
 from engramdown.cli import commands, output, views
 from engramdown.cli.access import meant, opened, start_of
 from engramdown.cli.layout import Line, diff, line, whole
-from engramdown.cli.output import REFUSED, STORE_FAILED, RefusalError
+from engramdown.cli.output import (
+    REFUSED,
+    STORE_FAILED,
+    RefusalError,
+    draft_kept,
+    edit_whole,
+    read_stdin,
+)
 from engramdown.cli.process import Place
-from engramdown.cli.user_input import draft_kept, edit_whole, read_stdin
 from engramdown.cli.views import counted
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError, StoreError

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import output, process, user_input, views
+from engramdown.cli import output, process, views
+from engramdown.cli import output as user_input
 from engramdown.cli.access import open_cortex, open_quietly
 from engramdown.cli.commands import given, pass_place, scoped, show
 from engramdown.cli.layout import Line, line, pick

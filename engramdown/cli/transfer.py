@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import output, process, user_input, views
+from engramdown.cli import output, process, views
+from engramdown.cli import output as user_input
 from engramdown.cli import views as messages
 from engramdown.cli.access import open_all, open_cortex, open_transcripts, project_of, start_of
 from engramdown.cli.commands import given, json_option, pass_place, scope_options, scoped, show

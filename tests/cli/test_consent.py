@@ -1,4 +1,4 @@
-"""`engramdown.cli.user_input`: nothing goes on without a yes."""
+"""`engramdown.cli.output`: nothing goes on without a yes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from engramdown.cli import user_input
+from engramdown.cli import output
 
 
 @click.command()
@@ -15,9 +15,9 @@ from engramdown.cli import user_input
 @click.option("--json", "as_json", is_flag=True)
 def act(**_: object) -> None:
     """Ask, and say that it is done."""
-    user_input.check("say --yes")
+    output.check("say --yes")
     if not click.get_current_context().params["dry_run"]:
-        user_input.ask("Really?")
+        output.ask("Really?")
     click.echo("done")
 
 
