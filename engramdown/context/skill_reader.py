@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from engramdown.context.sections import Procedures
     from engramdown.skills.files import Beside
     from engramdown.skills.library import Skills
-    from engramdown.skills.store import Skill
-    from engramdown.skills.usage import Used
+    from engramdown.skills.store import Skill, Used
 
 MOST_BYTES: Final = 64 * 1024
 """How much of a page, or how long a file of a skill, is shown at once, in bytes."""
@@ -99,7 +98,7 @@ class Skillbook:
 
         The processes of a day tell the same, and a process goes on as it began.
         """
-        from engramdown.skills.usage import midnight
+        from engramdown.skills.store import midnight
 
         return self.all.uses(midnight())
 
@@ -174,7 +173,7 @@ class Skillbook:
             label: Which one; what is nearly its label will do.
             file: A file of the skill that is read instead, ``references/api.md`` say.
         """
-        from engramdown.skills.usage import Usage
+        from engramdown.skills.store import Usage
         from engramdown.skills.validation import meant
 
         try:

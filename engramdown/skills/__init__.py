@@ -21,8 +21,7 @@ if TYPE_CHECKING:
         with_description,
         with_text,
     )
-    from engramdown.skills.store import Skill, built_in
-    from engramdown.skills.usage import Used
+    from engramdown.skills.store import Skill, Used, built_in
     from engramdown.skills.validation import Finding
 
 __all__ = [

@@ -11,8 +11,8 @@ from freezegun import freeze_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.skills import usage
-from engramdown.skills.usage import NAME, Usage, Used, midnight
+from engramdown.skills import store
+from engramdown.skills.store import NAME, Usage, Used, midnight
 
 
 @freeze_time("2026-03-01 10:15:00")
@@ -43,8 +43,8 @@ def test_where_nothing_can_be_written_nothing_is_counted(tmp_path: Path) -> None
 def test_a_long_file_is_folded_and_counts_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(usage, "_LARGEST", 500)
-    monkeypatch.setattr(usage, "_MOST", 3)
+    monkeypatch.setattr(store, "_LARGEST", 500)
+    monkeypatch.setattr(store, "_MOST", 3)
     for number in range(40):
         assert Usage(tmp_path).add("project", f"skill-{number % 2}")
     assert {used.times for used in Usage(tmp_path).counts().values()} == {20}
@@ -57,7 +57,7 @@ def test_a_long_file_is_folded_and_counts_the_same(
 def test_what_was_read_today_is_told_apart_also_in_a_folded_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(usage, "_LARGEST", 0)
+    monkeypatch.setattr(store, "_LARGEST", 0)
     with freeze_time("2026-03-01 23:59:59") as clock:
         for _ in range(3):
             assert Usage(tmp_path).add("project", "charts")
@@ -78,7 +78,7 @@ def _count(root: Path) -> None:
 def test_processes_that_count_at_once_lose_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(usage, "_LARGEST", 1_000)
+    monkeypatch.setattr(store, "_LARGEST", 1_000)
     context = multiprocessing.get_context("spawn")
     running = [context.Process(target=_count, args=(tmp_path,)) for _ in range(3)]
     for process in running:
