@@ -242,7 +242,8 @@ def _cell(pointer: str, line: Line, result: Line | None, announced: str) -> Cell
     given = line.text if is_call else ""
     arguments = {**arguments_of(given), **line.meta}
     back = result if is_call else line
-    output, error, status = "", "", "cancelled"
+    output, error = "", ""
+    status: Status = "cancelled"
     if back is not None:
         found = arguments_of(back.text)
         fields = {**(found if _SHAPES.intersection(found) else {}), **back.meta}
