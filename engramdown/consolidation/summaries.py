@@ -97,8 +97,9 @@ def write_summary(
         StoreError: If a scope's own prompt is broken.
     """
     most = request.target * _TOO_LONG
+    tries: tuple[tuple[Level, bool], ...] = (("normal", False), ("aggressive", True))
     text = ""
-    for level, brief in _TRIES:
+    for level, brief in tries:
         text = _asked(request, model, templates, brief=brief)
         if count(text) <= most:
             return Written(text, level, model.name)
@@ -114,9 +115,7 @@ def write_without_model(
 
     write = hand_over if request.form == "handoff" else extract
     text = write(request.parts, request.target)
-    if not text:
-        return None
-    return Written(cut_to(text, request.target, count), "extractive")
+    return Written(cut_to(text, request.target, count), "extractive") if text else None
 
 
 def cut_to(text: str, target: int, count: Callable[[str], int] = estimate_tokens) -> str:
@@ -140,18 +139,21 @@ def cut_to(text: str, target: int, count: Callable[[str], int] = estimate_tokens
     return f"{kept.rstrip()}\n{CUT}"
 
 
-_TRIES: Final[Sequence[tuple[Level, bool]]] = (("normal", False), ("aggressive", True))
-
-
 def _asked(
     request: Request, model: LanguageModel, templates: Mapping[str, str], *, brief: bool
 ) -> str:
     from engramdown.consolidation.forms import Summary
 
+    half = _LONGEST_PART // 2
+    shown = []
+    for part in request.parts:
+        text = redact(part.text)
+        cut = text if len(text) <= _LONGEST_PART else f"{text[:half]} […] {text[-half:]}"
+        shown.append(part._replace(text=cut))
     prompt = render(
         PROMPTS[request.form],
         templates,
-        parts=_shown(request.parts),
+        parts=shown,
         previous=redact(request.previous),
         notes=redact(request.notes),
         depth=request.depth,
@@ -166,32 +168,14 @@ def _asked(
         told = " ".join(f"{type(error).__name__}: {error}".split())
         raise ModelError(f"{model.name}: {told}") from error
     text = redact(_REASONING.sub("", answer.text)).strip()
-    if not any(map(_is_seen, text)):
+    # Format characters, as of zero width, say nothing.
+    if all(char.isspace() or unicodedata.category(char) in ("Cf", "Cc") for char in text):
         raise ModelError(f"{model.name}: gave an empty summary", "malformed")
     left_out = " ".join(redact(answer.left_out).split())
     return f"{text}\nExpand for: {left_out}" if left_out else text
 
 
-def _is_seen(character: str) -> bool:
-    """Whether a character says something; format characters, as of zero width, do not."""
-    return not character.isspace() and unicodedata.category(character) not in ("Cf", "Cc")
-
-
-def _shown(parts: Iterable[Part]) -> list[Part]:
-    """Return parts as a model sees them."""
-    return [part._replace(text=_middle_left_out(redact(part.text))) for part in parts]
-
-
-def _middle_left_out(text: str) -> str:
-    if len(text) <= _LONGEST_PART:
-        return text
-    half = _LONGEST_PART // 2
-    return f"{text[:half]} […] {text[-half:]}"
-
-
 # ---- as XML ----
-
-_HEAD: Final = 'status="historical" trust="untrusted"'
 
 
 def format_summary(gist: Gist, session: str) -> str:
@@ -220,19 +204,18 @@ def format_summary(gist: Gist, session: str) -> str:
         "level": "" if gist.level == "normal" else gist.level,
     }
     said = " ".join(f"{name}={_value(value)}" for name, value in told.items() if value != "")
-    sources = "".join(_source(run, session) for run in gist.runs)
+    sources = ""
+    for run in gist.runs:
+        if isinstance(run, str):
+            sources += f"<summary id={_value(run)}/>"
+        else:
+            first, last = (_value(f"{session}#{seq}") for seq in run)
+            sources += f"<messages from={first} to={last}/>"
     text = escape(_legal(gist.text).strip())
     return (
-        f"<summary {said} {_HEAD}>\n<sources>{sources}</sources>\n"
+        f'<summary {said} status="historical" trust="untrusted">\n<sources>{sources}</sources>\n'
         f"<content>\n{text}\n</content>\n</summary>"
     )
-
-
-def _source(run: tuple[int, int] | str, session: str) -> str:
-    if isinstance(run, str):
-        return f"<summary id={_value(run)}/>"
-    first, last = (_value(f"{session}#{seq}") for seq in run)
-    return f"<messages from={first} to={last}/>"
 
 
 def _value(value: object) -> str:
@@ -464,9 +447,13 @@ def condensed_chunks(
     """
     found = []
     for start, stop in _runs(items[:end], messages=False):
-        for first, last in _shares(start, stop, max(fan_in, _FEWEST)):
-            end_of, tokens = _readable(items, first, last, most)
-            found.append(_chunk(first, end_of, tokens, _CONDENSED_SHARE, items[first].depth + 1))
+        for first, end_of in _shares(start, stop, max(fan_in, _FEWEST)):
+            last = end_of
+            tokens = sum(item.tokens for item in items[first:last])
+            while tokens > most and last - first > _FEWEST:
+                last -= 1
+                tokens -= items[last].tokens
+            found.append(_chunk(first, last, tokens, _CONDENSED_SHARE, items[first].depth + 1))
     return found
 
 
@@ -514,15 +501,6 @@ def _pieces(
         tokens += cost
     if len(places) > 1:
         yield first, places[-1], tokens, tokens >= most
-
-
-def _readable(items: Sequence[Item], first: int, last: int, most: int) -> tuple[int, int]:
-    """Return how far gists may be read at once, two of them at least, and what that costs."""
-    tokens = sum(item.tokens for item in items[first:last])
-    while tokens > most and last - first > _FEWEST:
-        last -= 1
-        tokens -= items[last].tokens
-    return last, tokens
 
 
 def _shares(start: int, stop: int, fan_in: int) -> Iterator[tuple[int, int]]:
@@ -612,7 +590,14 @@ def pressure(
     False
     """
     known = thresholds or Thresholds()
-    _check(known)
+    for name, good, allowed in (
+        ("max_tokens", known.max_tokens >= MANUAL, "-1 (manual only), 0 (the default), or more"),
+        ("share", 0 < known.share <= 1, "more than 0 and at most 1"),
+        ("max_messages", known.max_messages >= 0, "0 for any number, or more"),
+        ("ceiling", known.ceiling >= 1, "1 or more"),
+    ):
+        if not good:
+            raise ValueError(f"{name} is {getattr(known, name)!r}; allowed is {allowed}")
     tokens = sum(item.tokens for item in items)
     messages = sum(item.is_message for item in items)
     if known.max_tokens == MANUAL:
@@ -625,9 +610,8 @@ def pressure(
     if many and not reason:
         reason = f"{messages:,} messages are not summarised; {known.max_messages:,} are enough"
     over = tokens > known.ceiling * limit
-    return Pressure(
-        tokens, limit, messages, known.max_messages, due=bool(reason), over=over, reason=reason
-    )
+    due = bool(reason)
+    return Pressure(tokens, limit, messages, known.max_messages, due=due, over=over, reason=reason)
 
 
 def rests_until(calls: Iterable[Call], now: str) -> str:
@@ -638,9 +622,12 @@ def rests_until(calls: Iterable[Call], now: str) -> str:
         now: This moment; like all moments UTC, ISO 8601.
     """
     asked = [call for call in calls if call.outcome not in FREE and call.ts <= now]
-    burst = _burst(asked)
-    ends = [_later(burst, _REST)] if burst else []
-    failed = _failed(asked)
+    # When calls were as many in a row as are allowed.
+    spans = zip(asked, asked[_CALLS - 1 :], strict=False)
+    ends = [_later(end.ts, _REST) for first, end in spans if end.ts < _later(first.ts, _WINDOW)]
+    # The calls that failed since one gave something, newest first.
+    ended = (call for call in reversed(asked) if call.outcome != ASKED)
+    failed = list(takewhile(lambda call: call.outcome != "ok", ended))
     if failed:
         pause = _REST if len(failed) >= _BREAKS else _FIRST_PAUSE * 2 ** (len(failed) - 1)
         ends.append(_later(failed[0].ts, pause))
@@ -648,35 +635,6 @@ def rests_until(calls: Iterable[Call], now: str) -> str:
     return last if last > now else ""
 
 
-def _failed(asked: Sequence[Call]) -> list[Call]:
-    """Return the calls that failed since one gave something, newest first."""
-    ended = (call for call in reversed(asked) if call.outcome != ASKED)
-    return list(takewhile(lambda call: call.outcome != "ok", ended))
-
-
-def _burst(asked: Sequence[Call]) -> str:
-    """Return when calls were last as many in a row as are allowed, or ``""``."""
-    spans = zip(asked, asked[_CALLS - 1 :], strict=False)
-    return max(
-        (last.ts for first, last in spans if last.ts < _later(first.ts, _WINDOW)), default=""
-    )
-
-
 def _later(moment: str, by: timedelta) -> str:
     later = datetime.fromisoformat(moment.removesuffix("Z")).replace(tzinfo=UTC) + by
     return later.isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def _check(known: Thresholds) -> None:
-    for name, good, allowed in (
-        (
-            "max_tokens",
-            known.max_tokens >= MANUAL,
-            "-1 (manual only), 0 (the default), or more",
-        ),
-        ("share", 0 < known.share <= 1, "more than 0 and at most 1"),
-        ("max_messages", known.max_messages >= 0, "0 for any number, or more"),
-        ("ceiling", known.ceiling >= 1, "1 or more"),
-    ):
-        if not good:
-            raise ValueError(f"{name} is {getattr(known, name)!r}; allowed is {allowed}")
