@@ -10,10 +10,10 @@ it is. The cues are English and German, with the commonest words of French and S
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.actions import arguments_of
+from engramdown.consolidation.actions import arguments_of, first_text
 from engramdown.consolidation.statement_reader import extract as stated
 from engramdown.consolidation.statement_reader import is_order
 from engramdown.consolidation.utterances import any_case, mask_shown, pattern_of, sentences
@@ -67,37 +67,25 @@ def hand_over(parts: Sequence[Part], target: int) -> str:
     room = target * _FINE - estimate_tokens(_skeleton({}) * _FINE)
     if not notes or room < target * _FINE // 2:
         return _written(notes, target) if notes else ""
-    chosen: dict[str, list[int]] = {}
-    sections = _sections(notes)
+    now = [at for at, note in enumerate(notes) if note.heading == "Facts"][-_NOW:]
+    told: dict[str, list[int]] = {}
     for at in _ranked(notes, target):
         cost = estimate_tokens(f"- {notes[at].text}\n" * _FINE)
         if cost <= room:
             room -= cost
-            chosen.setdefault(sections[at], []).append(at)
-    told = {name: [notes[at].text for at in sorted(found)] for name, found in chosen.items()}
-    return _skeleton(told).rstrip("\n")
+            section = _SECTIONS.get(notes[at].heading, "Progress")
+            section = "Current State" if at in now else section
+            told.setdefault("Goal" if notes[at].worth >= GOAL else section, []).append(at)
+    lines = {name: [notes[at].text for at in sorted(found)] for name, found in told.items()}
+    return _skeleton(lines).rstrip("\n")
 
 
 def _skeleton(told: Mapping[str, Sequence[str]]) -> str:
     """Return the seven sections with what is told under each."""
     return "".join(
-        f"## {name}\n" + "".join(f"- {text}\n" for text in told.get(name) or [_NOTHING])
+        f"## {name}\n" + "".join(f"- {text}\n" for text in told.get(name) or ["(none)"])
         for name in HANDOFF
     )
-
-
-def _sections(notes: Sequence[Note]) -> list[str]:
-    """Return under which heading of a handoff each note stands."""
-    facts = [at for at, note in enumerate(notes) if note.heading == "Facts"]
-    now = set(facts[-_NOW:])
-    return [
-        "Goal"
-        if note.worth >= GOAL
-        else "Current State"
-        if at in now
-        else _SECTIONS.get(note.heading, "Progress")
-        for at, note in enumerate(notes)
-    ]
 
 
 # ---- what is chosen ----
@@ -107,7 +95,6 @@ _SECTIONS: Final = {
     "Decisions": "Key Decisions", "Files": "Files Changed", "Errors": "Blockers and Gotchas",
     "Questions": "Next Steps",
 }  # fmt: skip
-_NOTHING: Final = "(none)"
 # So many of the newest facts tell how things stand.
 _NOW: Final = 3
 
@@ -155,31 +142,27 @@ def _written(notes: Sequence[Note], target: int) -> str:
             chosen.setdefault(heading, []).append(at)
     lines = []
     for heading in HEADINGS:
-        if heading == "Files" and tail and chosen:
-            lines.append(NO_FILES)
         if heading in chosen:
-            lines.append(f"{heading}:")
-            lines += [f"- {notes[at].text}" for at in sorted(chosen[heading])]
+            lines += [f"{heading}:", *(f"- {notes[at].text}" for at in sorted(chosen[heading]))]
+        elif heading == "Files" and tail and chosen:
+            lines.append(NO_FILES)
     return "\n".join(lines)
 
 
 def _ranked(notes: Sequence[Note], target: int) -> list[int]:
     """Return which notes are taken first: the best of each heading, then what is worth its room."""
-    worth = [_worth(note, at / len(notes), target) for at, note in enumerate(notes)]
+    worth = []
+    for at, note in enumerate(notes):
+        cost = estimate_tokens(note.text * _FINE) / _FINE
+        more = note.worth if cost * _LEAST_ROOM <= target else min(note.worth, OF_A_USER)
+        more += _WORTH[note.heading] + _LATE * at / len(notes)
+        if note.heading != "Files":
+            more += _NUMBER * tells(note.text) + _NAME * names(note.text)
+        worth.append(more / (_EASE + cost))
     ranked = sorted(range(len(notes)), key=lambda at: (-worth[at], -at))
     best = {notes[at].heading: at for at in reversed(ranked)}
     firsts = set(best.values())
     return sorted(ranked, key=lambda at: at not in firsts)
-
-
-def _worth(note: Note, late: float, target: int) -> float:
-    """Return what a note is worth for each token that it costs."""
-    cost = estimate_tokens(note.text * _FINE) / _FINE
-    more = note.worth if cost * _LEAST_ROOM <= target else min(note.worth, OF_A_USER)
-    worth = _WORTH[note.heading] + more + _LATE * late
-    if note.heading != "Files":
-        worth += _NUMBER * tells(note.text) + _NAME * names(note.text)
-    return worth / (_EASE + cost)
 
 
 # ---- what a summary is made from ----
@@ -340,7 +323,6 @@ _LONGEST: Final = 240
 _SHORT: Final = 40
 _FENCE: Final = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _FULL_STOP: Final = re.compile(r"([\u3002\uff01\uff1f])(?!\n)")
-_OURS: Final = "recall"
 _FEWEST_WORDS: Final = 3
 # "That makes sense to me." tells nothing.
 _CHAT: Final = 6
@@ -353,7 +335,7 @@ _RULES: Final = frozenset({"always", "never", "when"})
 
 
 class _Sentence(NamedTuple):
-    """A sentence as it was written, and without what is only shown in it."""
+    """A sentence as it was written, without what is only shown in it, and whether it asks."""
 
     text: str
     said: str
@@ -362,29 +344,28 @@ class _Sentence(NamedTuple):
 
 def notes_of(parts: Sequence[Part]) -> Iterator[Note]:
     """Yield all that may be told of parts, in order; some of it twice."""
-    answered = {
-        speaker: max((at for at, part in enumerate(parts) if part.speaker == speaker), default=-1)
-        for speaker in ("user", "assistant")
-    }
+    last = {part.speaker: at for at, part in enumerate(parts)}
     asked = ""
     is_first = True
     for at, part in enumerate(parts):
-        match part.speaker:
-            case "user" | "assistant":
-                said = list(_sentences(part.text))
-                is_open = at > answered["assistant" if part.speaker == "user" else "user"]
-                first = [one for one in said[:1] if not agrees(one.text)]
-                if part.speaker == "user" and first:
-                    yield from _asked(first[0], asked, is_first=is_first)
-                    is_first = False
-                yield from _spoken(part, said, asked, is_open=is_open)
-                asked = said[-1].text if said and said[-1].asks else ""
-            case "tool_call" | "scratchpad" | "tool_result":
-                yield from _done(part)
-            case speaker if speaker == SUMMARY:
-                is_open = at > answered["assistant"]
-                yield from _taken_in(part.text, is_open=is_open, is_first=is_first)
+        if part.speaker in ("user", "assistant"):
+            is_user = part.speaker == "user"
+            said = _sentences(part.text)
+            if is_user and said and not agrees(said[0].text):
+                # What a user says first of all, and what a later message asks first.
+                text, _, asks = said[0]
+                if is_first or (asks and _is_full(text) and not _is_answer(text, asked)):
+                    yield Note("Asked", text, GOAL if is_first else 0.0)
                 is_first = False
+            is_open = at > last.get("assistant" if is_user else "user", -1)
+            yield from _spoken(said, asked, is_user=is_user, is_open=is_open)
+            asked = said[-1].text if said and said[-1].asks else ""
+        elif part.speaker in ("tool_call", "scratchpad", "tool_result"):
+            yield from _done(part)
+        elif part.speaker == SUMMARY:
+            is_open = at > last.get("assistant", -1)
+            yield from _taken_in(part.text, is_open=is_open, is_first=is_first)
+            is_first = False
 
 
 def _sentences(text: str) -> list[_Sentence]:
@@ -395,29 +376,29 @@ def _sentences(text: str) -> list[_Sentence]:
     found = []
     for start, end, mark in sentences(_DAY.sub("\u2024", plain)):
         written = _line(plain[start:end] + mark)
-        if any(char.isalnum() for char in written):
-            found.append(
-                _Sentence(written, mask[start:end], mark == "?" or written[-1] == "\uff1f")
-            )
+        if any(map(str.isalnum, written)):
+            asks = mark == "?" or written[-1] == "\uff1f"
+            found.append(_Sentence(written, mask[start:end], asks))
     return found
 
 
-def _asked(first: _Sentence, asked: str, *, is_first: bool) -> Iterator[Note]:
-    """Yield what a user says first of all, and what a later message asks first."""
-    text, _, asks = first
-    if is_first or (asks and _is_full(text) and not _is_answer(text, asked)):
-        yield Note("Asked", text, GOAL if is_first else 0.0)
-
-
-def _spoken(part: Part, said: Sequence[_Sentence], asked: str, *, is_open: bool) -> Iterator[Note]:
-    is_user = part.speaker == "user"
+def _spoken(
+    said: Sequence[_Sentence], asked: str, *, is_user: bool, is_open: bool
+) -> Iterator[Note]:
+    """Yield what the sentences of a message tell."""
     for nth, sentence in enumerate(said):
         text = sentence.text
         yield from (Note("Files", path) for path in files_in(text))
         if nth == 0 and asked and _is_answer(text, asked) and (is_user or not agrees(text)):
             yield Note("Decisions" if is_user else "Facts", _line(f"{asked} {text}"))
         elif not agrees(text):
-            yield from _told_by_user(sentence, is_open) if is_user else _told(sentence, is_open)
+            tells_more = is_user and sentence.said.strip() and not sentence.asks
+            learned = {engram.kind for engram in stated(text)} if tells_more else set[str]()
+            heading = _heading(sentence, learned, is_user=is_user, is_open=is_open)
+            worth = OF_A_USER * is_user
+            if heading:
+                # A question is worth less than what somebody told.
+                yield Note(heading, text, worth + _STATED * bool(learned))
 
 
 def _is_answer(text: str, asked: str) -> bool:
@@ -430,34 +411,23 @@ def _is_full(text: str, least: int = _FEWEST_WORDS) -> bool:
     return len(text.split()) >= least or _UNSPACED.search(text) is not None
 
 
-def _told_by_user(sentence: _Sentence, is_open: bool) -> Iterator[Note]:  # noqa: FBT001 - as below
-    """Yield what a sentence of a user tells."""
+def _heading(sentence: _Sentence, learned: Collection[str], *, is_user: bool, is_open: bool) -> str:
+    """Return what a sentence stands under, or ``""``; what an assistant orders does not count."""
     text, said, asks = sentence
-    learned = {engram.kind for engram in stated(text)} if said.strip() and not asks else set()
-    worth = OF_A_USER + _STATED * bool(learned)
-    if asks and (is_open or not asks_for(said)):
-        yield from [Note("Questions", text, OF_A_USER)] if is_open else []
-    elif decides(said) or orders(said) or not _RULES.isdisjoint(learned):
-        yield Note("Decisions", text, worth)
-    elif leaves_open(said):
-        yield Note("Questions", text, worth)
-    elif asks_for(said):
-        yield Note("Asked", text, worth)
-    elif tells(text) or names(text) or _is_full(text, _CHAT):
-        yield Note("Errors" if _EXCEPTION.search(text) else "Facts", text, worth)
-
-
-def _told(sentence: _Sentence, is_open: bool) -> Iterator[Note]:  # noqa: FBT001 - of a sentence
-    """Yield what a sentence of an assistant tells."""
-    text, said, asks = sentence
-    if asks:
-        yield from [Note("Questions", text)] if is_open else []
-    elif leaves_open(said):
-        yield Note("Questions", text)
-    elif decides(said):
-        yield Note("Decisions", text)
-    elif tells(text) or (_is_full(text) and names(text)):
-        yield Note("Errors" if _EXCEPTION.search(text) else "Facts", text)
+    if asks and (not is_user or is_open or not asks_for(said)):
+        return "Questions" if is_open else ""
+    is_left = leaves_open(said)
+    decided = decides(said) or (is_user and (orders(said) or not _RULES.isdisjoint(learned)))
+    if decided and (is_user or not is_left):
+        return "Decisions"
+    if is_left:
+        return "Questions"
+    if is_user and asks_for(said):
+        return "Asked"
+    enough = names(text) and (is_user or _is_full(text))
+    if enough or tells(text) or (is_user and _is_full(text, _CHAT)):
+        return "Errors" if _EXCEPTION.search(text) else "Facts"
+    return ""
 
 
 def _line(text: str) -> str:
@@ -488,7 +458,7 @@ _LAST_LINES: Final = 40
 
 
 def _done(part: Part) -> Iterator[Note]:
-    if part.name.rpartition("__")[2] == _OURS:
+    if part.name.rpartition("__")[2] == "recall":
         return
     if part.speaker == "tool_call":
         yield from (Note("Files", path, _DONE) for path in _given(part.text))
@@ -516,41 +486,30 @@ def _given(text: str) -> Iterator[str]:
 
 def _failure(part: Part) -> str:
     """Return the line that says why something failed, or ``""``; of the rest, an exception."""
-    fields = arguments_of(part.text)
-    told = (fields.get(key) for key in _FAILING)
-    text = next((each for each in told if isinstance(each, str) and each.strip()), part.text)
-    lines = [
-        line.removeprefix("E  ").strip()
-        for line in text.rstrip().rsplit("\n", _LAST_LINES)[-_LAST_LINES:]
-    ]
-    lines = [line[: 4 * _LONGEST] for line in reversed(lines) if line]
+    text = first_text(arguments_of(part.text), _FAILING) or part.text
+    last = text.rstrip().rsplit("\n", _LAST_LINES)[-_LAST_LINES:]
+    stripped = [line.removeprefix("E  ").strip() for line in last]
+    lines = [line[: 4 * _LONGEST] for line in reversed(stripped) if line]
     raised = next((line for line in lines if _RAISED.match(line)), "")
     if not part.error:
         return raised if "Traceback" in text else ""
-    return raised or next(
-        (line for line in lines if not _GENERIC.fullmatch(line)), "".join(lines[:1])
-    )
+    telling = (line for line in lines if not _GENERIC.fullmatch(line))
+    return raised or next(telling, "".join(lines[:1]))
 
 
 # ---- what earlier summaries tell ----
 
 _UNDER: Final = {
-    "asked": "Asked",
-    "goal": "Asked",
-    "goals": "Asked",
-    "decisions": "Decisions",
-    "key decisions": "Decisions",
-    "files": "Files",
-    "files changed": "Files",
-    "errors": "Errors",
-    "blockers": "Errors",
-    "blockers and gotchas": "Errors",
-    "questions": "Questions",
-    "open questions": "Questions",
-    "next steps": "Questions",
-    "facts": "Facts",
-    "progress": "Facts",
-    "current state": "Facts",
+    name: heading
+    for heading, names_of in (
+        ("Asked", ("asked", "goal", "goals")),
+        ("Decisions", ("decisions", "key decisions")),
+        ("Files", ("files", "files changed")),
+        ("Errors", ("errors", "blockers", "blockers and gotchas")),
+        ("Questions", ("questions", "open questions", "next steps")),
+        ("Facts", ("facts", "progress", "current state")),
+    )
+    for name in names_of
 }
 _TITLE: Final = re.compile(r"[\s#*_]*([A-Za-z][A-Za-z ]{2,24}?)[\s*_]*(?::[\s*_]*|\Z)")
 _BULLET: Final = re.compile(r"\s*(?:[-*+\u2022]|[0-9]{1,3}[.)])\s+")
