@@ -4,7 +4,8 @@ Nothing is written here. What is summarised is contiguous, lies before the fresh
 tool call from its results. A model is asked twice at most and sees what was said as data, without
 its secrets and no more than a bound; an empty text is a failure and one that is far too long is
 cut, which it says of itself. After failures and after many calls the answer is to wait. A summary
-is shown as XML that no text can break out of.
+is shown as XML that no text can break out of. A session card is what a model says of a whole
+session: each text cut to its length, on one line but for the details.
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise, takewhile
+from itertools import accumulate, pairwise, takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from engramdown.consolidation.extractive import Part
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.errors import EngramdownError, ModelError
-from engramdown.language.untrusted import inert
+from engramdown.language.untrusted import inert, one_line
 from engramdown.models.ledger import ASKED, FREE, Call
 from engramdown.secrets.redaction import redact
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.summary_log import Form, Gist, Level, Source
 
 if TYPE_CHECKING:
+    from engramdown.consolidation.actions import Line
     from engramdown.models.port import LanguageModel
 
 PROMPTS: Final[Mapping[Form, str]] = {"leaf": "gist", "condensed": "gist", "handoff": "handoff"}
@@ -638,3 +640,121 @@ def rests_until(calls: Iterable[Call], now: str) -> str:
 def _later(moment: str, by: timedelta) -> str:
     later = datetime.fromisoformat(moment.removesuffix("Z")).replace(tzinfo=UTC) + by
     return later.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+# ---- session cards ----
+
+MOST_CHARACTERS: Final = 40_000
+"""So much of a session a model is shown: its beginning and its end."""
+
+_SAID: Final = 2_000
+_TOOL: Final = 200
+_SPOKEN: Final = frozenset({"user", "assistant"})
+_SHOWN: Final = _SPOKEN | {"tool_call", "scratchpad"}
+
+
+class Description(NamedTuple):
+    """What a model said of a session; what it did not say is empty.
+
+    Attributes:
+        title: What to call it, at most 60 characters.
+        one_liner: What it was about, at most 100.
+        paragraph: The same in some more, at most 600.
+        decisions: What was decided, at most 10 of 200.
+        tags: A few words under which it is looked for, at most 7 of 30.
+        detailed: What happened, in some paragraphs, at most 4,000.
+    """
+
+    title: str = ""
+    one_liner: str = ""
+    paragraph: str = ""
+    decisions: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    detailed: str = ""
+
+
+class Shown(NamedTuple):
+    """A line as a prompt shows it."""
+
+    role: str
+    name: str
+    text: str
+
+
+def describe(
+    lines: Iterable[Line], model: LanguageModel, templates: Mapping[str, str] = OURS
+) -> Description:
+    """Ask ``model`` what a session was about. No lock may be held meanwhile.
+
+    Args:
+        lines: What may be shown of it, in order.
+        model: The language model.
+        templates: A scope's own prompts.
+
+    Raises:
+        ModelError: If the model gives no answer of the form.
+        StoreError: If a scope's own prompt is broken.
+    """
+    from engramdown.consolidation.forms import Card
+
+    prompt = render("card", templates, lines=lines_to_show(lines))
+    said = model.ask(Card, prompt.system, prompt.user)
+    tags = (_kept(each, 30) for each in said.tags)
+    return Description(
+        _kept(said.title, 60),
+        _kept(said.one_liner, 100),
+        _kept(said.paragraph, 600),
+        tuple(filter(None, (_kept(each, 200) for each in said.decisions)))[:10],
+        tuple(dict.fromkeys(filter(None, tags)))[:7],
+        _kept_lines(said.detailed, 4_000),
+    )
+
+
+def lines_to_show(lines: Iterable[Line], most: int = MOST_CHARACTERS) -> list[Shown]:
+    """Return the lines that a model is shown: those of the beginning and of the end that fit.
+
+    Args:
+        lines: What may be shown, in order.
+        most: How many characters they may have together.
+    """
+    shown = [
+        # Hidden before it is cut: half a secret is not seen to be one.
+        Shown(
+            line.role,
+            redact(line.name)[:_TOOL],
+            redact(line.text)[: _SAID if line.role in _SPOKEN else _TOOL],
+        )
+        for line in lines
+        if line.role in _SHOWN and line.text.strip()
+    ]
+    begin = _fitting(shown, most // 2)
+    rest = shown[begin:]
+    end = _fitting(rest[::-1], most - sum(len(line.text) for line in shown[:begin]))
+    return [*shown[:begin], *rest[len(rest) - end :]]
+
+
+def _fitting(lines: Sequence[Shown], room: int) -> int:
+    """Return how many of the first lines fit."""
+    sizes = accumulate(len(line.text) for line in lines)
+    return sum(size <= room for size in sizes)
+
+
+def _kept(text: str, limit: int) -> str:
+    """Return a model's words in one line without a secret, cut between words."""
+    flat = " ".join(one_line(redact(text)).split())
+    if len(flat) <= limit:
+        return flat
+    return (flat[: limit - 1].rpartition(" ")[0] or flat[: limit - 1]) + "…"
+
+
+def _kept_lines(text: str, limit: int) -> str:
+    """Return a model's words line by line, without a secret, as many lines as fit."""
+    found: list[str] = []
+    # Hidden as a whole: a secret may go on in the next line.
+    for line in redact(text).strip().split("\n"):
+        kept = _kept(line, limit)
+        limit -= len(kept) + 1
+        if limit < 0:
+            break
+        found.append(kept)
+    return "\n".join(found).strip()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.clock import moment
-from engramdown.consolidation.cards import describe
+from engramdown.consolidation.summaries import describe
 from engramdown.episodes.card import CardFiles, ModelCard
 from engramdown.errors import ModelError, SessionNotFoundError
 from engramdown.gate.injection import find_instruction

@@ -18,10 +18,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 from engramdown.clock import moment, nanoseconds
-from engramdown.consolidation.cards import lines_to_show
 from engramdown.consolidation.facts import JOB as JOB_WORK_FACTS
 from engramdown.consolidation.facts import find_facts, worth_showing
-from engramdown.consolidation.summaries import MANUAL
+from engramdown.consolidation.summaries import MANUAL, lines_to_show
 from engramdown.context.builder import ContextBuilder
 from engramdown.conversation.conversations import Conversations
 from engramdown.engram import CONFIDENCES, Engram, Scope, fold

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.cards import Description, describe, lines_to_show
+from engramdown.consolidation.summaries import Description, describe, lines_to_show
 from engramdown.errors import ModelError
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import said as line
