@@ -121,6 +121,10 @@ class Claim:
     scopes: dict[str, set[str]] = field(default_factory=dict)
     counts: dict[str, str] = field(default_factory=dict)
 
+    def marked(self, kind: Mark) -> set[str]:
+        """Return the marks of a kind."""
+        return self.marks.get(kind, set())
+
 
 def read(text: str) -> Claim:
     """Return what ``text`` claims in its first 4,000 characters; do not change it, it is shared.
@@ -170,16 +174,18 @@ class _Reader:
         lead, _, tail = chunk.partition(core) if core else (chunk, "", "")
         if not _STOPS.isdisjoint(lead):
             self.end_clause()
-        option = core and lead.endswith("--") and lead == "--"
         # ./run is not ../run, and .env no env.
         dots = lead[len(lead.rstrip(".")) :]
-        if option or "/" in core or "\\" in core:
-            self.mark("path" if not option else "name", dots + core.casefold())
-        elif core and dots == "." and lead == dots:
-            self.claim.code.add(dots + core.casefold())
-            self.mark("name", dots + core.casefold())
+        folded = core.casefold()
+        if core and lead == "--":
+            self.mark("name", folded)
+        elif "/" in core or "\\" in core:
+            self.mark("path", dots + folded)
+        elif core and lead == dots == ".":
+            self.claim.code.add(dots + folded)
+            self.mark("name", dots + folded)
         elif _VERSION.fullmatch(core):
-            self.mark("version", core.casefold().removeprefix("v"))
+            self.mark("version", folded.removeprefix("v"))
         elif core:
             self.plain(core)
         if not _STOPS.isdisjoint(tail):

@@ -77,7 +77,10 @@ def signs_apart(a: str, b: str) -> str:
         return found
     if _signs(a) != _signs(b):
         return "a letter or a sign"
-    opposed = (_opposed(a) or _opposed(b)) and _words(a) != _words(b)
+    # One text says a thing of one and its opposite of another: enable a, disable b.
+    words, others = (_WORD.findall(text.casefold()) for text in (a, b))
+    held = (set(words), set(others))
+    opposed = words != others and any(pair <= each for pair in _OPPOSED for each in held)
     if opposed or _regrouped(_parts_of(a), _parts_of(b)):
         return "an order"
     return (
@@ -110,12 +113,6 @@ def _is_symbol(char: str) -> bool:
     return char not in _QUOTES and unicodedata.category(char)[0] == "S"
 
 
-def _opposed(text: str) -> bool:
-    """Whether a text says a thing of one and its opposite of another: enable a, disable b."""
-    words = set(_words(text))
-    return any(pair <= words for pair in _OPPOSED)
-
-
 def _parts_of(text: str) -> list[frozenset[str]]:
     """Return the words of each part of a text, in order; of a plural its singular."""
     parts = (read(part).every - STOP_WORDS for part in _BETWEEN.split(text))
@@ -133,10 +130,6 @@ def _regrouped(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]])
         return here != there
     # She speaks this and that: a single word is an item of a list.
     return min(map(len, (*here, *there))) > 1 and set(here) != set(there)
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
 
 
 def _quoted(text: str, other: str) -> set[str]:
@@ -464,8 +457,8 @@ class Rewordings:
             found |= self._holding(key)
         if found.bit_count() > _LOOKED_AT:
             return _at_most(found, map(self._holding, keys), missing)[missing]
-        enough = len(keys) - missing
-        return _bits(at for at in _places_in(found) if _holds(self._folded[at], keys, enough))
+        folded = ((at, self._folded[at]) for at in _places_in(found))
+        return _bits(at for at, said in folded if sum(key not in said for key in keys) <= missing)
 
     def _holding(self, key: str) -> int:
         """Return which texts hold ``key``, from one search through them all."""
@@ -484,10 +477,11 @@ class Rewordings:
     def likely(self, text: str) -> list[int]:
         """Return the positions of the few texts that share most with ``text``, in order."""
         keys = {word_key(word) for word in read(text).words}
+        shared = (sum(key in folded for key in keys) for folded in self._folded)
         ranked = (
-            (shared / (len(keys) + len(folded) / _LETTERS_PER_WORD), -at)
-            for at, folded in enumerate(self._folded)
-            if (shared := _count_in(keys, folded))
+            (count / (len(keys) + len(folded) / _LETTERS_PER_WORD), -at)
+            for at, (count, folded) in enumerate(zip(shared, self._folded, strict=True))
+            if count
         )
         return sorted(-at for _, at in nlargest(_LOOKED_AT, ranked))
 
@@ -596,8 +590,11 @@ class _Worded:
         if pair not in self._before:
             _make_room(self._before, len(self._orders))
             both = self._keys.of(word_key(word)) & self._keys.of(word_key(other))
+            orders = ((at, self._orders[at]) for at in _places_in(both))
             self._before[pair] = _bits(
-                at for at in _places_in(both) if _in_order(self._orders[at], pair)
+                at
+                for at, order in orders
+                if word in order and other in order and order.index(word) < order.index(other)
             )
         return self._before[pair]
 
@@ -656,7 +653,7 @@ class _Pair:
 
     def similarity(self) -> float:
         """Return the share of words in common."""
-        numbers = [claim.marks.get("number", _NONE) for claim in (self.a, self.b)]
+        numbers = [claim.marked("number") for claim in (self.a, self.b)]
         apart = len(self.left_a) + len(self.left_b) + len(numbers[0] ^ numbers[1])
         shared = 2 * (len(set(self.same.values())) + len(numbers[0] & numbers[1]))
         return shared / (shared + apart) if shared else 0.0
@@ -664,13 +661,13 @@ class _Pair:
     def differences(self) -> Iterator[_Difference]:
         """Yield what keeps the two from meaning the same: what it is, and the two sides."""
         for kind in _MARKS:
-            mine, theirs = (claim.marks.get(kind, _NONE) for claim in (self.a, self.b))
+            mine, theirs = (claim.marked(kind) for claim in (self.a, self.b))
             if mine != theirs:
                 yield f"a {kind}", mine - theirs, theirs - mine
         yield from self.recounted()
         # Of code another form is another name: get_user and get_users.
-        names = self.a.marks.get("name", _NONE) & self.left_a | (self.a.code - self.b.every)
-        others = self.b.marks.get("name", _NONE) & self.left_b | (self.b.code - self.a.every)
+        names = self.a.marked("name") & self.left_a | (self.a.code - self.b.every)
+        others = self.b.marked("name") & self.left_b | (self.b.code - self.a.every)
         if names or others:
             yield "a name", names, others
         if len(self.a.negations) != len(self.b.negations) or self.swapped("not"):
@@ -685,7 +682,7 @@ class _Pair:
 
     def recounted(self) -> Iterator[_Difference]:
         """Yield the words that stand behind different numbers, when the numbers are the same."""
-        if self.a.marks.get("number", _NONE) == self.b.marks.get("number", _NONE):
+        if self.a.marked("number") == self.b.marked("number"):
             for word, number in self.b.counts.items():
                 mine = self.a.counts.get(self.same.get(word, ""), number)
                 if mine != number:
@@ -713,7 +710,12 @@ class _Pair:
         """Whether words of one clause stand in another order, so that B does it to A."""
         places, others = _places(self.a.forms), _places(self.b.forms)
         orders: dict[tuple[int, int], list[int]] = {}
-        forms = {form: word for word, form in self.same.items() if _is_plural(word, form)}
+        # With another ending than an s it may be the passive.
+        forms = {
+            form: word
+            for word, form in self.same.items()
+            if f"{form}s" == word or f"{word}s" == form
+        }
         for word, (clause, _) in places.items():
             other = word if word in others else forms.get(word, word)
             if other in others:
@@ -740,7 +742,7 @@ def _core(claim: Claim) -> set[str]:
 
 def _sign(claim: Claim) -> tuple[object, ...]:
     """Return what two texts that say the same have in common."""
-    marks = (frozenset(claim.marks.get(kind, _NONE)) for kind in _MARKS)
+    marks = (frozenset(claim.marked(kind)) for kind in _MARKS)
     return (*marks, len(claim.negations), claim.only)
 
 
@@ -752,11 +754,6 @@ def _orders(claim: Claim) -> list[tuple[str, ...]]:
         if len(word) > 1 and word_key(word) not in _OPPOSITE_KEYS:
             words.append(word)
     return [tuple(words) for words in clauses.values()]
-
-
-def _in_order(order: tuple[str, ...], pair: tuple[str, str]) -> bool:
-    word, other = pair
-    return word in order and other in order and order.index(word) < order.index(other)
 
 
 def _at_most(among: int, holding: Iterable[int], missing: int) -> list[int]:
@@ -819,11 +816,6 @@ def _places(words: Sequence[tuple[str, int]]) -> dict[str, tuple[int, int]]:
     return {word: (clause, place) for place, (word, clause) in enumerate(words) if often[word] == 1}
 
 
-def _is_plural(word: str, form: str) -> bool:
-    """Whether one is the other with an s; with another ending it may be the passive."""
-    return f"{min(word, form, key=len)}s" == max(word, form, key=len)
-
-
 def _shuffled(places: list[int]) -> bool:
     """Whether ``places`` are out of order, and more so than by moving the end to the front."""
     falls = sum(here > after for here, after in pairwise([*places, places[0]]))
@@ -834,28 +826,8 @@ def _may_miss(words: int) -> int:
     return words // (_WORDS_PER_ADDITION + 1)
 
 
-def _holds(text: str, keys: Sequence[str], enough: int) -> bool:
-    """Whether ``text`` holds at least so many of ``keys``."""
-    may_miss = len(keys) - enough
-    for key in keys:
-        if key not in text:
-            may_miss -= 1
-            if may_miss < 0:
-                return False
-    return True
-
-
-def _count_in(keys: Iterable[str], text: str) -> int:
-    return sum(key in text for key in keys)
-
-
-def _index_opposites() -> dict[str, frozenset[str]]:
-    words = {word for pair in OPPOSITES for word in pair}
-    return {
-        word: frozenset().union(*(pair for pair in OPPOSITES if word in pair)) - {word}
-        for word in words
-    }
-
-
-_OPPOSITE: Final = _index_opposites()
+_OPPOSITE: Final = {
+    word: frozenset().union(*(pair for pair in OPPOSITES if word in pair)) - {word}
+    for word in frozenset().union(*OPPOSITES)
+}
 _OPPOSITE_KEYS: Final = frozenset(map(word_key, _OPPOSITE))
