@@ -8,10 +8,11 @@ however often; linear time.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
+from itertools import islice, takewhile
 from typing import Final, NamedTuple
 
 from engramdown.language.words import STOP_WORDS, word_set
@@ -34,17 +35,14 @@ _MONTHS: Final = (
     *("july", "august", "september", "october", "november", "december"),
 )
 _SEASONS: Final = {
-    "spring": (3, 4, 5),
-    "summer": (6, 7, 8),
+    "spring": (3, 4, 5), "summer": (6, 7, 8), "autumn": (9, 10, 11), "fall": (9, 10, 11),
     "winter": (12, 1, 2),
-    **dict.fromkeys(("autumn", "fall"), (9, 10, 11)),
-}
+}  # fmt: skip
 _WEEK: Final = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
 _SINCE: Final = {
-    **dict.fromkeys(("today", "this morning"), 1),
-    **dict.fromkeys(("yesterday", "last night"), 2),
-    **dict.fromkeys(("the other day", "this week"), 7),
-}
+    "today": 1, "this morning": 1, "yesterday": 2, "last night": 2, "the other day": 7,
+    "this week": 7,
+}  # fmt: skip
 """How many days back each of these reaches."""
 
 _NAMED: Final = "|".join(_MONTHS)
@@ -185,9 +183,8 @@ def _named_months(text: str) -> Iterator[int]:
 
 
 def _days(text: str) -> Iterator[tuple[int, int]]:
-    for day, month in _read(_DAY_MONTH).findall(text):
-        yield _MONTHS.index(month.lower()) + 1, int(day)
-    for month, day in _read(_MONTH_DAY).findall(text):
+    day_month, month_day = _read(_DAY_MONTH).findall(text), _read(_MONTH_DAY).findall(text)
+    for month, day in (*((month, day) for day, month in day_month), *month_day):
         yield _MONTHS.index(month.lower()) + 1, int(day)
     for month, day in _read(_NUMERIC).findall(text):
         yield int(month), int(day)
@@ -295,13 +292,9 @@ def _about(count: int, length: float) -> Span:
 
 def _event(text: str) -> str:
     """Return the words at the beginning of ``text`` that name an event."""
-    words: list[str] = []
-    for word in _WORD.findall(text):
-        if word.lower() in _ENDS or len(words) == _LONGEST:
-            break
-        if word.lower() not in STOP_WORDS:
-            words.append(word)
-    return " ".join(words)
+    said = takewhile(lambda word: word.lower() not in _ENDS, _WORD.findall(text))
+    words = (word for word in said if word.lower() not in STOP_WORDS)
+    return " ".join(islice(words, _LONGEST))
 
 
 def _when(at: float, text: str) -> Iterator[Span]:
@@ -310,18 +303,14 @@ def _when(at: float, text: str) -> Iterator[Span]:
         return
     said = _EPOCH + timedelta(seconds=at)
     dates = read_dates(text, said)
-    for month, day in sorted(dates.days):
-        yield from _nearest(said, month, day, dates.years)
     if not dates.days:
         yield dates.span or (at, at)
-
-
-def _nearest(said: datetime, month: int, day: int, years: Collection[int]) -> Iterator[Span]:
-    """Yield the day of the year that is nearest to when it was said, unless a year was named."""
-    days = []
-    for year in years or (said.year - 1, said.year, said.year + 1):
-        with suppress(ValueError):  # no such day
-            days.append(datetime(year, month, day, tzinfo=UTC))
-    if days:
-        start = min(days, key=lambda one: abs(one - said)).timestamp()
-        yield start, start + _DAY
+    for month, day in sorted(dates.days):
+        # The day of the year that is nearest to when it was said, unless a year was named.
+        days = []
+        for year in dates.years or (said.year - 1, said.year, said.year + 1):
+            with suppress(ValueError):  # no such day
+                days.append(datetime(year, month, day, tzinfo=UTC))
+        if days:
+            start = min(days, key=lambda one: abs(one - said)).timestamp()
+            yield start, start + _DAY
