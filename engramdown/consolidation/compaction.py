@@ -64,21 +64,17 @@ def batches(memories: Iterable[Memory], files: Sequence[str]) -> Iterator[tuple[
     """Yield the memories of ``files`` in pieces that a model can be shown, file by file."""
     held = list(memories)
     for file in files:
-        pieces = _pieces(memory for memory in held if memory.file == file)
-        # Of a single memory there is nothing to compact.
-        yield from (piece for piece in pieces if len(piece) > 1)
-
-
-def _pieces(memories: Iterable[Memory]) -> Iterator[tuple[Memory, ...]]:
-    piece: list[Memory] = []
-    size = 0
-    for memory in memories:
-        if piece and (len(piece) == BATCH or size + len(memory.text) > _CHARACTERS):
-            yield tuple(piece)
-            piece, size = [], 0
-        piece.append(memory)
-        size += len(memory.text)
-    yield tuple(piece)
+        piece: list[Memory] = []
+        size = 0
+        for memory in (each for each in held if each.file == file):
+            full = len(piece) == BATCH or size + len(memory.text) > _CHARACTERS
+            if piece and full:
+                # Of a single memory there is nothing to compact.
+                yield from [tuple(piece)] if len(piece) > 1 else []
+                piece, size = [], 0
+            piece.append(memory)
+            size += len(memory.text)
+        yield from [tuple(piece)] if len(piece) > 1 else []
 
 
 def propose(
@@ -100,47 +96,44 @@ def propose(
     """
     from engramdown.consolidation.forms import Compaction
 
-    shown = [_shown(memory) for memory in batch]
+    shown = [
+        {
+            "id": memory.id,
+            "text": redact(memory.text),
+            "kind": memory.kind,
+            "topic": redact(memory.topic),
+            "heading": redact(memory.heading),
+            "written": memory.ts,
+            "expires": memory.expires,
+            "by_person": "yes" if memory.by_person else "",
+        }
+        for memory in batch
+    ]
     prompt = render("compaction", templates, memories=shown, today=today.isoformat())
-    answer = model.ask(Compaction, prompt.system, prompt.user)
-    named = [each for change in answer.operations for each in (*change.ids, change.stays) if each]
+    changes = model.ask(Compaction, prompt.system, prompt.user).operations
+    named = [each for change in changes for each in (*change.ids, change.stays) if each]
     strange = strange_ids(named, {memory.id for memory in batch})
     if strange:
         return Proposed(Plan(), tuple(batch), f"the model's answer is refused: {strange}")
-    operations = [each for change in answer.operations for each in _operations(change)]
+    operations = (each for change in changes for each in _operations(change))
     return Proposed(Plan(tuple(operations)), tuple(batch))
 
 
-def _operations(change: Change) -> Iterator[Operation]:
-    """Yield what a change means, one memory each but for a merge."""
+def _operations(change: Change) -> list[Operation]:
+    """Return what a change means, one memory each but for a merge."""
     # A person reads the reason in a terminal, before saying yes.
     reason = one_line(redact(change.reason))
-    if change.operation == "merge":
-        yield Merge(tuple(change.ids), change.text.strip(), reason)
-        return
-    for each in change.ids:
-        if change.operation == "drop":
-            yield Drop(each, change.stays, reason)
-        elif change.operation == "supersede":
-            yield Supersede(each, change.stays, reason)
-        elif change.operation == "move":
-            yield Move(each, change.topic, reason)
-        else:
-            yield Expire(each, reason)
-
-
-def _shown(memory: Memory) -> dict[str, str]:
-    """Return a memory as a prompt shows it."""
-    return {
-        "id": memory.id,
-        "text": redact(memory.text),
-        "kind": memory.kind,
-        "topic": redact(memory.topic),
-        "heading": redact(memory.heading),
-        "written": memory.ts,
-        "expires": memory.expires,
-        "by_person": "yes" if memory.by_person else "",
-    }
+    match change.operation:
+        case "merge":
+            return [Merge(tuple(change.ids), change.text.strip(), reason)]
+        case "drop":
+            return [Drop(each, change.stays, reason) for each in change.ids]
+        case "supersede":
+            return [Supersede(each, change.stays, reason) for each in change.ids]
+        case "move":
+            return [Move(each, change.topic, reason) for each in change.ids]
+        case "expire":
+            return [Expire(each, reason) for each in change.ids]
 
 
 # ---- without a model ----
@@ -166,14 +159,21 @@ def tidy(memories: Sequence[Memory], today: date) -> Plan:
     left = [memory for memory in memories if memory.id not in gone]
     twice = duplicates(left)
     gone = {operation.id for operation in twice}
+    # What stays for a duplicate is replaced the next time.
     staying = {operation.of for operation in twice}
     replaced = superseded(memory for memory in left if memory.id not in gone)
-    # What stays for a duplicate is replaced the next time.
-    found: tuple[Drop | Supersede, ...] = (
-        *twice,
-        *(each for each in replaced if each.id not in staying),
-    )
-    return Plan((*over, *_at_most_half(found, memories)))
+    files = {memory.id: memory.file for memory in memories}
+    sizes = Counter(memory.file for memory in memories)
+    lost = Counter[str]()
+    kept: list[Operation] = [*over]
+    for operation in (*twice, *(each for each in replaced if each.id not in staying)):
+        file = files[operation.id]
+        if operation.reason != _EXACT:
+            if (lost[file] + 1) * 2 > sizes[file]:
+                continue
+            lost[file] += 1
+        kept.append(operation)
+    return Plan(tuple(kept))
 
 
 def expired(memories: Iterable[Memory], today: date) -> list[Expire]:
@@ -211,7 +211,16 @@ def superseded(memories: Iterable[Memory]) -> list[Supersede]:
         key = fact_key(memory.text)
         if memory.kind == "profile" and key:
             facts.setdefault((memory.scope, memory.heading, key), []).append(memory)
-    return [each for same in facts.values() if len(same) > 1 for each in _replaced(same)]
+    found = []
+    for same in facts.values():
+        stays = max(same, key=lambda each: (each.by_person, each.ts))
+        why = f"a newer fact of {stays.ts}"
+        found += [
+            Supersede(each.id, stays.id, why)
+            for each in same
+            if each.ts < stays.ts and each.id != stays.id and not each.by_person
+        ]
+    return found
 
 
 def _twice(memories: Sequence[Memory]) -> Iterator[Drop]:
@@ -238,29 +247,6 @@ def _twice(memories: Sequence[Memory]) -> Iterator[Drop]:
 def _says_the_same(memory: Memory, other: Memory) -> bool:
     apart = memory.topic and other.topic and memory.topic != other.topic
     return not apart and is_duplicate(memory.text, other.text)
-
-
-def _replaced(facts: Sequence[Memory]) -> Iterator[Supersede]:
-    """Yield the facts of one key that are older than the newest one, or than a person's."""
-    stays = max(facts, key=lambda each: (each.by_person, each.ts))
-    for each in facts:
-        if each.ts < stays.ts and each.id != stays.id and not each.by_person:
-            yield Supersede(each.id, stays.id, f"a newer fact of {stays.ts}")
-
-
-def _at_most_half(
-    operations: Iterable[Drop | Supersede], memories: Sequence[Memory]
-) -> Iterator[Operation]:
-    files = {memory.id: memory.file for memory in memories}
-    sizes = Counter(memory.file for memory in memories)
-    gone = Counter[str]()
-    for operation in operations:
-        file = files[operation.id]
-        if operation.reason != _EXACT:
-            if (gone[file] + 1) * 2 > sizes[file]:
-                continue
-            gone[file] += 1
-        yield operation
 
 
 def _weakness(memory: Memory) -> tuple[bool, bool, int, int, bool, str]:
