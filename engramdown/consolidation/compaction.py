@@ -160,7 +160,7 @@ def tidy(memories: Sequence[Memory], today: date) -> Plan:
     twice = duplicates(left)
     gone = {operation.id for operation in twice}
     # What stays for a duplicate is replaced the next time.
-    staying = {operation.of for operation in twice}
+    staying = {operation.stays for operation in twice}
     replaced = superseded(memory for memory in left if memory.id not in gone)
     files = {memory.id: memory.file for memory in memories}
     sizes = Counter(memory.file for memory in memories)

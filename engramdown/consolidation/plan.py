@@ -92,11 +92,6 @@ class _OfOne:
         """The memories that it takes."""
         return (self.id,)
 
-    @property
-    def stays(self) -> str:
-        """The memory that is to stay for them, or ``""``."""
-        return ""
-
 
 @dataclass(frozen=True, slots=True)
 class Drop(_OfOne):
@@ -104,18 +99,13 @@ class Drop(_OfOne):
 
     Attributes:
         id: The memory that goes.
-        of: The one that stays.
+        stays: The one that stays.
         reason: Why, in words.
     """
 
     name: ClassVar[Name] = "drop"
-    of: str
+    stays: str
     reason: str = ""
-
-    @property
-    def stays(self) -> str:
-        """The memory that is to stay for it."""
-        return self.of
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,20 +113,16 @@ class Merge:
     """Several memories become one; all that it says about itself follows from theirs.
 
     Attributes:
-        ids: The memories that go.
+        ids: The memories that go; none that stands has to stay.
         text: What the new one says.
         reason: Why, in words.
     """
 
     name: ClassVar[Name] = "merge"
+    stays: ClassVar[str] = ""
     ids: tuple[str, ...]
     text: str
     reason: str = ""
-
-    @property
-    def stays(self) -> str:
-        """No memory that stands has to stay."""
-        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,18 +131,13 @@ class Supersede(_OfOne):
 
     Attributes:
         id: The memory that goes.
-        by: The one that stays.
+        stays: The one that stays.
         reason: Why, in words.
     """
 
     name: ClassVar[Name] = "supersede"
-    by: str
+    stays: str
     reason: str = ""
-
-    @property
-    def stays(self) -> str:
-        """The memory that is to stay for it."""
-        return self.by
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +151,7 @@ class Move(_OfOne):
     """
 
     name: ClassVar[Name] = "move"
+    stays: ClassVar[str] = ""
     topic: str
     reason: str = ""
 
@@ -184,6 +166,7 @@ class Expire(_OfOne):
     """
 
     name: ClassVar[Name] = "expire"
+    stays: ClassVar[str] = ""
     reason: str = ""
 
 

@@ -267,23 +267,20 @@ def diff(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Ro
 
 def headline(operation: Operation) -> str:
     """Return what an operation is, in words."""
-    if isinstance(operation, Drop):
-        return f"a duplicate of {operation.of}"
-    if isinstance(operation, Merge):
-        return f"{len(operation.ids)} become one"
-    if isinstance(operation, Supersede):
-        return f"replaced by {operation.by}"
-    if isinstance(operation, Expire):
-        return "expired"
-    return f"moves to the topic {_topic(operation.topic)}"
-
-
-def _topic(topic: str) -> str:
-    """Return the slug of a topic; one that is refused is shown as it is."""
-    try:
-        return slug(topic)
-    except InvalidEngramError:
-        return repr(topic)
+    match operation:
+        case Drop():
+            return f"a duplicate of {operation.stays}"
+        case Merge():
+            return f"{len(operation.ids)} become one"
+        case Supersede():
+            return f"replaced by {operation.stays}"
+        case Expire():
+            return "expired"
+        case Move():
+            try:
+                return f"moves to the topic {slug(operation.topic)}"
+            except InvalidEngramError:
+                return f"moves to the topic {operation.topic!r}"
 
 
 def _rows(operation: Operation, known: dict[str, Memory]) -> list[Row]:

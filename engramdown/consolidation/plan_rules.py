@@ -73,7 +73,7 @@ def is_safe(operation: Operation, known: _Known, today: date) -> bool:
     if isinstance(operation, Expire):
         return not misses_its_day(operation, known, today)
     if isinstance(operation, Drop):
-        return is_near_exact(known[operation.id].text, known[operation.of].text)
+        return is_near_exact(known[operation.id].text, known[operation.stays].text)
     return False
 
 
@@ -272,7 +272,7 @@ def _merges_what_differs(operation: Merge, originals: Sequence[Memory]) -> str:
 
 def _is_newer_fact(operation: Supersede, known: _Known) -> bool:
     """Whether a fact of a key gives way to a newer one of that key, as in the profile."""
-    goes, stays = known[operation.id], known[operation.by]
+    goes, stays = known[operation.id], known[operation.stays]
     key = fact_key(goes.text)
     return goes.kind == "profile" and bool(key) and key == fact_key(stays.text)
 
@@ -317,8 +317,8 @@ def _gone(operation: Operation) -> tuple[str, ...]:
 def _is_proven(operation: Operation, known: _Known, today: date) -> bool:
     if isinstance(operation, Expire):
         return not misses_its_day(operation, known, today)
-    if isinstance(operation, Drop) and operation.id != operation.of:
-        goes, stays = known[operation.id], known[operation.of]
+    if isinstance(operation, Drop) and operation.id != operation.stays:
+        goes, stays = known[operation.id], known[operation.stays]
         return (goes.kind, fold(goes.text)) == (stays.kind, fold(stays.text))
     return False
 

@@ -461,9 +461,9 @@ def question(
     if isinstance(operation, Merge):
         words = operation.text
     elif isinstance(operation, Drop):
-        words = f"Remove, as `{operation.of}` says the same: {first.text}"
+        words = f"Remove, as `{operation.stays}` says the same: {first.text}"
     elif isinstance(operation, Supersede):
-        words = f"Remove, as `{operation.by}` replaces it: {first.text}"
+        words = f"Remove, as `{operation.stays}` replaces it: {first.text}"
     elif isinstance(operation, Expire):
         words = f"Remove, as it expired on {first.expires}: {first.text}"
     else:

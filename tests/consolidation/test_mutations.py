@@ -220,7 +220,7 @@ BUGS: Final = (
     Bug(
         "whatever is called a duplicate goes by itself",
         "consolidation.plan_rules",
-        "return is_near_exact(known[operation.id].text, known[operation.of].text)",
+        "return is_near_exact(known[operation.id].text, known[operation.stays].text)",
         "return True",
         lambda core: core.only_what_says_the_same_is_safe("use uv", "use pip"),
     ),
