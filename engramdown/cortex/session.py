@@ -13,8 +13,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, Unpack
 
 from engramdown.context.sections import MemoryContext, degraded, left_out
 from engramdown.conversation.tool_echo import quoted
@@ -22,7 +21,7 @@ from engramdown.engram import Engram
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
 from engramdown.storage.locks import one_call
-from engramdown.transcripts.episode import Pointer, as_text
+from engramdown.transcripts.episode import Episode, Pointer, as_text
 
 if TYPE_CHECKING:
     from engramdown.context.builder import ContextBuilder
@@ -111,12 +110,7 @@ class Session:
         """Return the session."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """End the session, and a turn that is still running."""
         try:
             if self._running:
@@ -464,19 +458,7 @@ _MOST: Final = 500
 _BEFORE: Final = 50
 # Nothing is noticed in fewer lines.
 _FEWEST: Final = 3
-_NOTHING: Final[Mapping[str, Any]] = {}
-
-
-class _Line(NamedTuple):
-    """A line of the transcript, cut; see :class:`engramdown.consolidation.actions.Line`."""
-
-    seq: int
-    role: str
-    text: str
-    name: str
-    call: str
-    error: bool | str
-    meta: Mapping[str, Any]
+_KEPT: Final = frozenset({"name", "call", "error", "meta"})
 
 
 class Doing:
@@ -485,7 +467,7 @@ class Doing:
     def __init__(self) -> None:
         """Begin with nothing."""
         self._session = ""
-        self._lines: deque[_Line] = deque(maxlen=_MOST)
+        self._lines: deque[Episode] = deque(maxlen=_MOST)
         self._before: deque[str] = deque(maxlen=_BEFORE)
 
     def add(self, pointer: Pointer, role: str, text: object, said: Said) -> None:
@@ -495,9 +477,8 @@ class Doing:
         self._session = pointer.session
         # What is cut is cut before it is looked at.
         kept = as_text(text[:_LONGEST] if isinstance(text, str) else text)[:_LONGEST]
-        name, call, error = said.get("name", ""), said.get("call", ""), said.get("error", False)
-        meta = said.get("meta", _NOTHING)
-        self._lines.append(_Line(pointer.seq, role, kept, name, call, error, meta))
+        more: dict[str, Any] = {key: it for key, it in said.items() if key in _KEPT}
+        self._lines.append(Episode(pointer.seq, "", "", role, kept, **more))
 
     def given_back(self) -> list[str]:
         """Return what tools gave back in the running turn, each cut.

@@ -44,14 +44,6 @@ from engramdown.storage.disk import Disk
 
 DECISIONS: Final = ("accept", "decline", "skip")
 
-_ELSEWHERE: Final = (
-    "{id} is for all your projects, and a tick in the file of one is not enough for that; "
-    "accept it with `engramdown review`"
-)
-_BROUGHT: Final = "the line of {id} came with git, its tick too"
-_BROUGHT_FOR: Final = "the tick of {id} came with git and is not yours, and {why}"
-_TAKES: Final = "it takes away what you wrote, confirmed or pinned"
-_SHAPES: Final = "it is no plain memory"
 _TICKED_ELSEWHERE: Final = "ticked by somebody else, came with git"
 _WHERE: Final = "what is pending (`engramdown review` lists it)"
 
@@ -548,18 +540,27 @@ class Waiting:
         left = {key: known[key] for key in keys if key in known}
         new = [(item, key) for item, key in zip(ticked, keys, strict=True) if key not in left]
         brought = [item for item, key in new if key]
-        why_not = self._not_theirs_to_say(brought) if brought else None
-        orders: list[tuple[Order, str]] = []
-        for item, key in new:
+        theirs: Callable[[Pending], str] = self._not_theirs_to_say(brought) if brought else str
+
+        def refusal(item: Pending, key: str) -> str:
+            """Return why a tick is not carried out, or ``""``."""
+            reason = theirs(item) if key else ""
             # A project's file may have come with somebody else's commit, its ticks included.
             leaves_project = queue is not self._queues["global"] and (
                 item.op == "encode" and gate.scope_of(item.engram) == "global"
             )
-            elsewhere = _ELSEWHERE if item.tick == "x" and leaves_project else ""
-            refusal = partial(_refusal, item, elsewhere, why_not if key else None)
+            if reason or item.tick != "x" or not leaves_project:
+                return reason
+            return (
+                f"{item.id} is for all your projects, and a tick in the file of one is not enough "
+                "for that; accept it with `engramdown review`"
+            )
+
+        orders: list[tuple[Order, str]] = []
+        for item, key in new:
             engram = _observed(item.engram) if key else item.engram
-            is_accepted, by = item.tick == "x", "git" if key else "user"
-            orders.append((Order(item, engram if is_accepted else None, by, refusal), key))
+            accepted, by = engram if item.tick == "x" else None, "git" if key else "user"
+            orders.append((Order(item, accepted, by, partial(refusal, item, key)), key))
         return orders, left
 
     def _not_theirs_to_say(self, brought: Sequence[Pending]) -> Callable[[Pending], str]:
@@ -568,23 +569,24 @@ class Waiting:
         What there is to look at is looked at once for all of them.
         """
         if self._reviews():
-            return lambda _: _BROUGHT
+            return lambda item: f"the line of {item.id} came with git, its tick too"
         decides = self._gates(_observed(item.engram) for item in brought)
         stand = (entry for store in self._stores.values() for entry in store.entries())
         by_person = {entry.id for entry in stand if entry.by_person}
 
         def why_not(item: Pending) -> str:
+            ids = {*item.of.split(","), item.stays}
             if item.tick != "x":
                 return ""
             if item.put or item.op == "skill":
-                return _BROUGHT_FOR.replace("{why}", _SHAPES)
-            if item.op != "encode" and not by_person.isdisjoint({*item.of.split(","), item.stays}):
-                return _BROUGHT_FOR.replace("{why}", _TAKES)
-            decision = decides(_observed(item.engram))
-            if decision.action == "encode":
-                return ""
-            reason = decision.reason.replace("{", "{{").replace("}", "}}")
-            return _BROUGHT_FOR.replace("{why}", reason)
+                why = "it is no plain memory"
+            elif item.op != "encode" and not by_person.isdisjoint(ids):
+                why = "it takes away what you wrote, confirmed or pinned"
+            else:
+                decision = decides(_observed(item.engram))
+                why = "" if decision.action == "encode" else decision.reason
+            said = f"the tick of {item.id} came with git and is not yours, and {why}"
+            return said if why else ""
 
         return why_not
 
@@ -664,12 +666,6 @@ def _why_it_stays(receipt: Receipt) -> str:
         return f"left to you what somebody else ticked: {receipt.reason}"
     whose = "what you ticked" if receipt.is_ours else "what somebody else ticked"
     return f"could not carry out {whose}: {receipt.reason}"
-
-
-def _refusal(item: Pending, elsewhere: str, why_not: Callable[[Pending], str] | None) -> str:
-    """Return why a tick is not carried out, or ``""``."""
-    reason = (why_not(item) if why_not is not None else "") or elsewhere
-    return reason.format(id=item.id) if reason else ""
 
 
 def _place(item: Pending) -> tuple[int, str]:

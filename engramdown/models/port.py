@@ -62,24 +62,6 @@ class Attempt(NamedTuple):
     estimated: bool = False
 
 
-class Meter(Protocol):
-    """Sees each call before and after it is made."""
-
-    def before(self, tokens_in: int, tokens_out: int) -> None:
-        """Hear what a call may cost at most.
-
-        Raises:
-            SpendError: If that could pass a limit, or the call could not be counted.
-        """
-
-    def after(self, attempt: Attempt) -> None:
-        """Hear what it cost.
-
-        Raises:
-            SpendError: If it could not be counted.
-        """
-
-
 @runtime_checkable
 class MeteredModel(LanguageModel, Protocol):
     """A language model that may make several calls for one answer, and shows each to a meter."""
@@ -160,7 +142,7 @@ class Asker:
             ModelError: If there is none; a :class:`SpendError` if a limit forbids to ask, or the
                 ledger cannot be written.
         """
-        meter = _Metering(self._run, self._job, self.name)
+        meter = Meter(self._run, self._job, self.name)
         if isinstance(self._model, MeteredModel):
             return self._model.ask_metered(schema, system, user, meter)
         asked = estimate_tokens(system) + estimate_tokens(user)
@@ -182,21 +164,29 @@ class Asker:
         return answer
 
 
-class _Metering:
+class Meter:
     """Writes the calls of one question down; so several threads may ask at once."""
 
     def __init__(self, run: Run, job: str, model: str) -> None:
         """Write to the ledger of ``run`` what a ``job`` asks a ``model``."""
         self._run = run
-        self._told = job, model
+        self._asks = job, model
         self._id = ""
 
     def before(self, tokens_in: int, tokens_out: int) -> None:
-        """Write down that a call is about to be made."""
+        """Write down what a call may cost at most that is about to be made.
+
+        Raises:
+            SpendError: If that could pass a limit, or the call could not be counted.
+        """
         self._id = new_id()
-        self._run.begin(Call(moment(), *self._told, tokens_in, tokens_out, 0, ASKED, id=self._id))
+        self._run.begin(Call(moment(), *self._asks, tokens_in, tokens_out, 0, ASKED, id=self._id))
 
     def after(self, attempt: Attempt) -> None:
-        """Write down what it cost."""
+        """Write down what it cost.
+
+        Raises:
+            SpendError: If it could not be counted.
+        """
         there, back, ms, outcome, estimated = attempt
-        self._run.end(Call(moment(), *self._told, there, back, ms, outcome, estimated, self._id))
+        self._run.end(Call(moment(), *self._asks, there, back, ms, outcome, estimated, self._id))

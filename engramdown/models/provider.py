@@ -22,7 +22,6 @@ import zlib
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import closing
-from contextvars import ContextVar
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isnan
@@ -508,18 +507,13 @@ def _bound(http: Any, heard: Callable[[], object]) -> None:  # noqa: ANN401 - of
 # Instructor quotes keys and answers in its logs, the others whole requests and addresses.
 _LOUD: Final = ("instructor", "openai", "anthropic", "httpx", "httpcore")
 
-_ours: ContextVar[bool] = ContextVar("ours", default=False)
+_THREAD: Final = "engramdown-model"
 
 
-class _Quiet(logging.Filter):
-    """Drops what is logged of our calls."""
-
-    def filter(self, _record: logging.LogRecord) -> bool:
-        """Let pass what is not about a call of ours."""
-        return not _ours.get()
-
-
-_QUIET: Final = _Quiet()
+def _is_not_ours(record: logging.LogRecord) -> bool:
+    """Let pass what is logged of other calls than ours, each of which has a thread of its own."""
+    del record
+    return threading.current_thread().name != _THREAD
 
 
 class Provider:
@@ -597,20 +591,19 @@ def _outcome_of(work: Callable[[], T], seconds: float | None = None) -> T | Base
     future: Future[T] = Future()
 
     def run() -> None:
-        _ours.set(True)  # in this thread alone
         try:
             import instructor
 
             _ = instructor.from_provider  # its modules, and so its loggers, are there after this
             for name in list(logging.Logger.manager.loggerDict):
                 if name.startswith(_LOUD):
-                    logging.getLogger(name).addFilter(_QUIET)
+                    logging.getLogger(name).addFilter(_is_not_ours)
             future.set_result(work())
         except BaseException as error:  # noqa: BLE001 - it is handed to who waits for the result
             future.set_exception(error)
 
     # A daemon, so that a program can end while an answer still drips.
-    threading.Thread(target=run, name="engramdown-model", daemon=True).start()
+    threading.Thread(target=run, name=_THREAD, daemon=True).start()
     try:
         return future.exception(seconds) or future.result()
     except TimeoutError as late:
