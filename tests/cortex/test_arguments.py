@@ -99,9 +99,7 @@ def test_what_cannot_be_shown_is_told_too() -> None:
     for value in (ring, deep, 10**5_000, {("a",): 1}):
         _, wrong = read_arguments({"query": value}, Given)
         kind = type(value).__name__
-        assert wrong == [
-            f'"query" is a {kind} that cannot be shown; it must be a string',
-        ]
+        assert wrong == [f'"query" is a {kind} that cannot be shown; it must be a string']
 
 
 @given(JSON)

@@ -221,10 +221,7 @@ def test_the_last_days_of_both_scopes_are_told_newest_first(cortex: Cortex) -> N
     Journal(cortex.scopes.stores[0].root).write("everywhere", at=NOON)
     assert [
         (day.title, day.sections[0].text) for day in cortex.context.notebooks.recent_days()
-    ] == [
-        ("Today", "everywhere"),
-        ("Yesterday", "here"),
-    ]
+    ] == [("Today", "everywhere"), ("Yesterday", "here")]
     with pytest.raises(ValueError, match="give 0 or more"):
         cortex.context.notebooks.recent_days(-1)
 

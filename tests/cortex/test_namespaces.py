@@ -8,15 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.gate.keyed_values import (
-    Home,
-    Namespace,
-    home_of,
-    matches,
-    named,
-    native,
-    written,
-)
+from engramdown.gate.keyed_values import Home, Namespace, home_of, matches, named, native, written
 from engramdown.hippocampus.entry import Entry
 from engramdown.kinds import is_name
 

@@ -29,11 +29,7 @@ TOLD: Final[dict[str, Any]] = {
         "name": "look",
         "description": "Looks.",
         "inputSchema": SCHEMA,
-        "annotations": {
-            "readOnlyHint": False,
-            "destructiveHint": True,
-            "openWorldHint": False,
-        },
+        "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False},
     },
     "plain": {"name": "look", "description": "Looks.", "parameters": SCHEMA},
 }

@@ -250,10 +250,7 @@ def test_what_a_recall_brought_is_marked_and_not_found_again(cortex: Cortex, lak
     exact = [str(hit.pointer) for hit in episodes.recall("red boat", mode="exact")]
     assert exact == ["now#1", "lake#1"]
     read = [str(hit.pointer) for hit in episodes.recall("red boat", role="memory_read")]
-    assert read[:2] == [
-        "now#3",
-        "now#4",
-    ]
+    assert read[:2] == ["now#3", "now#4"]
 
 
 def test_what_was_said_in_the_running_turn_is_not_found(cortex: Cortex, lake: Path) -> None:

@@ -327,11 +327,7 @@ def test_questions_come_a_few_at_a_time(full: Cortex) -> None:
     ],
 )
 def test_a_model_that_fails_leaves_memory_byte_for_byte(
-    full: Cortex,
-    project: Path,
-    change: dict[str, Any] | str | None,
-    error: str,
-    why: str,
+    full: Cortex, project: Path, change: dict[str, Any] | str | None, error: str, why: str
 ) -> None:
     full.encode(lesson("the office is closed", expires=OLD))
     if change == "most":

@@ -106,9 +106,7 @@ def test_a_project_that_was_cloned_cannot_spend_more(folders: tuple[Path, Path])
         other.ask(Said, "", "a")
 
 
-def test_a_failing_model_leaves_every_file_of_memory_as_it_was(
-    folders: tuple[Path, Path],
-) -> None:
+def test_a_failing_model_leaves_every_file_of_memory_as_it_was(folders: tuple[Path, Path]) -> None:
     cortex = opened(folders)
     cortex.scopes.project_hc.encode_lesson("Use uv")
     before = _memory(folders)

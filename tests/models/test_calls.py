@@ -8,16 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.models.ledger import (
-    ASKED,
-    FAILED,
-    FREE,
-    OUTCOMES,
-    Call,
-    Sum,
-    read_line,
-    sums,
-)
+from engramdown.models.ledger import ASKED, FAILED, FREE, OUTCOMES, Call, Sum, read_line, sums
 from engramdown.models.ledger import write_line as write
 from tests.strategies import any_text
 

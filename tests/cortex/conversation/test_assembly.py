@@ -501,9 +501,7 @@ def long_talk(opened: Opening) -> Cortex:
     return cortex
 
 
-def test_of_a_session_that_is_not_recorded_it_is_told_that_little_is_known(
-    opened: Opening,
-) -> None:
+def test_of_a_session_that_is_not_recorded_it_is_told_that_little_is_known(opened: Opening) -> None:
     cortex = opened(None, f'[episodes]\nignore = ["{SESSION}"]\n')
     with cortex.session(SESSION) as session:
         assert session.build_context(WIDE).dropped == ()

@@ -28,9 +28,7 @@ def ended(session: Session) -> Session:
     return session
 
 
-def test_a_conversation_whose_prompts_are_ours_is_summarised_as_it_goes_on(
-    opened: Opening,
-) -> None:
+def test_a_conversation_whose_prompts_are_ours_is_summarised_as_it_goes_on(opened: Opening) -> None:
     cortex = opened(Summariser())
     assert cortex.episodes is not None
     with cortex.session() as session:
