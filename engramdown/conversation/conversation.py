@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import moment
 from engramdown.consolidation.summaries import Item, Pressure, Thresholds, fresh_tail, pressure
-from engramdown.conversation.lookup import EXPAND, GREP, Described, Expansion, Found, Lineage, Scope
+from engramdown.conversation.lookup import Lineage
 from engramdown.conversation.summarize import (
     MODES,
     Compacted,
@@ -47,7 +47,6 @@ PASS_TOKENS: Final = 80_000
 _BUSY: Final = "this conversation is being summarised already"
 _FIRST_REST: Final = timedelta(minutes=1)
 _LONGEST_REST: Final = timedelta(minutes=30)
-_Failure = (EngramdownError, OSError)
 
 
 class _Rest(NamedTuple):
@@ -64,13 +63,12 @@ class _Rest(NamedTuple):
     until: str = ""
 
 
-class Conversation:
+class Conversation(Lineage):
     """A running conversation.
 
     Attributes:
         session: The id of its session.
         track: Its view.
-        lineage: What finds the way from summaries back to the words.
     """
 
     def __init__(
@@ -82,15 +80,13 @@ class Conversation:
         count: Count = estimate_tokens,
     ) -> None:
         """Follow a session; see :meth:`engramdown.conversation.conversations.Conversations.get`."""
+        self.track = Track(episodes, session, count)
+        super().__init__(self.track, episodes, count)
         self._scopes = scopes
         self._notebooks = notebooks
-        self._episodes = episodes
-        self._count = count
         self._busy = Lock()
         self._rest = _Rest()
         self.session = session
-        self.track = Track(episodes, session, count)
-        self.lineage = Lineage(self.track, episodes, count)
 
     # ---- how full it is ----
 
@@ -124,23 +120,9 @@ class Conversation:
         Raises:
             SessionNotFoundError: If there is no such session.
         """
-        return pressure(self.view(), self._thresholds, budget)
-
-    # ---- back to the words ----
-
-    def grep(self, pattern: str, scope: Scope = "both", limit: int = GREP) -> list[Found]:
-        """Return where a text stands; see :meth:`Lineage.grep`."""
-        return self.lineage.grep(pattern, scope, limit)
-
-    def describe(self, gist: str) -> Described:
-        """Return what is known of a summary; see :meth:`Lineage.describe`."""
-        return self.lineage.describe(gist)
-
-    def expand(
-        self, gist: str, token_cap: int = EXPAND, cursor: str = "", depth: int = 1
-    ) -> Expansion:
-        """Return what a summary was made from; see :meth:`Lineage.expand`."""
-        return self.lineage.expand(gist, token_cap, cursor, depth)
+        chosen = self._scopes.settings.conversation
+        limits = Thresholds(chosen.max_tokens, chosen.share, chosen.max_messages)
+        return pressure(self.view(), limits, budget)
 
     # ---- compaction ----
 
@@ -176,7 +158,7 @@ class Conversation:
         if not self._busy.acquire(blocking=False):
             return Compacted(mode, reason=_BUSY)
         try:
-            write = self._without_model if without_model else self._with_model(asking)
+            write = self._without_model() if without_model else self._with_model(asking)
             most = None if without_model else PASS_TOKENS
             with named_errors(self.track.log.path(self.session), "written"):
                 done = self._compaction(self.track, write, tail, budget, most).run(mode)
@@ -208,7 +190,7 @@ class Conversation:
 
         _check(mode, tail)
         track = RehearsedTrack(self._episodes, self.session, self._count)
-        done = self._compaction(track, pretend, tail, budget).run(mode)
+        done = self._compaction(track, pretend, tail, budget, PASS_TOKENS).run(mode)
         gists = tuple(gist._replace(text="") for gist in done.gists)
         return done._replace(gists=gists, reload_required=False)
 
@@ -231,30 +213,25 @@ class Conversation:
             needs = self.needs_compaction(budget)
             if not needs.due:
                 return None
-            return self._automatic(needs, budget, runner)
-        except _Failure as error:
-            self._failed()
-            return Compacted("incremental", reason=str(error), failed=True)
-
-    def _automatic(
-        self, needs: Pressure, budget: int | None, runner: RunnerProtocol | None
-    ) -> Compacted:
-        reason, failed = self._resting(), False
-        if not reason:
-            try:
-                done = self.compact(budget=budget, runner=runner)
-            except ModelError as error:
-                reason, failed = str(error), True
-                self._failed()
-            else:
-                if done.failed:
+            reason, failed = self._resting(), False
+            if not reason:
+                try:
+                    done = self.compact(budget=budget, runner=runner)
+                except ModelError as error:
+                    reason, failed = str(error), True
                     self._failed()
                 else:
-                    self._rest = _Rest()
-                return done
-        if not needs.over:
-            return Compacted("incremental", reason=reason, failed=failed)
-        return self.compact(without_model=True, budget=budget, runner=runner)
+                    if done.failed:
+                        self._failed()
+                    else:
+                        self._rest = _Rest()
+                    return done
+            if not needs.over:
+                return Compacted("incremental", reason=reason, failed=failed)
+            return self.compact(without_model=True, budget=budget, runner=runner)
+        except (EngramdownError, OSError) as error:
+            self._failed()
+            return Compacted("incremental", reason=str(error), failed=True)
 
     def _resting(self) -> str:
         """Return why no model is asked now of our own accord, or ``""``."""
@@ -277,12 +254,7 @@ class Conversation:
     # ---- with what ----
 
     def _compaction(
-        self,
-        track: Track,
-        write: Write,
-        tail: int | None,
-        budget: int | None,
-        most: int | None = PASS_TOKENS,
+        self, track: Track, write: Write, tail: int | None, budget: int | None, most: int | None
     ) -> Compaction:
         limit = self.needs_compaction(budget).limit
         return Compaction(
@@ -291,19 +263,21 @@ class Conversation:
             self._count,
             limit if limit >= 0 else None,
             tail=self._tail if tail is None else tail,
-            notes=self._notes(),
+            notes=self._notebooks.notes(self.session).read().text,
             most=most,
         )
 
     def _with_model(self, asking: Asking | None) -> Write:
         from engramdown.consolidation.summaries import PROMPTS, write_summary
-        from engramdown.gate.model_runs import Asking
+        from engramdown.gate.model_runs import Asking, prompts_for
 
         run = asking or Asking.begin(self._scopes)
         models = {job: model for job in JOBS if (model := run.of(job)) is not None}
         if not models:
             raise ModelError(NO_MODEL, "refused")
-        templates = {name: text for job in JOBS for name, text in self._prompts(job).items()}
+        templates: dict[str, str] = {}
+        for job in JOBS:
+            templates |= prompts_for(self._scopes, job)
 
         def write(request: Request) -> Written:
             model = models[PROMPTS[request.form]]
@@ -311,12 +285,6 @@ class Conversation:
 
         return write
 
-    def _prompts(self, job: str) -> dict[str, str]:
-        from engramdown.gate.model_runs import prompts_for
-
-        return prompts_for(self._scopes, job)
-
-    @property
     def _without_model(self) -> Write:
         from engramdown.consolidation.summaries import write_without_model
 
@@ -325,14 +293,6 @@ class Conversation:
     @property
     def _tail(self) -> int:
         return self._scopes.settings.conversation.fresh_tail
-
-    @property
-    def _thresholds(self) -> Thresholds:
-        chosen = self._scopes.settings.conversation
-        return Thresholds(chosen.max_tokens, chosen.share, chosen.max_messages)
-
-    def _notes(self) -> str:
-        return self._notebooks.notes(self.session).read().text
 
 
 def _check(mode: str, tail: int | None) -> None:

@@ -9,7 +9,7 @@ following cursors returns every word of a summary's sources.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 from engramdown.conversation.view import ROLES, Count, Track
@@ -17,7 +17,6 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EpisodeNotFoundError, GistNotFoundError
 from engramdown.language.snippets import find, snippet, whole
 from engramdown.storage.disk import Disk
-from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, Pointer, read_line
 from engramdown.transcripts.sessions import lines
 from engramdown.transcripts.summary_log import Gist, Source
@@ -125,9 +124,6 @@ class Lineage:
         self._episodes = episodes
         self._count = count
         self._disk = Disk()
-        self._path = episodes.folder / f"{track.session}{SUFFIX}"
-
-    # ---- looking for words ----
 
     def grep(self, pattern: str, scope: Scope = "both", limit: int = GREP) -> list[Found]:
         """Return where a text stands, the newest first.
@@ -147,24 +143,40 @@ class Lineage:
         self._track.refresh()
         if not pattern.strip():
             return []
+        fold = self._track.fold
         hits = self._in_messages(pattern) if scope != "summaries" else []
-        hits += self._in_summaries(pattern) if scope != "messages" else []
-        hits.sort(key=lambda hit: (self._last(hit.source), isinstance(hit.source, int)))
+        for gist in fold.gists.values() if scope != "messages" else ():
+            at = find(gist.text, pattern)
+            if at is not None:
+                above, piece = fold.derived.get(gist.id, ""), _piece(gist.text, *at)
+                hits.append(Found(gist.id, gist.form, gist.latest, piece, above))
+
+        def place(hit: Found) -> tuple[int, bool]:
+            """Return the last message that it stands for: by the clock two may be the same."""
+            source = hit.source
+            while isinstance(source, str):
+                source = fold.gists[source].sources[-1]
+            return source, isinstance(hit.source, int)
+
+        hits.sort(key=place)
         hits.reverse()
         return hits[: limit if limit > 0 else GREP]
 
-    def _last(self, source: Source) -> int:
-        """Return the last message that a source stands for: by the clock two may be the same."""
-        while isinstance(source, str):
-            source = self._track.fold.gists[source].sources[-1]
-        return source
-
     def _in_messages(self, pattern: str) -> list[Found]:
-        leaves = self._leaves()
+        gists = self._track.fold.gists.values()
+        covers = {source: gist.id for gist in gists for source in gist.sources}
+        wanted = pattern.lower().encode()
+        is_plain = _PLAIN.match(pattern) is not None
+
+        def may_hold(line: bytes) -> bool:
+            """Whether a line may hold the pattern: to read it takes far longer."""
+            is_other = b'"payload"' in line or b"\\u" in line or not line.isascii()
+            return not is_plain or wanted in line.lower() or is_other
+
         hits = []
         # A result stands behind its call.
         looked_up: set[str] = set()
-        for episode in reversed([*self._read(_may_hold(pattern))]):
+        for episode in reversed([*self._read(may_hold)]):
             is_echo = repeats_memory(episode)
             if episode.role == "tool_call" and episode.call in looked_up:
                 looked_up.discard(episode.call)
@@ -174,31 +186,10 @@ class Lineage:
             text = self._episodes.whole(episode)
             at = find(text, pattern)
             if at is not None:
-                seq, role = episode.seq, episode.role
+                seq, role, above = episode.seq, episode.role, covers.get(episode.seq, "")
                 piece = _piece(text, *at)
-                hits.append(Found(seq, role, episode.ts, piece, leaves(seq), episode.name, is_echo))
+                hits.append(Found(seq, role, episode.ts, piece, above, episode.name, is_echo))
         return hits
-
-    def _in_summaries(self, pattern: str) -> list[Found]:
-        fold = self._track.fold
-        hits = []
-        for gist in fold.gists.values():
-            at = find(gist.text, pattern)
-            if at is not None:
-                piece = _piece(gist.text, *at)
-                above = fold.derived.get(gist.id, "")
-                hits.append(Found(gist.id, gist.form, gist.latest, piece, above))
-        return hits
-
-    def _leaves(self) -> Callable[[int], str]:
-        """Return what tells the summary that covers a message itself."""
-        covers = {
-            source: gist.id
-            for gist in self._track.fold.gists.values()
-            for source in gist.sources
-            if isinstance(source, int)
-        }
-        return lambda seq: covers.get(seq, "")
 
     # ---- one summary ----
 
@@ -236,7 +227,12 @@ class Lineage:
             SessionNotFoundError: If there is no such session.
         """
         self._track.refresh()
-        depth, start, offset = _place(cursor) if cursor else (depth, 0, 0)
+        start = offset = 0
+        if cursor:
+            place = _CURSOR.match(cursor)
+            if place is None:
+                raise _no_cursor(cursor)
+            depth, start, offset = int(place[1]), int(place[2]), int(place[3] or 0)
         name, sources = self._sources(gist, depth)
         if start >= len(sources):
             raise _no_cursor(cursor)
@@ -244,7 +240,10 @@ class Lineage:
         items: list[Expanded] = []
         used, going_on = 0, ""
         for at, item in self._expanded(sources, start):
-            rest = self._rest(item, offset)
+            rest = item
+            if offset:
+                text = item.text[offset:]
+                rest = item._replace(text=text, tokens=self._count(text), cut=True)
             if items and used + rest.tokens > room:
                 going_on = f"{depth}/{at}"
                 break
@@ -256,9 +255,8 @@ class Lineage:
                 break
             offset = 0
         if not items:
-            raise EpisodeNotFoundError(
-                self._track.session, [source for source in sources if isinstance(source, int)]
-            )
+            missing = [source for source in sources if isinstance(source, int)]
+            raise EpisodeNotFoundError(self._track.session, missing)
         return Expansion(name, tuple(items), used, bool(going_on), going_on)
 
     def _sources(self, wanted: str, depth: int) -> tuple[str, list[Source]]:
@@ -266,8 +264,14 @@ class Lineage:
         pointed = Pointer.parse(wanted)
         if pointed is not None and pointed.session == self._track.session:
             return str(pointed), [pointed.seq]
-        gist = self._gist(wanted)
-        return gist.id, self._down(gist, depth)
+        gist, gists = self._gist(wanted), self._track.fold.gists
+        if depth < 1:
+            raise ValueError(f"depth is {depth}; give 1 or more")
+        sources = [*gist.sources]
+        for _ in range(min(depth - 1, gist.depth)):
+            below = ((each,) if isinstance(each, int) else gists[each].sources for each in sources)
+            sources = [source for several in below for source in several]
+        return gist.id, sources
 
     def _gist(self, wanted: str) -> Gist:
         gists = self._track.fold.gists
@@ -278,25 +282,22 @@ class Lineage:
             raise GistNotFoundError(self._track.session, wanted, known)
         return gists[known[0]]
 
-    def _down(self, gist: Gist, depth: int) -> list[Source]:
-        if depth < 1:
-            raise ValueError(f"depth is {depth}; give 1 or more")
-        gists, sources = self._track.fold.gists, [*gist.sources]
-        for _ in range(min(depth - 1, gist.depth)):
-            below = ((each,) if isinstance(each, int) else gists[each].sources for each in sources)
-            sources = [source for several in below for source in several]
-        return sources
-
     def _expanded(self, sources: Sequence[Source], start: int) -> Iterator[tuple[int, Expanded]]:
         """Yield sources from ``start`` on, with their places."""
         count, said = _AT_ONCE, dict[int, Episode]()
+        wanted: set[int] = set()
         end = start
+
+        def is_among(line: bytes) -> bool:
+            number = _NUMBER.match(line)
+            return number is None or int(number[1]) in wanted
+
         for at, source in enumerate(sources[start:], start):
             if at == end:
                 # More each time: an answer needs few, and all of a long conversation few looks.
                 end, count = at + count, 2 * count
                 wanted = {each for each in sources[at:end] if isinstance(each, int)}
-                said = {each.seq: each for each in self._read(_is_among(wanted))} if wanted else {}
+                said = {each.seq: each for each in self._read(is_among)} if wanted else {}
             if isinstance(source, str):
                 gist = self._track.fold.gists[source]
                 yield at, Expanded(source, gist.form, gist.earliest, "", gist.text, gist.tokens)
@@ -304,12 +305,6 @@ class Lineage:
                 each = said[source]
                 text = self._episodes.whole(each)
                 yield at, Expanded(source, each.role, each.ts, each.name, text, self._count(text))
-
-    def _rest(self, item: Expanded, offset: int) -> Expanded:
-        if not offset:
-            return item
-        text = item.text[offset:]
-        return item._replace(text=text, tokens=self._count(text), cut=True)
 
     def _beginning(self, item: Expanded, room: int) -> Expanded:
         """Return as much of an item as there is room for, one character at least."""
@@ -319,12 +314,10 @@ class Lineage:
         text = item.text[: whole(item.text, length) or length]
         return item._replace(text=text, tokens=self._count(text), cut=True)
 
-    # ---- reading ----
-
     def _read(self, is_wanted: Callable[[bytes], bool]) -> Iterator[Episode]:
         """Yield the messages whose lines are wanted, as far as they may be shown."""
         episodes = []
-        for _, line in lines(self._disk, self._path):
+        for _, line in lines(self._disk, self._track.path):
             if line.endswith(b"\n") and (is_wanted(line) or b'"event"' in line):
                 episode = read_line(line)
                 if episode is not None:
@@ -341,35 +334,9 @@ def pointer(session: str, source: Source) -> str:
     return source if isinstance(source, str) else str(Pointer(session, source))
 
 
-def _may_hold(pattern: str) -> Callable[[bytes], bool]:
-    """Return a test: may a line hold the pattern? To read a line takes far longer."""
-    if not _PLAIN.match(pattern):
-        return lambda _: True
-    wanted = pattern.lower().encode()
-    return lambda line: (
-        wanted in line.lower() or b'"payload"' in line or b"\\u" in line or not line.isascii()
-    )
-
-
-def _is_among(wanted: Collection[int]) -> Callable[[bytes], bool]:
-    def test(line: bytes) -> bool:
-        number = _NUMBER.match(line)
-        return number is None or int(number[1]) in wanted
-
-    return test
-
-
 def _piece(text: str, start: int, end: int) -> str:
     """Return the piece around a match; of one that is longer than a piece, its beginning."""
     return snippet(text, start, min(end, start + _SNIPPET), _SNIPPET)
-
-
-def _place(cursor: str) -> tuple[int, int, int]:
-    """Read a cursor: the depth, which source comes next, and how much of it was shown."""
-    found = _CURSOR.match(cursor)
-    if found is None:
-        raise _no_cursor(cursor)
-    return int(found[1]), int(found[2]), int(found[3] or 0)
 
 
 def _no_cursor(cursor: str) -> ValueError:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -35,7 +36,7 @@ from engramdown.conversation.view import Count, Track
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError
 from engramdown.storage.disk import Disk
-from engramdown.transcripts.summary_log import Form, Gist, GistLog, Source, read_gist, write_gist
+from engramdown.transcripts.summary_log import Form, Gist, GistLog, read_gist, write_gist
 from engramdown.transcripts.visibility import LOOKED_UP, repeats_memory
 
 Mode = Literal["incremental", "full", "handoff"]
@@ -44,8 +45,6 @@ MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
 Write = Callable[[Request], Written | None]
 """Writes one summary, or says that there is nothing to write."""
-
-_Choose = Callable[[Sequence[Item], int], Sequence[Chunk]]
 
 _ROUNDS: Final = 10
 _SECONDS: Final = 120.0
@@ -97,41 +96,31 @@ class Compacted(NamedTuple):
     failed: bool = False
 
 
+@dataclass(slots=True)
 class Compaction:
-    """One compaction of one conversation."""
+    """One compaction of one conversation.
 
-    def __init__(
-        self,
-        track: Track,
-        write: Write,
-        count: Count,
-        limit: int | None,
-        *,
-        tail: int = FRESH_TAIL,
-        notes: str = "",
-        most: int | None = None,
-    ) -> None:
-        """Prepare to summarise what ``track`` sees.
+    Attributes:
+        track: The conversation.
+        write: Writes one summary; four may be written at once.
+        count: Says what a text costs.
+        limit: What the view may cost, in tokens; above it, two gists are condensed already.
+        tail: How many of the newest messages are left alone.
+        notes: What the assistant noted for itself, or ``""``.
+        most: How many tokens are read in one pass, by all summaries together, one at least; by
+            default any number. What is left is for the next pass.
+    """
 
-        Args:
-            track: The conversation.
-            write: Writes one summary; four may be written at once.
-            count: Says what a text costs.
-            limit: What the view may cost, in tokens; above it, two gists are condensed already.
-            tail: How many of the newest messages are left alone.
-            notes: What the assistant noted for itself, or ``""``.
-            most: How many tokens are read in one pass, by all summaries together, one at least; by
-                default any number. What is left is for the next pass.
-        """
-        self._track = track
-        self._write = write
-        self._count = count
-        self._limit = limit
-        self._tail = tail
-        self._notes = notes
-        self._most = most
-        self._trouble = ""
-        self._lost = self._rounds = 0
+    track: Track
+    write: Write
+    count: Count
+    limit: int | None
+    tail: int = FRESH_TAIL
+    notes: str = ""
+    most: int | None = None
+    _trouble: str = ""
+    _lost: int = 0
+    _rounds: int = 0
 
     def run(self, mode: Mode) -> Compacted:
         """Summarise.
@@ -143,30 +132,30 @@ class Compaction:
             SessionNotFoundError: If the session was purged meanwhile.
         """
         started = time.monotonic()
-        self._track.refresh()
+        self.track.refresh()
         before = self._cost()
-        written: list[Gist] = []
         rounds = {"incremental": 1, "full": _ROUNDS}.get(mode, 0)
-        if mode == "handoff" and any(chunk.tokens > _HANDED for chunk in _handed(*self._older())):
+        items = self.track.items()
+        handed = _handed(items, fresh_tail(items, self.tail))
+        if mode == "handoff" and any(chunk.tokens > _HANDED for chunk in handed):
             rounds = _ROUNDS
-        written += self._repeat(rounds, started)
+        written = self._repeat(rounds, started)
         if mode == "handoff" and not self._trouble:
             written += self._pass("handoff", _handed)
+        reason = "" if written else _FASTER if self._lost else _NOTHING
         return Compacted(
-            mode,
-            tuple(written),
-            _covered(written),
-            before,
-            self._cost(),
-            self._rounds,
-            self._lost,
-            time.monotonic() - started,
-            bool(written),
-            self._trouble or ("" if written else _FASTER if self._lost else _NOTHING),
-            bool(self._trouble),
+            mode=mode,
+            gists=tuple(written),
+            messages=sum(isinstance(each, int) for gist in written for each in gist.sources),
+            tokens_before=before,
+            tokens_after=self._cost(),
+            rounds=self._rounds,
+            lost=self._lost,
+            seconds=time.monotonic() - started,
+            reload_required=bool(written),
+            reason=self._trouble or reason,
+            failed=bool(self._trouble),
         )
-
-    # ---- rounds ----
 
     def _repeat(self, rounds: int, started: float) -> list[Gist]:
         """Go on as long as it helps: each round has to save tokens."""
@@ -175,7 +164,7 @@ class Compaction:
             cost, before = self._cost(), len(written)
             try:
                 written += self._pass("leaf", leaf_chunks)
-                is_tight = self._limit is not None and self._cost() > self._limit
+                is_tight = self.limit is not None and self._cost() > self.limit
                 fan_in = _TIGHT if is_tight else FAN_IN
                 written += self._pass("condensed", partial(condensed_chunks, fan_in=fan_in))
             except ModelError as error:
@@ -191,25 +180,26 @@ class Compaction:
         return written
 
     def _cost(self) -> int:
-        return sum(item.tokens for item in self._track.items())
+        return sum(item.tokens for item in self.track.items())
 
-    def _older(self) -> tuple[list[Item], int]:
-        """Return the view, and where its fresh tail begins."""
-        items = self._track.items()
-        return items, fresh_tail(items, self._tail)
-
-    def _pass(self, form: Form, choose: _Choose) -> list[Gist]:
+    def _pass(
+        self, form: Form, choose: Callable[[Sequence[Item], int], Sequence[Chunk]]
+    ) -> list[Gist]:
         """Write a summary of each chunk, or none; return those that were put in their places."""
-        with self._track.guard:
-            items, end = self._older()
-            chunks = self._readable(choose(items, end))
+        with self.track.guard:
+            items = self.track.items()
+            chunks = choose(items, fresh_tail(items, self.tail))
+            if self.most is not None:
+                # As many of the oldest as are read in one pass.
+                costs = accumulate(chunk.tokens for chunk in chunks)
+                chunks = chunks[: max(sum(cost <= self.most for cost in costs), 1)]
             asked = [self._asked(items, chunk, form) for chunk in chunks]
         texts = self._written([request for request, _ in asked])
         gists = [
             gist._replace(
                 ts=moment(),
                 text=text.text,
-                tokens=self._count(text.text),
+                tokens=self.count(text.text),
                 level=text.level,
                 model=text.model,
                 # Rules look at nothing else than the parts.
@@ -220,21 +210,14 @@ class Compaction:
         ]
         return self._commit(gists) if gists else []
 
-    def _readable(self, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
-        """Return as many of the oldest chunks as are read in one pass."""
-        if self._most is None:
-            return chunks
-        costs = accumulate(chunk.tokens for chunk in chunks)
-        return chunks[: max(sum(cost <= self._most for cost in costs), 1)]
-
     def _written(self, requests: Sequence[Request]) -> list[Written | None]:
         if len(requests) < _TIGHT:
-            return [self._write(request) for request in requests]
+            return [self.write(request) for request in requests]
         # Imported here: most conversations need one summary at a time.
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(_AT_ONCE, "engramdown-summary") as pool:
-            waiting = [pool.submit(self._write, request) for request in requests]
+            waiting = [pool.submit(self.write, request) for request in requests]
             try:
                 return [each.result() for each in waiting]
             finally:
@@ -242,37 +225,49 @@ class Compaction:
                 pool.shutdown(cancel_futures=True)
 
     def _commit(self, gists: Sequence[Gist]) -> list[Gist]:
-        kept: list[Gist] = []
+        """Write those whose sources stand as they stood, if nothing that was read is redacted."""
+        track, kept = self.track, list[Gist]()
 
         def make() -> list[bytes]:
-            with self._track.guard:
-                self._track.refresh()
-                kept.extend(gist for gist in gists if self._is_still_meant(gist))
+            with track.guard:
+                track.refresh()
+                for gist in gists:
+                    seen = not gist.previous or track.applies(gist.previous)
+                    if seen and track.covers_a_run(gist.sources):
+                        kept.append(gist)
             return [write_gist(gist) for gist in kept]
 
-        self._track.log.append(self._track.session, self._track.path, make)
-        self._track.refresh()
+        track.log.append(track.session, track.path, make)
+        track.refresh()
         if kept:
-            self._track.keep()
+            track.keep()
         self._lost += len(gists) - len(kept)
         return kept
-
-    def _is_still_meant(self, gist: Gist) -> bool:
-        """Whether its sources stand as they stood, and nothing that its author saw was redacted."""
-        seen = not gist.previous or self._track.applies(gist.previous)
-        return seen and self._track.covers_a_run(gist.sources)
-
-    # ---- one summary ----
 
     def _asked(self, items: Sequence[Item], chunk: Chunk, form: Form) -> tuple[Request, Gist]:
         """Return what is asked for, and the summary but for its words."""
         sources = tuple(item.source for item in items[chunk.start : chunk.end])
         before = items[chunk.start - 1].source if chunk.start else 0
-        previous = self._track.gist(before).text if isinstance(before, str) else ""
-        parts = tuple(self._part(source) for source in sources)
-        request = Request(form, parts, chunk.depth, chunk.target, previous, self._notes)
-        spans = [self._span(source) for source in sources]
-        gist = Gist(
+        previous = self.track.gist(before).text if isinstance(before, str) else ""
+        parts: list[Part] = []
+        spans: list[tuple[str, str, int]] = []
+        ids: list[str] = []
+        for source in sources:
+            if isinstance(source, str):
+                gist = self.track.gist(source)
+                parts.append(Part(SUMMARY, gist.text, at=_minute(gist.earliest)))
+                spans.append((gist.earliest, gist.latest, gist.messages))
+                continue
+            said = self.track.message(source)
+            episode = said.episode
+            # What memory brought in is no news: it would be remembered as if it had been said.
+            text = LOOKED_UP if repeats_memory(episode) else said.text
+            at, failed = _minute(episode.ts), bool(episode.error)
+            parts.append(Part(episode.role, text, episode.name, at, failed))
+            spans.append((episode.ts, episode.ts, 1))
+            ids.append(episode.id)
+        request = Request(form, tuple(parts), chunk.depth, chunk.target, previous, self.notes)
+        return request, Gist(
             id=f"g{os.urandom(8).hex()}",
             ts="",
             form=form,
@@ -285,33 +280,9 @@ class Compaction:
             messages=sum(messages for _, _, messages in spans),
             source_tokens=chunk.tokens,
             previous=before if isinstance(before, str) else "",
-            first=self._id(sources),
-            last=self._id(sources[::-1]),
+            first=ids[0] if ids else "",
+            last=ids[-1] if ids else "",
         )
-        return request, gist
-
-    def _id(self, sources: Iterable[Source]) -> str:
-        """Return the id of the first message among sources, or ``""``."""
-        first = next((source for source in sources if isinstance(source, int)), None)
-        return "" if first is None else self._track.message(first).episode.id
-
-    def _part(self, source: Source) -> Part:
-        if isinstance(source, str):
-            gist = self._track.gist(source)
-            return Part(SUMMARY, gist.text, at=_minute(gist.earliest))
-        said = self._track.message(source)
-        episode = said.episode
-        # What memory brought in is no news: it would be remembered as if it had been said.
-        text = LOOKED_UP if repeats_memory(episode) else said.text
-        return Part(episode.role, text, episode.name, _minute(episode.ts), bool(episode.error))
-
-    def _span(self, source: Source) -> tuple[str, str, int]:
-        """Return when a source was first and last added to, and how many messages it stands for."""
-        if isinstance(source, str):
-            gist = self._track.gist(source)
-            return gist.earliest, gist.latest, gist.messages
-        ts = self._track.message(source).episode.ts
-        return ts, ts, 1
 
 
 def _handed(items: Sequence[Item], end: int) -> list[Chunk]:
@@ -319,19 +290,11 @@ def _handed(items: Sequence[Item], end: int) -> list[Chunk]:
     return [chunk] if chunk else []
 
 
-def _covered(gists: Iterable[Gist]) -> int:
-    """Return how many messages gists cover themselves."""
-    return sum(isinstance(source, int) for gist in gists for source in gist.sources)
-
-
 def _minute(ts: str) -> str:
     return ts[:16].replace("T", " ")
 
 
-# A compaction that is only rehearsed: what would be summarised, in which order, and to how much.
-#
-# Asks no model and writes nothing; what it chooses is what a compaction of this moment
-# would choose, if each summary came out as long as it is asked to be.
+# ---- a compaction that is only rehearsed: it asks no model and writes nothing ----
 
 _PER_TOKEN: Final = 4
 
