@@ -12,23 +12,8 @@ if TYPE_CHECKING:
     from engramdown.context.sections import BUDGETS, Memory, Section, build, degraded, left_out
     from engramdown.context.sources import Aside, Page
 
-__all__ = [
-    "BUDGETS",
-    "Aside",
-    "Asked",
-    "Found",
-    "Memory",
-    "Page",
-    "Section",
-    "build",
-    "degraded",
-    "flat",
-    "known",
-    "left_out",
-    "past_experience",
-    "search_all",
-    "sought",
-]
+__all__ = ["BUDGETS", "Aside", "Asked", "Found", "Memory", "Page", "Section", "build", "degraded"]
+__all__ += ["flat", "known", "left_out", "past_experience", "search_all", "sought"]
 
 __getattr__, __dir__ = door(
     __name__,

@@ -24,23 +24,8 @@ if TYPE_CHECKING:
     from engramdown.conversation.summarize import MODES, Compacted
     from engramdown.conversation.view import Track
 
-__all__ = [
-    "EXPAND",
-    "GREP",
-    "MODES",
-    "SCOPES",
-    "Compacted",
-    "CompactionBeside",
-    "Conversation",
-    "Described",
-    "Expanded",
-    "Expansion",
-    "Found",
-    "Lineage",
-    "Track",
-    "ends",
-    "pointer",
-]
+__all__ = ["EXPAND", "GREP", "MODES", "SCOPES", "Compacted", "CompactionBeside", "Conversation"]
+__all__ += ["Described", "Expanded", "Expansion", "Found", "Lineage", "Track", "ends", "pointer"]
 
 __getattr__, __dir__ = door(
     __name__,
@@ -48,15 +33,8 @@ __getattr__, __dir__ = door(
         "conversation": ["Conversation"],
         "conversations": ["CompactionBeside"],
         "lookup": [
-            "Described",
-            "EXPAND",
-            "Expanded",
-            "Expansion",
-            "Found",
-            "GREP",
-            "Lineage",
-            "SCOPES",
-            "pointer",
+            *("Described", "EXPAND", "Expanded", "Expansion", "Found", "GREP", "Lineage", "SCOPES"),
+            *("pointer"),
         ],
         "rendering": ["ends"],
         "summarize": ["Compacted", "MODES"],

@@ -23,31 +23,10 @@ if TYPE_CHECKING:
         tidy,
     )
 
-__all__ = [
-    "CODES",
-    "UNREADABLE",
-    "Finding",
-    "Ids",
-    "Level",
-    "Sourced",
-    "StagedReport",
-    "Tidying",
-    "check",
-    "count_transcripts",
-    "find",
-    "inspect",
-    "inspect_origins",
-    "inspect_settings",
-    "inspect_staged",
-    "journalled",
-    "learned_from",
-    "plan_tidying",
-    "remaining",
-    "repair",
-    "stops",
-    "telling_findings",
-    "tidy",
-]
+__all__ = ["CODES", "UNREADABLE", "Finding", "Ids", "Level", "Sourced", "StagedReport", "Tidying"]
+__all__ += ["check", "count_transcripts", "find", "inspect", "inspect_origins", "inspect_settings"]
+__all__ += ["inspect_staged", "journalled", "learned_from", "plan_tidying", "remaining", "repair"]
+__all__ += ["stops", "telling_findings", "tidy"]
 
 __getattr__, __dir__ = door(
     __name__,
@@ -56,16 +35,8 @@ __getattr__, __dir__ = door(
         "findings": ["CODES", "Finding", "Level", "find"],
         "folder": ["UNREADABLE", "inspect", "inspect_settings"],
         "recordings": [
-            "Sourced",
-            "Tidying",
-            "count_transcripts",
-            "inspect_origins",
-            "journalled",
-            "learned_from",
-            "plan_tidying",
-            "remaining",
-            "telling_findings",
-            "tidy",
+            *("Sourced", "Tidying", "count_transcripts", "inspect_origins", "journalled"),
+            *("learned_from", "plan_tidying", "remaining", "telling_findings", "tidy"),
         ],
     },
 )

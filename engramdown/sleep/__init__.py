@@ -14,17 +14,8 @@ if TYPE_CHECKING:
     from engramdown.sleep.watcher import News
     from engramdown.sleep.worker import Deed, WorkSummary, work_once
 
-__all__ = [
-    "Deed",
-    "JobReport",
-    "News",
-    "Sleep",
-    "SleepSummary",
-    "WorkSummary",
-    "fill_card",
-    "slept_at",
-    "work_once",
-]
+__all__ = ["Deed", "JobReport", "News", "Sleep", "SleepSummary", "WorkSummary", "fill_card"]
+__all__ += ["slept_at", "work_once"]
 
 __getattr__, __dir__ = door(
     __name__,
