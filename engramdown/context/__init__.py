@@ -9,10 +9,10 @@ from engramdown.lazy import door
 if TYPE_CHECKING:
     from engramdown.context.notebooks import known
     from engramdown.context.search import Asked, Found, flat, past_experience, search_all, sought
-    from engramdown.context.sections import BUDGETS, Memory, Section, build, degraded, left_out
-    from engramdown.context.sources import Aside, Page
+    from engramdown.context.sections import BUDGETS, Memory, build, degraded, left_out
+    from engramdown.context.sources import Page
 
-__all__ = ["BUDGETS", "Aside", "Asked", "Found", "Memory", "Page", "Section", "build", "degraded"]
+__all__ = ["BUDGETS", "Asked", "Found", "Memory", "Page", "build", "degraded"]
 __all__ += ["flat", "known", "left_out", "past_experience", "search_all", "sought"]
 
 __getattr__, __dir__ = door(
@@ -20,7 +20,7 @@ __getattr__, __dir__ = door(
     {
         "notebooks": ["known"],
         "search": ["Asked", "Found", "flat", "past_experience", "search_all", "sought"],
-        "sections": ["BUDGETS", "Memory", "Section", "build", "degraded", "left_out"],
-        "sources": ["Aside", "Page"],
+        "sections": ["BUDGETS", "Memory", "build", "degraded", "left_out"],
+        "sources": ["Page"],
     },
 )

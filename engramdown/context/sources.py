@@ -14,16 +14,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 from engramdown import kinds
 from engramdown.clock import today
-from engramdown.context.sections import (
-    BUDGETS,
-    TEMPLATES,
-    Memory,
-    MemoryContext,
-    Procedures,
-    Section,
-    build,
-    scratchpad_section,
-)
+from engramdown.context import sections
+from engramdown.context.sections import Memory, MemoryContext, Procedures, Section
 from engramdown.engram import Scope, fact_key, fold
 from engramdown.errors import StoreError
 from engramdown.hippocampus import snapshot
@@ -292,7 +284,7 @@ class Recollection:
             )
         if memory != self._memory:
             self._memory = memory
-        return build(self._memory, message, today(), self.budgets, self.overrides())
+        return sections.build(self._memory, message, today(), self.budgets, self.overrides())
 
     def gathered(
         self,
@@ -328,15 +320,15 @@ class Recollection:
             *self._shown(self._global, self._global.recall_scratchpad_wisdom),
             *self._shown(self._project, self._project.recall_scratchpad_wisdom),
         ]
-        budget = {**BUDGETS, **self.budgets}["scratchpad"]
-        return scratchpad_section(wisdom, today(), budget, self.overrides())
+        budget = {**sections.BUDGETS, **self.budgets}["scratchpad"]
+        return sections.scratchpad_section(wisdom, today(), budget, self.overrides())
 
     def overrides(self) -> dict[str, str]:
         """Return the scopes' own templates; the project's win over the global ones."""
         texts = (
             (name, self._page(store, f"{FOLDER}/{name}", words))
             for store in self._files
-            for name in TEMPLATES
+            for name in sections.TEMPLATES
             for words in (self._read(partial(store.template, name), ""),)
         )
         return {name: words for name, words in texts if words}

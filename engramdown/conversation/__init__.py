@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         SCOPES,
         Described,
         Expanded,
-        Expansion,
         Found,
         Lineage,
         pointer,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from engramdown.conversation.view import Track
 
 __all__ = ["EXPAND", "GREP", "MODES", "SCOPES", "Compacted", "CompactionBeside", "Conversation"]
-__all__ += ["Described", "Expanded", "Expansion", "Found", "Lineage", "Track", "ends", "pointer"]
+__all__ += ["Described", "Expanded", "Found", "Lineage", "Track", "ends", "pointer"]
 
 __getattr__, __dir__ = door(
     __name__,
@@ -33,8 +32,14 @@ __getattr__, __dir__ = door(
         "conversation": ["Conversation"],
         "conversations": ["CompactionBeside"],
         "lookup": [
-            *("Described", "EXPAND", "Expanded", "Expansion", "Found", "GREP", "Lineage", "SCOPES"),
-            *("pointer"),
+            "Described",
+            "EXPAND",
+            "Expanded",
+            "Found",
+            "GREP",
+            "Lineage",
+            "SCOPES",
+            "pointer",
         ],
         "rendering": ["ends"],
         "summarize": ["Compacted", "MODES"],

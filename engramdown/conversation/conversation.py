@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.clock import moment
 from engramdown.consolidation.summaries import Item, Pressure, Thresholds, fresh_tail, pressure
 from engramdown.conversation.lookup import Lineage
-from engramdown.conversation.summarize import (
-    MODES,
-    Compacted,
-    Compaction,
-    Mode,
-    RunnerProtocol,
-    Write,
-)
+from engramdown.conversation.summarize import MODES, Compacted, Compaction, Mode, RunnerProtocol
 from engramdown.conversation.view import Count, Track
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock
@@ -33,6 +26,7 @@ from engramdown.transcripts.summary_log import Gist
 if TYPE_CHECKING:
     from engramdown.consolidation.summaries import Request, Written
     from engramdown.context.notebooks import Notebooks
+    from engramdown.conversation.summarize import Write
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.model_runs import Asking
 

@@ -15,31 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from engramdown.clock import today
 from engramdown.consolidation.summaries import Item, answers, cuts, fresh_tail
+from engramdown.context import sections
 from engramdown.context.builder import ContextBuilder, Day, RunningSession
 from engramdown.context.search import LEAST as LEAST_RELEVANT
 from engramdown.context.search import past_experience, sought
-from engramdown.context.sections import (
-    HISTORY,
-    SKILLS,
-    Listed,
-    Procedures,
-    Section,
-    build,
-    degraded,
-    procedures,
-    renderer,
-    retrospect,
-    soul_section,
-)
-from engramdown.conversation.rendering import (
-    Dropped,
-    Shown,
-    WorkingContext,
-    ends,
-    gist_placeholder,
-    shown_gist,
-    shown_message,
-)
+from engramdown.context.sections import HISTORY, SKILLS, Listed, Procedures, Section
+from engramdown.conversation import rendering
+from engramdown.conversation.rendering import Dropped, Shown, WorkingContext
 from engramdown.conversation.view import FRAME, Said, placeholder
 from engramdown.errors import EngramdownError, SessionNotFoundError, StoreError
 from engramdown.language.untrusted import bullet, inert, one_line
@@ -262,12 +244,12 @@ class Seen:
     def _shown(self, item: Item, at: int, *, is_whole: bool) -> Shown:
         tokens = item.tokens if is_whole else self._brief(at)
         if isinstance(item.source, str):
-            shown = shown_gist(self.session, self._gists[item.source], tokens)
+            shown = rendering.shown_gist(self.session, self._gists[item.source], tokens)
             return shown if is_whole else shown._replace(text=self._briefly(item), is_whole=False)
         message = self._said[item.source]
         # In a turn that is over, a large result costs what its placeholder does.
         is_all = is_whole and item.tokens == message.tokens
-        return shown_message(self.session, message, tokens, is_whole=is_all)
+        return rendering.shown_message(self.session, message, tokens, is_whole=is_all)
 
     def _brief(self, at: int) -> int:
         """Return what the placeholder of an item costs."""
@@ -278,8 +260,8 @@ class Seen:
         if isinstance(item.source, int):
             message = self._said[item.source]
             return placeholder(self.session, message.episode, message.tokens)
-        span = ends(self._gists, item.source)
-        return gist_placeholder(self.session, self._gists[item.source], span, item.tokens)
+        span = rendering.ends(self._gists, item.source)
+        return rendering.gist_placeholder(self.session, self._gists[item.source], span, item.tokens)
 
     def _told(self, item: Item, reason: str) -> Dropped:
         if isinstance(item.source, str):
@@ -371,8 +353,8 @@ def journal(days: Iterable[tuple[str, Sequence[tuple[str, str]]]], budget: int =
     """
     items = [
         bullet(", ".join(filter(None, map(one_line, (title, head)))) + f"\n{text}")
-        for title, sections in days
-        for head, text in sections
+        for title, parts in days
+        for head, text in parts
         if text.strip()
     ]
     whole = "\n".join([_JOURNAL, *items])
@@ -613,7 +595,7 @@ class Around:
         episodes = context.scopes.episodes
         trouble = episodes.trouble if episodes is not None else None
         self.dropped: list[Dropped] = []
-        self.degraded = degraded(str(trouble)) if trouble is not None else ""
+        self.degraded = sections.degraded(str(trouble)) if trouble is not None else ""
 
     def parts(self, room: int, said: str, subjects: tuple[str, ...] = ()) -> Parts:
         """Return the parts, within their own budgets and ``room``.
@@ -639,10 +621,12 @@ class Around:
         def made(budgets: Mapping[str, int], relevant: Relevant) -> Parts:
             most = budgets.get("history", HISTORY)
             return Parts(
-                soul_section(who.soul, budgets.get("soul", SOUL), self._words),
-                build(memory, "", today(), budgets, self._words).sections,
-                procedures(known or Procedures(), budgets.get("skills", SKILLS), self._words),
-                retrospect(earlier, most, self._words) if earlier else None,
+                sections.soul_section(who.soul, budgets.get("soul", SOUL), self._words),
+                sections.build(memory, "", today(), budgets, self._words).sections,
+                sections.procedures(
+                    known or Procedures(), budgets.get("skills", SKILLS), self._words
+                ),
+                sections.retrospect(earlier, most, self._words) if earlier else None,
                 journal(settled.days, budgets.get("journal", JOURNAL)),
                 noted(notes or "", budgets.get("notes", NOTES)),
                 relevant,
@@ -673,7 +657,7 @@ class Around:
         soul = parts.soul.text if parts.soul else ""
         if not remembered and not soul:
             return ""
-        render = renderer(self._words)
+        render = sections.renderer(self._words)
         memory = render("context.j2", {"sections": remembered}) if remembered else ""
         return render("working.j2", {"soul": soul, "memory": memory})
 
@@ -691,7 +675,7 @@ class Around:
             "left_out": left_out,
             "degraded": self.degraded,
         }
-        return renderer(self._words)("aside.j2", values) if any(values.values()) else ""
+        return sections.renderer(self._words)("aside.j2", values) if any(values.values()) else ""
 
     def _days(self) -> tuple[Day, ...]:
         return tuple(

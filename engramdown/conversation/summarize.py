@@ -18,20 +18,9 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from engramdown.clock import moment
+from engramdown.consolidation import summaries
 from engramdown.consolidation.extractive import SUMMARY, Part
-from engramdown.consolidation.summaries import (
-    FAN_IN,
-    FRESH_TAIL,
-    SOURCE_TOKENS,
-    Chunk,
-    Item,
-    Request,
-    Written,
-    condensed_chunks,
-    fresh_tail,
-    handoff_chunk,
-    leaf_chunks,
-)
+from engramdown.consolidation.summaries import Chunk, Item, Request, Written, fresh_tail
 from engramdown.conversation.view import Count, Track
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import ModelError
@@ -50,7 +39,7 @@ _ROUNDS: Final = 10
 _SECONDS: Final = 120.0
 _AT_ONCE: Final = 4
 # What is handed over is read at once; what is longer is summarised first.
-_HANDED: Final = 2 * SOURCE_TOKENS
+_HANDED: Final = 2 * summaries.SOURCE_TOKENS
 _TIGHT: Final = 2
 _NOTHING: Final = "there is nothing to summarise before the newest messages"
 _FASTER: Final = "what was to be covered was summarised or taken back meanwhile"
@@ -115,7 +104,7 @@ class Compaction:
     write: Write
     count: Count
     limit: int | None
-    tail: int = FRESH_TAIL
+    tail: int = summaries.FRESH_TAIL
     notes: str = ""
     most: int | None = None
     _trouble: str = ""
@@ -163,10 +152,12 @@ class Compaction:
         for _ in range(rounds):
             cost, before = self._cost(), len(written)
             try:
-                written += self._pass("leaf", leaf_chunks)
+                written += self._pass("leaf", summaries.leaf_chunks)
                 is_tight = self.limit is not None and self._cost() > self.limit
-                fan_in = _TIGHT if is_tight else FAN_IN
-                written += self._pass("condensed", partial(condensed_chunks, fan_in=fan_in))
+                fan_in = _TIGHT if is_tight else summaries.FAN_IN
+                written += self._pass(
+                    "condensed", partial(summaries.condensed_chunks, fan_in=fan_in)
+                )
             except ModelError as error:
                 if not written:
                     raise
@@ -286,7 +277,7 @@ class Compaction:
 
 
 def _handed(items: Sequence[Item], end: int) -> list[Chunk]:
-    chunk = handoff_chunk(items, end)
+    chunk = summaries.handoff_chunk(items, end)
     return [chunk] if chunk else []
 
 

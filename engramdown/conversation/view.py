@@ -21,19 +21,11 @@ from engramdown.forks import RLock
 from engramdown.language.untrusted import one_line
 from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
+from engramdown.transcripts import summary_log
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import Episode, Pointer, check_session_id, read_line
 from engramdown.transcripts.sessions import lines
-from engramdown.transcripts.summary_log import (
-    Fold,
-    Gist,
-    GistLog,
-    Place,
-    SavedView,
-    Source,
-    ViewCache,
-    read_gist,
-)
+from engramdown.transcripts.summary_log import Fold, Gist, Place, Source, read_gist
 from engramdown.transcripts.visibility import REDACTED, excluded, read_mark
 
 _PIECE: Final = 4096
@@ -90,12 +82,12 @@ class Track:
         """
         self.session = check_session_id(session)
         self._disk = disk or Disk()
-        self.log = GistLog(episodes.folder.parent, self._disk, episodes.recorder.lock)
+        self.log = summary_log.GistLog(episodes.folder.parent, self._disk, episodes.recorder.lock)
         self._episodes = episodes
         self.path = episodes.folder / f"{session}{SUFFIX}"
         self._count = count
         self.guard = RLock()
-        self._cache = ViewCache(episodes.folder.parent, self._disk)
+        self._cache = summary_log.ViewCache(episodes.folder.parent, self._disk)
         self._clear()
 
     def _clear(self) -> None:
@@ -188,7 +180,7 @@ class Track:
                 for each in self._fold
             )
             spoken, log = ((each.inode, each.end) for each in (self._spoken, self._gists))
-            self._cache.write(self.session, SavedView(spoken, log, places))
+            self._cache.write(self.session, summary_log.SavedView(spoken, log, places))
 
     def _resume(self) -> None:
         """Begin with the view that was kept, if everything in it stands where it stood."""

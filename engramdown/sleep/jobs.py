@@ -10,17 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from engramdown.consolidation import error_lessons
+from engramdown.consolidation import error_lessons, replay
 from engramdown.consolidation.actions import Cell, by_turn, cells_of
 from engramdown.consolidation.facts import Message, facts_of_model, facts_without_model, messages_of
-from engramdown.consolidation.replay import (
-    Learned,
-    lessons_of_turn,
-    replay_and_extract,
-    replay_without_model,
-    should_replay,
-    surprises,
-)
+from engramdown.consolidation.replay import Learned
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import UnusableAnswerError
 from engramdown.transcripts.episode import Episode
@@ -164,7 +157,7 @@ class Statements:
         del model, prompts
         is_one = told.by_one_user()
         lines = tuple(line for line in told.lines if is_one or line.role != "user")
-        return replay_without_model(told.session, lines)
+        return replay.replay_without_model(told.session, lines)
 
 
 class Mistakes:
@@ -195,11 +188,13 @@ class Replay:
 
     def is_due(self, told: Told) -> bool:
         """Whether it is worth a call."""
-        return should_replay(told.cells())
+        return replay.should_replay(told.cells())
 
     def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
         """Return what it teaches."""
-        return Learned() if model is None else replay_and_extract(told.cells(), model, prompts)
+        return (
+            Learned() if model is None else replay.replay_and_extract(told.cells(), model, prompts)
+        )
 
 
 class Surprises:
@@ -210,11 +205,11 @@ class Surprises:
 
     def is_due(self, told: Told) -> bool:
         """Whether any did not."""
-        return bool(surprises(told.cells()))
+        return bool(replay.surprises(told.cells()))
 
     def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
         """Return what it teaches."""
-        return lessons_of_turn(told.cells(), model, prompts)
+        return replay.lessons_of_turn(told.cells(), model, prompts)
 
 
 JOBS: Final[tuple[Job, ...]] = (Statements(), Mistakes(), Replay(), Surprises())

@@ -15,29 +15,14 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from engramdown import errors
+from engramdown.consolidation import procedures
 from engramdown.consolidation.actions import cells_of
 from engramdown.consolidation.compaction import crowded_files
-from engramdown.consolidation.procedures import (
-    JOB,
-    Procedure,
-    Step,
-    Wording,
-    alike,
-    asked_for,
-    repeated,
-    steps_of,
-    write_down,
-)
+from engramdown.consolidation.procedures import JOB, Procedure, Step, Wording
 from engramdown.context.skill_reader import Skillbook
 from engramdown.engram import Scope, pointers
 from engramdown.episodes.forget import WORK
-from engramdown.errors import (
-    InvalidSkillError,
-    ModelError,
-    SessionNotFoundError,
-    SkillRefusedError,
-    StoreError,
-)
 from engramdown.gate.compaction import Compaction
 from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
@@ -107,7 +92,7 @@ class Sleep:
         if dry_run:
             # Memory in which all can be tried; there is none where a store has no files.
             trial = scopes.reopened()
-            with suppress(StoreError):
+            with suppress(errors.StoreError):
                 trial.rehearse()
                 self._night.trial = trial
         self._disk = Disk()
@@ -139,7 +124,7 @@ class Sleep:
         for store in self._others:
             try:
                 store.check_folder()
-            except StoreError as error:
+            except errors.StoreError as error:
                 self.summary.failed[store.scope] = str(error)
         for store in self._stores:
             try:
@@ -150,7 +135,7 @@ class Sleep:
                         self._scope(store, advance)
                     else:
                         self.summary.busy[store.scope] = str(holder)
-            except (StoreError, OSError) as error:
+            except (errors.StoreError, OSError) as error:
                 self.summary.failed[store.scope] = str(error)
         return self.summary
 
@@ -368,14 +353,14 @@ class SkillProposals:
         done: dict[str, list[Step]] = {}
         found: list[Procedure] = []
         for info in infos:
-            with suppress(SessionNotFoundError):  # It was forgotten meanwhile.
+            with suppress(errors.SessionNotFoundError):  # It was forgotten meanwhile.
                 episodes = self._place.sessions.read(info.id).episodes
                 lines = tuple(without_repeats(line) for line in visible(episodes))
                 cells = cells_of(info.id, lines)
-                done[info.id] = steps_of(cells)
+                done[info.id] = procedures.steps_of(cells)
                 if Told(info.id, lines, info.parent).by_one_user():
-                    found += asked_for(info.id, lines, cells)
-        found += repeated(done)
+                    found += procedures.asked_for(info.id, lines, cells)
+        found += procedures.repeated(done)
         for procedure in [*self._new(found)][:MOST]:
             self._propose(procedure)
         if not self._night.dry:
@@ -387,7 +372,11 @@ class SkillProposals:
         known |= {*self._place.state.done_of(JOB)} - {""}
         for procedure in found:
             steps = procedure.digest.split("-")
-            near = [] if procedure.asked else [of for of in known if alike(steps, of.split("-"))]
+            near = (
+                []
+                if procedure.asked
+                else [of for of in known if procedures.alike(steps, of.split("-"))]
+            )
             if not near and procedure.digest not in known:
                 known.add(procedure.digest)
                 yield procedure
@@ -399,7 +388,7 @@ class SkillProposals:
         if wording is not None:
             try:
                 item = self._item(procedure, wording)
-            except (InvalidSkillError, SkillRefusedError) as error:
+            except (errors.InvalidSkillError, errors.SkillRefusedError) as error:
                 report.problems.append(str(error))
             else:
                 found, hold = "", item.hold
@@ -423,8 +412,8 @@ class SkillProposals:
             return plain
         try:
             prompts = prompts_for(night.scopes, JOB, self._store.scope)
-            return write_down(procedure, model, prompts)
-        except ModelError as error:
+            return procedures.write_down(procedure, model, prompts)
+        except errors.ModelError as error:
             night.summary.report(self._store.scope, JOB).problems.append(str(error))
             return plain
         finally:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
+from engramdown import errors
 from engramdown.clock import moment, nanoseconds
 from engramdown.consolidation.facts import JOB as JOB_WORK_FACTS
 from engramdown.consolidation.facts import find_facts, worth_showing
@@ -27,13 +28,6 @@ from engramdown.engram import CONFIDENCES, Engram, Scope, fold
 from engramdown.episodes.card import CardFiles
 from engramdown.episodes.forget import WORK, in_hand
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.errors import (
-    EngramdownError,
-    ModelError,
-    SessionNotFoundError,
-    SpendError,
-    StoreError,
-)
 from engramdown.forks import Event
 from engramdown.gate.gate import scope_of
 from engramdown.gate.intake import Receipt
@@ -199,7 +193,7 @@ class Worker(Background):
             try:
                 self.last = Round(scopes, conversations, stops, lambda _: None, rest).run()
                 self.trouble = self.last.trouble
-            except (EngramdownError, OSError) as error:
+            except (errors.EngramdownError, OSError) as error:
                 self.trouble = str(error)
             finally:
                 self.rounds += 1
@@ -247,7 +241,7 @@ class Round:
         for store in self._scopes.stores:
             try:
                 store.check_folder()
-            except StoreError as error:
+            except errors.StoreError as error:
                 self._fail(error)
         if memory.folder.is_dir():
             try:
@@ -258,7 +252,7 @@ class Round:
                         self._work(memory)
                     else:
                         self.summary.busy = str(holder)
-            except (StoreError, OSError) as error:
+            except (errors.StoreError, OSError) as error:
                 self._fail(error)
         return self.summary
 
@@ -342,7 +336,7 @@ class Round:
                 else:
                     may_ask = asked < self._settings.batch
                     asked += self._one(work, questions, mark, info, may_ask=may_ask)
-        except (StoreError, OSError) as error:
+        except (errors.StoreError, OSError) as error:
             # What keeps one answer from being kept keeps the next from it, too.
             self._fail(error)
         self.summary.busy = self.summary.busy or work.busy
@@ -360,9 +354,9 @@ class Round:
         try:
             try:
                 comes = work.prepare(mark, info, dry=self._dry)
-            except SessionNotFoundError:
+            except errors.SessionNotFoundError:
                 raise
-            except (StoreError, OSError) as error:
+            except (errors.StoreError, OSError) as error:
                 # What cannot be read is tried again later, like what fails.
                 questions.failed(mark)
                 comes = Deed(work.what, info.id, "failed", str(error))
@@ -372,7 +366,7 @@ class Round:
                 self._tell(Deed(work.what, info.id, "would"))
             elif comes == "ask":
                 self._ask(work, questions, mark, info)
-        except SessionNotFoundError:
+        except errors.SessionNotFoundError:
             return False  # It was forgotten meanwhile.
         if isinstance(comes, Deed) and may_ask:
             self._tell(comes)
@@ -385,11 +379,11 @@ class Round:
         calls = self._asking.run.spent.calls
         try:
             deed = questions.ask(mark, partial(work.ask, mark, info))
-        except ModelError as error:
+        except errors.ModelError as error:
             deed = Deed(work.what, info.id, "failed", str(error))
-        except SessionNotFoundError:
+        except errors.SessionNotFoundError:
             raise
-        except (StoreError, OSError):
+        except (errors.StoreError, OSError):
             if self._asking.run.spent.calls > calls:
                 questions.failed(mark)  # What was paid for and lost is not paid for for ever.
             raise
@@ -491,10 +485,10 @@ class Questions:
         self._asked += 1
         try:
             found = act()
-        except SpendError as error:
+        except errors.SpendError as error:
             self.why_not = str(error)
             return None
-        except ModelError as error:
+        except errors.ModelError as error:
             if error.outcome not in LASTING:
                 self._answered()
                 self.failed(mark)
@@ -689,7 +683,7 @@ class Facts:
         failed = ""
         try:
             steps.keep(JOB_WORK_FACTS, [part], found._replace(engrams=surer))
-        except StoreError as error:
+        except errors.StoreError as error:
             failed = str(error)  # The next round finishes it, without asking again.
         why = "; ".join(filter(None, [failed, *report.problems[problems:]]))
         receipts = tuple(report.receipts[before:])
