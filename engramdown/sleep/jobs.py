@@ -7,8 +7,8 @@ the user.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation import error_lessons, replay
 from engramdown.consolidation.actions import Cell, by_turn, cells_of
@@ -49,35 +49,35 @@ class Told(NamedTuple):
         return cells_of(self.session, self.lines)
 
 
-class Identity:
-    """Facts about the user, from what they wrote; what they state outright is found without it."""
+IDENTITY: Final = "identity"
+"""The job that finds facts about the user, in what they wrote in several sessions."""
 
-    name: Final = "identity"
 
-    def messages(self, told: Told) -> list[Message]:
-        """Return what the user wrote; none where somebody else speaks as the user."""
-        return messages_of(told.session, told.lines) if told.by_one_user() else []
+def user_messages(told: Told) -> list[Message]:
+    """Return what the user wrote; none where somebody else speaks as the user."""
+    return messages_of(told.session, told.lines) if told.by_one_user() else []
 
-    def learn(
-        self, messages: Sequence[Message], model: LanguageModel | None, prompts: Mapping[str, str]
-    ) -> Learned:
-        """Return what a model finds, a number of messages at a time."""
-        engrams: list[Engram] = []
-        refusals: list[str] = []
-        useless: list[UnusableAnswerError] = []
-        for at in range(0, len(messages), SHOWN):
-            if model is None:
-                break
-            try:
-                found = facts_of_model(messages[at : at + SHOWN], model, prompts)
-                engrams += found.engrams
-                refusals += found.refusals
-            except UnusableAnswerError as error:
-                useless.append(error)
-        if useless and not engrams:
-            raise useless[0]
-        # What the others tell is not lost with one of them.
-        return Learned(tuple(engrams), (*refusals, *map(str, useless)))
+
+def learn_identity(
+    messages: Sequence[Message], model: LanguageModel | None, prompts: Mapping[str, str]
+) -> Learned:
+    """Return the facts that a model finds, a number of messages at a time; without one none."""
+    engrams: list[Engram] = []
+    refusals: list[str] = []
+    useless: list[UnusableAnswerError] = []
+    for at in range(0, len(messages), SHOWN):
+        if model is None:
+            break
+        try:
+            found = facts_of_model(messages[at : at + SHOWN], model, prompts)
+            engrams += found.engrams
+            refusals += found.refusals
+        except UnusableAnswerError as error:
+            useless.append(error)
+    if useless and not engrams:
+        raise useless[0]
+    # What the others tell is not lost with one of them.
+    return Learned(tuple(engrams), (*refusals, *map(str, useless)))
 
 
 def facts(
@@ -95,10 +95,10 @@ def facts(
     given = [messages] if isinstance(messages, str) else messages
     said = [Message(each) if isinstance(each, str) else each for each in given]
     stated = facts_without_model(said)
-    model = Asking.begin(scopes).of(Identity.name) if use_model else None
+    model = Asking.begin(scopes).of(IDENTITY) if use_model else None
     if model is None:
         return stated
-    prompts = prompts_for(scopes, Identity.name)
+    prompts = prompts_for(scopes, IDENTITY)
     try:
         asked = facts_of_model(said[-SHOWN:], model, prompts)
     except UnusableAnswerError as error:
@@ -110,107 +110,70 @@ def facts(
     return Learned(stated.engrams + more, asked.refusals)
 
 
-class Job(Protocol):
-    """Learns from what is new in one finished session."""
+class Job(NamedTuple):
+    """Learns from what is new in one finished session.
 
-    @property
-    def name(self) -> str:
-        """What it is called in the ledger, in the state of sleep and in the summary."""
-        ...
+    Attributes:
+        name: What it is called in the ledger, in the state of sleep and in the summary.
+        is_due: Whether there is anything in it to learn from; decided without a model.
+        learn: Returns what it teaches, given the model and the prompts that scopes have of their
+            own. It raises ModelError if the model gave no answer of use, and StoreError if the
+            ledger or a prompt could not be read or written.
+        asks: Whether it needs a model, and learns nothing without one.
+    """
 
-    @property
-    def asks(self) -> bool:
-        """Whether it needs a model."""
-        ...
-
-    def is_due(self, told: Told) -> bool:
-        """Whether there is anything in it to learn from; decided without a model."""
-        ...
-
-    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
-        """Return what it teaches. No lock is held.
-
-        Args:
-            told: What is new.
-            model: The model to ask; a job that ``asks`` learns nothing without one.
-            prompts: The prompts that scopes have of their own.
-
-        Raises:
-            ModelError: If the model gave no answer of use.
-            StoreError: If the ledger or a prompt could not be read or written.
-        """
-        ...
+    name: str
+    is_due: Callable[[Told], bool]
+    learn: Callable[[Told, LanguageModel | None, Mapping[str, str]], Learned]
+    asks: bool = False
 
 
-class Statements:
-    """What the user stated outright, and which calls mended others."""
-
-    name: Final = "statements"
-    asks: Final = False
-
-    def is_due(self, told: Told) -> bool:
-        """Whether anything was said or done."""
-        return bool(told.lines)
-
-    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
-        """Return what it teaches, without what a user said where another one spoke."""
-        del model, prompts
-        is_one = told.by_one_user()
-        lines = tuple(line for line in told.lines if is_one or line.role != "user")
-        return replay.replay_without_model(told.session, lines)
+def _learn_statements(told: Told, model: object, prompts: object) -> Learned:
+    del model, prompts
+    is_one = told.by_one_user()
+    # Without what a user said where another one spoke.
+    lines = tuple(line for line in told.lines if is_one or line.role != "user")
+    return replay.replay_without_model(told.session, lines)
 
 
-class Mistakes:
-    """How an assistant went wrong, noticed without a model."""
-
-    name: Final = "mistakes"
-    asks: Final = False
-
-    def is_due(self, told: Told) -> bool:
-        """Whether anything was done."""
-        return any(line.role in ("tool_call", "tool_result", "scratchpad") for line in told.lines)
-
-    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
-        """Return what was noticed in any turn, each thing once."""
-        del model, prompts
-        found: dict[str, Engram] = {}
-        for turn in by_turn(told.cells()):
-            for engram in error_lessons.lessons_of_turn(turn):
-                found.setdefault(engram.text, engram)
-        return Learned(tuple(found.values()))
+def _has_calls(told: Told) -> bool:
+    return any(line.role in ("tool_call", "tool_result", "scratchpad") for line in told.lines)
 
 
-class Replay:
-    """What a model learns from what was done, if enough was, or any of it went wrong."""
-
-    name: Final = "replay"
-    asks: Final = True
-
-    def is_due(self, told: Told) -> bool:
-        """Whether it is worth a call."""
-        return replay.should_replay(told.cells())
-
-    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
-        """Return what it teaches."""
-        return (
-            Learned() if model is None else replay.replay_and_extract(told.cells(), model, prompts)
-        )
+def _learn_mistakes(told: Told, model: object, prompts: object) -> Learned:
+    del model, prompts
+    found: dict[str, Engram] = {}  # Each thing once.
+    for turn in by_turn(told.cells()):
+        for engram in error_lessons.lessons_of_turn(turn):
+            found.setdefault(engram.text, engram)
+    return Learned(tuple(found.values()))
 
 
-class Surprises:
-    """What a model learns from calls that did not do what they said, in one call for a session."""
-
-    name: Final = "cerebellum"
-    asks: Final = True
-
-    def is_due(self, told: Told) -> bool:
-        """Whether any did not."""
-        return bool(replay.surprises(told.cells()))
-
-    def learn(self, told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
-        """Return what it teaches."""
-        return replay.lessons_of_turn(told.cells(), model, prompts)
+def _is_worth_replay(told: Told) -> bool:
+    return replay.should_replay(told.cells())
 
 
-JOBS: Final[tuple[Job, ...]] = (Statements(), Mistakes(), Replay(), Surprises())
+def _learn_replay(told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
+    return Learned() if model is None else replay.replay_and_extract(told.cells(), model, prompts)
+
+
+def _has_surprises(told: Told) -> bool:
+    return bool(replay.surprises(told.cells()))
+
+
+def _learn_surprises(
+    told: Told, model: LanguageModel | None, prompts: Mapping[str, str]
+) -> Learned:
+    return replay.lessons_of_turn(told.cells(), model, prompts)
+
+
+STATEMENTS: Final = Job("statements", lambda told: bool(told.lines), _learn_statements)
+"""What the user stated outright, and which calls mended others."""
+MISTAKES: Final = Job("mistakes", _has_calls, _learn_mistakes)
+"""How an assistant went wrong, noticed without a model."""
+REPLAY: Final = Job("replay", _is_worth_replay, _learn_replay, asks=True)
+"""What a model learns from what was done, if enough was, or any of it went wrong."""
+SURPRISES: Final = Job("cerebellum", _has_surprises, _learn_surprises, asks=True)
+"""What a model learns from calls that did not do what they said, in one call for a session."""
+JOBS: Final = (STATEMENTS, MISTAKES, REPLAY, SURPRISES)
 """What is learned from each session, in this order; facts about the user come of several."""

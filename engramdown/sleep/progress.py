@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -98,7 +98,11 @@ class SleepState:
         self._done: dict[tuple[str, str, str], Mark] = {}
         self._failed: dict[tuple[str, str, str, int], Attempts] = {}
         self._seen: dict[tuple[str, str, str], Mark] = {}
-        for mark, at in self._read():
+        try:
+            data = self._disk.load(self._path) or b""
+        except OSError as error:
+            raise _cannot(self._path, error) from error
+        for mark, at in filter(None, map(_parse, data.split(b"\n"))):
             self._take(mark, at)
 
     def done_of(self, job: str) -> list[str]:
@@ -134,8 +138,10 @@ class SleepState:
         try:
             descriptor = open_regular(self._path, _APPENDING)
             try:
-                data = _after(self._disk, descriptor) + lines.encode()
-                self._disk.write_all(descriptor, data)
+                size = self._disk.look(descriptor).st_size
+                # What a crash cut stays behind.
+                is_cut = size and self._disk.read_at(descriptor, size - 1, size) != b"\n"
+                self._disk.write_all(descriptor, b"\n" * bool(is_cut) + lines.encode())
             finally:
                 os.close(descriptor)
         except OSError as error:
@@ -181,16 +187,6 @@ class SleepState:
         except OSError as error:
             raise _cannot(self._work, error) from error
 
-    def _read(self) -> Iterator[tuple[Mark, str]]:
-        try:
-            data = self._disk.load(self._path) or b""
-        except OSError as error:
-            raise _cannot(self._path, error) from error
-        for line in data.split(b"\n"):
-            mark = _mark(line)
-            if mark is not None:
-                yield mark, _time(line)
-
     def _take(self, mark: Mark, at: str) -> None:
         key = (mark.job, mark.session, mark.born, mark.seq)
         if mark.outcome == "done":
@@ -208,9 +204,8 @@ def slept_at(root: Path) -> str:
         lines = (Disk().load(root / NAME) or b"").split(b"\n")
     except (OSError, StoreError):
         return ""
-    marks = ((line, _mark(line)) for line in reversed(lines))
-    moments = (_time(line) for line, mark in marks if mark is not None and mark.job not in BESIDE)
-    return next(filter(None, moments), "")
+    found = filter(None, map(_parse, reversed(lines)))
+    return next((at for mark, at in found if at and mark.job not in BESIDE), "")
 
 
 def digest_of(lines: Iterable[Episode]) -> str:
@@ -221,18 +216,14 @@ def digest_of(lines: Iterable[Episode]) -> str:
     return found.hexdigest()
 
 
-def _mark(line: bytes) -> Mark | None:
-    """Return the mark that a line tells, or ``None`` if it tells none."""
+def _parse(line: bytes) -> tuple[Mark, str] | None:
+    """Return the mark that a line tells, and when it was written; ``None`` if it tells none."""
     try:
         told: Any = json.loads(line)
-        return _fitting(Mark(*(told[name] for name in Mark._fields)))
+        mark = _fitting(Mark(*(told[name] for name in Mark._fields)))
+        return mark, str(told.get("ts") or "")
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
-
-
-def _time(line: bytes) -> str:
-    """Return when a line that tells a mark was written, or ``""``."""
-    return str(json.loads(line).get("ts") or "")
 
 
 def _fitting(mark: Mark) -> Mark:
@@ -247,20 +238,14 @@ def _fitting(mark: Mark) -> Mark:
     return mark
 
 
-def _after(disk: Disk, descriptor: int) -> bytes:
-    """Return what a line begins with, so that what a crash cut stays behind."""
-    size = disk.look(descriptor).st_size
-    return b"" if not size or disk.read_at(descriptor, size - 1, size) == b"\n" else b"\n"
-
-
 def _cannot(path: Path, error: OSError) -> StoreError:
     return StoreError(f"{path}: cannot be read or written: {error.strerror}")
 
 
-# When what failed is tried again: later each time.
+# ---- when what failed is tried again ----
 #
-# Pure; each wait is twice as long as the one before, up to a longest one; a clock that
-# was put back, or a time that is none, makes nobody wait.
+# Each wait is twice as long as the one before, up to a longest one. A clock that was put back, or a
+# time that is none, makes nobody wait.
 
 FIRST_WAIT: Final = 300.0
 """Seconds after the first failure."""
@@ -292,13 +277,13 @@ def next_try(attempts: Attempts) -> str:
     >>> next_try(Attempts(2, "2026-03-01T10:00:00.000000Z"))
     '2026-03-01T10:10:00.000000Z'
     """
-    last = _moment(attempts.last)
-    if not attempts.times or last is None:
-        return ""
     doubled = FIRST_WAIT * 2 ** min(attempts.times - 1, _MOST_DOUBLINGS)
     try:
-        then = last + timedelta(seconds=min(doubled, LONGEST_WAIT))
-    except OverflowError:  # the last hour that there is
+        last = datetime.fromisoformat(attempts.last)
+        if not attempts.times or last.tzinfo is None:
+            return ""
+        then = last.astimezone(UTC) + timedelta(seconds=min(doubled, LONGEST_WAIT))
+    except (ValueError, OverflowError):  # no time, or the last hour that there is
         return ""
     return then.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
@@ -312,11 +297,3 @@ def is_ripe(attempts: Attempts, now: str) -> bool:
     """
     then = next_try(attempts)
     return not then or then <= now or attempts.last > now
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found.astimezone(UTC) if found.tzinfo else None

@@ -34,7 +34,7 @@ from engramdown.hippocampus.files import step_group
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.validation import check_description, check_label, label_of
-from engramdown.sleep.jobs import JOBS, SHOWN, Identity, Job, Told
+from engramdown.sleep.jobs import IDENTITY, JOBS, SHOWN, Job, Told, learn_identity, user_messages
 from engramdown.sleep.progress import Mark, SleepState
 from engramdown.sleep.steps import Night, Place, SleepSummary, Steps
 from engramdown.storage.disk import Disk
@@ -109,7 +109,7 @@ class Sleep:
                 steps, infos = Steps(self._night, place), self._own(place)
                 finished = self._finished(place, infos)
                 count += sum(steps.is_due(job.name, it) for it in finished for job in JOBS)
-                count += sum(steps.is_due(Identity.name, it) for it in self._with_user(infos))
+                count += sum(steps.is_due(IDENTITY, it) for it in self._with_user(infos))
         return count
 
     def run(self, advance: Callable[[int], object] = lambda _: None) -> SleepSummary:
@@ -249,8 +249,6 @@ def _digest(told: object) -> str:
 
 # ---- facts about the user, after so many messages of theirs, in however many sessions ----
 
-_JOB: Final = Identity.name
-
 
 def _learn_facts(
     steps: Steps,
@@ -271,17 +269,16 @@ def _learn_facts(
         stops: Asked before each step.
         advance: Told of each session that was counted.
     """
-    identity = Identity()
     waiting: list[tuple[SessionInfo, Mark]] = []
     for info in infos:
-        if not steps.is_due(_JOB, info):
+        if not steps.is_due(IDENTITY, info):
             continue
         if stops():
             return
-        mark = steps.mark(_JOB, info)
+        mark = steps.mark(IDENTITY, info)
         known = steps.state.seen(mark)
         if known is None:
-            known = mark._replace(messages=len(identity.messages(steps.told(_JOB, info))))
+            known = mark._replace(messages=len(user_messages(steps.told(IDENTITY, info))))
             if known.messages:
                 steps.wait(known)
             else:
@@ -290,14 +287,14 @@ def _learn_facts(
         advance(1)
     for batch in _batches(waiting, night.scopes.settings.consolidation.identity_every):
         if night.why_not:
-            steps.skip(_JOB, *(mark for _, mark in batch))
+            steps.skip(IDENTITY, *(mark for _, mark in batch))
         elif stops():
             return
         else:
-            read = [(info, steps.told(_JOB, info)) for info, _ in batch]
-            parts = [steps.part(_JOB, info, told) for info, told in read]
-            messages = [said for _, told in read for said in identity.messages(told)]
-            steps.ask(_JOB, parts, partial(identity.learn, messages))
+            read = [(info, steps.told(IDENTITY, info)) for info, _ in batch]
+            parts = [steps.part(IDENTITY, info, told) for info, told in read]
+            messages = [said for _, told in read for said in user_messages(told)]
+            steps.ask(IDENTITY, parts, partial(learn_identity, messages))
 
 
 def _batches(
@@ -372,12 +369,9 @@ class SkillProposals:
         known |= {*self._place.state.done_of(JOB)} - {""}
         for procedure in found:
             steps = procedure.digest.split("-")
-            near = (
-                []
-                if procedure.asked
-                else [of for of in known if procedures.alike(steps, of.split("-"))]
-            )
-            if not near and procedure.digest not in known:
+            others = () if procedure.asked else known
+            is_near = any(procedures.alike(steps, of.split("-")) for of in others)
+            if not is_near and procedure.digest not in known:
                 known.add(procedure.digest)
                 yield procedure
 

@@ -11,7 +11,7 @@ from engramdown.consolidation.facts import Message
 from engramdown.cortex.cortex import Cortex
 from engramdown.engram import Engram
 from engramdown.errors import ModelError
-from engramdown.sleep.jobs import Identity, Mistakes, Surprises, Told
+from engramdown.sleep.jobs import MISTAKES, SURPRISES, Told, learn_identity, user_messages
 from engramdown.transcripts.episode import Episode
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import SESSION, failing, said, talk
@@ -84,34 +84,34 @@ def test_an_answer_that_is_refused_is_told_and_changes_nothing(tmp_path: Path) -
 
 def test_only_what_the_user_says_tells_of_them() -> None:
     hello = said("user", "Hello")
-    found = Identity().messages(told(hello, said("assistant", "I am Max"), hello))
+    found = user_messages(told(hello, said("assistant", "I am Max"), hello))
     assert found == [Message("Hello", f"{SESSION}#1"), Message("Hello", f"{SESSION}#3")]
-    assert Identity().messages(told(hello, parent="another")) == []
-    assert Identity().messages(told(hello, said("user", "Hi", name="Bob"))) == []
+    assert user_messages(told(hello, parent="another")) == []
+    assert user_messages(told(hello, said("user", "Hi", name="Bob"))) == []
 
 
 def test_many_messages_are_shown_in_pieces() -> None:
     model = Answering(facts=[FACT])
-    messages = Identity().messages(told(*[said("user", "Hello")] * 41))
-    found = Identity().learn(messages, model, {})
+    messages = user_messages(told(*[said("user", "Hello")] * 41))
+    found = learn_identity(messages, model, {})
     assert len(model.asked) == 2
     assert [engram.origin for engram in found.engrams] == [f"{SESSION}#1", f"{SESSION}#41"]
-    assert Identity().learn(messages, None, {}) == ((), ())
+    assert learn_identity(messages, None, {}) == ((), ())
 
 
 def test_a_mistake_of_several_turns_is_one_lesson() -> None:
     turn = said("user", "go"), *failing("make") * 3
-    assert Mistakes().is_due(told(*turn))
-    found = Mistakes().learn(told(*turn, *turn), None, {})
+    assert MISTAKES.is_due(told(*turn))
+    found = MISTAKES.learn(told(*turn, *turn), None, {})
     assert [engram.text for engram in found.engrams].count(DETECTORS[same_failure]) == 1
-    assert not Mistakes().is_due(told(said("user", "go")))
+    assert not MISTAKES.is_due(told(said("user", "go")))
 
 
 def test_a_session_with_surprises_is_one_call() -> None:
     turn = said("user", "go"), *failing("make")
     model = Answering(lessons=[{"text": "make needs a Makefile", "cells": [1, 2]}])
-    assert Surprises().is_due(told(*turn))
-    found = Surprises().learn(told(*turn, *turn), model, {})
+    assert SURPRISES.is_due(told(*turn))
+    found = SURPRISES.learn(told(*turn, *turn), model, {})
     assert [engram.topic for engram in found.engrams] == ["scratchpad"]
     assert len(model.asked) == 1
-    assert not Surprises().is_due(told(said("user", "go")))
+    assert not SURPRISES.is_due(told(said("user", "go")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.sleep.jobs import JOBS, Replay, Statements, Told
+from engramdown.sleep.jobs import JOBS, REPLAY, STATEMENTS, Told
 from engramdown.transcripts.episode import Episode
 from tests.consolidation.answering import Answering
 
@@ -19,8 +19,8 @@ def said(*texts: str, role: str = "user", name: str = "") -> tuple[Episode, ...]
 
 def test_a_user_is_taken_at_their_word() -> None:
     told = Told("s1", said("From now on use uv."))
-    assert Statements().is_due(told)
-    [engram] = Statements().learn(told, None, {}).engrams
+    assert STATEMENTS.is_due(told)
+    [engram] = STATEMENTS.learn(told, None, {}).engrams
     assert (engram.text, engram.source, engram.origin) == ("Use uv", "user", "s1#1")
 
 
@@ -33,7 +33,7 @@ def test_a_user_is_taken_at_their_word() -> None:
     ],
 )
 def test_nobody_else_is_taken_for_the_user(told: Told) -> None:
-    assert Statements().learn(told, None, {}).engrams == ()
+    assert STATEMENTS.learn(told, None, {}).engrams == ()
 
 
 def test_nothing_said_is_nothing_due() -> None:
@@ -43,12 +43,12 @@ def test_nothing_said_is_nothing_due() -> None:
 def test_replay_asks_only_where_something_went_wrong() -> None:
     good = said("a", role="scratchpad"), said("b", role="scratchpad")
     lines = (*good[0], good[1][0]._replace(seq=2))
-    assert not Replay().is_due(Told("s1", lines))
+    assert not REPLAY.is_due(Told("s1", lines))
     bad = Told("s1", (lines[0], lines[1]._replace(error="no")))
-    assert Replay().is_due(bad)
-    assert Replay().learn(bad, None, {}).engrams == ()
+    assert REPLAY.is_due(bad)
+    assert REPLAY.learn(bad, None, {}).engrams == ()
     model = Answering(items=[{"text": "Wait for the lock", "cells": [2]}])
-    [engram] = Replay().learn(bad, model, {}).engrams
+    [engram] = REPLAY.learn(bad, model, {}).engrams
     assert (engram.text, engram.source, engram.origin) == (
         "Wait for the lock",
         "consolidation",
