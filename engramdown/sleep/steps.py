@@ -220,27 +220,33 @@ class Steps:
 
     def ask(self, job: str, parts: Sequence[Part], learn: Learning) -> None:
         """Let a job learn with a model, which is not asked in a dry run."""
-        if self._night.dry:
-            self.report(job).steps += len(parts)
+        night, report = self._night, self.report(job)
+        if night.dry:
+            report.steps += len(parts)
             return
+        marks = [part.mark for part in parts]
         try:
-            prompts = prompts_for(self._night.scopes, job)
-            learned = learn(self._night.asking.of(job), prompts)
+            prompts = prompts_for(night.scopes, job)
+            learned = learn(night.asking.of(job), prompts)
         except ModelError as error:
-            self._failed(job, parts, error)
-            return
+            # It says whether others would give nothing, too.
+            if isinstance(error, SpendError) or error.outcome in LASTING:
+                night.given_up = str(error)
+                self.skip(job, *marks)
+            else:
+                report.problems.append(f"{_named(marks)}: {error}")
+                self.state.add(*(mark._replace(outcome="failed") for mark in marks))
         except StoreError as error:
             # A prompt of a scope's own is broken. The other jobs have theirs.
-            report = self.report(job)
             report.skipped = str(error)
             report.left += len(parts)
-            return
+        else:
+            self.keep(job, parts, learned)
         finally:
-            self._night.summary.spent = self._night.asking.run.spent
-        self.keep(job, parts, learned)
+            night.summary.spent = night.asking.run.spent
 
     def keep(self, job: str, parts: Sequence[Part], learned: Learned) -> None:
-        """Write what a job learned.
+        """Put what a job learned into memory, or before a person, and count the step as done.
 
         Raises:
             StoreError: If any of it could not be written; the next sleep finishes it.
@@ -248,7 +254,22 @@ class Steps:
         report = self.report(job)
         report.steps += len(parts)
         report.refused += learned.refusals
-        self._write(job, Work(tuple(parts), learned.engrams))
+        work = Work(tuple(parts), learned.engrams)
+        marks = [part.mark for part in parts]
+        if self._night.dry:
+            report.receipts += self._would_be(work.engrams)
+        elif not work.engrams:
+            self.state.add(*marks)
+        else:
+            # Looked at when it is kept already: whoever takes lines out later takes this out, too.
+            # The gate keeps no secret; the file of what is in hand is none of its doors.
+            clean = tuple(each for each in work.engrams if not holds_secret(each))
+            self.state.begin(work._replace(engrams=clean))
+            if self._stands(work):
+                self._propose(job, work)
+            else:
+                self.state.end()
+                report.problems.append(f"{_named(marks)}: was changed meanwhile")
 
     def finish(self) -> None:
         """Write what a sleep that was cut short had learned, if what taught it still stands."""
@@ -276,60 +297,24 @@ class Steps:
             for part in work.parts
         )
 
-    def _failed(self, job: str, parts: Sequence[Part], error: ModelError) -> None:
-        """Say why a step gave nothing, and whether others would give nothing, too."""
-        report = self.report(job)
-        marks = [part.mark for part in parts]
-        if isinstance(error, SpendError) or error.outcome in LASTING:
-            self._night.given_up = str(error)
-            self.skip(job, *marks)
-        else:
-            report.problems.append(f"{_named(marks)}: {error}")
-            self.state.add(*(mark._replace(outcome="failed") for mark in marks))
-
-    def _write(self, job: str, work: Work) -> None:
-        """Put what was learned into memory, or before a person, and count the step as done.
-
-        Raises:
-            StoreError: If any of it could not be written; the next sleep finishes it.
-        """
-        if self._night.dry:
-            self.report(job).receipts += self._would_be(work.engrams)
-        elif not work.engrams:
-            self.state.add(*(part.mark for part in work.parts))
-        else:
-            # Looked at when it is kept already: whoever takes lines out later takes this out, too.
-            # The gate keeps no secret; the file of what is in hand is none of its doors.
-            clean = tuple(each for each in work.engrams if not holds_secret(each))
-            self.state.begin(work._replace(engrams=clean))
-            if self._stands(work):
-                self._propose(job, work)
-            else:
-                self.state.end()
-                marks = [part.mark for part in work.parts]
-                self.report(job).problems.append(f"{_named(marks)}: was changed meanwhile")
-
     def _propose(self, job: str, work: Work) -> None:
         last = ", ".join(f"{part.mark.session}#{part.mark.seq}" for part in work.parts)
+        engrams = [self._careful(each) for each in work.engrams]
+        propose = self._night.scopes.propose
         # The same words if it is done again after a kill: they say what belongs together.
         with step_group(Act("sleep", "consolidation", f"{job}, up to {last}")):
-            receipts = self._receipts([self._careful(each) for each in work.engrams])
+            receipts = propose(engrams)
+            if self._singly and len(engrams) > 1:
+                receipts = [
+                    propose(engram)[0] if receipt.action == "failed" else receipt
+                    for engram, receipt in zip(engrams, receipts, strict=True)
+                ]
         self.report(job).receipts += receipts
-        trouble = next((each for each in receipts if each.action == "failed"), None)
-        if trouble is not None:
-            raise StoreError(trouble.reason)
+        for receipt in receipts:
+            if receipt.action == "failed":
+                raise StoreError(receipt.reason)
         self.state.add(*(part.mark for part in work.parts))
         self.state.end()
-
-    def _receipts(self, engrams: Sequence[Engram]) -> list[Receipt]:
-        propose = self._night.scopes.propose
-        receipts = propose(engrams)
-        if not self._singly or len(engrams) == 1:
-            return receipts
-        return [
-            propose(engram)[0] if receipt.action == "failed" else receipt
-            for engram, receipt in zip(engrams, receipts, strict=True)
-        ]
 
     def _careful(self, engram: Engram) -> Engram:
         """Return what may be proposed of what a user said some time ago.
