@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, TypeVar
 
 from engramdown import errors
 from engramdown.clock import moment, nanoseconds
@@ -266,15 +266,16 @@ class Round:
         self.summary.model = questions.model
         infos = self._own(sessions, closed)
         chosen = self._scopes.settings
+        given = (self._scopes, memory, state, questions, self._conversations, self.summary)
         try:
-            self._each(Cards(self._scopes, memory, state, questions), questions, infos)
+            self._each(Cards(*given), infos)
             if chosen.consolidation.extract_facts:
-                facts = Facts(self._scopes, memory, state, questions, self.summary)
-                self._each(facts, questions, infos)
+                facts = Facts(*given)
+                self._each(facts, infos)
                 if not self._dry:
                     facts.forget_done()
             if chosen.worker.idle_minutes > 0 and chosen.conversation.max_tokens != MANUAL:
-                self._each(Idle(self._conversations, state, questions), questions, infos)
+                self._each(Idle(*given), infos)
             questions.end()
         finally:
             self.summary.spent = self._asking.run.spent
@@ -321,9 +322,9 @@ class Round:
 
     # ---- what a model is asked about ----
 
-    def _each(self, work: Work, questions: Questions, infos: Iterable[SessionInfo]) -> None:
+    def _each(self, work: Work, infos: Iterable[SessionInfo]) -> None:
         """Do one kind of work for each session that is due, up to a batch of calls."""
-        asked = 0
+        asked, questions = 0, work.questions
         try:
             for info in infos:
                 mark = work.mark(info)
@@ -335,17 +336,15 @@ class Round:
                     self._given_up |= {info.id} if questions.is_given_up(mark) else set()
                 else:
                     may_ask = asked < self._settings.batch
-                    asked += self._one(work, questions, mark, info, may_ask=may_ask)
+                    asked += self._one(work, mark, info, may_ask=may_ask)
         except (errors.StoreError, OSError) as error:
             # What keeps one answer from being kept keeps the next from it, too.
             self._fail(error)
         self.summary.busy = self.summary.busy or work.busy
 
-    def _one(
-        self, work: Work, questions: Questions, mark: Mark, info: SessionInfo, *, may_ask: bool
-    ) -> bool:
+    def _one(self, work: Work, mark: Mark, info: SessionInfo, *, may_ask: bool) -> bool:
         """Do one kind of work for one session; return whether a model was asked, or would be."""
-        may_ask = may_ask and not questions.why_not and not work.busy
+        may_ask = may_ask and not work.questions.why_not and not work.busy
         if not may_ask and work.what != "summary":
             # Only conversations, which are few, are read to know whether they wait for a later
             # round: of sessions that ended there may be years.
@@ -358,21 +357,22 @@ class Round:
                 raise
             except (errors.StoreError, OSError) as error:
                 # What cannot be read is tried again later, like what fails.
-                questions.failed(mark)
+                work.questions.failed(mark)
                 comes = Deed(work.what, info.id, "failed", str(error))
             if comes == "ask" and not may_ask:
                 self._left.add(info.id)
             elif comes == "ask" and self._dry:
                 self._tell(Deed(work.what, info.id, "would"))
             elif comes == "ask":
-                self._ask(work, questions, mark, info)
+                self._ask(work, mark, info)
         except errors.SessionNotFoundError:
             return False  # It was forgotten meanwhile.
         if isinstance(comes, Deed) and may_ask:
             self._tell(comes)
         return comes == "ask" and may_ask
 
-    def _ask(self, work: Work, questions: Questions, mark: Mark, info: SessionInfo) -> None:
+    def _ask(self, work: Work, mark: Mark, info: SessionInfo) -> None:
+        questions = work.questions
         questions.pause()
         if self._stop():
             return
@@ -545,56 +545,70 @@ Next = Deed | Literal["ask", "nothing"]
 """What comes next for a session: a model is asked, or not, and then perhaps there is a deed."""
 
 
-class Cards:
+@dataclass(slots=True)
+class _Work:
+    """What a round has for a kind of work.
+
+    Attributes:
+        busy: Who keeps it from going on, or ``""``.
+    """
+
+    scopes: Scopes
+    memory: EpisodicMemory
+    state: SleepState
+    questions: Questions
+    conversations: Conversations
+    summary: WorkSummary
+    busy: str = ""
+
+    def _idle(self, mark: Mark, *, dry: bool) -> Next:
+        """Write down that there is nothing to ask about until the session goes on."""
+        if not dry:
+            self.state.add(mark._replace(outcome="idle"))
+        return "nothing"
+
+
+class Cards(_Work):
     """The cards of one round, for the sessions that ended and have none."""
 
-    what: Final[Kind] = "card"
-    busy = ""
-
-    def __init__(
-        self, scopes: Scopes, memory: EpisodicMemory, state: SleepState, questions: Questions
-    ) -> None:
-        """Write the cards of the sessions of ``memory``."""
-        self._scopes = scopes
-        self._memory = memory
-        self._state = state
-        self._questions = questions
-        self._disk = Disk()
-        self._pages = CardFiles(memory.folder.parent, self._disk)
+    what: ClassVar[Kind] = "card"
 
     def mark(self, info: SessionInfo) -> Mark | None:
         """Return what counts as done; ``None`` if it runs, or a person has written its page."""
-        if not info.ended or self._disk.find(self._pages.path(info.id)) is not None:
+        if not info.ended or Disk().find(self._pages().path(info.id)) is not None:
             return None
         return Mark(JOB, info.id, info.started, info.lines)
 
     def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
         """Look whether there is anything to ask about, and not an answer already."""
-        transcript = self._memory.session(info.id)
+        transcript = self.memory.session(info.id)
         if not lines_to_show(visible(transcript.episodes)):
             if not dry:
-                self._state.add(mark._replace(outcome="empty"))
+                self.state.add(mark._replace(outcome="empty"))
             return Deed("empty", info.id, "would" if dry else "done")
-        said = self._pages.filled(transcript)
+        said = self._pages().filled(transcript)
         if said is None or said.ts < info.last:
             return "ask"
         if not dry:
-            self._state.add(mark)  # A process died right behind it.
+            self.state.add(mark)  # A process died right behind it.
         return "nothing"
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
         """Write the card."""
-        if not fill_card(self._scopes, self._memory, info.id, self._questions.asking):
+        if not fill_card(self.scopes, self.memory, info.id, self.questions.asking):
             return None  # Lines were taken back meanwhile: it is another session now.
-        self._state.add(mark)
-        return Deed("card", info.id, text=self._memory.card(info.id).title)
+        self.state.add(mark)
+        return Deed("card", info.id, text=self.memory.card(info.id).title)
+
+    def _pages(self) -> CardFiles:
+        return CardFiles(self.memory.folder.parent, Disk())
 
 
 _SECONDS: Final = 30.0
 """So long one call for facts may take: there is little to read."""
 
 
-class Facts:
+class Facts(_Work):
     """The facts of one round, out of conversations that ended; off unless set.
 
     Whether a model is asked is decided without one. What it finds goes through the gate like
@@ -603,25 +617,12 @@ class Facts:
     runs on the scope meanwhile.
     """
 
-    what: Final[Kind] = "facts"
+    what: ClassVar[Kind] = "facts"
 
-    def __init__(
-        self,
-        scopes: Scopes,
-        memory: EpisodicMemory,
-        state: SleepState,
-        questions: Questions,
-        summary: WorkSummary,
-    ) -> None:
-        """Look for facts in the sessions of ``memory``."""
-        self._scopes = scopes
-        self._root = memory.folder.parent
-        self._sessions = Sessions(memory.folder, Disk())
-        self._state = state
-        self._questions = questions
-        self._summary = summary
-        self._night = Night(scopes, questions.asking, SleepSummary())
-        self.busy = ""
+    def __post_init__(self) -> None:
+        """Begin with nothing told."""
+        self._root = self.memory.folder.parent
+        self._night = Night(self.scopes, self.questions.asking, SleepSummary())
 
     def mark(self, info: SessionInfo) -> Mark | None:
         """Return what counts as done; ``None`` if it runs, or an assistant began it."""
@@ -631,13 +632,11 @@ class Facts:
 
     def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
         """Look whether it is worth it to ask."""
-        told = self._steps(self._state).told(JOB_WORK_FACTS, info)
+        told = self._steps(self.state).told(JOB_WORK_FACTS, info)
         # Where several people speak nobody knows whose facts they are.
         if told.by_one_user() and worth_showing(told.lines):
             return "ask"
-        if not dry:
-            self._state.add(mark._replace(outcome="idle"))
-        return "nothing"
+        return self._idle(mark, dry=dry)
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
         """Look for facts, and put them into memory or before a person."""
@@ -653,7 +652,7 @@ class Facts:
                 steps.finish()  # What was learned before a crash.
             if steps.state.done(*mark[:3]).seq >= mark.seq:
                 return Deed("facts", info.id, receipts=tuple(receipts[before:]))
-            model = self._questions.asking.within(_SECONDS).of(JOB_WORK_FACTS)
+            model = self.questions.asking.within(_SECONDS).of(JOB_WORK_FACTS)
             return None if model is None else self._learn(steps, info, model)
 
     def forget_done(self) -> None:
@@ -671,12 +670,12 @@ class Facts:
     def _learn(self, steps: Steps, info: SessionInfo, model: LanguageModel) -> Deed:
         told = steps.told(JOB_WORK_FACTS, info)
         part = steps.part(JOB_WORK_FACTS, info, told)
-        prompts = prompts_for(self._scopes, JOB_WORK_FACTS)
+        prompts = prompts_for(self.scopes, JOB_WORK_FACTS)
         # Read before anybody is asked: what cannot be read cannot be written either.
-        both = (self._scopes.global_hc, self._scopes.project_hc)
+        both = (self.scopes.global_hc, self.scopes.project_hc)
         entries = [entry for store in both for entry in store.entries()]
         found = find_facts(info.id, worth_showing(told.lines), model, prompts)
-        self._summary.refused += found.refusals
+        self.summary.refused += found.refusals
         surer = tuple(each if each.unsaid else reinforced(each, entries) for each in found.engrams)
         report = steps.report(JOB_WORK_FACTS)
         before, problems = len(report.receipts), len(report.problems)
@@ -694,9 +693,11 @@ class Facts:
         return not known_to_git([self._root / WORK], Disk(durable=False))
 
     def _steps(self, state: SleepState) -> Steps:
-        stores = self._scopes.stores
+        stores = self.scopes.stores
         scope: Scope = next((each.scope for each in stores if each.root == self._root), "project")
-        return Steps(self._night, Place(scope, self._sessions, state), singly=True)
+        return Steps(
+            self._night, Place(scope, Sessions(self.memory.folder, Disk()), state), singly=True
+        )
 
 
 _MINUTE: Final = 60_000_000_000
@@ -705,29 +706,21 @@ _DAY: Final = 24 * 60 * _MINUTE
 _UNMEANT: Final = frozenset({"crash_recovery", "idle_timeout", "shutdown"})
 
 
-class Idle:
+class Idle(_Work):
     """The idle conversations of one round, so that nobody waits for a summary who goes on.
 
     A conversation that ended as somebody ended it is left alone, and so is one for which summaries
     are only made when a person asks.
     """
 
-    what: Final[Kind] = "summary"
-    busy = ""
-
-    def __init__(
-        self, conversations: Conversations, state: SleepState, questions: Questions
-    ) -> None:
-        """Summarise conversations at the cost of the round."""
-        self._conversations = conversations
-        self._questions = questions
-        self._state = state
-        self._settings = conversations.scopes.settings.worker
+    what: ClassVar[Kind] = "summary"
 
     def mark(self, info: SessionInfo) -> Mark | None:
         """Return what counts as done; ``None`` if it is not idle, or nobody goes on with it."""
         now = nanoseconds()
-        silent = info.last <= stamp_of(now - int(self._settings.idle_minutes * _MINUTE))
+        silent = info.last <= stamp_of(
+            now - int(self.scopes.settings.worker.idle_minutes * _MINUTE)
+        )
         lately = info.last >= stamp_of(now - _DAY)
         may_go_on = not info.ended or (info.reason in _UNMEANT and lately)
         if not silent or not may_go_on or info.parent:
@@ -738,24 +731,22 @@ class Idle:
         """Look whether there is enough that no summary covers."""
         if self._is_long(info):
             return "ask"
-        if not dry:
-            self._state.add(mark._replace(outcome="idle"))
-        return "nothing"
+        return self._idle(mark, dry=dry)
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
         """Summarise what is older than the newest messages."""
-        done = self._conversations.get(info.id).compact(asking=self._questions.asking)
+        done = self.conversations.get(info.id).compact(asking=self.questions.asking)
         if not done.gists:
             # There is not enough for a summary, or somebody else was faster; until it goes on.
-            self._state.add(mark._replace(outcome="idle"))
+            self._idle(mark, dry=False)
             return None
         if not self._is_long(info):
-            self._state.add(mark)
+            self.state.add(mark)
         return Deed("summary", info.id, messages=done.messages)
 
     def _is_long(self, info: SessionInfo) -> bool:
-        uncovered = self._conversations.get(info.id).uncovered
-        return uncovered >= max(self._settings.idle_messages, 1)
+        uncovered = self.conversations.get(info.id).uncovered
+        return uncovered >= max(self.scopes.settings.worker.idle_messages, 1)
 
 
 Work = Cards | Facts | Idle
