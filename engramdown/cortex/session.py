@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, Unpack
 
 from engramdown.context.sections import MemoryContext, degraded, left_out
-from engramdown.conversation.tool_echo import quoted
+from engramdown.conversation.conversations import quoted
 from engramdown.engram import Engram
 from engramdown.episodes.recorder import Said
 from engramdown.errors import EngramdownError, MidTurnError, StoreError
@@ -367,7 +367,7 @@ class Session:
 
     def heard_from_tool(self, text: str) -> bool:
         """Whether the words of ``text`` came from a tool, and not from the user."""
-        from engramdown.conversation.tool_echo import is_borrowed
+        from engramdown.conversation.conversations import is_borrowed
 
         doing = self._doing
         before = doing.given_back_before(), list(self._asked_before)

@@ -35,7 +35,7 @@ from engramdown.context.search import (
     moment_from,
     search_all,
 )
-from engramdown.conversation.tool_echo import words_of
+from engramdown.conversation.conversations import words_of
 from engramdown.engram import Engram, Kind, Scope
 from engramdown.hippocampus.store import REFUSED
 from engramdown.language.untrusted import inert

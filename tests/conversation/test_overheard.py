@@ -9,7 +9,7 @@ import pytest
 
 from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.context.search import LABEL
-from engramdown.conversation.tool_echo import Overheard, quoted
+from engramdown.conversation.conversations import Overheard, quoted
 from engramdown.hippocampus.entry import Entry
 from tests.episodes.transcripts import append, line, write
 
