@@ -161,12 +161,13 @@ class Recorder:
                 chosen[:] = choose(seen)
                 return [item.line for item in chosen]
 
-            def keep() -> None:
-                self._keep([item.payload for item in chosen if item.payload is not None])
+            def payloads() -> list[tuple[str, str]]:
+                return [item.payload for item in chosen if item.payload is not None]
 
             first = partial(self._first, session)
-            seq = self._log(session).add_all(lines, first, LOCK_TIMEOUT, keep)
-            self._payloads.release(item.payload[0] for item in chosen if item.payload is not None)
+            log = self._log(session)
+            seq = log.add_all(lines, first, LOCK_TIMEOUT, lambda: self._keep(payloads()))
+            self._payloads.release(name for name, _ in payloads())
             return seq
 
     def begin(self, session: str, line: bytes, unless: Callable[[], object] = bool) -> bool:
@@ -213,8 +214,8 @@ class Recorder:
 
     def close(self) -> None:
         """Try to write what waits, and close all files; they are opened again when needed."""
-        self.flush()
         with self._guard:
+            self.flush()
             for session in list(self._logs):
                 self._close(session)
             self._payloads.release()
@@ -240,10 +241,12 @@ class Recorder:
     def trouble(self) -> Trouble | None:
         """What is wrong with recording in this process, or ``None``."""
         with self._guard:
-            waiting = sum(len(each.items) for each in self._waiting.values())
-            lost = sum(each.lost for each in self._waiting.values())
-            reason = self._reason if self._waiting else self._refused
-            return Trouble(self._process, self._since, reason, waiting, lost) if reason else None
+            waiting = self._waiting.values()
+            reason = self._reason if waiting else self._refused
+            if not reason:
+                return None
+            items, lost = sum(len(each.items) for each in waiting), sum(x.lost for x in waiting)
+            return Trouble(self._process, self._since, reason, items, lost)
 
     # ---- with the guard ----
 
@@ -291,15 +294,13 @@ class Recorder:
         return (waiting.start if waiting else None) or self._start(session)
 
     def _log(self, session: str) -> SessionLog:
-        log = self._logs.get(session)
-        if log is None:
+        if session not in self._logs:
             self._inherited = {}
             while len(self._logs) >= _OPEN_FILES:
                 self._logs.pop(next(iter(self._logs))).close()
             path = self.folder / f"{session}{SUFFIX}"
-            log = SessionLog(path, self._disk, self.lock, durable=self._durable)
-            self._logs[session] = log
-        return log
+            self._logs[session] = SessionLog(path, self._disk, self.lock, durable=self._durable)
+        return self._logs[session]
 
     def _close(self, session: str) -> None:
         log = self._logs.get(session)
@@ -350,7 +351,12 @@ class Recorder:
                 written[session] = seq + len(waiting.items) - 1
                 del self._waiting[session]
         if not self._waiting:
-            self._recovered()
+            self._reason = self._since = ""
+            _IN_TROUBLE.discard(self)
+            try:
+                self._disk.unlink(self.folder / marker(self._process))
+            except OSError as error:
+                self._refused = str(error)
         return written
 
     def _failed(self, error: Exception) -> None:
@@ -360,14 +366,6 @@ class Recorder:
         _IN_TROUBLE.add(self)
         self._mark()
 
-    def _recovered(self) -> None:
-        self._reason = self._since = ""
-        _IN_TROUBLE.discard(self)
-        try:
-            self._disk.unlink(self.folder / marker(self._process))
-        except OSError as error:
-            self._refused = str(error)
-
     def leave(self) -> None:
         """Try a last time, and say what is lost with this process."""
         with self._guard:
@@ -376,14 +374,12 @@ class Recorder:
 
     def _mark(self) -> None:
         """Tell other processes; where even that cannot be written, they see it themselves."""
-        trouble = self.trouble
-        if trouble is None:
-            return
-        data = json.dumps(trouble._asdict()).encode() + b"\n"
-        path = self.folder / marker(self._process)
         with contextlib.suppress(*_Failure):
-            self._disk.refuse_link(self.folder)
-            self._disk.save(path, data, durable=False, replace=True)
+            if trouble := self.trouble:
+                self._disk.refuse_link(self.folder)
+                data = json.dumps(trouble._asdict()).encode() + b"\n"
+                path = self.folder / marker(self._process)
+                self._disk.save(path, data, durable=False, replace=True)
 
 
 # Whoever is in here has something that waits: it must not go with the last reference to it.

@@ -404,28 +404,22 @@ class VectorRecall(Recall):
         """Return what is nearest to ``query``, the nearest first."""
         if isinstance(self._embedder, str):
             self._embedder = open_embedder(self._embedder, self._seconds)
-        question = self._question(self._embedder, query)
+        embedder = self._embedder
+        question = self._vectors.question(embedder.name, digest_of(query))
+        if question is None:
+            (question,) = _embed(embedder, [shown_to_model(query)])
+            self._vectors.keep_question(embedder.name, digest_of(query), question)
         said = self._spoken.all(self._tick)
         asked = [
             each
             for each in said
-            if not each.hidden
-            and wanted.session in {"", each.session}
-            and wanted.takes(each.role, each.ts)
+            if not each.hidden and wanted.session in {"", each.session}
+            if wanted.takes(each.role, each.ts)
         ]
-        scores = self._known(self._embedder.name, question, {each.digest for each in said})
-        scores |= self._made(self._embedder, question, asked, scores)
+        scores = self._known(embedder.name, question, {each.digest for each in said})
+        scores |= self._made(embedder, question, asked, scores)
         asked.sort(key=lambda each: (-scores[each.digest], -each.ts, each.session, each.seq))
         return asked[:POOL]
-
-    def _question(self, embedder: Embedder, query: str) -> bytes:
-        digest = digest_of(query)
-        known = self._vectors.question(embedder.name, digest)
-        if known is not None:
-            return known
-        (made,) = _embed(embedder, [shown_to_model(query)])
-        self._vectors.keep_question(embedder.name, digest, made)
-        return made
 
     def _known(self, model: str, question: bytes, said: set[bytes]) -> dict[bytes, float]:
         """Return how near what has its vector is, by digest, and let go of what nobody said."""
@@ -464,7 +458,11 @@ class VectorRecall(Recall):
             self._left = len(newest) - first
             self._tick()
             batch = newest[first : first + _BATCH]
-            made = _embed(embedder, [self._text(each) for each in batch])
+            episodes = [self._spoken.episode(each) for each in batch]
+            texts = [shown_to_model(episode.text) for episode in episodes if episode is not None]
+            if len(texts) != len(batch):
+                raise EmbeddingError("a transcript changed meanwhile")
+            made = _embed(embedder, texts)
             pairs = [(each.digest, vector) for each, vector in zip(batch, made, strict=True)]
             self._vectors.keep(embedder.name, pairs)
             if len(made[0]) != len(question):
@@ -473,12 +471,6 @@ class VectorRecall(Recall):
                 raise EmbeddingError("the vectors of the model have another length than before")
             scores |= _scored(question, pairs)
         return scores
-
-    def _text(self, utterance: Utterance) -> str:
-        episode = self._spoken.episode(utterance)
-        if episode is None:
-            raise EmbeddingError("a transcript changed meanwhile")
-        return shown_to_model(episode.text)
 
 
 def forget_unsaid(folder: Path, cache: Path, disk: Disk) -> None:
