@@ -47,7 +47,7 @@ _PATIENCE: Final = 10.0
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Intent:
     """What is being done, as :data:`UNFINISHED` says it; it holds no content.
 
@@ -153,10 +153,7 @@ class Forgetting:
             lock: That of its writers.
             event: Returns the line of an event without its number.
         """
-        self._folder = episodes
-        self._disk = disk
-        self._lock = lock
-        self._event = event
+        self._folder, self._disk, self._lock, self._event = episodes, disk, lock, event
         self._sessions = Sessions(episodes, disk)
         self._traces = Traces(episodes.parent, disk)
         self._unfinished = episodes / UNFINISHED
@@ -191,8 +188,8 @@ class Forgetting:
         for each in lines:
             if each.role == "event" and not each.more.get("title"):
                 raise EngramdownError(f"{session}#{each.seq}: is an event; nothing was said in it")
-        payloads = _payloads_of(lines)
-        return self._replaced("redact", session, wanted, lines, payloads, dry_run=dry_run)
+        intent = _Intent("redact", session, _numbers(lines), _payloads_of(lines))
+        return self._carry_out(intent, wanted, lines, dry_run=dry_run)
 
     def hide(self, session: str, seqs: Iterable[int], *, dry_run: bool = False) -> Forgotten:
         """Put ``[redacted: <kind>]`` in the place of each secret in lines; the rest of them stays.
@@ -206,7 +203,8 @@ class Forgetting:
         wanted = self._wanted(session, seqs)
         payloads = self._payloads_with_secrets(wanted)
         lines = [each for each in wanted if hide_secrets(each, payloads) != each]
-        return self._replaced("hide", session, wanted, lines, payloads, dry_run=dry_run)
+        intent = _Intent("hide", session, _numbers(lines), payloads)
+        return self._carry_out(intent, wanted, lines, dry_run=dry_run)
 
     def lines_with_secrets(
         self, session: str, roles: Collection[str] | None = None
@@ -235,9 +233,8 @@ class Forgetting:
         """
         episodes = self._read(session)
         payloads = tuple(sorted(self._traces.named(session)))
-        first = self._first(session)
-        intent = _Intent(action="purge", session=session, payloads=payloads, first=first)
-        return self._carry_out(intent, episodes, dry_run=dry_run)
+        intent = _Intent("purge", session, (), payloads, self._first(session))
+        return self._carry_out(intent, (), episodes, dry_run=dry_run)
 
     def finish(self, timeout: float = _PATIENCE) -> bool:
         """Finish what a crash interrupted; whether there was such a thing.
@@ -265,27 +262,25 @@ class Forgetting:
                 log.append([self._event(event, {"of": [*of]} if of else {})], bytes, _PATIENCE)
         return Forgotten(action=event, session=session, seqs=of, changed=not there)
 
-    def _replaced(
+    def _carry_out(
         self,
-        action: str,
-        session: str,
-        wanted: Sequence[Episode],
-        lines: Sequence[Episode],
-        payloads: tuple[str, ...],
+        intent: _Intent,
+        wanted: Iterable[Episode],
+        lines: Collection[Episode],
         *,
         dry_run: bool,
     ) -> Forgotten:
-        """Change ``lines``, those of the lines ``wanted`` that are not as they should be yet."""
-        seqs = _numbers(lines or wanted)
-        if not lines:
-            return Forgotten(action=action, session=session, seqs=seqs, changed=False)
-        intent = _Intent(action=action, session=session, seqs=seqs, payloads=payloads)
-        return self._carry_out(intent, lines, dry_run=dry_run)
+        """Do what is intended, unless it is only asked what that would do.
 
-    def _carry_out(
-        self, intent: _Intent, lines: Collection[Episode], *, dry_run: bool
-    ) -> Forgotten:
-        """Do what is intended with ``lines``, unless it is only asked what that would do."""
+        Args:
+            intent: What is intended.
+            wanted: The lines that were asked for.
+            lines: Those of them that are not as they should be yet, or the session to purge.
+            dry_run: Whether nothing is to be changed.
+        """
+        if not lines and intent.action != "purge":
+            seqs = _numbers(wanted)
+            return Forgotten(action=intent.action, session=intent.session, seqs=seqs, changed=False)
         preview = self._preview(intent, lines)
         if not dry_run:
             self.finish()
@@ -315,17 +310,15 @@ class Forgetting:
             files += traces.pieces(session, {each.id for each in lines})
         for name in set(intent.payloads) - traces.referenced(session, seqs):
             files += traces.payload(name)
-
-        def left(page: Path) -> Path | None:
-            return page if intent.action != "purge" and self._disk.find(page) else None
-
+        pages = (traces.cards.path(session), path_of(self._folder.parent, session))
+        is_left = [intent.action != "purge" and bool(self._disk.find(page)) for page in pages]
         return Forgotten(
             action=intent.action,
             session=session,
             seqs=intent.seqs,
             files=tuple(each for each in sorted(files) if self._disk.find(each) is not None),
-            card=left(traces.cards.path(session)),
-            notes=left(path_of(self._folder.parent, session)),
+            card=pages[0] if is_left[0] else None,
+            notes=pages[1] if is_left[1] else None,
             quoted=tuple(traces.quoting(session, seqs)),
             running=self._disk.is_kept(path),
         )
@@ -439,9 +432,11 @@ def _intent(data: bytes | None) -> _Intent | None:
     """Read the note about what was begun; ``None`` if it is nothing of ours."""
     try:
         note: dict[str, Any] = json.loads(data or b"")
-        seqs, payloads = tuple(note.pop("seqs")), tuple(note.pop("payloads"))
-        intent = _Intent(seqs=seqs, payloads=payloads, **note)
-        good = line_format.is_session_id(intent.session) and all(map(_DIGEST.fullmatch, payloads))
+        intent = _Intent(
+            **{**note, "seqs": tuple(note["seqs"]), "payloads": tuple(note["payloads"])}
+        )
+        good = line_format.is_session_id(intent.session)
+        good = good and all(map(_DIGEST.fullmatch, intent.payloads))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return intent if good else None
