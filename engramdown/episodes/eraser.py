@@ -12,9 +12,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from engramdown.episodes.forget import Forgetting, emptied
+from engramdown.episodes.forget import EventLine, Forgetting, emptied
 from engramdown.storage.disk import Disk
 from engramdown.storage.erasure import Words
 from engramdown.storage.locks import FolderLock
@@ -45,12 +45,7 @@ class EpisodeEraser(Forgetting):
     """Erases words in the transcripts of one scope."""
 
     def __init__(
-        self,
-        episodes: Path,
-        disk: Disk,
-        lock: FolderLock,
-        event: Callable[[str, Mapping[str, Any]], bytes],
-        words: Words,
+        self, episodes: Path, disk: Disk, lock: FolderLock, event: EventLine, words: Words
     ) -> None:
         """Erase ``words`` in the folder ``episodes``; see :class:`Forgetting` for the rest."""
         super().__init__(episodes, disk, lock, event)

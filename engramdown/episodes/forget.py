@@ -42,6 +42,9 @@ from engramdown.transcripts.visibility import REDACTED, excluded
 UNFINISHED: Final = "forgetting.json"
 """The file that says what was begun; it is there only in between."""
 
+EventLine = Callable[[str, Mapping[str, Any]], bytes]
+"""Returns the line of an event without its number."""
+
 _PATIENCE: Final = 10.0
 """Seconds to wait for writers: a person has asked, and nobody's turn waits for this."""
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
@@ -138,13 +141,7 @@ class Forgotten:
 class Forgetting:
     """Takes back what was recorded in one scope."""
 
-    def __init__(
-        self,
-        episodes: Path,
-        disk: Disk,
-        lock: FolderLock,
-        event: Callable[[str, Mapping[str, Any]], bytes],
-    ) -> None:
+    def __init__(self, episodes: Path, disk: Disk, lock: FolderLock, event: EventLine) -> None:
         """Work on the folder ``episodes`` and what was derived from it.
 
         Args:

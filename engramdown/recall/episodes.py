@@ -77,7 +77,7 @@ class Recall:
         """Look in ``folder``, with an index in ``cache``; nothing is read yet."""
         self.folder = folder
         self._disk = disk
-        self._index = IndexFile(folder, cache, disk)
+        self.index = IndexFile(folder, cache, disk)
 
     def __call__(self, query: str, limit: int, mode: Mode, wanted: Wanted) -> Hits:
         """Return at most ``limit`` hits for ``query``, the best or the newest first.
@@ -89,7 +89,7 @@ class Recall:
         if limit <= 0 or not query:
             return Hits()
         find = self._exact if mode == "exact" else self._best
-        return Hits(self._index.ask(lambda source: find(source, query, limit, wanted)))
+        return Hits(self.index.ask(lambda source: find(source, query, limit, wanted)))
 
     def messages(self, limit: int, wanted: Wanted) -> list[Hit]:
         """Return the newest ``limit`` lines that are wanted, the oldest first."""
@@ -106,21 +106,13 @@ class Recall:
                 if said[at].text
             ]
 
-        return self._index.ask(newest)
+        return self.index.ask(newest)
 
     def sessions(self, wanted: Wanted) -> list[str]:
         """Return the sessions that have a line that is wanted, in the order of their ids."""
-        return self._index.ask(
+        return self.index.ask(
             lambda source: sorted({line.session for line, _ in _lines_of(source, wanted)})
         )
-
-    def keep_up(self) -> None:
-        """Take what was said into the index."""
-        self._index.ask(lambda _: None)
-
-    def close(self) -> None:
-        """Let go of the index; the next recall opens it again."""
-        self._index.close()
 
     # ---- the best ----
 
@@ -245,7 +237,7 @@ class Recall:
                 after = [self._message(one, places[one]) for one in found.after]
                 yield Context(before, after, found.more_before, found.more_after)
 
-        return self._index.ask(lambda source: list(surroundings(source)))
+        return self.index.ask(lambda source: list(surroundings(source)))
 
     def _message(self, moment: Moment, place: Place) -> Message:
         [data] = self._read(moment.session, [place.chunk.range(place.at)])

@@ -132,9 +132,9 @@ class Finder:
 
     def keep_up(self) -> None:
         """Take what was said into the index, which is made if there is none."""
-        self._recalling().keep_up()
+        self._recalling().index.ask(lambda _: None)
 
     def close(self) -> None:
         """Let go of the index; the next recall opens it again."""
         if self._recall is not None:
-            self._recall.close()
+            self._recall.index.close()

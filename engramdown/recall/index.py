@@ -133,12 +133,9 @@ class Index:
             Unusable: If it is of another version.
             sqlite3.Error: If it cannot be read.
         """
-        self.connection = connection
+        self.connection, self._run = connection, connection.execute
         self.wrote = False
-        self._run = connection.execute
-        self._folder = folder
-        self._cache = cache
-        self._disk = disk
+        self._folder, self._cache, self._disk = folder, cache, disk
         # What is kept in mind of what stands there, as long as nobody writes.
         self._version = -1
         self._facts: dict[str, int] = {}
@@ -231,8 +228,9 @@ class Index:
 
     def chunks(self, session: int) -> Iterable[int]:
         """Return the numbers of the chunks of a session."""
-        rows = self._run("SELECT number FROM chunks WHERE session = ?", (session,))
-        return (row[0] for row in rows)
+        return [
+            row[0] for row in self._run("SELECT number FROM chunks WHERE session = ?", (session,))
+        ]
 
     def name(self, session: int) -> str:
         """Return the id of a session."""

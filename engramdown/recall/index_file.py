@@ -54,9 +54,7 @@ class IndexFile:
 
     def __init__(self, folder: Path, cache: Path, disk: Disk) -> None:
         """Keep the index of the transcripts in ``folder`` in ``cache``; nothing is read yet."""
-        self.folder = folder
-        self.cache = cache
-        self._disk = disk
+        self.folder, self.cache, self._disk = folder, cache, disk
         self._threads = RLock()
         self._lock = FolderLock(cache / LOCK, disk, _PATIENCE)
         self._index: Index | None = None

@@ -58,9 +58,8 @@ def file_state(folder: Path, session: str) -> FileState | None:
         found = os.lstat(f"{folder}/{session}{SUFFIX}")
     except OSError:
         return None
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    return FileState(found.st_ino, found.st_size, found.st_mtime_ns)
+    is_file = stat.S_ISREG(found.st_mode)
+    return FileState(found.st_ino, found.st_size, found.st_mtime_ns) if is_file else None
 
 
 def changed(folder: Path, sessions: Mapping[str, FileState]) -> list[str]:
@@ -84,15 +83,13 @@ def touch(cache: Path, session: str) -> None:
 
     If that cannot be done, the line is found a little later.
     """
-    line = f"{session}\n".encode()
-    if cache.is_symlink():
-        return
-    with contextlib.suppress(OSError, StoreError):
-        descriptor = open_regular(cache / _TOUCHED, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        try:
-            os.write(descriptor, line)
-        finally:
-            os.close(descriptor)
+    if not cache.is_symlink():
+        with contextlib.suppress(OSError, StoreError):
+            descriptor = open_regular(cache / _TOUCHED, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            try:
+                os.write(descriptor, f"{session}\n".encode())
+            finally:
+                os.close(descriptor)
 
 
 def touched(cache: Path, start: int) -> tuple[int, list[str]]:

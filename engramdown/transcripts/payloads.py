@@ -11,6 +11,7 @@ beside it, by which it is found and removed. Reading creates nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -24,7 +25,7 @@ PAYLOADS: Final = "payloads"
 
 _ERRORS: Final = "surrogatepass"
 _SHELF: Final = 2
-_DIGITS: Final = 64
+_NAME: Final = re.compile("[0-9a-f]{64}")
 
 
 def digest(text: str) -> str:
@@ -88,7 +89,7 @@ class Payloads:
 
     def fetch(self, name: str) -> str | None:
         """Return the text with the digest ``name``; ``None`` if it is not there, or another."""
-        if len(name) != _DIGITS or not set(name) <= _HEXADECIMAL:
+        if not _NAME.fullmatch(name):
             return None
         data = self._disk.load(self.path(name))
         if data is None or _digest(data) != name:
@@ -112,9 +113,6 @@ class Payloads:
             self._disk.sync_file(path)
         self._disk.sync_folder(path.parent)
         self._lasting.add(name)
-
-
-_HEXADECIMAL: Final = frozenset("0123456789abcdef")
 
 
 def _digest(data: bytes) -> str:

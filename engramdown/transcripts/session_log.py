@@ -26,6 +26,11 @@ from engramdown.transcripts.episode import number, read_line
 ORPHAN_MINUTES: Final = 60
 """How long nothing was said in a session that is taken for one whose program died."""
 
+Line = Callable[[], bytes]
+"""Returns what :func:`engramdown.transcripts.episode.encode` returned for a line."""
+Act = Callable[[], object]
+"""Is called while nobody else writes or takes back."""
+
 _SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _TAIL: Final = 4096
 _SEVERAL: Final = 2
@@ -43,27 +48,20 @@ class SessionLog:
 
     def __init__(self, path: Path, disk: Disk, lock: FolderLock, *, durable: bool) -> None:
         """Append to ``path`` under ``lock``; ``durable`` says whether a power cut is survived."""
-        self._descriptor: int | None = None
         self.path = path
         self.torn = 0
-        self._disk = disk
-        self._lock = lock
-        self._durable = durable
+        self._disk, self._lock, self._durable = disk, lock, durable
         self._process = disk.process()
         self._name = str(path)
-        self._inode = (0, 0)
-        self._end = 0
-        self._next = 0
-        self._lacks = b""
+        self._descriptor: int | None = None
+        # Of the file: which it is, where it ends, the number of its next line, and what its last
+        # line lacks.
+        self._inode, self._end, self._next, self._lacks = (0, 0), 0, 0, b""
         self._told = -_TOLD_FOR
         self._left = (0, b"")
 
     def append(
-        self,
-        lines: Sequence[bytes],
-        start: Callable[[], bytes],
-        timeout: float | None = None,
-        prepare: Callable[[], object] = bool,
+        self, lines: Sequence[bytes], start: Line, timeout: float | None = None, prepare: Act = bool
     ) -> int:
         """Append lines and return the number of the first of them.
 
@@ -84,9 +82,9 @@ class SessionLog:
     def add_all(
         self,
         choose: Callable[[bytes], Sequence[bytes]],
-        start: Callable[[], bytes],
+        start: Line,
         timeout: float | None = None,
-        prepare: Callable[[], object] = bool,
+        prepare: Act = bool,
     ) -> int:
         """Add lines, all of them or none, whenever the process dies; return the first's number.
 
@@ -120,12 +118,7 @@ class SessionLog:
             self._tell()
             return following + len(whole) - len(lines)
 
-    def begin(
-        self,
-        start: Callable[[], bytes],
-        timeout: float | None = None,
-        unless: Callable[[], object] = bool,
-    ) -> bool:
+    def begin(self, start: Line, timeout: float | None = None, unless: Act = bool) -> bool:
         """Begin a file that is not there yet; ``False`` if there is one already.
 
         Args:
@@ -145,10 +138,7 @@ class SessionLog:
             return True
 
     def end(
-        self,
-        line: Callable[[], bytes | None],
-        start: Callable[[], bytes],
-        timeout: float | None = None,
+        self, line: Callable[[], bytes | None], start: Line, timeout: float | None = None
     ) -> bool:
         """Append the event that ends the session; remove a file in which nothing was said.
 
@@ -218,12 +208,7 @@ class SessionLog:
         descriptor = self._settle()
         return self._disk.read_at(descriptor, 0, self._end) + self._lacks, self._next
 
-    def _append(
-        self,
-        lines: Sequence[bytes],
-        start: Callable[[], bytes],
-        prepare: Callable[[], object] = bool,
-    ) -> int:
+    def _append(self, lines: Sequence[bytes], start: Line, prepare: Act = bool) -> int:
         descriptor = self._settle()
         prepare()
         # What an append left that failed and could not be taken back, if it is whole.
