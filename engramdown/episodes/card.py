@@ -165,7 +165,7 @@ def cut_at_word(text: str, limit: int) -> str:
     >>> cut_at_word("Why is the build red again?", 20), cut_at_word("Donaudampfschiff", 8)
     ('Why is the build…', 'Donauda…')
     """
-    flat = " ".join(text.split())
+    flat = one_line(text)
     if len(flat) <= limit:
         return flat
     head = flat[: limit - 1]
@@ -231,10 +231,10 @@ def as_page(card: Card) -> str:
     for name in (item.name for item in fields(card)):
         value = getattr(card, name)
         if name in ("session", *_WORDS):
-            front.append(f"{name}: {_flat(value)}")
+            front.append(f"{name}: {one_line(value)}")
         elif name in (*_LISTS, "tools"):
             items = [f"{tool}: {n}" for tool, n in value.items()] if name == "tools" else value
-            front += [f"{name}:", *(f"- {_flat(item)}" for item in items)]
+            front += [f"{name}:", *(f"- {one_line(item)}" for item in items)]
     details = [_DETAILS, "", card.detailed, ""] if card.detailed else []
     return "\n".join([*front, _FENCE, "", card.paragraph, "", *details])
 
@@ -284,7 +284,8 @@ def _fields(head: Iterable[str]) -> list[tuple[str, str, list[str]]]:
     return found
 
 
-def _flat(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text in one line."""
     return " ".join(text.split())
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from engramdown.episodes.card import Card, CardFiles, cut_at_word
+from engramdown.episodes.card import Card, CardFiles, cut_at_word, one_line
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EngramdownError
 from engramdown.storage.disk import Disk
@@ -110,12 +110,12 @@ def summarized(
     if not said:
         return None
     messages = tuple(
-        (_flat(each.name) or each.role, _cut(_flat(each.text)))
+        (one_line(each.name) or each.role, _cut(one_line(each.text)))
         for each in (said[-MESSAGES:] if rank == 0 else ())
     )
-    line = _flat(card.one_liner or card.title)
-    text = "" if messages else _flat(card.paragraph) if 0 < rank <= _PARAGRAPHS else line
-    title = _flat(card.title)
+    line = one_line(card.one_liner or card.title)
+    text = "" if messages else one_line(card.paragraph) if 0 < rank <= _PARAGRAPHS else line
+    title = one_line(card.title)
     # What begins with its title need not say it twice.
     is_said = (messages[0][1] if messages else text).startswith(title.rstrip(_ELLIPSIS))
     return EarlierSession(
@@ -149,10 +149,6 @@ def _key(session: SessionInfo) -> tuple[str, str]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + _ELLIPSIS
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
 
 
 def earlier(
