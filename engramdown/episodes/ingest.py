@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engramdown.transcripts.episode import ROLES, Pointer, as_text, read_line, stamp
 
 if TYPE_CHECKING:
-    from engramdown.episodes.recorder import Item, Said
+    from engramdown.episodes.recorder import Item, Recorder, Said
 
 
 _OWN: Final = ("id", "role", "text", "session")
@@ -142,40 +142,37 @@ def _moment(value: object) -> datetime | None:
     return None
 
 
-class Batch:
-    """A batch beside what stands in its session.
+def add_new(
+    recorder: Recorder, session: str, refs: Sequence[str], items: Sequence[Item | None]
+) -> tuple[tuple[Pointer | None, ...], int]:
+    """Write those messages of a batch that do not stand in the session, all of them or none.
 
-    Attributes:
-        new: The messages to write, by the caller's ids, in order.
+    Args:
+        recorder: What writes them.
+        session: The id of the session.
+        refs: The callers' ids of the messages.
+        items: What is to be written of each, if anything.
+
+    Returns:
+        Where each message stands, and how many were written.
     """
+    there: dict[str, int] = {}
+    new: dict[str, Item] = {}
 
-    def __init__(self, refs: Sequence[str], items: Sequence[Item | None]) -> None:
-        """Take the ids of messages, and what is to be written of each, if anything."""
-        self._refs = refs
-        self._items = items
-        self._there: dict[str, int] = {}
-        self.new: dict[str, Item] = {}
+    def choose(seen: bytes) -> list[Item]:
+        new.clear()
+        there.clear()
+        there.update(_refs_in(seen))
+        for ref, item in zip(refs, items, strict=True):
+            if item is not None and ref not in there:
+                new.setdefault(ref, item)
+        return [*new.values()]
 
-    def choose(self, seen: bytes) -> list[Item]:
-        """Return what is to be written behind the lines ``seen``."""
-        self._there = _refs_in(seen)
-        self.new = {}
-        for ref, item in zip(self._refs, self._items, strict=True):
-            if item is not None and ref not in self._there:
-                self.new.setdefault(ref, item)
-        return [*self.new.values()]
-
-    def known(self) -> int:
-        """Return how many messages were there already, or are in the batch twice."""
-        return sum(item is not None for item in self._items) - len(self.new)
-
-    def pointers(self, session: str, first: int) -> tuple[Pointer | None, ...]:
-        """Return where each message stands, given the number of the first that was written."""
-        places = self._there | {ref: first + at for at, ref in enumerate(self.new)}
-        return tuple(
-            None if item is None else Pointer(session, places[ref])
-            for ref, item in zip(self._refs, self._items, strict=True)
-        )
+    first = recorder.add_all(session, choose)
+    places = there | {ref: first + at for at, ref in enumerate(new)}
+    found = zip(refs, items, strict=True)
+    pointers = (None if item is None else Pointer(session, places[ref]) for ref, item in found)
+    return tuple(pointers), len(new)
 
 
 def _refs_in(seen: bytes) -> dict[str, int]:

@@ -193,18 +193,16 @@ class EpisodicMemory(Finder):
         >>> EpisodicMemory("nowhere").ingest([], "chat").new
         0
         """
-        from engramdown.episodes.ingest import Batch, read_messages
+        from engramdown.episodes.ingest import add_new, read_messages
 
         name, messages = read_messages(batch, session)
         check_session_id(name)
         items = [self._item(each.role, each.text, each.said, each.ref) for each in messages]
-        nowhere = Ingested(name, (None,) * len(items))
         if not any(items) or not self._records(name):
-            return nowhere
+            return Ingested(name, (None,) * len(items))
         refs = [each.ref for each in messages]
-        found = Batch(refs, items)
-        first = self.recorder.add_all(name, found.choose)
-        return Ingested(name, found.pointers(name, first), len(found.new), found.known())
+        pointers, new = add_new(self.recorder, name, refs, items)
+        return Ingested(name, pointers, new, sum(each is not None for each in items) - new)
 
     def mark(self, session: str, event: str, **fields: Any) -> Pointer | None:  # noqa: ANN401 - JSON
         """Record an event about a session, such as ``exclude`` with ``of=[3, 4]``; never raises."""
