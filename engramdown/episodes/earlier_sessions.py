@@ -27,8 +27,8 @@ SESSIONS: Final = 20
 MESSAGES: Final = 50
 """How many messages of the newest session are shown at most."""
 
+# How many transcripts are read at most to find those in which something was said.
 _READ: Final = 3 * SESSIONS
-"""How many transcripts are read at most to find those in which something was said."""
 _PARAGRAPHS: Final = 3
 _SHOWN: Final = 200
 _GAP_MINUTES: Final = 30

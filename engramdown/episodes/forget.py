@@ -45,8 +45,8 @@ UNFINISHED: Final = "forgetting.json"
 EventLine = Callable[[str, Mapping[str, Any]], bytes]
 """Returns the line of an event without its number."""
 
+# Seconds to wait for writers: a person has asked, and nobody's turn waits for this.
 _PATIENCE: Final = 10.0
-"""Seconds to wait for writers: a person has asked, and nobody's turn waits for this."""
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 

@@ -41,6 +41,7 @@ def _is_list_of_texts(value: object) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
 
 
+# What else a message may say, and what is allowed there; None says nothing.
 _MORE: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "name": (_is_text, "a string"),
     "call": (_is_text, "a string"),
@@ -55,7 +56,6 @@ _MORE: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "meta": (lambda value: isinstance(value, Mapping), "an object"),
     "at": (lambda value: _moment(value) is not None, "a datetime, or 2026-02-27T10:15:00Z"),
 }
-"""What else a message may say, and what is allowed there; ``None`` says nothing."""
 
 
 class Message(NamedTuple):

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 _MINUTE: Final = 60_000_000
 _HOUR: Final = 60 * _MINUTE
+# In how many lines a word may stand to be worth asking the index where.
 _FEW: Final = 2_000
-"""In how many lines a word may stand to be worth asking the index where."""
+# How many lines may tell when an event was, each nearly as well as the best.
 _TELL: Final = 3
-"""How many lines may tell when an event was, each nearly as well as the best."""
 _SURE: Final = 0.8
 # What JSON may write in another way: the quote, the backslash, the slash and controls.
 _AS_IT_IS: Final = re.compile(r"[ !#-.0-\[\]-~]+")

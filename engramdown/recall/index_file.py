@@ -45,8 +45,8 @@ _LONG_LOG: Final = 4 * 1024 * 1024
 
 _Answer = TypeVar("_Answer")
 
+# Connections of the process that this one was forked from; to close them would end its locks.
 _OTHERS: Final[list[Index | None]] = []
-"""Connections of the process that this one was forked from; to close them would end its locks."""
 
 
 class IndexFile:

@@ -47,8 +47,8 @@ _FIND: Final = "SELECT rowid, -bm25(memory) FROM memory WHERE memory MATCH ?"
 _K1: Final = 1.2
 _B: Final = 0.75
 _LEAST_IDF: Final = 1e-6
+# Connections of the process that this one was forked from.
 _OTHERS: Final[list[object]] = []
-"""Connections of the process that this one was forked from."""
 
 
 class Hit(NamedTuple):

@@ -213,8 +213,8 @@ USUAL: Final = frozenset(range(len(ROLES))) - {ROLES.index("event"), ROLES.index
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY: Final = 86_400_000_000
+# Days that are more than there have been.
 _AGES: Final = 10_000_000
-"""Days that are more than there have been."""
 _FIRST: Final = -(1 << 63)
 _LAST: Final = (1 << 63) - 1
 

@@ -39,11 +39,11 @@ from engramdown.transcripts import changes
 from engramdown.transcripts.episode import ROLES, Episode, read_line
 from engramdown.transcripts.visibility import excluded
 
+# What the first of a ranking is worth, and how slowly the next are worth less; docs/recall.md.
 _BY_WORDS: Final = (1.0, 5)
 _BY_MEANING: Final = (0.7, 15)
-"""What the first of a ranking is worth, and how slowly the next are worth less; docs/recall.md."""
+# Of a nearness; beyond them it depends on who adds up.
 _DIGITS: Final = 5
-"""Of a nearness; beyond them it depends on who adds up."""
 
 _T = TypeVar("_T", bound=Hashable)
 
@@ -198,8 +198,8 @@ CREATE TABLE IF NOT EXISTS questions(
 );
 """
 _PATIENCE: Final = 5.0
+# How many vectors of questions are kept.
 _QUESTIONS: Final = 1_000
-"""How many vectors of questions are kept."""
 
 _Answer = TypeVar("_Answer")
 
@@ -296,10 +296,10 @@ class Vectors:
 
 POOL: Final = 100
 """How many hits each of the two rankings gives at least."""
+# Texts that are embedded at once.
 _BATCH: Final = 64
-"""Texts that are embedded at once."""
+# Vectors that are compared at once.
 _BLOCK: Final = 2_048
-"""Vectors that are compared at once."""
 _SHOWN: Final = 200
 
 

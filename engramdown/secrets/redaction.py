@@ -194,8 +194,8 @@ def _gaps(spans: Iterable[tuple[int, int]], start: int, end: int) -> list[tuple[
     return [(left, right) for left, right in pairs if left < right]
 
 
+# The start, the end and the kind of what was found, and the rule that found it.
 _Ranked = tuple[int, int, str, int]
-"""The start, the end and the kind of what was found, and the rule that found it."""
 
 # How often base64 is looked into: once, and once more where it was encoded twice.
 _DEEP: Final = 2

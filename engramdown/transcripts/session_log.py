@@ -34,8 +34,8 @@ Act = Callable[[], object]
 _SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _TAIL: Final = 4096
 _SEVERAL: Final = 2
+# Seconds after which a session that is written is named again.
 _TOLD_FOR: Final = 60.0
-"""Seconds after which a session that is written is named again."""
 
 
 class SessionLog:

@@ -33,8 +33,8 @@ FOLDER: Final = "gists"
 """The name of the folder in that of a scope."""
 
 _SUFFIX: Final = ".jsonl"
+# Seconds to wait for writers: a model was paid for what is to be written.
 _PATIENCE: Final = 10.0
-"""Seconds to wait for writers: a model was paid for what is to be written."""
 
 
 class GistLog:

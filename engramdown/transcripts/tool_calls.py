@@ -28,8 +28,8 @@ _IN: Final = ("input_tokens", "prompt_tokens")
 _OUT: Final = ("output_tokens", "completion_tokens")
 _REASONS: Final = ("break_reason", "stop_reason", "finish_reason")
 
+# A line, and the result that answers it.
 _Told = tuple[Episode, Episode | None]
-"""A line, and the result that answers it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,8 +196,8 @@ def sums(calls: Iterable[ToolCall]) -> list[ToolSum]:
     return sorted(found, key=lambda each: (-each.calls, each.name))
 
 
+# The lines of a step that may be shown, and why it ended.
 _Step = tuple[list[_Told], str]
-"""The lines of a step that may be shown, and why it ended."""
 
 
 def _steps(episodes: Iterable[Episode]) -> list[_Step]:
