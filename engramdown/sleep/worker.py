@@ -608,6 +608,7 @@ _SECONDS: Final = 30.0
 """So long one call for facts may take: there is little to read."""
 
 
+@dataclass
 class Facts(_Work):
     """The facts of one round, out of conversations that ended; off unless set.
 
