@@ -513,19 +513,7 @@ class Disk:
                 self.write_all(descriptor, data)
                 if durable:
                     self.sync_open(descriptor)
-            if replace:
-                patiently(unfinished.replace, path)
-                return True
-            try:
-                patiently(os.link, unfinished, path)
-            except FileExistsError:
-                return False
-            except OSError:
-                # No hard links here: two who write the same at once write the same bytes.
-                if os.path.lexists(path):
-                    return False
-                patiently(unfinished.replace, path)
-            return True
+            return self._name(unfinished, path, replace=replace)
         finally:
             # On a full disk what is half written would keep it full. What stays is swept up later.
             with contextlib.suppress(OSError):
@@ -606,6 +594,21 @@ class Disk:
             return False
         except PermissionError:
             return True
+        return True
+
+    def _name(self, unfinished: Path, path: Path, *, replace: bool) -> bool:
+        if not replace:
+            try:
+                patiently(os.link, unfinished, path)
+            except FileExistsError:
+                return False
+            except OSError:
+                # No hard links here: two who write the same at once write the same bytes.
+                if os.path.lexists(path):
+                    return False
+                replace = True
+        if replace:
+            patiently(unfinished.replace, path)
         return True
 
 

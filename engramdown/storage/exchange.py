@@ -239,10 +239,7 @@ class Swap:
             self._disk.sync_folder(path.parent)
         except BaseException:
             with contextlib.suppress(OSError, StoreError):
-                if self._disk.read(temporary) not in (after, None):
-                    self._put_right(temporary, path, after)
-                else:
-                    self._disk.unlink(temporary)
+                self._put_back(temporary, path, after)
             raise
         self._drop(temporary)
         return True
@@ -254,6 +251,13 @@ class Swap:
         except FileNotFoundError:
             return False
         return True
+
+    def _put_back(self, temporary: Path, path: Path, after: bytes) -> None:
+        """Undo what was begun."""
+        if self._disk.read(temporary) not in (after, None):
+            self._put_right(temporary, path, after)
+        else:
+            self._disk.unlink(temporary)
 
     def _put_right(self, temporary: Path, path: Path, ours: bytes) -> None:
         """Give what we displaced its place back; whatever somebody saved last stands there."""
