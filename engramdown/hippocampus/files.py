@@ -399,7 +399,13 @@ class MemoryFiles:
         return result
 
     def _commit(
-        self, act: Act, draft: Draft, hold: WriteSession, saves: Sequence[Step] = ()
+        self,
+        act: Act,
+        draft: Draft,
+        hold: WriteSession,
+        saves: Sequence[Step] = (),
+        *,
+        insist: bool = False,
     ) -> None:
         """Write a step into the journal, then into the files; ``saves`` go before it."""
         staged = [
@@ -413,7 +419,8 @@ class MemoryFiles:
         self._staging.check(files)
         size = self.history.append(steps)
         try:
-            hold.displaced += self._staging.install(files, self._reader.path, insist=hold.insists)
+            insist = insist or hold.insists
+            hold.displaced += self._staging.install(files, self._reader.path, insist=insist)
         except BaseException:
             hold.yielded += 1
             if self._staging.put_back(files):
@@ -522,8 +529,8 @@ class MemoryFiles:
         for tries in count():
             save = self._saves.displaced(left.name, left.text, left.source, left.by)
             try:
-                with hold.folding():
-                    self._respond([save] if save else [], hold)
+                # It insists: what was saved first is to be merged first.
+                self._respond([save] if save else [], hold, insist=True)
             except OutOfStepError as found:
                 self._carry_out(hold)
                 if not tries:
@@ -533,17 +540,17 @@ class MemoryFiles:
             else:
                 return
 
-    def _respond(self, saves: Sequence[Save], hold: WriteSession) -> None:
+    def _respond(self, saves: Sequence[Save], hold: WriteSession, *, insist: bool = False) -> None:
         """Write saves into the journal as the person's, and carry out what follows from them."""
         if saves:
             names = ", ".join(save.edit.file for save in saves)
             act = Act("notice", "engramdown", f"follows from a hand edit of {names}")
-            draft = self._saves.draft(saves, insist=hold.insists)
+            draft = self._saves.draft(saves, insist=insist or hold.insists)
             steps = [self._saves.step(save, draft.marks(save.edit.file)) for save in saves]
             for save in saves:
                 # Few editors sync: what stands in the journal must not be gone with the power.
                 self._disk.sync(self._reader.path(save.edit.file))
-            self._commit(act, draft, hold, steps)
+            self._commit(act, draft, hold, steps, insist=insist)
 
 
 _group: ContextVar[Act | None] = ContextVar("step_group", default=None)
@@ -583,23 +590,12 @@ class WriteSession:
         self.lock = lock
         self.displaced: deque[Staged] = deque()
         self.yielded = 0
-        self._folding = False
         self._since = time.monotonic()
 
     @property
     def insists(self) -> bool:
         """Whether a file of ours stays in its place, even if it displaces a save."""
-        gave_way = self.yielded >= _YIELDS or self._seconds() >= _PATIENCE
-        return self._folding or gave_way
-
-    @contextlib.contextmanager
-    def folding(self) -> Iterator[None]:
-        """Insist in a ``with`` block: what was saved first is to be merged first."""
-        self._folding = True
-        try:
-            yield
-        finally:
-            self._folding = False
+        return self.yielded >= _YIELDS or self._seconds() >= _PATIENCE
 
     def is_long(self, merged: int) -> bool:
         """Whether others are to go on, now that ``merged`` displaced saves are merged."""

@@ -23,16 +23,9 @@ from typing import Final, NamedTuple
 
 from engramdown.clock import today
 from engramdown.engram import fold
-from engramdown.hippocampus import changeset, git_state
+from engramdown.hippocampus import changeset, entry, git_state
 from engramdown.hippocampus.changeset import Act, Draft, OutOfStepError, Slot
-from engramdown.hippocampus.entry import (
-    address,
-    copies_of,
-    entry_id,
-    raw_entries,
-    split_task,
-    tombstones_of,
-)
+from engramdown.hippocampus.entry import address, copies_of, entry_id, split_task, tombstones_of
 from engramdown.hippocampus.history import CLONED, History, Part, Past, Step, digest
 from engramdown.hippocampus.snapshot import Reader, decoded, encoded, states
 from engramdown.hippocampus.transaction import Staging
@@ -113,7 +106,7 @@ def respond(
     reworded = [(old, new) for old, new in changes.reworded if new.id]
     removed: list[str] = []
     if file != ARCHIVE:
-        entries = {id(placed) for placed in raw_entries(file, base)}
+        entries = {id(placed) for placed in entry.raw_entries(file, base)}
         gone = [each for each in changes.removed if file == PENDING or id(each) in entries]
         for old, new in reworded if file not in ASIDE else ():
             _reword_copies(draft, file, last.get(new.id, old), new)

@@ -119,9 +119,8 @@ class Reader:
 
     def spellings(self, name: str) -> list[Path]:
         """Return the files that may be meant by ``name``, the one that is used first."""
-        names = self._disk.names(self.folder)
-        used = [file for file in names if file == spelled(name, names)]
-        return [self.folder / file for file in (*used, *unused(name, names))]
+        found = spellings(name, self._disk.names(self.folder))
+        return [self.folder / file for file in found]
 
     def read(self, name: str) -> Read:
         """Read a memory file.
@@ -244,24 +243,24 @@ def meant(file: str) -> str:
     return _MEANT.get(file.lower(), file)
 
 
+def spellings(name: str, found: Iterable[str]) -> list[str]:
+    """Return which of the files ``found`` may be meant by ``name``, the one that is used first.
+
+    >>> spellings("profile.md", ["USER.md", "profile.md", "rules.md"])
+    ['profile.md', 'USER.md']
+    """
+    forms = _ALIASES.get(name, ())
+    files = [file for file in found if file.lower() in forms]
+    return sorted(files, key=lambda file: (file != name, forms.index(file.lower()), file))
+
+
 def spelled(name: str, found: Iterable[str]) -> str:
     """Return which of the files ``found`` is the one called ``name``; ``name`` itself if none is.
 
     >>> spelled("profile.md", ["User.md", "USER.md"]), spelled("soul.md", ["SOUL.md", "soul.md"])
     ('USER.md', 'soul.md')
     """
-    return min(_candidates(name, found), key=lambda file: _rank(name, file), default=name)
-
-
-def unused(name: str, found: Iterable[str]) -> list[str]:
-    """Return the files that may be meant by ``name`` and are not used: another one is.
-
-    >>> unused("profile.md", ["USER.md", "profile.md", "rules.md"])
-    ['USER.md']
-    """
-    candidates = _candidates(name, found)
-    used = spelled(name, candidates)
-    return sorted(file for file in candidates if file != used)
+    return next(iter(spellings(name, found)), name)
 
 
 def named(found: Iterable[str]) -> dict[str, str]:
@@ -284,14 +283,6 @@ def beside(name: str, found: Iterable[str]) -> str:
     wanted = (SOUL_FILE if name == SOUL else FILES[name]).beside
     files = [file for file in found if file.lower() == wanted.lower()]
     return min(files, key=lambda file: (file != wanted, file), default="")
-
-
-def _candidates(name: str, found: Iterable[str]) -> list[str]:
-    return [file for file in found if has_aliases(name) and meant(file) == name]
-
-
-def _rank(name: str, file: str) -> tuple[bool, int, str]:
-    return file != name, _ALIASES[name].index(file.lower()), file
 
 
 # The names that engramdown.hippocampus.transaction gives.

@@ -134,9 +134,15 @@ class Disk:
 
     def plain(self, folder: Path) -> set[str]:
         """Return the names in a folder of which :meth:`check_readable` needs not be asked."""
-        with contextlib.suppress(FileNotFoundError), os.scandir(folder) as found:
-            return {item.name for item in found if safe_open.is_plain(item, self.limit)}
-        return set()
+
+        def is_plain(item: os.DirEntry[str]) -> bool:
+            try:
+                is_small = _is_file(item) and item.stat().st_size <= self.limit
+            except OSError:
+                return False  # It is gone.
+            return is_small and os.access(item.path, os.R_OK)
+
+        return {*_names(folder, is_plain)}
 
     def folders(self, folder: Path) -> list[str]:
         """Return the names of the folders in a folder, sorted; none where there is none."""

@@ -109,16 +109,6 @@ def check_regular(path: Path | str, mode: int, wanted: str = "a file") -> None:
         raise StoreError(f"{path}: is {what} where {wanted} should be; {next_step}.")
 
 
-def is_plain(item: os.DirEntry[str], limit: int) -> bool:
-    """Whether it is a file, no link to one, of at most ``limit`` bytes, that we may read."""
-    try:
-        is_file = item.is_file(follow_symlinks=False)
-        is_small = is_file and item.stat(follow_symlinks=False).st_size <= limit
-    except OSError:
-        return False  # It is gone.
-    return is_small and os.access(item.path, os.R_OK)
-
-
 def denies(path: Path, what: int) -> bool:
     """Whether the system lets us not do ``what`` with a file that stands there."""
     while not os.access(path, what):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.hippocampus.snapshot import has_aliases, meant, named, spelled, unused
+from engramdown.hippocampus.snapshot import has_aliases, meant, named, spelled, spellings
 from engramdown.kinds import SOUL
 
 NAMES = ("profile.md", SOUL)
@@ -18,11 +18,11 @@ def cased(name: str) -> st.SearchStrategy[str]:
     return st.tuples(*letters).map("".join)
 
 
-spellings = st.one_of(*(cased(name) for name in ("profile.md", "user.md", SOUL)))
+cased_names = st.one_of(*(cased(name) for name in ("profile.md", "user.md", SOUL)))
 others = st.sampled_from(
     ["rules.md", "RULES.md", "souls.md", "user.md~", "USER.txt", "\u017foul.md"]
 )
-files = st.lists(spellings | others, unique=True, max_size=8)
+files = st.lists(cased_names | others, unique=True, max_size=8)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_exact_name_comes_first_then_other_letters_then_an_alias(
 
 def test_no_other_file_has_aliases() -> None:
     assert spelled("rules.md", ["RULES.md", "USER.md"]) == "rules.md"
-    assert unused("rules.md", ["RULES.md"]) == []
+    assert spellings("rules.md", ["RULES.md"])[1:] == []
     assert [name for name in (*NAMES, "rules.md", "USER.md") if has_aliases(name)] == [*NAMES]
     assert meant("topics/USER.md") == "topics/USER.md"
     # In some tables of letters this is an s.
@@ -57,7 +57,7 @@ def test_the_order_of_a_listing_does_not_matter(found: list[str], dice: object) 
     shuffled = sorted(found, key=lambda _: dice.random())  # type: ignore[attr-defined] # Random
     for name in NAMES:
         assert spelled(name, shuffled) == spelled(name, found)
-        assert unused(name, shuffled) == unused(name, found)
+        assert spellings(name, shuffled)[1:] == spellings(name, found)[1:]
 
 
 @given(files)
@@ -66,8 +66,8 @@ def test_every_file_that_may_be_meant_is_used_or_told_of(found: list[str]) -> No
         candidates = {file for file in found if meant(file) == name}
         used = spelled(name, found)
         assert (used in found) == bool(candidates)
-        assert {*unused(name, found)} == candidates - {used}
-        assert name not in unused(name, found)
+        assert {*spellings(name, found)[1:]} == candidates - {used}
+        assert name not in spellings(name, found)[1:]
 
 
 @given(files)
