@@ -272,8 +272,8 @@ def inspect_staged(repository: Repository, home: Path, limit: int) -> StagedRepo
     if repository.top.name != FOLDER:
         own = None
         with suppress(GitError):
-            own = repository.relative(home)
-        own = f"{own}/" if own else None
+            below = repository.relative(home)
+            own = f"{below}/" if below else ""
     scopes: dict[str, dict[str, Staged]] = {}
     for item in repository.staged():
         before, mark, _ = f"/{item.path}".partition(f"/{FOLDER}/")

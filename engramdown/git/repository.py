@@ -200,7 +200,7 @@ class Repository(NamedTuple):
         asked = "".join(f"{name}\n" for name in blobs)
         if not asked:
             return []
-        said = self.run("cat-file", "--batch-check=%(objectsize)", given=asked).splitlines()
+        said = self.run("cat-file", "--batch-check=%(objectsize)", given=asked).split(b"\n")[:-1]
         return [int(size) if size.isdigit() else 0 for size in said]
 
     def first_with(self, text: str, folder: str) -> Commit | None:

@@ -14,9 +14,10 @@ it stays.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -71,7 +72,7 @@ _PAUSE: Final = 1.0
 _MOST_SUBSCRIBED: Final = 256
 
 _ServerContext = ServerRequestContext[Any, Any]
-_States = Mapping[str, frozenset[tuple[str, int, int, int]]]
+_States = dict[str, set[tuple[str, int, int, int]]]
 
 
 class Page(NamedTuple):
@@ -315,16 +316,13 @@ class ChangeBus(InMemorySubscriptionBus):
 
     def _look(self) -> _States:
         """Return what tells one state of each resource from another."""
-        states: dict[str, set[tuple[str, int, int, int]]] = {}
-        for folder in self._folders:
-            for uri, each in _files(folder):
-                try:
-                    found = each.stat(follow_symlinks=False)
-                except OSError:
-                    continue
+        states: _States = {}
+        for uri, each in chain.from_iterable(map(_files, self._folders)):
+            with contextlib.suppress(OSError):
+                found = each.stat(follow_symlinks=False)
                 state = (each.path, found.st_mtime_ns, found.st_size, found.st_ino)
                 states.setdefault(uri, set()).add(state)
-        return {uri: frozenset(each) for uri, each in states.items()}
+        return states
 
 
 def _files(folder: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
@@ -386,8 +384,7 @@ class Subscriptions:
         self, ctx: _ServerContext, params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
         """Let a client hear no more of a resource."""
-        client = self._clients.get(_connection(ctx))
-        if client is not None:
+        if client := self._clients.get(_connection(ctx)):
             client.uris.discard(str(params.uri))
         return types.EmptyResult()
 
