@@ -394,7 +394,7 @@ BUGS: Final = (
     Bug(
         "a question is carried out whatever happened since",
         "gate.pending_file",
-        "or _digest([known[each] for each in ids]) != item.seen",
+        "or _digest([known[each] for each in of]) != item.seen",
         "or False",
         lambda core: core.accepting_leaves_what_changed(
             core.Drop("bbbbbbbb", "aaaaaaaa"), "- is slow", "- is not slow"
@@ -410,7 +410,7 @@ BUGS: Final = (
     Bug(
         "what a person read is not verified",
         "gate.pending_file",
-        "wanted.comes._replace(basis=basis)",
+        'wanted.comes._replace(basis="verified" if by == "user" else "observed")',
         "wanted.comes",
         lambda core: core.accepting_does_what_was_asked(
             core.Merge(("aaaaaaaa", "bbbbbbbb"), "all is slow")
@@ -428,8 +428,8 @@ BUGS: Final = (
     Bug(
         "a lesson that moves stays where it was",
         "gate.pending_file",
-        "return Revision(stays=taken[0], topic=slug(operation.topic))",
-        "return Revision(stays=taken[0])",
+        "return changeset.Revision(stays=taken[0], topic=slug(operation.topic))",
+        "return changeset.Revision(stays=taken[0])",
         lambda core: core.accepting_does_what_was_asked(core.Move("aaaaaaaa", "ci")),
     ),
 )
