@@ -22,7 +22,7 @@ from engramdown.kinds import scope_for
 from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.forms import Fact, FoundFact
+    from engramdown.consolidation.forms import Fact
     from engramdown.models.port import LanguageModel
 
 MOST: Final = 10
@@ -87,16 +87,16 @@ def facts_of_model(
     prompt = render("identity", templates, messages=given, most=MOST)
 
     def read(answer: Facts) -> Learned:
-        refusals = tuple(filter(None, map(_problem, answer.facts)))
+        problems = [_problem(fact) for fact in answer.facts]
         facts = [
             Lesson(f"{fact.key.strip()}: {fact.value.strip()}", fact.messages, "profile", "global")
-            for fact in answer.facts
-            if not _problem(fact)
+            for fact, problem in zip(answer.facts, problems, strict=True)
+            if not problem
         ]
         texts = [message.text for message in messages]
         found = memories_of(facts, [message.pointer for message in messages], MOST, texts)
         by_key = {_key(engram): engram for engram in found.engrams}
-        return Learned(tuple(by_key.values()), refusals + found.refusals)
+        return Learned(tuple(by_key.values()), (*filter(None, problems), *found.refusals))
 
     return learn_from(model, Facts, prompt, read)
 
@@ -159,7 +159,18 @@ def find_facts(
 
     def read(answer: FoundFacts) -> Learned:
         found = answer.items if answer.worth_persisting else []
-        facts = [_lesson(each, told) for each in found if each.text.strip()]
+        facts = [
+            Lesson(
+                fact.text,
+                fact.messages or told,
+                fact.kind,
+                scope_for(fact.kind, fact.scope),
+                fact.confidence,
+                fact.topic.strip() if fact.kind == "lesson" else "",
+            )
+            for fact in found
+            if fact.text.strip()
+        ]
         untold[:] = [fact for fact in facts if theirs.issuperset(fact.numbers)]
         kept = [fact for fact in facts if fact not in untold]
         return memories_of(kept, [f"{session}#{each.seq}" for each in messages], MOST, by_user)
@@ -169,12 +180,6 @@ def find_facts(
         return learnt
     reason = f"a fact is refused, {len(untold)} in all: only the assistant said so"
     return learnt._replace(refusals=(reason, *learnt.refusals))
-
-
-def _lesson(fact: FoundFact, told: Sequence[int]) -> Lesson:
-    scope = scope_for(fact.kind, fact.scope)
-    topic = fact.topic.strip() if fact.kind == "lesson" else ""
-    return Lesson(fact.text, fact.messages or told, fact.kind, scope, fact.confidence, topic)
 
 
 # ---- what a model is shown ----
@@ -196,13 +201,6 @@ _COMMAND: Final = re.compile(
     r"|(?:lock|unlock|open|close)\s+the)\b",
     re.IGNORECASE,
 )
-
-
-class _Exchange(NamedTuple):
-    """What a user said, and what was answered."""
-
-    asked: list[Line]
-    answered: list[Line]
 
 
 def should_extract(
@@ -245,12 +243,17 @@ def worth_showing(lines: Iterable[L], *, auxiliary: bool = False) -> list[L]:
         auxiliary: See :func:`should_extract`.
     """
     messages = [line for line in lines if line.role in ("user", "assistant") and line.text.strip()]
+    # Who said what until the user spoke again.
+    exchanges: list[tuple[list[L], list[L]]] = []
+    for line in messages:
+        if not exchanges or (line.role == "user" and exchanges[-1][1]):
+            exchanges.append(([], []))
+        exchanges[-1][line.role != "user"].append(line)
     worth: set[int] = set()
-    for each in _exchanges(messages):
-        asked = "\n".join(line.text for line in each.asked)
-        answered = "\n".join(line.text for line in each.answered)
+    for exchange in exchanges:
+        asked, answered = ("\n".join(line.text for line in side) for side in exchange)
         if should_extract(asked, answered, len(messages), auxiliary=auxiliary):
-            worth.update(line.seq for line in (*each.asked, *each.answered))
+            worth.update(line.seq for side in exchange for line in side)
     found = recent([line for line in messages if line.seq in worth])
     # What only an assistant said is nothing that anybody told.
     return found if any(line.role == "user" for line in found) else []
@@ -271,16 +274,6 @@ def recent(messages: Sequence[L], most: int = MOST_BYTES) -> list[L]:
             break
         found.append(line)
     return found[::-1]
-
-
-def _exchanges(messages: Iterable[Line]) -> list[_Exchange]:
-    """Return who said what until the user spoke again."""
-    found: list[_Exchange] = []
-    for line in messages:
-        if not found or (line.role == "user" and found[-1].answered):
-            found.append(_Exchange([], []))
-        (found[-1].asked if line.role == "user" else found[-1].answered).append(line)
-    return found
 
 
 def _size(text: str) -> int:

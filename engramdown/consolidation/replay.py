@@ -70,9 +70,11 @@ def replay_and_extract(
         for item in answer.items:
             yield Lesson(item.text, item.cells, item.kind, item.scope, item.confidence, item.topic)
 
-    return _ask(
-        "replay", _chosen(cells), model, templates, schema=Lessons, lessons=lessons, most=MOST
-    )
+    wrong = [cell.status != "ok" or bool(cell.corrected) for cell in cells]
+    after = [False, *wrong[:-1]]
+    ranked = sorted(range(len(cells)), key=lambda at: (not (wrong[at] or after[at]), -at))
+    shown = [cells[at] for at in sorted(ranked[:MOST_CELLS])]
+    return _ask("replay", shown, model, templates, schema=Lessons, lessons=lessons, most=MOST)
 
 
 def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
@@ -86,13 +88,15 @@ def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
     from engramdown.consolidation.statement_reader import extract
 
     kept = list(lines)
+    told = [
+        engram
+        for line in kept
+        if line.role == "user"
+        for engram in extract(line.text, origin=f"{session}#{line.seq}")
+    ]
     found: dict[str, Engram] = {}
-    for line in kept:
-        if line.role == "user":
-            for engram in extract(line.text, origin=f"{session}#{line.seq}"):
-                # What was said again, in other words of the same, is newer: the first one stays.
-                found.setdefault(fold(engram.text), engram)
-    for engram in lessons_of_fixes(cells_of(session, kept)):
+    for engram in (*told, *lessons_of_fixes(cells_of(session, kept))):
+        # What was said again, in other words of the same, is newer: the first one stays.
         found.setdefault(fold(engram.text), engram)
     return Learned(tuple(found.values()))
 
@@ -108,35 +112,27 @@ def _ask(
     most: int,
 ) -> Learned:
     """Show cells to a model and return the memories of its answer."""
-    shown = [_shown(number, cell) for number, cell in enumerate(cells, 1)]
+    shown = []
+    for number, cell in enumerate(cells, 1):
+        # More of what failed than of what worked.
+        failed = cell.status != "ok"
+        told = last_line(cell.error) if failed else cell.output.strip().partition("\n")[0]
+        shown.append(
+            {
+                "number": number,
+                "tool": " ".join(dict.fromkeys(filter(None, (cell.kind, shorten(cell.name, 160))))),
+                "status": cell.status,
+                "said": shorten(cell.said, 160),
+                "code": shorten(cell.code, 400 if failed else 160),
+                "outcome": shorten(told, 300 if failed else 160),
+                "correction": shorten(cell.corrected, 300),
+            }
+        )
     prompt = render(job, templates, cells=shown, most=most)
     origins = [pointers(cell.pointer, cell.corrected_at) for cell in cells]
     return learn_from(
         model, schema, prompt, lambda answer: memories_of(lessons(answer), origins, most)
     )
-
-
-def _shown(number: int, cell: Cell) -> dict[str, object]:
-    """Return a cell as a prompt shows it: more of what failed than of what worked."""
-    failed = cell.status != "ok"
-    told = last_line(cell.error) if failed else cell.output.strip().partition("\n")[0]
-    return {
-        "number": number,
-        "tool": " ".join(filter(None, dict.fromkeys([cell.kind, shorten(cell.name, 160)]))),
-        "status": cell.status,
-        "said": shorten(cell.said, 160),
-        "code": shorten(cell.code, 400 if failed else 160),
-        "outcome": shorten(told, 300 if failed else 160),
-        "correction": shorten(cell.corrected, 300),
-    }
-
-
-def _chosen(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells that a model is shown, in order."""
-    wrong = [cell.status != "ok" or bool(cell.corrected) for cell in cells]
-    after = [False, *wrong[:-1]]
-    ranked = sorted(range(len(cells)), key=lambda at: (not (wrong[at] or after[at]), -at))
-    return [cells[at] for at in sorted(ranked[:MOST_CELLS])]
 
 
 # ---- what went otherwise than expected in a turn ----
@@ -317,31 +313,25 @@ def learn_from(
         UnusableAnswerError: If nothing of the second answer can be used either.
         ModelError: If the model gives no answer of the form.
     """
-    found = _read(model.ask(schema, prompt.system, prompt.user), read)
-    if found.engrams or not found.refusals:
-        return found
-    why = _why(found)
-    try:
-        again = model.ask(schema, prompt.system, prompt.user + _TOLD.format(why=why))
-    except SpendError:
-        raise UnusableAnswerError(f"{model.name}: {why}") from None
-    found = _read(again, read)
-    if found.refusals and not found.engrams:
-        raise UnusableAnswerError(f"{model.name}: {_why(found)}")
-    return found
-
-
-def _read(answer: T, read: Callable[[T], Learned]) -> Learned:
-    """Return what is learned from an answer; of items of another form is said that they are."""
     from engramdown.consolidation.forms import OfItems
 
-    found = read(answer)
-    wrong = answer.wrong if isinstance(answer, OfItems) else ()
-    return found._replace(refusals=(*wrong, *found.refusals))
-
-
-def _why(found: Learned) -> str:
-    return shorten("; ".join(found.refusals), _WHY)
+    user = prompt.user
+    why = ""
+    for _ in range(2):
+        try:
+            answer = model.ask(schema, prompt.system, user)
+        except SpendError:
+            if not why:
+                raise
+            raise UnusableAnswerError(f"{model.name}: {why}") from None
+        found = read(answer)
+        wrong = answer.wrong if isinstance(answer, OfItems) else ()
+        found = found._replace(refusals=(*wrong, *found.refusals))
+        if found.engrams or not found.refusals:
+            return found
+        why = shorten("; ".join(found.refusals), _WHY)
+        user = prompt.user + _TOLD.format(why=why)
+    raise UnusableAnswerError(f"{model.name}: {why}")
 
 
 # ---- checks of an answer ----
