@@ -7,25 +7,16 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.actions import Cell, by_turn, cells_of
+    from engramdown.consolidation.actions import by_turn, cells_of
     from engramdown.consolidation.error_lessons import lessons_of_turn
-    from engramdown.consolidation.plan import Move, Name, Operation, Plan, Ruling
+    from engramdown.consolidation.plan import Move, Name, Operation, Ruling
     from engramdown.consolidation.plan_preview import Row, diff
-    from engramdown.consolidation.summaries import (
-        MANUAL,
-        Pressure,
-        Thresholds,
-        format_summary,
-        pressure,
-    )
+    from engramdown.consolidation.summaries import Pressure, Thresholds, format_summary, pressure
 
 __all__ = [
-    "MANUAL",
-    "Cell",
     "Move",
     "Name",
     "Operation",
-    "Plan",
     "Pressure",
     "Row",
     "Ruling",
@@ -41,10 +32,10 @@ __all__ = [
 __getattr__, __dir__ = door(
     __name__,
     {
-        "actions": ["Cell", "by_turn", "cells_of"],
+        "actions": ["by_turn", "cells_of"],
         "error_lessons": ["lessons_of_turn"],
-        "plan": ["Move", "Name", "Operation", "Plan", "Ruling"],
+        "plan": ["Move", "Name", "Operation", "Ruling"],
         "plan_preview": ["Row", "diff"],
-        "summaries": ["MANUAL", "Pressure", "Thresholds", "format_summary", "pressure"],
+        "summaries": ["Pressure", "Thresholds", "format_summary", "pressure"],
     },
 )

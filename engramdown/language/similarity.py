@@ -304,7 +304,6 @@ _PHRASES: Final = 4
 _LOOKED_AT: Final = 40
 _LETTERS_PER_WORD: Final = 8
 _FEW: Final = 4
-_ORDERED: Final = 8
 _MOST_BITS: Final = 1 << 28
 # What a contradiction may differ in. Whoever differs in a name or a path speaks of another thing.
 _CONTRADICTING: Final = frozenset({"a negation", "opposites", "a number", "a version"})
@@ -512,15 +511,13 @@ class Rewordings:
 class _Worded:
     """What many texts that share their words say, to compare one with few of them.
 
-    Texts are passed over that surely differ: in what both would have to say, in the order of their
-    words, in a number, a version, a path, a name that is code or a negation.
+    Texts are passed over that surely differ: in what both would have to say, in a number, a
+    version, a path, a name that is code or a negation.
     """
 
-    __slots__ = ("_always", "_before", "_codes", "_folds", "_keys", "_orders", "_signs", "_sizes")
+    __slots__ = ("_always", "_codes", "_folds", "_keys", "_signs", "_sizes")
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._before: dict[tuple[str, str], int] = {}
-        self._orders: list[tuple[str, ...]] = []
         self._keys, self._codes, self._folds = _Postings(), _Postings(), _Postings()
         self._signs, self._sizes = _Postings(), _Postings()
         every: list[int] = []
@@ -529,8 +526,6 @@ class _Worded:
             if len(text) > LONGEST:
                 every.append(at)  # Of these not all is read.
             core = _core(claim)
-            orders = _orders(claim)
-            self._orders.append(orders[0] if len(orders) == 1 else ())
             for key in core:
                 self._keys.add(key, at)
             for name in claim.code or ("",):
@@ -553,9 +548,6 @@ class _Worded:
             found |= within[0] & self._sizes.of(len(core) + more)
         for less in range(1, min(missing, len(core)) + 1):
             found |= within[less] & self._sizes.of(len(core) - less)
-        for order in _orders(claim):
-            if found.bit_count() > _FEW:
-                found &= ~self._turned(order)
         return near & (found | self._sure(text))
 
     def alike(self, text: str, near: int) -> int:
@@ -572,31 +564,6 @@ class _Worded:
     def _sure(self, text: str) -> int:
         """Return which texts are not passed over, whatever they say."""
         return self._always | self._folds.of(fold(text))
-
-    def _turned(self, order: tuple[str, ...]) -> int:
-        """Return in which texts these words stand in another order, however it is turned round."""
-        # A few words tell, and the same ones for all texts of these words.
-        few = frozenset(sorted(order)[:_ORDERED])
-        words = [word for word in order if word in few]
-        once = twice = 0
-        for here, after in pairwise([*words, *words[:1]]):
-            back = self._stands_before(after, here)
-            once, twice = once | back, twice | (once & back)
-        return twice
-
-    def _stands_before(self, word: str, other: str) -> int:
-        """Return in which texts of one clause ``word`` stands before ``other``."""
-        pair = (word, other)
-        if pair not in self._before:
-            _make_room(self._before, len(self._orders))
-            both = self._keys.of(word_key(word)) & self._keys.of(word_key(other))
-            orders = ((at, self._orders[at]) for at in _places_in(both))
-            self._before[pair] = _bits(
-                at
-                for at, order in orders
-                if word in order and other in order and order.index(word) < order.index(other)
-            )
-        return self._before[pair]
 
 
 class _Postings:
@@ -744,16 +711,6 @@ def _sign(claim: Claim) -> tuple[object, ...]:
     """Return what two texts that say the same have in common."""
     marks = (frozenset(claim.marked(kind)) for kind in _MARKS)
     return (*marks, len(claim.negations), claim.only)
-
-
-def _orders(claim: Claim) -> list[tuple[str, ...]]:
-    """Return the words whose order counts and that stand once, clause by clause."""
-    clauses: dict[int, list[str]] = {}
-    for word, (clause, _) in _places(claim.forms).items():
-        words = clauses.setdefault(clause, [])
-        if len(word) > 1 and word_key(word) not in _OPPOSITE_KEYS:
-            words.append(word)
-    return [tuple(words) for words in clauses.values()]
 
 
 def _at_most(among: int, holding: Iterable[int], missing: int) -> list[int]:
