@@ -166,7 +166,8 @@ def tidy(memories: Sequence[Memory], today: date) -> Plan:
     sizes = Counter(memory.file for memory in memories)
     lost = Counter[str]()
     kept: list[Operation] = [*over]
-    for operation in (*twice, *(each for each in replaced if each.id not in staying)):
+    found: list[Drop | Supersede] = [*twice, *(each for each in replaced if each.id not in staying)]
+    for operation in found:
         file = files[operation.id]
         if operation.reason != _EXACT:
             if (lost[file] + 1) * 2 > sizes[file]:

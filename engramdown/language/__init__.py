@@ -10,16 +10,30 @@ if TYPE_CHECKING:
     from engramdown.language.characters import on_screen, visible
     from engramdown.language.similarity import similarity_of
     from engramdown.language.untrusted import bullet, heading, inert, one_line, paragraphs
+    from engramdown.language.words import (
+        STOP_WORDS,
+        UNSPACED,
+        is_inflected,
+        spaced,
+        word_key,
+        word_set,
+    )
 
 __all__ = [
+    "STOP_WORDS",
+    "UNSPACED",
     "bullet",
     "heading",
     "inert",
+    "is_inflected",
     "on_screen",
     "one_line",
     "paragraphs",
     "similarity_of",
+    "spaced",
     "visible",
+    "word_key",
+    "word_set",
 ]
 
 __getattr__, __dir__ = door(
@@ -28,5 +42,6 @@ __getattr__, __dir__ = door(
         "characters": ["on_screen", "visible"],
         "similarity": ["similarity_of"],
         "untrusted": ["bullet", "heading", "inert", "one_line", "paragraphs"],
+        "words": ["STOP_WORDS", "UNSPACED", "is_inflected", "spaced", "word_key", "word_set"],
     },
 )
