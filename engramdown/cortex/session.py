@@ -311,7 +311,8 @@ class Session:
             call = found[1]
             ms = round((time.monotonic() - found[2]) * 1000, 3) if ms is None else ms
         said: Said = {"name": name, "call": call, "ms": ms, "error": error}
-        self.record("tool_result", output, **said, recalled=tuple(recalled))
+        said["recalled"] = tuple(recalled)
+        self.record("tool_result", output, **said)
 
     def scratchpad(self, text: object, name: str = "") -> None:
         """Record what an assistant wrote or ran in a scratchpad."""

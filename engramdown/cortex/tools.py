@@ -590,8 +590,9 @@ def _moment(name: str, text: str) -> Any:  # noqa: ANN401 - a date, a time or No
 def _is_now(name: str, seq: object, session: Session | None) -> bool:
     """Whether a line of the session ``name`` belongs to the running turn."""
     began = session.turn_began if session is not None else None
-    is_same = began is not None and began.session == name
-    return is_same and isinstance(seq, int) and seq >= began.seq
+    if began is None or began.session != name:
+        return False
+    return isinstance(seq, int) and seq >= began.seq
 
 
 def _found_rows(found: Found) -> Iterator[str]:

@@ -125,7 +125,7 @@ class Intake:
         self._erased = erased
         self.waiting = waiting
 
-    def gate(self, mode: str, batch: Iterable[Engram]) -> Callable[[Engram], gate.Decision]:
+    def decider(self, mode: str, batch: Iterable[Engram]) -> Callable[[Engram], gate.Decision]:
         """Return what decides on each of ``batch``; what may speak against them is read once."""
         evidence = self._evidence(mode, batch)
         return lambda engram: gate.decide(mode, engram, evidence.findings(engram))

@@ -245,7 +245,7 @@ class Scopes:
     def encoding_gate(self, engram: Engram) -> Decision:
         """Return what is to be done with an engram; nothing is written."""
         kept = _of_project(engram) if self.refuses_global else engram
-        return self.intake.gate(self.mode, [kept])(kept)
+        return self.intake.decider(self.mode, [kept])(kept)
 
     @one_call()
     def propose(
@@ -271,8 +271,8 @@ class Scopes:
         take_in: Callable[[Sequence[object]], list[Receipt]],
     ) -> list[Receipt]:
         """Take engrams in, all of them as the project keeps them if it is to keep them all."""
-        batch = [engrams] if isinstance(engrams, Engram) else [*engrams]
-        kept: list[object] = [*batch]
+        batch: list[object] = [engrams] if isinstance(engrams, Engram) else [*engrams]
+        kept = batch
         if self.refuses_global:
             # What is no engram is refused by whoever is given it.
             kept = [_of_project(it) if isinstance(it, Engram) else it for it in batch]
@@ -399,7 +399,7 @@ class Scopes:
         return Waiting(
             self._by_scope(),
             self.pulled.brought_proposals,
-            lambda engrams: self.intake.gate(self.mode, engrams),
+            lambda engrams: self.intake.decider(self.mode, engrams),
             reviews=lambda: self.reviews,
             rules=lambda: f"{self.mode} {self.settings}",
             home=home,

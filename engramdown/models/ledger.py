@@ -155,7 +155,8 @@ def read_line(line: bytes) -> Call | None:
         is_moment = ts.endswith("Z") and datetime.fromisoformat(ts[:-1]).tzinfo is None
     except ValueError:
         return None
-    return Call(ts, job, model, *sizes, outcome, estimated, call) if is_moment else None
+    there, back, ms = sizes
+    return Call(ts, job, model, there, back, ms, outcome, estimated, call) if is_moment else None
 
 
 def sums(calls: Iterable[Call], key: str) -> dict[str, Sum]:
