@@ -80,7 +80,10 @@ def door(
         if name not in home:
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)
-        value = getattr(import_module(f"{package}.{home[name]}"), name)
+        module = import_module(f"{package}.{home[name]}")
+        # A module of many names may itself be what a door shows.
+        is_module = name == home[name] and not hasattr(module, name)
+        value = module if is_module else getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
+    from engramdown.gate import keyed_values as keyed_values
     from engramdown.gate.arrivals import Arrival as Arrival
     from engramdown.gate.compaction import Compaction as Compaction
     from engramdown.gate.compaction import CompactionReceipt as CompactionReceipt
@@ -17,24 +18,10 @@ if TYPE_CHECKING:
     from engramdown.gate.gate import harmless as harmless
     from engramdown.gate.gate import kind_of as kind_of
     from engramdown.gate.intake import Receipt as Receipt
-    from engramdown.gate.keyed_values import DUPLICATE as DUPLICATE
-    from engramdown.gate.keyed_values import FIELD as FIELD
-    from engramdown.gate.keyed_values import HIDDEN as HIDDEN
     from engramdown.gate.keyed_values import KEY as KEY
-    from engramdown.gate.keyed_values import MADE as MADE
-    from engramdown.gate.keyed_values import NAMESPACE as NAMESPACE
-    from engramdown.gate.keyed_values import REST as REST
-    from engramdown.gate.keyed_values import WHEN as WHEN
     from engramdown.gate.keyed_values import Namespace as Namespace
     from engramdown.gate.keyed_values import Place as Place
-    from engramdown.gate.keyed_values import digest_of as digest_of
-    from engramdown.gate.keyed_values import find_line as find_line
     from engramdown.gate.keyed_values import home_of as home_of
-    from engramdown.gate.keyed_values import matches as matches
-    from engramdown.gate.keyed_values import named as named
-    from engramdown.gate.keyed_values import native as native
-    from engramdown.gate.keyed_values import proposed as proposed
-    from engramdown.gate.keyed_values import put_line as put_line
     from engramdown.gate.keyed_values import written as written
     from engramdown.gate.model_runs import ledger_of as ledger_of
     from engramdown.gate.pending import Answer as Answer
@@ -58,27 +45,7 @@ __getattr__, __dir__ = door(
         "erase": ["Erased", "Shared"],
         "gate": ["REASONS", "harmless", "kind_of"],
         "intake": ["Receipt"],
-        "keyed_values": [
-            "DUPLICATE",
-            "FIELD",
-            "HIDDEN",
-            "KEY",
-            "MADE",
-            "NAMESPACE",
-            "REST",
-            "WHEN",
-            "Namespace",
-            "Place",
-            "digest_of",
-            "find_line",
-            "home_of",
-            "matches",
-            "named",
-            "native",
-            "proposed",
-            "put_line",
-            "written",
-        ],
+        "keyed_values": ["keyed_values", "KEY", "Namespace", "Place", "home_of", "written"],
         "model_runs": ["ledger_of"],
         "pending": ["Answer", "Operation", "Pending", "Proposal"],
         "pending_file": ["FileQueue", "question"],

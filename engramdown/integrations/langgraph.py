@@ -160,7 +160,9 @@ class MemoryStore(BaseStore):
             for _, path in wanted:
                 _check(path)
             known = {each.namespace for each in self._items.all()}
-            matching = {each[: op.max_depth] for each in known if gate.matches(each, wanted)}
+            matching = {
+                each[: op.max_depth] for each in known if gate.keyed_values.matches(each, wanted)
+            }
             return sorted(matching)[op.offset : op.offset + op.limit]
         raise ValueError(f"Unknown operation type: {type(op)}")
 
@@ -285,7 +287,7 @@ class Items:
                 placed.heading,
             ):
                 meta = placed.block.meta or Metadata()
-                is_copy = meta.get("reason") == gate.DUPLICATE and meta.get(KEY)
+                is_copy = meta.get("reason") == gate.keyed_values.DUPLICATE and meta.get(KEY)
                 if name == ARCHIVE and not is_copy:
                     continue
                 entry = hippocampus.as_entry(name, scope, placed)
@@ -306,16 +308,20 @@ class Items:
 
 
 def _keyed_value(entry: Entry, meta: Metadata) -> KeyedValue:
-    made = _time(meta.get(gate.MADE) or entry.ts)
-    changed = _time(meta.get(gate.WHEN)) if meta.get(gate.WHEN) else made
+    made = _time(meta.get(gate.keyed_values.MADE) or entry.ts)
+    changed = _time(meta.get(gate.keyed_values.WHEN)) if meta.get(gate.keyed_values.WHEN) else made
     if not meta.get(KEY):
         names = ("text", "kind", "topic", "confidence", "source", "basis")
         value = {name: getattr(entry, name) for name in names if getattr(entry, name)}
-        return KeyedValue(gate.native(entry), entry.id, value, entry, made, changed)
-    value = joined(Parts(entry.text, meta.get(gate.FIELD), meta.get(gate.REST)))
+        return KeyedValue(gate.keyed_values.native(entry), entry.id, value, entry, made, changed)
+    value = joined(
+        Parts(entry.text, meta.get(gate.keyed_values.FIELD), meta.get(gate.keyed_values.REST))
+    )
     stood = entry._replace(file=meta.get("was") or entry.file)
-    namespace = gate.named(meta.get(gate.NAMESPACE)) or gate.native(stood)
-    is_searched = not meta.get(gate.HIDDEN)
+    namespace = gate.keyed_values.named(
+        meta.get(gate.keyed_values.NAMESPACE)
+    ) or gate.keyed_values.native(stood)
+    is_searched = not meta.get(gate.keyed_values.HIDDEN)
     return KeyedValue(namespace, meta.get(KEY), value, entry, made, changed, is_searched)
 
 
@@ -423,7 +429,11 @@ class Puts:
         if item is not None and same(item.value, value) and item.searched == is_searched:
             return
         hidden = "" if is_searched else "yes"
-        marks = {gate.FIELD: parts.field, gate.REST: parts.rest, gate.HIDDEN: hidden}
+        marks = {
+            gate.keyed_values.FIELD: parts.field,
+            gate.keyed_values.REST: parts.rest,
+            gate.keyed_values.HIDDEN: hidden,
+        }
         secrets = find_secrets("\n".join([*place.namespace, place.key, parts.rest]))
         decision = self._cortex.encoding_gate(engram)
         is_theirs = item is not None and item.entry.by_person
@@ -438,9 +448,11 @@ class Puts:
                 code, reason = _THEIRS, gate.REASONS[_THEIRS]
             op: gate.Operation = "replace" if item else "encode"
             pending = ask_user(self._cortex, engram, op, item.entry.id if item else "", code)
-            own = {gate.NAMESPACE: written(place.namespace), KEY: place.key, **marks}
-            seen = gate.digest_of(pending.engram.text)
-            self._ask(place, replace(pending, put=gate.proposed(own), seen=seen), reason)
+            own = {gate.keyed_values.NAMESPACE: written(place.namespace), KEY: place.key, **marks}
+            seen = gate.keyed_values.digest_of(pending.engram.text)
+            self._ask(
+                place, replace(pending, put=gate.keyed_values.proposed(own), seen=seen), reason
+            )
         else:
             self._planned.append(_Planned(place, item, engram, marks))
 
@@ -481,7 +493,7 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
     late: list[str] = []
     gone: list[tuple[Place, Entry]] = []
     for place, item, engram, marks in planned:
-        stands = gate.find_line(draft, place, item and item.entry)
+        stands = gate.keyed_values.find_line(draft, place, item and item.entry)
         if stands is None and engram is not None and item:
             archived = map(hippocampus.entry_id, hippocampus.tombstones(draft.get(ARCHIVE)))
             if item.entry.id in archived:
@@ -490,7 +502,7 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
         if stands is not None and stands.entry.by_person:
             late.append(f"{_name(place)} was changed by the user meanwhile; read it again")
         elif engram is not None:
-            gate.put_line(draft, place, engram, marks, stands)
+            gate.keyed_values.put_line(draft, place, engram, marks, stands)
         elif stands is not None and stands.entry.file == ARCHIVE:
             draft.put(ARCHIVE, draft.get(ARCHIVE).remove(stands.placed.block))
         elif stands is not None:
