@@ -432,14 +432,17 @@ def _write(draft: changeset.Draft, engram: Engram, by: str = "user") -> changese
 # memories as they read when it was proposed, and to no others; what a person declines is remembered
 # by what it was about, and never as words that must not be learned.
 
-REASONS: Final[Mapping[type[plan.Operation], str]] = {
-    Drop: "duplicate",
-    Merge: "merged",
-    Supersede: "replaced",
-    Expire: "expired",
-    Move: "",
-}
+REASONS: Final = {
+    "drop": "duplicate", "merge": "merged", "supersede": "replaced", "expire": "expired", "move": ""
+}  # fmt: skip
 """The word of each operation for the archive."""
+
+_QUESTIONS: Final = {
+    "drop": "Remove, as `{stays}` says the same",
+    "supersede": "Remove, as `{stays}` replaces it",
+    "expire": "Remove, as it expired on {expires}",
+    "move": "Move to the topic ",
+}
 
 # Where an entry stands on a disk: no plan knows it.
 _PLACE: Final = frozenset({"line", "spelled", "comments"})
@@ -457,18 +460,12 @@ def question(
         hold: The code of why nobody is prompted about it, or ``""``.
     """
     taken = [known[each] for each in operation.ids]
-    first, topic = taken[0], ""
+    first, topic = taken[0], operation.topic if isinstance(operation, Move) else ""
     if isinstance(operation, Merge):
         words = operation.text
-    elif isinstance(operation, Drop):
-        words = f"Remove, as `{operation.stays}` says the same: {first.text}"
-    elif isinstance(operation, Supersede):
-        words = f"Remove, as `{operation.stays}` replaces it: {first.text}"
-    elif isinstance(operation, Expire):
-        words = f"Remove, as it expired on {first.expires}: {first.text}"
     else:
-        topic = operation.topic
-        words = f"Move to the topic {slug(topic)}: {first.text}"
+        does = _QUESTIONS[operation.name].format(stays=operation.stays, expires=first.expires)
+        words = f"{does}{slug(topic) if topic else ''}: {first.text}"
     engram = Engram(
         words, first.kind, first.scope, "medium", topic, "consolidation", origin=origins(taken)
     )
@@ -493,7 +490,7 @@ def revision(operation: plan.Operation, known: Mapping[str, Entry]) -> changeset
         known: The memories of its scope by id.
     """
     taken = tuple(known[each] for each in operation.ids)
-    reason = REASONS[type(operation)]
+    reason = REASONS[operation.name]
     if isinstance(operation, Merge):
         return changeset.Revision(
             taken, reason, comes=entry_of(merged_memory(taken, operation.text))
