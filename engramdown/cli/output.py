@@ -1,8 +1,10 @@
-"""Puts results where they belong: JSON for programs, lines for a person, errors on stderr.
+"""Talks with whoever called: JSON for programs, lines and questions for a person, notes on stderr.
 
 Text from memory passes :func:`engramdown.language.characters.on_screen` on its way to a person, and
-is exact in JSON and in patches. Rich is loaded only for a progress bar. Here, too: the exit codes,
-dry runs and progress bars.
+is exact in JSON and in patches. A text that somebody types, on stdin or in an editor, comes back
+byte for byte, without the one line end that editors and pipes add, and an editor's temporary file
+is removed. Without a yes nothing goes on: a program is told which option says it. Rich is loaded
+only for a progress bar. Here, too: the exit codes and dry runs.
 
 A line for a person is as wide as the terminal, ``COLUMNS``, or 80, but at most 100. What no
 terminal reads is not wrapped. Colour follows the terminal, ``NO_COLOR``, ``FORCE_COLOR`` and
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.hippocampus import FileChange
 
-__all__: list[str] = []
-
 _WIDEST: Final = 100
 _USUAL: Final = 80
 _ROWS: Final = 1_000
@@ -44,7 +44,6 @@ _UNSHOWN: Final = (
     "[\ud800-\udfff\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-# How rich, and click where rich is not loaded, show each style of a part.
 # How each style of a part is shown.
 _STYLES: Final[dict[str, dict[str, Any]]] = {
     "strong": {"bold": True},

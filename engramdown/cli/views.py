@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from engramdown.recall import Hit
     from engramdown.sleep import News
 
-__all__: list[str] = []
-
 
 def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:
     """Return one line per memory with its place, id and text; ``folded`` keeps it to one row."""

@@ -19,8 +19,6 @@ from engramdown.skills.validation import Finding, check, check_label
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import ScopeLock
 
-__all__: list[str] = []
-
 SkillScope = Literal["project", "global", "builtin"]
 """Where a skill holds; ``builtin`` ones come with the package."""
 
