@@ -442,11 +442,6 @@ def opened(place: Place, scope: Scope | None = None) -> Skills:
     return skills
 
 
-def _not_tidied(reason: str) -> str:
-    """Say that what a crash left could not be swept up."""
-    return f"what was left by a program that was stopped stays for now: {reason}"
-
-
 def find_entry(cortex: Cortex, prefix: str) -> Entry:
     """Return the memory that ``prefix`` means.
 

@@ -25,7 +25,7 @@ from click.exceptions import Exit
 from engramdown import Cortex, Session
 from engramdown.cli import output, process
 from engramdown.cli.access import Transcripts, open_quietly
-from engramdown.cli.commands import WordsCommand, complete_sessions, given, json_option, pass_place
+from engramdown.cli.commands import WordsCommand, given, json_option, pass_place, session_option
 from engramdown.cli.layout import line, whole
 from engramdown.cli.output import REFUSED, STOPPED, RefusalError, read_stdin
 from engramdown.cli.process import Place
@@ -54,12 +54,7 @@ _SIGNALLED: Final = 128
     help="Which model: ollama/llama3.2, openai/gpt-4.1-mini; else the one of the settings.",
 )
 @click.option("--base-url", metavar="URL", help="Where its server listens, if not there.")
-@click.option(
-    "--session",
-    metavar="SESSION",
-    shell_complete=complete_sessions,
-    help="Go on with this conversation; the beginning of its id will do.",
-)
+@session_option("Go on with this conversation; the beginning of its id will do.", metavar="SESSION")
 @click.option("--mode", type=click.Choice(_MODES), help="Decide on new memory in this mode.")
 @click.option(
     "--budget",

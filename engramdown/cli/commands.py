@@ -260,6 +260,17 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 session_argument = click.argument(
     "session", metavar="[SESSION]", default="", shell_complete=complete_sessions
 )
+
+
+def session_option(
+    text: str, name: str = "--session", *, default: str | None = None, metavar: str = "SESSION"
+) -> Callable[[Command], Command]:
+    """Return a decorator that adds an option for a session with the help ``text``."""
+    return click.option(
+        name, metavar=metavar, default=default, shell_complete=complete_sessions, help=text
+    )
+
+
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Change nothing; show the diff of what would change."
 )
@@ -283,11 +294,6 @@ def since_option(text: str) -> Callable[[Command], Command]:
 def until_option(text: str) -> Callable[[Command], Command]:
     """Return a decorator that adds ``--until`` with the help ``text``."""
     return click.option("--until", type=Moment(end=True), metavar="DATE", help=text)
-
-
-def session_option(text: str) -> Callable[[Command], Command]:
-    """Return a decorator that adds ``--session`` with the help ``text``."""
-    return click.option("--session", metavar="SESSION", shell_complete=complete_sessions, help=text)
 
 
 def scope_options(help_global: str, help_project: str) -> Callable[[Command], Command]:

@@ -7,7 +7,6 @@ loaded when they are called, so that a hook can record every line of a conversat
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any, Final
 
 import click
@@ -110,18 +109,6 @@ _scope = commands.scope_options(
 )
 
 
-def _session_option(
-    help_text: str, default: str | None = "", name: str = "--session"
-) -> Callable[[commands.Command], commands.Command]:
-    return click.option(
-        name,
-        metavar="ID",
-        default=default,
-        shell_complete=commands.complete_sessions,
-        help=help_text,
-    )
-
-
 _name = click.option("--name", metavar="NAME", default="", help="Who speaks.")
 _tool = click.option("--name", metavar="TOOL", default="", help="The tool.")
 _call = click.option(
@@ -154,7 +141,9 @@ def _role(name: str, *options: commands.Command) -> click.Command:
 
     record.__doc__ = f"{COMMANDS['Record'][name][1]}\n\n{_WHERE}"
     made: commands.Command = _scope(commands.json_option(commands.pass_place(record)))
-    session = _session_option("The session; without it, the one that runs, or a new one.")
+    session = commands.session_option(
+        "The session; without it, the one that runs, or a new one.", default="", metavar="ID"
+    )
     for option in (session, *reversed(options)):
         made = option(made)
     metavar = "TEXT..." if spoken else "[TEXT]..."
@@ -203,7 +192,7 @@ scratchpad = _role("scratchpad", _name, _ms, _error)
 
 @click.command()
 @click.argument("file", metavar="FILE", type=click.File(encoding="utf-8"))
-@_session_option("The session; without it, the one that the messages name.", None)
+@commands.session_option("The session; without it, the one that the messages name.", metavar="ID")
 @_scope
 @commands.json_option
 @commands.pass_place
@@ -247,7 +236,7 @@ def _message(at: int, text: str) -> dict[str, Any]:
 @click.command()
 @click.argument("session", metavar="[SESSION]", default="")
 @click.option("--title", metavar="TITLE", default="", help="What to call it.")
-@_session_option("The session that it is begun from.", None, "--parent")
+@commands.session_option("The session that it is begun from.", "--parent", metavar="ID")
 @click.option("--parent-call", metavar="ID", help="The tool call that begins it.")
 @_scope
 @commands.json_option

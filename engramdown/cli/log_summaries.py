@@ -65,12 +65,8 @@ _WAYS: Final = {
 
 def _of_a_gist(command: commands.Command) -> commands.Command:
     """Add what the commands about one summary share."""
-    which = click.option(
-        "--session",
-        default="",
-        metavar="SESSION",
-        shell_complete=commands.complete_sessions,
-        help="The session; by default the newest one that has the summary.",
+    which = commands.session_option(
+        "The session; by default the newest one that has the summary.", default=""
     )
     return click.argument("gist", metavar="SUMMARY")(which(commands.in_scope(command)))
 

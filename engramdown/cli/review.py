@@ -7,9 +7,8 @@ quitting loses none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 from click.exceptions import Exit
@@ -199,20 +198,10 @@ def receipt_line(receipt: Receipt) -> Line:
 _STOP: Final = ("q", "\x03", "\x04", "\x1b")
 
 
-class _Resolve(Protocol):
-    """Carries out what a person decided: :meth:`engramdown.Cortex.resolve`, or a session's."""
-
-    def __call__(self, proposal_id: str, decision: str, text: str | None = None, /) -> Receipt:
-        """Return what became of it."""
-        ...
-
-
-class _Then(Enum):
-    """What comes after a key."""
-
-    NEXT = "the next proposal"
-    SAME = "the same one again"
-    STOP = "nothing"
+_Resolve = Callable[[str, str, str | None], Receipt]
+"""Carries out what a person decided: :meth:`engramdown.Cortex.resolve`, or a session's."""
+_Then = Literal["next", "same", "stop"]
+"""What comes after a key: the next proposal, the same one again, or nothing."""
 
 
 class Walk:
@@ -250,8 +239,8 @@ class Walk:
             "A": self._accept_kind,
             "d": lambda proposal: self._resolve(proposal, "decline"),
             "e": self._edit,
-            "s": lambda _: _Then.NEXT,
-            **dict.fromkeys(_STOP, lambda _: _Then.STOP),
+            "s": lambda _: "next",
+            **dict.fromkeys(_STOP, lambda _: "stop"),
         }
 
     def through(self, waiting: Sequence[Proposal]) -> None:
@@ -263,13 +252,13 @@ class Walk:
             number = numbers[proposal.id]
             title = _heading(proposal, number, len(waiting))
             self._screen.box(title, _proposal_lines(proposal))
-            then = _Then.SAME
-            while then is _Then.SAME:
+            then: _Then = "same"
+            while then == "same":
                 click.echo(_keys(proposal, output.width()), nl=False)
                 key = self._key()
                 click.echo(_KEY_WORDS.get("q" if key in _STOP else key, ""))
                 then = self._answers.get(key, self._explain)(proposal)
-            if then is _Then.STOP:
+            if then == "stop":
                 break
 
     def _accept_kind(self, proposal: Proposal) -> _Then:
@@ -281,14 +270,14 @@ class Walk:
             receipts = self._resolve_all(Answer(each.id) for each in alike)
         except EngramdownError as error:
             self._complain(str(error))
-            return _Then.NEXT
+            return "next"
         for receipt in receipts:
             if receipt.action == "failed":
                 self._complain(receipt.reason)
         done = [receipt for receipt in receipts if receipt.action != "failed"]
         self.decided += len(done)
         self._screen.show(map(receipt_line, done))
-        return _Then.NEXT
+        return "next"
 
     def _edit(self, proposal: Proposal) -> _Then:
         if not _has_words(proposal):
@@ -297,11 +286,11 @@ class Walk:
             text = edit_text(proposal.engram.text, "use `engramdown review --edit ID TEXT`")
         except click.ClickException as error:
             process.complain(error.format_message())
-            return _Then.SAME
+            return "same"
         if not text.strip():
             empty = "The text is empty; d declines a proposal."
             self._screen.show([line((empty, "warn"))])
-            return _Then.SAME
+            return "same"
         return self._resolve(proposal, "accept", text)
 
     def _explain(self, proposal: Proposal) -> _Then:
@@ -318,7 +307,7 @@ class Walk:
         if not _has_words(proposal):
             del help_lines[1]
         self._screen.show([line(text, hang=3) for text in help_lines])
-        return _Then.SAME
+        return "same"
 
     def _resolve(
         self, proposal: Proposal, action: Literal["accept", "decline"], text: str | None = None
@@ -330,7 +319,7 @@ class Walk:
         else:
             self.decided += receipt.action != "failed"
             self._screen.show([receipt_line(receipt)])
-        return _Then.NEXT
+        return "next"
 
     def _key(self) -> str:
         """Return the key that was pressed; the end of the input counts as Ctrl-D."""
