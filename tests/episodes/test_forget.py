@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -24,6 +26,7 @@ from engramdown.errors import (
 )
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
+from engramdown.storage.safe_open import patiently
 from engramdown.transcripts.episode import Pointer, read_line
 from engramdown.transcripts.payloads import digest
 from engramdown.transcripts.session_log import SessionLog
@@ -539,9 +542,13 @@ class DyingDisk(Disk):
         self._count()
         super().unlink(path)
 
-    def _name(self, unfinished: Path, path: Path, *, replace: bool) -> bool:
-        self._count()
-        return super()._name(unfinished, path, replace=replace)
+    def save(self, path: Path, data: bytes, **options: Any) -> bool:  # noqa: ANN401 - passed on
+        def naming(act: Callable[..., object], *names: object, **more: object) -> object:
+            self._count()
+            return patiently(act, *names, **more)
+
+        with mock.patch("engramdown.storage.disk.patiently", naming):
+            return super().save(path, data, **options)
 
 
 def dies(act: Callable[[Forgetting], None], root: Path, left: int) -> bool:
