@@ -378,13 +378,16 @@ _LONG_SHAPES: Final = (
 
 
 # What counts by its shape alone, wherever it stands.
-_NOT_BY_SHAPE: Final = {
-    *("authorization header", "bearer token", "password", "password in a URL", "session cookie"),
+_NAMED: Final = {
+    "authorization header",
+    "bearer token",
+    "password",
+    "password in a URL",
     "signature",
 }
 _SHAPED: Final = {
     *_PREFIXES.values(),
-    *(kind for kind, *_ in (*_SHAPE_RULES, *_LONG_SHAPES) if kind not in _NOT_BY_SHAPE),
+    *(kind for kind, *_ in (*_SHAPE_RULES, *_LONG_SHAPES) if kind not in _NAMED),
 }
 
 # Whatever is longer holds some word of a placeholder by chance, and is none.
