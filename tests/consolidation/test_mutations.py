@@ -419,8 +419,8 @@ BUGS: Final = (
     Bug(
         "what is merged is archived as a duplicate",
         "gate.pending_file",
-        'Merge: "merged",',
-        'Merge: "",',
+        '"merge": "merged",',
+        '"merge": "",',
         lambda core: core.accepting_does_what_was_asked(
             core.Merge(("aaaaaaaa", "bbbbbbbb"), "all is slow")
         ),
