@@ -51,10 +51,7 @@ class TestSteps:
 
     def test_calls_one_after_the_other_are_steps_of_their_own(self) -> None:
         lines = [_call(1, "a"), _result(2, "a"), _call(3, "b"), _result(4, "b")]
-        assert _told(lines) == [
-            ("assistant", ("a", "result 2")),
-            ("assistant", ("b", "result 4")),
-        ]
+        assert _told(lines) == [("assistant", ("a", "result 2")), ("assistant", ("b", "result 4"))]
 
     def test_a_result_that_came_late_stands_behind_its_call(self) -> None:
         lines = [_call(1), line(2, "user", "Hello?"), _result(3), line(4, "assistant", "Yes")]

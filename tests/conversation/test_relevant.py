@@ -45,8 +45,7 @@ def test_what_is_shown_anyway_is_not_found(cortex: Cortex) -> None:
 
 
 @pytest.mark.parametrize(
-    "subjects",
-    [("contact:ada",), ("contact:+49 170 1234567", "ada@example.com")],
+    "subjects", [("contact:ada",), ("contact:+49 170 1234567", "ada@example.com")]
 )
 def test_whom_a_turn_is_with_finds_nothing(cortex: Cortex, subjects: tuple[str, ...]) -> None:
     assert look_up(cortex.scopes, "the lamp", subjects) == Relevant()

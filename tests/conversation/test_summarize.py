@@ -224,9 +224,7 @@ def test_an_answer_that_is_short_enough_the_second_time_is_taken(opened: Opening
     assert (gist.level, gist.text) == ("aggressive", "Short.")
 
 
-def test_a_summary_without_a_model_is_made_only_when_asked_for_and_says_so(
-    opened: Opening,
-) -> None:
+def test_a_summary_without_a_model_is_made_only_when_asked_for_and_says_so(opened: Opening) -> None:
     conversation = talk(opened(), 10)
     with pytest.raises(ModelError, match="no model is set"):
         conversation.compact()
@@ -366,9 +364,7 @@ def test_a_redaction_takes_along_what_repeats_the_words_of_a_summary(opened: Ope
     assert "Zebra" not in log.read_text("utf-8")
 
 
-def test_a_redaction_while_a_model_is_shown_a_summary_drops_what_it_says(
-    opened: Opening,
-) -> None:
+def test_a_redaction_while_a_model_is_shown_a_summary_drops_what_it_says(opened: Opening) -> None:
     cortex = opened(Summariser(lambda *_: "Zebra."))
     talk(cortex, 10).compact()
     for number in range(11, 15):

@@ -57,11 +57,7 @@ def test_lines_that_are_no_episodes_are_found(tmp_path: Path, memory: EpisodicMe
     with (memory.folder / "t.jsonl").open("ab") as file:
         file.write(b"broken\n\n{}\nunfinished")
     (finding,) = inspect_transcripts(tmp_path)
-    assert (finding.file, finding.line, finding.code) == (
-        "../episodes/t.jsonl",
-        3,
-        "episode-line",
-    )
+    assert (finding.file, finding.line, finding.code) == ("../episodes/t.jsonl", 3, "episode-line")
     assert "3" in finding.message
 
 
@@ -113,10 +109,7 @@ def test_what_cannot_be_read_is_found(
         patch.setattr(os, "scandir", refuse)
         (finding,) = inspect_transcripts(tmp_path)
         assert count_transcripts(tmp_path).degraded == ("cannot be read: Permission denied",)
-    assert (finding.file, finding.message) == (
-        "../episodes",
-        "cannot be read: Permission denied",
-    )
+    assert (finding.file, finding.message) == ("../episodes", "cannot be read: Permission denied")
 
 
 def test_a_whole_text_that_is_gone_is_missed(tmp_path: Path, memory: EpisodicMemory) -> None:

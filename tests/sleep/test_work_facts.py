@@ -416,11 +416,7 @@ def killed(cortex: Cortex, desk: Desk, where: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "where",
-    [
-        "engramdown.gate.scopes.Scopes.propose",
-        "engramdown.storage.disk.Disk.unlink",
-    ],
+    "where", ["engramdown.gate.scopes.Scopes.propose", "engramdown.storage.disk.Disk.unlink"]
 )
 def test_what_a_model_answered_is_kept_and_not_asked_for_again(
     where: str, cortex: Cortex, desk: Desk

@@ -491,7 +491,7 @@ def test_a_dry_run_writes_nothing_and_asks_nobody(idle: float, cortex: Cortex, d
     with freeze_time(f"{DAY} 20:00"):
         summary = round_of(cortex, dry_run=True)
     assert deeds(summary, "would") == [
-        *(("orphan", "old"), ("card", "old"), ("empty", "empty000"), ("card", "s1")),
+        *(("orphan", "old"), ("card", "old"), ("empty", "empty000"), ("card", "s1"))
     ]
     assert (summary.left, summary.dry_run) == (1, True)
     assert files(cortex) == before
