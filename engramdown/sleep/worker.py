@@ -200,8 +200,9 @@ class Worker(Background):
             stopping.wait(self._every)
 
 
+@dataclass(slots=True)
 class Round:
-    """One round over the transcripts of two scopes; it runs once.
+    """One round over the transcripts of two scopes; it runs once. See :func:`work_once`.
 
     A session that fails, or holds nothing, never keeps the others from their turn.
 
@@ -209,36 +210,29 @@ class Round:
         summary: What was done so far, also after it was interrupted.
     """
 
-    def __init__(
-        self,
-        scopes: Scopes,
-        conversations: Conversations,
-        should_stop: Callable[[], bool],
-        tell: Callable[[Deed], object],
-        rest: Callable[[float], object],
-        *,
-        dry_run: bool = False,
-    ) -> None:
-        """Prepare a round; see :func:`work_once`."""
-        self.summary = WorkSummary(dry_run=dry_run)
-        self._scopes = scopes
-        self._conversations = conversations
-        self._should_stop = should_stop
-        self._listener = tell
-        self._rest = rest
-        self._dry = dry_run
-        self._settings = scopes.settings.worker
-        self._left: set[str] = set()
-        self._given_up: set[str] = set()
-        self._asking = Asking.begin(scopes).within(self._settings.timeout)
+    scopes: Scopes
+    conversations: Conversations
+    should_stop: Callable[[], bool]
+    tell: Callable[[Deed], object]
+    rest: Callable[[float], object]
+    dry_run: bool = False
+    summary: WorkSummary = field(init=False)
+    _left: set[str] = field(default_factory=set)
+    _given_up: set[str] = field(default_factory=set)
+    _asking: Asking = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with nothing done; it is a SettingsError if the model of the scopes is none."""
+        self.summary = WorkSummary(dry_run=self.dry_run)
+        self._asking = Asking.begin(self.scopes).within(self.scopes.settings.worker.timeout)
 
     def run(self) -> WorkSummary:
         """Do what is due."""
-        memory = self._scopes.episodes
-        if self._scopes.mode == "off" or memory is None:
+        memory = self.scopes.episodes
+        if self.scopes.mode == "off" or memory is None:
             self.summary.skipped = _NO_TRANSCRIPTS if memory is None else _OFF
             return self.summary
-        for store in self._scopes.stores:
+        for store in self.scopes.stores:
             try:
                 store.check_folder()
             except errors.StoreError as error:
@@ -247,7 +241,7 @@ class Round:
             try:
                 # A dry run writes not even who works.
                 lock = SleepLock(memory.folder.parent, LOCK)
-                with nullcontext() if self._dry else lock.hold() as holder:
+                with nullcontext() if self.dry_run else lock.hold() as holder:
                     if holder is None:
                         self._work(memory)
                     else:
@@ -261,18 +255,18 @@ class Round:
         sessions = Sessions(memory.folder, Disk())
         closed = self._close(memory, sessions)
         state = SleepState(memory.folder.parent)
-        rest = partial(self._rest, self._settings.pause)
-        questions = Questions(self._asking, state, rest, self._settings.attempts, dry=self._dry)
+        chosen = self.scopes.settings
+        rest, attempts = partial(self.rest, chosen.worker.pause), chosen.worker.attempts
+        questions = Questions(self._asking, state, rest, attempts, self.dry_run)
         self.summary.model = questions.model
         infos = self._own(sessions, closed)
-        chosen = self._scopes.settings
-        given = (self._scopes, memory, state, questions, self._conversations, self.summary)
+        given = (self.scopes, memory, state, questions, self.conversations, self.summary)
         try:
             self._each(Cards(*given), infos)
             if chosen.consolidation.extract_facts:
                 facts = Facts(*given)
                 self._each(facts, infos)
-                if not self._dry:
+                if not self.dry_run:
                     facts.forget_done()
             if chosen.worker.idle_minutes > 0 and chosen.conversation.max_tokens != MANUAL:
                 self._each(Idle(*given), infos)
@@ -285,7 +279,7 @@ class Round:
     def _close(self, memory: EpisodicMemory, sessions: Sessions) -> set[str]:
         """End what nobody ended; return what a dry run would have ended."""
         idle = memory.settings.idle_minutes
-        if not self._dry:
+        if not self.dry_run:
             closes: list[tuple[Kind, Callable[[], Ended]]] = [("orphan", memory.close_orphans)]
             closes += [("idle", memory.close_idle)] if idle else []
             for kind, close in closes:
@@ -335,7 +329,7 @@ class Round:
                 if not questions.is_due(mark):
                     self._given_up |= {info.id} if questions.is_given_up(mark) else set()
                 else:
-                    may_ask = asked < self._settings.batch
+                    may_ask = asked < self.scopes.settings.worker.batch
                     asked += self._one(work, mark, info, may_ask=may_ask)
         except (errors.StoreError, OSError) as error:
             # What keeps one answer from being kept keeps the next from it, too.
@@ -352,7 +346,7 @@ class Round:
             return False
         try:
             try:
-                comes = work.prepare(mark, info, dry=self._dry)
+                comes = work.prepare(mark, info, dry=self.dry_run)
             except errors.SessionNotFoundError:
                 raise
             except (errors.StoreError, OSError) as error:
@@ -361,7 +355,7 @@ class Round:
                 comes = Deed(work.what, info.id, "failed", str(error))
             if comes == "ask" and not may_ask:
                 self._left.add(info.id)
-            elif comes == "ask" and self._dry:
+            elif comes == "ask" and self.dry_run:
                 self._tell(Deed(work.what, info.id, "would"))
             elif comes == "ask":
                 self._ask(work, mark, info)
@@ -396,20 +390,21 @@ class Round:
 
     def _tell(self, deed: Deed) -> None:
         self.summary.deeds.append(deed)
-        self._listener(deed)
+        self.tell(deed)
 
     def _fail(self, error: Exception) -> None:
         known = self.summary.failed
         self.summary.failed = f"{known}; {error}" if known else str(error)
 
     def _stop(self) -> bool:
-        self.summary.stopped = self.summary.stopped or self._should_stop()
+        self.summary.stopped = self.summary.stopped or self.should_stop()
         return self.summary.stopped
 
 
 T = TypeVar("T")
 
 
+@dataclass(slots=True)
 class Questions:
     """The questions of one round to a model, about one session after the other.
 
@@ -420,58 +415,53 @@ class Questions:
 
     Attributes:
         asking: The model, and what may be spent.
+        state: What became of earlier questions.
+        rest: Pauses between two calls.
+        attempts: How often a session is tried.
+        dry: Whether nobody is asked and nothing written.
         model: The name of the model, or ``""``.
         why_not: Why none is asked, or not any more, or ``""``.
     """
 
-    def __init__(
-        self,
-        asking: Asking,
-        state: SleepState,
-        rest: Callable[[], object],
-        attempts: int,
-        *,
-        dry: bool,
-    ) -> None:
-        """Ask in one round.
+    asking: Asking
+    state: SleepState
+    rest: Callable[[], object]
+    attempts: int
+    dry: bool
+    model: str = ""
+    why_not: str = ""
+    _asked: int = 0
+    _doubt: Mark | None = None
+    _is_there: bool = False
 
-        Args:
-            asking: The model, and what may be spent.
-            state: What became of earlier questions.
-            rest: Pauses between two calls.
-            attempts: How often a session is tried.
-            dry: Whether nobody is asked and nothing written.
-        """
-        self.asking = asking
-        self._state = state
-        self._rest = rest
-        self._attempts = attempts
-        self._dry = dry
-        self._asked = 0
-        self._doubt: Mark | None = None
-        self._is_there = False
-        found = asking.of("model")
+    def __post_init__(self) -> None:
+        """Find out whether there is a model, and whether it may be asked again already."""
+        found = self.asking.of("model")
         self.model = "" if found is None else found.name
-        self._its = Mark("model", self.model)
         self.why_not = "" if self.model else NO_MODEL
-        tries = state.attempts(self._its)
+        tries = self.state.attempts(self._its)
         if self.model and not is_ripe(tries, moment()):
             then = next_try(tries)[: len("2026-03-01T10:00")].replace("T", " ")
             self.why_not = f"{self.model} gave no answer; it is asked again from {then} UTC on"
 
+    @property
+    def _its(self) -> Mark:
+        """What is kept of the model itself."""
+        return Mark("model", self.model)
+
     def is_due(self, mark: Mark) -> bool:
         """Whether a step is not done, may give something, and may be tried now."""
-        tries = self._state.attempts(mark)
-        return self._is_open(mark) and tries.times < self._attempts and is_ripe(tries, moment())
+        tries = self.state.attempts(mark)
+        return self._is_open(mark) and tries.times < self.attempts and is_ripe(tries, moment())
 
     def is_given_up(self, mark: Mark) -> bool:
         """Whether a step was tried so often that it is not tried again."""
-        return self._is_open(mark) and self._state.attempts(mark).times >= self._attempts
+        return self._is_open(mark) and self.state.attempts(mark).times >= self.attempts
 
     def pause(self) -> None:
         """Wait before the next call, if there was one."""
         if self._asked:
-            self._rest()
+            self.rest()
 
     def ask(self, mark: Mark, act: Callable[[], T]) -> T | None:
         """Let ``act`` ask the model about the session of ``mark``.
@@ -504,8 +494,8 @@ class Questions:
 
     def failed(self, mark: Mark) -> None:
         """Count a try against a session."""
-        if not self._dry:
-            self._state.add(mark._replace(outcome="failed"))
+        if not self.dry:
+            self.state.add(mark._replace(outcome="failed"))
 
     def end(self) -> None:
         """End the round: if the model was there for nobody, it is taken for away."""
@@ -515,9 +505,9 @@ class Questions:
             self._is_away()
 
     def _is_open(self, mark: Mark) -> bool:
-        seen = self._state.seen(mark)
+        seen = self.state.seen(mark)
         said = seen.outcome if seen is not None else ""
-        done = self._state.done(mark.job, mark.session, mark.born).seq
+        done = self.state.done(mark.job, mark.session, mark.born).seq
         return done < mark.seq and said not in ("empty", "idle")
 
     def _answered(self) -> None:
@@ -525,8 +515,8 @@ class Questions:
         doubt, self._doubt, self._is_there = self._doubt, None, True
         if doubt is not None:
             self.failed(doubt)
-        if self._state.attempts(self._its).times:
-            self._state.add(self._its)
+        if self.state.attempts(self._its).times:
+            self.state.add(self._its)
 
     def _is_away(self) -> None:
         self._doubt = None
