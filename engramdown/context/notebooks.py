@@ -45,10 +45,11 @@ class Notebooks:
 
     def journals(self) -> list[Journal]:
         """Return the journals that there are, the project's first, with what a model may see."""
-        stores = [*reversed(self.scopes.stores)]
+        # What git brings is hidden if it waits for a person.
+        hide = known if self.scopes.settings.pulled == "review" else None
         return [
-            self._journal(store, hide=self._hidden)
-            for store in stores
+            self._journal(store, hide)
+            for store in reversed(self.scopes.stores)
             if (store.root / FOLDERS[0]).is_dir()
         ]
 
@@ -133,10 +134,6 @@ class Notebooks:
         if self.scopes.rehearsing:
             return ClosedDisk(_REHEARSAL, limit=limit)
         return Disk(durable=settings.durability == "full", limit=limit)
-
-    def _hidden(self, paths: list[Path]) -> set[Path]:
-        """Return the pages that no model may see: what git brings, if that waits for a person."""
-        return known(paths) if self.scopes.settings.pulled == "review" else set()
 
 
 def known(paths: list[Path]) -> set[Path]:

@@ -34,19 +34,9 @@ _WHOSE: Final = {
     "global": "the user keeps for all projects",
     "builtin": "comes with Engramdown",
 }
-_HEAD: Final = (
-    "Skill `{label}`: a procedure that {whose}. Follow it where it fits the task; "
-    "what the user says now goes first."
-)
-_READ_ONE: Final = 'Read one with recall_skill: label "{label}", file "{file}".'
 _LONGEST_ASKED: Final = 200
 _LONGEST_LIST: Final = 50
 _LONGEST_DESCRIPTION: Final = 1_500
-_WAITS: Final = (
-    "the skill {label} came with git and waits for the user's approval; it cannot be read before. "
-    "They approve it with `engramdown review`; one that is not listed there holds too much to be "
-    "approved."
-)
 _KILOBYTE: Final = 1024
 
 
@@ -232,7 +222,11 @@ class Skillbook:
 def _unknown(skills: list[Skill], label: str, waiting: str) -> RecalledSkill:
     """Return the answer for a label that no skill has; ``waiting`` is one nearly of that label."""
     if waiting:
-        return _failed(_WAITS.format(label=one_line(waiting)))
+        return _failed(
+            f"the skill {one_line(waiting)} came with git and waits for the user's approval; it "
+            "cannot be read before. They approve it with `engramdown review`; one that is not "
+            "listed there holds too much to be approved."
+        )
     labels = [skill.label for skill in skills if skill.is_fit]
     more = f", and {len(labels) - _LONGEST_LIST} more" if len(labels) > _LONGEST_LIST else ""
     listed = ", ".join(labels[:_LONGEST_LIST]) + more
@@ -254,9 +248,13 @@ def _read_skill(skill: Skill, note: str) -> RecalledSkill:
     if len(whole) > MOST_BYTES:
         body = whole[: whole.rfind("\n", 0, MOST_BYTES) + 1 or MOST_BYTES]
     cut = len(whole) - len(body) + len(skill.page.body) - len(near)
+    head = (
+        f"Skill `{label}`: a procedure that {_WHOSE[skill.scope]}. Follow it where it fits the "
+        "task; what the user says now goes first."
+    )
     parts = [
         f"({note})" if note else "",
-        _HEAD.format(label=label, whose=_WHOSE[skill.scope]),
+        head,
         one_line(_clean(skill.description[:_LONGEST_DESCRIPTION])),
         body.rstrip() or "(nothing is written below its front matter yet; tell the user)",
     ]
@@ -274,7 +272,8 @@ def _read_skill(skill: Skill, note: str) -> RecalledSkill:
             size = f"{each.size} bytes" if is_small else f"{each.size / _KILOBYTE:.0f} KB"
             listed.append(f"- {one_line(each.name)} ({size})")
         listed += ["- … and maybe more"] if len(files) >= MOST else []
-        listed.append(_READ_ONE.format(label=label, file=one_line(files[0].name)))
+        first = one_line(files[0].name)
+        listed.append(f'Read one with recall_skill: label "{label}", file "{first}".')
         parts.append("\n".join(listed))
     return RecalledSkill(skill.label, skill.scope, "\n\n".join(filter(None, parts)), files, note)
 

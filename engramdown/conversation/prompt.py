@@ -134,7 +134,7 @@ def _seen(
         for item in items:
             if isinstance(item.source, int):
                 message = track.message(item.source)
-                is_whole = message.is_large and item.tokens >= message.tokens
+                is_whole = message.brief < message.tokens <= item.tokens
                 if is_whole and episodes is not None:
                     message = message._replace(text=episodes.whole(message.episode))
                 said[item.source] = message

@@ -403,18 +403,13 @@ class Said(NamedTuple):
         episode: Its line.
         text: All of it, but of a large result what the line shows.
         tokens: What all of it costs.
-        brief: What it costs in a turn that is over.
+        brief: What it costs in a turn that is over, when a large one is shown as a placeholder.
     """
 
     episode: Episode
     text: str
     tokens: int
     brief: int
-
-    @property
-    def is_large(self) -> bool:
-        """Whether it is shown as a placeholder once its turn is over."""
-        return self.brief < self.tokens
 
 
 def said(session: str, episode: Episode, whole: Callable[[Episode], str], count: Count) -> Said:

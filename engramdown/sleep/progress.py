@@ -113,12 +113,8 @@ class SleepState:
         """Return how far a job has come."""
         return self._done.get((job, session, born)) or Mark(job, session, born)
 
-    def tries(self, mark: Mark) -> int:
-        """Return how often the step that would end at ``mark`` gave nothing."""
-        return self.attempts(mark).times
-
     def attempts(self, mark: Mark) -> Attempts:
-        """Return how often that step gave nothing since it was done, and when it did so last."""
+        """Return how often the step that would end at ``mark`` gave nothing, and when last."""
         return self._failed.get((mark.job, mark.session, mark.born, mark.seq), NEVER)
 
     def seen(self, mark: Mark) -> Mark | None:

@@ -182,7 +182,9 @@ class Steps:
         mark = self.mark(job, info)
         seen = self.state.seen(mark)
         is_idle = seen is not None and seen.outcome == "idle"
-        return not is_idle and self._after(mark) < mark.seq and self.state.tries(mark) < TRIES
+        return (
+            not is_idle and self._after(mark) < mark.seq and self.state.attempts(mark).times < TRIES
+        )
 
     def report(self, job: str) -> JobReport:
         """Return what is told of a job here."""

@@ -307,10 +307,6 @@ class _Net(NamedTuple):
     is_ticked: bool = False
     comments: str = ""
 
-    @property
-    def text(self) -> str:
-        return self.after or self.before
-
 
 _Nets = dict[_Key, _Net]
 
@@ -449,7 +445,7 @@ def _accepted(memories: _Nets, proposals: _Nets) -> Iterator[News]:
 def _news(what: Deed, key: _Key, net: _Net) -> News:
     step, (file, entry_id) = net.step, key
     before = redact(net.before) if net.after and net.before != net.after else ""
-    text = redact(net.text)
+    text = redact(net.after or net.before)
     news = News(what, text, before, _who(step), "", file, 0, entry_id, step.id, step.at)
     return news._replace(comments=redact(net.comments))
 

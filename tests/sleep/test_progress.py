@@ -54,8 +54,8 @@ def test_a_try_that_gave_nothing_is_counted_and_is_not_done(tmp_path: Path) -> N
         state.add(MARK._replace(outcome="failed"))
     known = SleepState(tmp_path)
     assert known.done("replay", "s1", MARK.born).seq == 0
-    assert known.tries(MARK) == 2
-    assert known.tries(MARK._replace(seq=9)) == 0
+    assert known.attempts(MARK).times == 2
+    assert known.attempts(MARK._replace(seq=9)).times == 0
 
 
 def test_it_is_known_when_a_try_failed_last_until_it_is_done(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_what_waits_is_known_until_the_session_goes_on(tmp_path: Path) -> None:
     assert known.seen(MARK._replace(seq=9)) is None
     assert known.seen(MARK._replace(session="s2")) is None
     assert known.done("replay", "s1", MARK.born).seq == 0
-    assert known.tries(MARK) == 0
+    assert known.attempts(MARK).times == 0
     known.add(MARK._replace(outcome="idle"))
     assert known.seen(MARK) == MARK._replace(outcome="idle")
     assert known.done("replay", "s2", MARK.born).seq == MARK.seq
