@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.clock import moment
 from engramdown.consolidation.summaries import Item, Pressure, Thresholds, fresh_tail, pressure
 from engramdown.conversation.lookup import Lineage
-from engramdown.conversation.summarize import MODES, Compacted, Compaction, Mode, RunnerProtocol
+from engramdown.conversation.summarize import MODES, Compacted, Compaction, Mode, Write
 from engramdown.conversation.view import Count, Track
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock
@@ -26,7 +26,6 @@ from engramdown.transcripts.summary_log import Gist
 if TYPE_CHECKING:
     from engramdown.consolidation.summaries import Request, Written
     from engramdown.context.notebooks import Notebooks
-    from engramdown.conversation.summarize import Write
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.model_runs import Asking
 
@@ -127,7 +126,7 @@ class Conversation(Lineage):
         without_model: bool = False,
         tail: int | None = None,
         budget: int | None = None,
-        runner: RunnerProtocol | None = None,
+        runner: object = None,
         asking: Asking | None = None,
     ) -> Compacted:
         """Summarise what is older than the newest messages, whether it is time for that or not.
@@ -138,7 +137,8 @@ class Conversation(Lineage):
             without_model: Summarise by rules; such summaries say so.
             tail: How many of the newest messages are left alone; by default as it is set.
             budget: What a prompt may cost, in tokens: above it, more is condensed.
-            runner: Whatever runs the model; one that keeps the conversation itself need not reload.
+            runner: Whatever runs the model; one that is ``stateful`` keeps the conversation itself,
+                so that it need not reload.
             asking: The run of jobs that it is part of, which knows the model and its limits; by
                 default one of its own.
 
@@ -158,7 +158,7 @@ class Conversation(Lineage):
                 done = self._compaction(self.track, write, tail, budget, most).run(mode)
         finally:
             self._busy.release()
-        stateful = isinstance(runner, RunnerProtocol) and runner.stateful
+        stateful = getattr(runner, "stateful", False)
         return done._replace(reload_required=done.reload_required and not stateful)
 
     def rehearse(
@@ -188,9 +188,7 @@ class Conversation(Lineage):
         gists = tuple(gist._replace(text="") for gist in done.gists)
         return done._replace(gists=gists, reload_required=False)
 
-    def compact_if_due(
-        self, budget: int | None = None, runner: RunnerProtocol | None = None
-    ) -> Compacted | None:
+    def compact_if_due(self, budget: int | None = None, runner: object = None) -> Compacted | None:
         """Summarise if it is time for that; never raises.
 
         Without a model, and when one fails, nothing is done until the ceiling is reached; then the

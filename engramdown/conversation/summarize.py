@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import Final, Literal, NamedTuple, get_args
 
 from engramdown.clock import moment
 from engramdown.consolidation import summaries
@@ -43,16 +43,6 @@ _HANDED: Final = 2 * summaries.SOURCE_TOKENS
 _TIGHT: Final = 2
 _NOTHING: Final = "there is nothing to summarise before the newest messages"
 _FASTER: Final = "what was to be covered was summarised or taken back meanwhile"
-
-
-@runtime_checkable
-class RunnerProtocol(Protocol):
-    """Whatever runs the model of a conversation."""
-
-    @property
-    def stateful(self) -> bool:
-        """Whether it keeps the conversation itself; then it is left alone."""
-        ...
 
 
 class Compacted(NamedTuple):
