@@ -36,7 +36,7 @@ from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.validation import check_description, check_label, label_of
 from engramdown.sleep.jobs import IDENTITY, JOBS, SHOWN, Job, Told, learn_identity, user_messages
 from engramdown.sleep.progress import Mark, SleepState
-from engramdown.sleep.steps import Night, Place, SleepSummary, Steps
+from engramdown.sleep.steps import Night, SleepSummary, Steps
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.sessions import SessionInfo, Sessions, left_open
@@ -104,10 +104,10 @@ class Sleep:
         """Return how many steps are due, roughly: others may work on them, too."""
         count = len(self._stores)
         for store in self._stores:
-            place = self._place(store)
-            if place is not None:
-                steps, infos = Steps(self._night, place), self._own(place)
-                finished = self._finished(place, infos)
+            steps = self._steps(store)
+            if steps is not None:
+                infos = self._own(steps)
+                finished = self._finished(steps, infos)
                 count += sum(steps.is_due(job.name, it) for it in finished for job in JOBS)
                 count += sum(steps.is_due(IDENTITY, it) for it in self._with_user(infos))
         return count
@@ -140,45 +140,46 @@ class Sleep:
         return self.summary
 
     def _scope(self, store: Hippocampus, advance: Callable[[int], object]) -> None:
-        place = self._place(store)
-        if place is not None:
-            steps, infos = Steps(self._night, place), self._own(place)
+        steps = self._steps(store)
+        if steps is not None:
+            infos = self._own(steps)
             # What somebody else's sleep had in hand is no more ours than their transcripts are.
             if not known_to_git([store.root / WORK], Disk(durable=False)):
                 steps.finish()
-            for info in self._finished(place, infos):
+            for info in self._finished(steps, infos):
                 for job in JOBS:
                     if steps.is_due(job.name, info) and not self._stop():
                         self._step(steps, info, job)
                         advance(1)
-            _learn_facts(steps, self._night, self._with_user(infos), self._stop, advance)
+            _learn_facts(steps, self._with_user(infos), self._stop, advance)
             if not self._stop():
-                SkillProposals(self._night, place, store).look(self._finished(place, infos))
+                SkillProposals(steps, store).look(self._finished(steps, infos))
         if not self._stop():
             self._compact(store)
             advance(1)
 
-    def _place(self, store: Hippocampus) -> Place | None:
-        """Return the transcripts of a scope, if it is where sessions are recorded."""
+    def _steps(self, store: Hippocampus) -> Steps | None:
+        """Return the steps in the transcripts of a scope, if it is where sessions are recorded."""
         memory = self._scopes.episodes
         if memory is None or memory.folder.parent != store.root:
             return None
-        return Place(store.scope, Sessions(memory.folder, self._disk), SleepState(store.root))
+        sessions = Sessions(memory.folder, self._disk)
+        return Steps(self._night, store.scope, sessions, SleepState(store.root))
 
-    def _own(self, place: Place) -> list[SessionInfo]:
+    def _own(self, steps: Steps) -> list[SessionInfo]:
         """Return the sessions that were recorded here: what git knows may be somebody else's."""
-        infos, errors = place.sessions.survey()
+        infos, errors = steps.sessions.survey()
         if errors:
             # The others are slept on; that this one was not is told.
-            self.summary.failed[place.scope] = str(errors[0])
-        paths = {place.sessions.path(info.id): info for info in infos}
+            self.summary.failed[steps.scope] = str(errors[0])
+        paths = {steps.sessions.path(info.id): info for info in infos}
         strange = known_to_git(paths, Disk(durable=False))
         self.summary.not_ours = len(strange)
         return [info for path, info in paths.items() if path not in strange]
 
-    def _finished(self, place: Place, infos: Sequence[SessionInfo]) -> list[SessionInfo]:
+    def _finished(self, steps: Steps, infos: Sequence[SessionInfo]) -> list[SessionInfo]:
         """Return the sessions that nobody goes on with, in the order in which they began."""
-        silent = {info.id for info in left_open(place.sessions, self._disk)}
+        silent = {info.id for info in left_open(steps.sessions, self._disk)}
         found = [info for info in infos if info.ended or info.id in silent]
         self.summary.running = len(infos) - len(found)
         return found
@@ -252,7 +253,6 @@ def _digest(told: object) -> str:
 
 def _learn_facts(
     steps: Steps,
-    night: Night,
     infos: Iterable[SessionInfo],
     stops: Callable[[], bool],
     advance: Callable[[int], object],
@@ -263,7 +263,6 @@ def _learn_facts(
 
     Args:
         steps: The steps of a sleep.
-        night: What the sleep has and knows.
         infos: The sessions, in the order in which they began; those that run, too, as nothing but
             what was said in them is read.
         stops: Asked before each step.
@@ -285,8 +284,8 @@ def _learn_facts(
                 steps.pass_over(known)
         waiting += [(info, known)] if known.messages else []
         advance(1)
-    for batch in _batches(waiting, night.scopes.settings.consolidation.identity_every):
-        if night.why_not:
+    for batch in _batches(waiting, steps.night.scopes.settings.consolidation.identity_every):
+        if steps.night.why_not:
             steps.skip(IDENTITY, *(mark for _, mark in batch))
         elif stops():
             return
@@ -330,10 +329,10 @@ class SkillProposals:
     proposed once is not proposed again, whatever became of it.
     """
 
-    def __init__(self, night: Night, place: Place, store: Hippocampus) -> None:
-        """Look at the sessions of ``place``, and propose in ``store``."""
-        self._night = night
-        self._place = place
+    def __init__(self, steps: Steps, store: Hippocampus) -> None:
+        """Look at the sessions of ``steps``, and propose in ``store``."""
+        self._night = steps.night
+        self._steps = steps
         self._store = store
         self._queue = FileQueue(store)
 
@@ -345,13 +344,13 @@ class SkillProposals:
         """
         infos = [*infos][-_SESSIONS:]
         digest = _digest([[info.id, info.started, info.lines] for info in infos])
-        if not infos or self._place.state.done(JOB).digest == digest:
+        if not infos or self._steps.state.done(JOB).digest == digest:
             return
         done: dict[str, list[Step]] = {}
         found: list[Procedure] = []
         for info in infos:
             with suppress(errors.SessionNotFoundError):  # It was forgotten meanwhile.
-                episodes = self._place.sessions.read(info.id).episodes
+                episodes = self._steps.sessions.read(info.id).episodes
                 lines = tuple(without_repeats(line) for line in visible(episodes))
                 cells = cells_of(info.id, lines)
                 done[info.id] = procedures.steps_of(cells)
@@ -361,12 +360,12 @@ class SkillProposals:
         for procedure in [*self._new(found)][:MOST]:
             self._propose(procedure)
         if not self._night.dry:
-            self._place.state.add(Mark(JOB, digest=digest))
+            self._steps.state.add(Mark(JOB, digest=digest))
 
     def _new(self, found: Sequence[Procedure]) -> Iterator[Procedure]:
         """Yield what was not proposed before; unless somebody asks for it, nor nearly so."""
         known = {of for op, of in self._queue.answered() if op == JOB}
-        known |= {*self._place.state.done_of(JOB)} - {""}
+        known |= {*self._steps.state.done_of(JOB)} - {""}
         for procedure in found:
             steps = procedure.digest.split("-")
             others = () if procedure.asked else known
@@ -395,7 +394,7 @@ class SkillProposals:
                 report.receipts.append(receipt)
         report.steps += 1
         if not self._night.dry:
-            self._place.state.add(Mark(JOB, session=procedure.digest, seq=1))
+            self._steps.state.add(Mark(JOB, session=procedure.digest, seq=1))
 
     def _worded(self, procedure: Procedure) -> Wording | None:
         """Return a procedure in words; ``None`` if a model says that it is not worth keeping."""

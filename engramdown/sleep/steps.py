@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown.consolidation.replay import Learned
 from engramdown.engram import Engram, Scope
@@ -46,14 +46,6 @@ _DRY: Final[Mapping[str, Literal["encoded", "queued", "discarded"]]] = {
 
 Learning = Callable[["LanguageModel | None", Mapping[str, str]], Learned]
 """Learns with a model, in the words that the scopes have of their own."""
-
-
-class Place(NamedTuple):
-    """A scope whose transcripts are gone through."""
-
-    scope: Scope
-    sessions: Sessions
-    state: SleepState
 
 
 @dataclass(slots=True)
@@ -156,22 +148,24 @@ class Night:
         return self.not_asked or self.given_up
 
 
+@dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of one sleep in one place."""
+    """The steps of one sleep in one place.
 
-    def __init__(self, night: Night, place: Place, *, singly: bool = False) -> None:
-        """Work on the transcripts of ``place``.
+    Attributes:
+        night: What the sleep has and knows.
+        scope: The scope whose transcripts are gone through.
+        sessions: The transcripts.
+        state: What was done with them.
+        singly: Try again one by one what could not be written together, so that one memory that
+            cannot be keeps none of the others out.
+    """
 
-        Args:
-            night: What the sleep has and knows.
-            place: The transcripts.
-            singly: Try again one by one what could not be written together, so that one memory
-                that cannot be keeps none of the others out.
-        """
-        self._night = night
-        self._place = place
-        self._singly = singly
-        self.state = place.state
+    night: Night
+    scope: Scope
+    sessions: Sessions
+    state: SleepState
+    singly: bool = False
 
     def mark(self, job: str, info: SessionInfo) -> Mark:
         """Return what counts as done when a job has gone through a session as it is now."""
@@ -188,7 +182,7 @@ class Steps:
 
     def report(self, job: str) -> JobReport:
         """Return what is told of a job here."""
-        return self._night.summary.report(self._place.scope, job)
+        return self.night.summary.report(self.scope, job)
 
     def told(self, job: str, info: SessionInfo) -> Told:
         """Return what is new to a job in a session."""
@@ -203,8 +197,8 @@ class Steps:
     def skip(self, job: str, *marks: Mark) -> None:
         """Say that sessions wait for a model, and know it the next time without reading them."""
         report = self.report(job)
-        report.skipped = self._night.why_not
-        report.waits = bool(self._night.not_asked)
+        report.skipped = self.night.why_not
+        report.waits = bool(self.night.not_asked)
         report.left += len(marks)
         self.wait(*marks)
 
@@ -212,17 +206,17 @@ class Steps:
         """Write down which steps wait."""
         new = [mark._replace(outcome="waits") for mark in marks]
         new = [mark for mark in new if self.state.seen(mark) != mark]
-        if new and not self._night.dry:
+        if new and not self.night.dry:
             self.state.add(*new)
 
     def pass_over(self, mark: Mark) -> None:
         """Write down that there is too little to learn from, until the session goes on."""
-        if not self._night.dry:
+        if not self.night.dry:
             self.state.add(mark._replace(outcome="idle"))
 
     def ask(self, job: str, parts: Sequence[Part], learn: Learning) -> None:
         """Let a job learn with a model, which is not asked in a dry run."""
-        night, report = self._night, self.report(job)
+        night, report = self.night, self.report(job)
         if night.dry:
             report.steps += len(parts)
             return
@@ -258,7 +252,7 @@ class Steps:
         report.refused += learned.refusals
         work = Work(tuple(parts), learned.engrams)
         marks = [part.mark for part in parts]
-        if self._night.dry:
+        if self.night.dry:
             report.receipts += self._would_be(work.engrams)
         elif not work.engrams:
             self.state.add(*marks)
@@ -275,7 +269,7 @@ class Steps:
 
     def finish(self) -> None:
         """Write what a sleep that was cut short had learned, if what taught it still stands."""
-        if self._night.dry:
+        if self.night.dry:
             return
         work = self.state.work()
         if work is not None and work.parts and self._is_open(work) and self._stands(work):
@@ -302,11 +296,11 @@ class Steps:
     def _propose(self, job: str, work: Work) -> None:
         last = ", ".join(f"{part.mark.session}#{part.mark.seq}" for part in work.parts)
         engrams = [self._careful(each) for each in work.engrams]
-        propose = self._night.scopes.propose
+        propose = self.night.scopes.propose
         # The same words if it is done again after a kill: they say what belongs together.
         with step_group(Act("sleep", "consolidation", f"{job}, up to {last}")):
             receipts = propose(engrams)
-            if self._singly and len(engrams) > 1:
+            if self.singly and len(engrams) > 1:
                 receipts = [
                     propose(engram)[0] if receipt.action == "failed" else receipt
                     for engram, receipt in zip(engrams, receipts, strict=True)
@@ -328,13 +322,13 @@ class Steps:
         if engram.source != "user":
             return engram
         later = replace(engram, source="consolidation")
-        return later if self._night.memory.encoding_gate(later).code in _SURE else engram
+        return later if self.night.memory.encoding_gate(later).code in _SURE else engram
 
     def _would_be(self, engrams: Sequence[Engram]) -> list[Receipt]:
         careful = [self._careful(each) for each in engrams]
-        if self._night.trial is not None:
-            return self._night.trial.propose(careful)
-        decisions = map(self._night.scopes.encoding_gate, careful)
+        if self.night.trial is not None:
+            return self.night.trial.propose(careful)
+        decisions = map(self.night.scopes.encoding_gate, careful)
         return [
             Receipt(harmless(engram), _DRY[decision.action], decision.reason)
             for engram, decision in zip(engrams, decisions, strict=True)
@@ -347,7 +341,7 @@ class Steps:
     def _lines(self, session: str, after: int, last: int) -> tuple[Episode, ...]:
         """Return the lines of a session that are new and may be learned from."""
         try:
-            episodes = self._place.sessions.read(session).episodes
+            episodes = self.sessions.read(session).episodes
         except SessionNotFoundError:
             return ()  # It was forgotten meanwhile.
         return tuple(

@@ -39,7 +39,7 @@ from engramdown.models.ledger import Spent
 from engramdown.sleep.background import Background
 from engramdown.sleep.progress import Mark, SleepState, is_ripe, next_try
 from engramdown.sleep.session_cards import JOB, fill_card
-from engramdown.sleep.steps import LASTING, Night, Place, SleepSummary, Steps
+from engramdown.sleep.steps import LASTING, Night, SleepSummary, Steps
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.episode import stamp_of
@@ -686,9 +686,8 @@ class Facts(_Work):
     def _steps(self, state: SleepState) -> Steps:
         stores = self.scopes.stores
         scope: Scope = next((each.scope for each in stores if each.root == self._root), "project")
-        return Steps(
-            self._night, Place(scope, Sessions(self.memory.folder, Disk()), state), singly=True
-        )
+        sessions = Sessions(self.memory.folder, Disk())
+        return Steps(self._night, scope, sessions, state, singly=True)
 
 
 _MINUTE: Final = 60_000_000_000
