@@ -163,11 +163,7 @@ class Story:
     def git(self, *arguments: str, ok: bool = True) -> str:
         """Run git, and return what it printed; ``ok`` is whether it must succeed."""
         done = subprocess.run(
-            ["git", *arguments],
-            cwd=self._top,
-            env=_environment(),
-            capture_output=True,
-            check=False,
+            ["git", *arguments], cwd=self._top, env=_environment(), capture_output=True, check=False
         )
         out = (done.stdout + done.stderr).decode("utf-8", "surrogateescape")
         if ok and done.returncode:

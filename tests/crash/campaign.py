@@ -16,15 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-__all__ = [
-    "EXPERIMENTS",
-    "Listed",
-    "MissingError",
-    "Outcome",
-    "Trial",
-    "carry_out",
-    "experiment",
-]
+__all__ = ["EXPERIMENTS", "Listed", "MissingError", "Outcome", "Trial", "carry_out", "experiment"]
 
 
 class MissingError(Exception):

@@ -86,10 +86,5 @@ OF_SKILLS: Final = {
 """On skills."""
 OF_JOBS: Final = {name: Kind(job.act, partial(Working, name=name)) for name, job in JOBS.items()}
 """Of many steps."""
-SUBJECTS: Final[dict[str, Kind]] = {
-    **OF_MEMORY,
-    **OF_TRANSCRIPTS,
-    **OF_SKILLS,
-    **OF_JOBS,
-}
+SUBJECTS: Final[dict[str, Kind]] = {**OF_MEMORY, **OF_TRANSCRIPTS, **OF_SKILLS, **OF_JOBS}
 """All of them."""

@@ -237,8 +237,7 @@ def test_without_a_home_a_project_is_remembered(
         pytest.param(b"\xef\xbb\xbf## Always\n\n- Dust\n", id="byte-order-mark"),
         pytest.param(b"## Always\r\n\r\n- Dust\r\n\r\n## Other\r\n", id="crlf"),
         pytest.param(
-            b"## Always\n\n- Dust\n\n" + (b"## " + b"h" * 1000 + b"\n") * 10_000,
-            id="10-megabytes",
+            b"## Always\n\n- Dust\n\n" + (b"## " + b"h" * 1000 + b"\n") * 10_000, id="10-megabytes"
         ),
     ],
 )

@@ -70,11 +70,7 @@ make all
 
 - A memory after it
 """,
-        (
-            Said(1, "", "Run this:"),
-            Said(4, "", "make all"),
-            Said(7, "", "A memory after it"),
-        ),
+        (Said(1, "", "Run this:"), Said(4, "", "make all"), Said(7, "", "A memory after it")),
         ((3, "unclosed-fence"), (5, "unclosed-fence")),
     ),
     Page(

@@ -69,10 +69,7 @@ this is a paragraph of its own
         "indentation by tabs",
         "lessons.md",
         "- Parent\n\t- child\n\t\t- grandchild\n\n\tmore of the parent\n- Next\n",
-        (
-            Said(1, "", "Parent\n- child\n\t- grandchild\n\nmore of the parent"),
-            Said(6, "", "Next"),
-        ),
+        (Said(1, "", "Parent\n- child\n\t- grandchild\n\nmore of the parent"), Said(6, "", "Next")),
     ),
     Page(
         "no line end at the end of the file",
@@ -190,11 +187,7 @@ Status:: done
         (
             Said(11, "", "![[pipeline.png]]"),
             Said(16, "", "See [[Release process|how we release]] #ci ^rel-1"),
-            Said(
-                17,
-                "",
-                "Cache `~/.cache/uv` %% private %%\n  - because of [[ADR 7]]",
-            ),
+            Said(17, "", "Cache `~/.cache/uv` %% private %%\n  - because of [[ADR 7]]"),
             Said(20, "", "Status:: done"),
         ),
         ((13, "not-read"), (17, "metadata-not-last")),
@@ -221,9 +214,7 @@ tags:: ops, prod
             Said(1, "", "title:: Deploy\ntags:: ops, prod"),
             Said(4, "", "## Steps\nid:: 65a1f0aa-0001\n- build\n- push\n  collapsed:: true"),
             Said(
-                9,
-                "",
-                "TODO ask for a window\n:LOGBOOK:\nCLOCK: [2026-01-04 Sun 10:00:00]\n:END:",
+                9, "", "TODO ask for a window\n:LOGBOOK:\nCLOCK: [2026-01-04 Sun 10:00:00]\n:END:"
             ),
             Said(13, "", "{{query (todo TODO)}}"),
         ),

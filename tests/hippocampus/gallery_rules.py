@@ -218,10 +218,7 @@ Never
 ---
 - Guess a version
 """,
-        (
-            Said(7, "always", "Read the changelog first"),
-            Said(11, "never", "Guess a version"),
-        ),
+        (Said(7, "always", "Read the changelog first"), Said(11, "never", "Guess a version")),
     ),
     Page(
         "two level-1 headings",
@@ -237,10 +234,7 @@ Never
 
 - Things I have not sorted yet
 """,
-        (
-            Said(5, "always", "Answer in English"),
-            Said(9, "", "Things I have not sorted yet"),
-        ),
+        (Said(5, "always", "Answer in English"), Said(9, "", "Things I have not sorted yet")),
         ((9, "no-heading"),),
     ),
     Page(
@@ -386,10 +380,7 @@ before you do it.
 
 - Disable a rule <!-- ask Mia first --> in a whole file
 """,
-        (
-            Said(8, "always", "Use ruff"),
-            Said(15, "never", "Disable a rule  in a whole file"),
-        ),
+        (Said(8, "always", "Use ruff"), Said(15, "never", "Disable a rule  in a whole file")),
     ),
     Page(
         "lines across the page",

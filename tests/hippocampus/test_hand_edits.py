@@ -312,8 +312,7 @@ def test_what_was_written_after_the_save_is_neither_missed_nor_asked_about() -> 
 
 
 @pytest.mark.parametrize(
-    "file, kind",
-    [("rules.md", "always"), ("profile.md", "profile"), ("lessons.md", "lesson")],
+    "file, kind", [("rules.md", "always"), ("profile.md", "profile"), ("lessons.md", "lesson")]
 )
 def test_our_change_that_gave_way_is_in_the_archive(file: str, kind: str) -> None:
     ours, theirs = A.replace("- a", "- ours"), A.replace("- a", "- theirs")

@@ -89,9 +89,7 @@ def test_a_proposal_that_was_moved_by_hand_is_not_declined(store: Hippocampus) -
     assert retired(store) == [("Pin the image", "always", "declined")]
 
 
-def test_the_rule_that_stays_is_shown_and_heard_again_and_the_lesson_is_not(
-    tmp_path: Path,
-) -> None:
+def test_the_rule_that_stays_is_shown_and_heard_again_and_the_lesson_is_not(tmp_path: Path) -> None:
     cortex = Cortex.open(project=tmp_path / "project", home=tmp_path / "home", mode="autopilot")
     rule = Engram("Retry twice", "always", "project", source="user")
     lesson = Engram("Retry twice", "lesson", "project")

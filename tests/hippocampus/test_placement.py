@@ -57,10 +57,7 @@ def test_a_lesson_with_a_topic_is_filed_twice_with_one_id() -> None:
     shelf = Shelf()
     shelf.encode(LESSON)
     line = "- CI is slow <!-- id:00000001 topic:ci confidence:medium source:llm ts:2026-02-27 -->\n"
-    assert shelf.texts == {
-        "lessons.md": f"# Lessons\n\n{line}",
-        "topics/ci.md": f"# ci\n\n{line}",
-    }
+    assert shelf.texts == {"lessons.md": f"# Lessons\n\n{line}", "topics/ci.md": f"# ci\n\n{line}"}
 
 
 def test_everything_that_is_known_about_a_memory_is_written() -> None:
@@ -233,8 +230,7 @@ def test_the_box_of_a_task(text: str, tick: str, rest: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["rules.md", "lessons.md", "profile.md", "pending.md", "archive.md", "topics/köln.md"],
+    "name", ["rules.md", "lessons.md", "profile.md", "pending.md", "archive.md", "topics/köln.md"]
 )
 def test_the_names_of_memory_files(name: str) -> None:
     assert is_name(name)

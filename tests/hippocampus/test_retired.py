@@ -88,12 +88,7 @@ def test_a_lesson_that_stands_under_its_topic_is_found() -> None:
     ],
 )
 def test_the_word_of_a_person_is_news(
-    reason: str,
-    source: str,
-    origin: str,
-    basis: str,
-    *,
-    is_news: bool,
+    reason: str, source: str, origin: str, basis: str, *, is_news: bool
 ) -> None:
     engram = Engram(OLD.text, "always", "project", source=source, basis=basis, origin=origin)  # type: ignore[arg-type]
     assert again(engram, gone(reason=reason))[0] is is_news

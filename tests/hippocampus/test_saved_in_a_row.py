@@ -52,10 +52,7 @@ _OPENED: Final[list[str]] = [""]
 _STORIES: Final[dict[str, tuple[Sequence[Change], set[str]]]] = {
     "added-and-taken-back": ((add, take_back), {*OURS}),
     "added-and-another": ((add, think_better), {*OURS, "By hand, then"}),
-    "reworded-twice": (
-        (reword, reword_again),
-        {*OURS, "Pin the base images"} - {"Pin the image"},
-    ),
+    "reworded-twice": ((reword, reword_again), {*OURS, "Pin the base images"} - {"Pin the image"}),
     "deleted-and-put-back": ((delete, put_back), {*OURS}),
     "added-twice": ((add, add_more), {*OURS, "By hand", "By hand, then"}),
     "thrice": (

@@ -14,10 +14,7 @@ from engramdown.markdown.metadata import Metadata
 
 @pytest.mark.parametrize(
     "scope, names",
-    [
-        ("project", ["rules.md", "lessons.md"]),
-        ("global", ["rules.md", "lessons.md", "profile.md"]),
-    ],
+    [("project", ["rules.md", "lessons.md"]), ("global", ["rules.md", "lessons.md", "profile.md"])],
 )
 def test_the_files_of_a_scope(scope: Scope, names: list[str]) -> None:
     assert [*starter_files(scope)] == names

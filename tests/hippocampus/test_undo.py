@@ -335,8 +335,7 @@ def test_a_proposal_that_comes_back_waits_again(tick: str) -> None:
     shelf.change(
         Act("resolve", "user"),
         lambda draft: draft.put(
-            "pending.md",
-            draft.get("pending.md").remove(draft.get("pending.md").placed()[0].block),
+            "pending.md", draft.get("pending.md").remove(draft.get("pending.md").placed()[0].block)
         ),
     )
     shelf.undo()

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.markdown.marked_block import (
-    BEGIN,
-    END,
-    BlockError,
-    found,
-    put_in,
-    taken_out,
-)
+from engramdown.markdown.marked_block import BEGIN, END, BlockError, found, put_in, taken_out
 
 PIECES = (
     *(b"# Ours\n", b"text", b"\n", b"\r\n", b"\r", b"- x\n", b"\xff\x80", b"\xef\xbb\xbf", b"\0"),

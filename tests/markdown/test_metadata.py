@@ -45,17 +45,7 @@ def test_no_comment_is_an_error(inside: str) -> None:
 
 @pytest.mark.parametrize(
     "inside",
-    [
-        "",
-        " ",
-        "a private note",
-        "note: call Bob",
-        "id:a and more",
-        ":x",
-        "1a:x",
-        "-",
-        "id : a",
-    ],
+    ["", " ", "a private note", "note: call Bob", "id:a and more", ":x", "1a:x", "-", "id : a"],
     ids=ascii,
 )
 def test_what_is_not_metadata(inside: str) -> None:

@@ -107,11 +107,7 @@ CALLS: Final = ["replace", "unlink", "link", "open"]
 @pytest.mark.parametrize("number", [5, 32, 33])
 @pytest.mark.parametrize("name", CALLS)
 def test_a_step_gets_through_whichever_call_is_refused_at_first(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    pauses: list[float],
-    name: str,
-    number: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pauses: list[float], name: str, number: int
 ) -> None:
     """As on a system that exchanges no names, with a scanner that opens every new file."""
     monkeypatch.setattr("engramdown.storage.disk._exchange", lambda _new, _path: False)
