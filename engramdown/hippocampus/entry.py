@@ -326,11 +326,11 @@ _DATED: Final = re.compile(r"(\d{4})(\d\d)(\d\d)-\d{6}")
 def tombstones(archive: Document) -> Iterator[Placed]:
     """Yield the entries of the archive that are not to be learned again."""
     found = [each for each in archive.placed() if each.block.meta is not None]
-    unwanted = {_value(each.block, "id") for each in found if _is_tombstone(each.block)}
+    unwanted = {each.id for each in found if _is_tombstone(each.block)}
     heirs = _heirs([each.block for each in found], _SAID) if unwanted else {}
     for placed in found:
         block = placed.block
-        if _is_tombstone(block) or unwanted.intersection(_line(heirs, _value(block, "id"))):
+        if _is_tombstone(block) or unwanted.intersection(_line(heirs, block.value("id"))):
             yield placed
 
 
@@ -348,25 +348,25 @@ def successors(archive: Document, engram: Engram) -> Iterator[str]:
     gone = [block for block in same if _is_old(block, engram)]
     heirs = _heirs([placed.block for placed in archive.placed()]) if gone else {}
     for block in reversed(gone):
-        first = _value(block, "replaced")
+        first = block.value("replaced")
         yield from (first, *_line(heirs, first))
 
 
 def _is_old(block: Block, engram: Engram) -> bool:
     """Whether an engram says nothing but what an entry of the archive said, which gave way."""
-    reason = _value(block, "reason")
-    if _value(block, "kind") != engram.kind or reason not in {_REPLACED, *_SAID}:
+    reason = block.value("reason")
+    if block.value("kind") != engram.kind or reason not in {_REPLACED, *_SAID}:
         return False
     told = set(filter(None, engram.origin.split(",")))
     if engram.basis == "verified":
         return False  # A person has just said yes to it.
-    if told and told <= set(_value(block, "from").split(",")):
+    if told and told <= set(block.value("from").split(",")):
         return True
     if reason in _SAID:
         return engram.source != "user" or bool(told)
     # What was replaced may hold again: it counts who says so, and when it was said.
     days = ["-".join(found.groups()) for found in map(_DATED.match, told) if found]
-    archived = _value(block, "archived")
+    archived = block.value("archived")
     if engram.source == "consolidation":
         return not days or min(days) <= archived
     return bool(days) and max(days) < archived
@@ -375,9 +375,9 @@ def _is_old(block: Block, engram: Engram) -> bool:
 def _heirs(blocks: list[Block], reasons: frozenset[str] = _SAID | {_REPLACED}) -> dict[str, str]:
     """Return which id stands for which, as far as the archive says."""
     return {
-        _value(block, "id"): _value(block, "replaced")
+        block.value("id"): block.value("replaced")
         for block in blocks
-        if _value(block, "reason") in reasons
+        if block.value("reason") in reasons
     }
 
 
@@ -392,8 +392,4 @@ def _line(heirs: dict[str, str], first: str) -> Iterator[str]:
 
 
 def _is_tombstone(block: Block) -> bool:
-    return _value(block, "reason") in TOMBSTONES
-
-
-def _value(block: Block, key: str) -> str:
-    return (block.meta or Metadata()).get(key)
+    return block.value("reason") in TOMBSTONES

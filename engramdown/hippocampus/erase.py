@@ -129,9 +129,7 @@ class Sieve:
             return Change(name, change.file, before, after, section, erased=True)
         if [block.raw for block in blocks] == left and section == change.section:
             return change
-        before, after = (
-            side if not side else self.entry(change.file, entry_block(side)) for side in sides
-        )
+        before, after = (side and self.entry(change.file, entry_block(side)) for side in sides)
         said = after or before or ""
         name = address(entry_block(said).text) if change.id[:1] in "~_" else change.id
         return Change(name, change.file, before, after, section)

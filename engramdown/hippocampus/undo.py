@@ -252,9 +252,8 @@ def _reverse_entry(draft: Draft, change: Change, step: Step, since: Sequence[Ste
     left = entry_block(change.after)
     # A copied line has the same id: the one that reads as the step left it is meant.
     now = next((placed for placed in same_id if placed.text == left.text), now)
-    by_hand = any(
-        item.id == change.id for other in since if other.by == "person" for item in other.changes
-    )
+    edits = (other.changes for other in since if other.by == "person")
+    by_hand = any(item.id == change.id for changes in edits for item in changes)
     if now is None or now.text != left.text or (by_hand and now.block.meta != left.meta):
         who = "you changed it by hand" if by_hand else "it was changed"
         what = "is not there any more" if now is None else "reads otherwise now"

@@ -317,12 +317,8 @@ class _Scanner:
         if head in " \t\r":
             return not line.strip(_BLANK)
         if head in "#=_" or head in "`~<":
-            return bool(
-                _HEADING.match(line)
-                or _FENCE.match(line)
-                or line.startswith(("<!--", *_CONFLICT))
-                or is_rule(line)
-            )
+            begins = line.startswith(("<!--", *_CONFLICT)) or is_rule(line)
+            return begins or bool(_HEADING.match(line) or _FENCE.match(line))
         return head in ">|" and head != first
 
     def _fence_end(self, at: int, fence: str) -> int:

@@ -252,12 +252,10 @@ class Document:
         What was read from their bytes once need not be read again.
         """
         known = {block.raw: block for block in other.blocks if _may_be_entry(block)}
-        return Document(
-            [
-                known.pop(block.raw, block) if _may_be_entry(block) else block
-                for block in self.blocks
-            ]
+        blocks = (
+            known.pop(block.raw, block) if _may_be_entry(block) else block for block in self.blocks
         )
+        return Document([*blocks])
 
     def _place(self) -> Iterator[Placed]:
         line, heading, kind = 1, "", ""

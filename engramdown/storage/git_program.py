@@ -19,9 +19,7 @@ from engramdown.errors import GitError
 _SECONDS: Final = 60.0
 # What a caller's environment may say; all else that begins with GIT_ is left out.
 _KEPT: Final = (
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_CONFIG_",
-    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    *("GIT_CEILING_DIRECTORIES", "GIT_CONFIG_", "GIT_DISCOVERY_ACROSS_FILESYSTEM"),
     "GIT_EXEC_PATH",
 )
 _OURS: Final = {
@@ -34,14 +32,9 @@ _OURS: Final = {
 }
 # What a repository may not say otherwise: what would be run, and what a history shows.
 _SETTINGS: Final = (
-    "color.ui=false",
-    "core.fsmonitor=false",
-    f"core.hooksPath={os.devnull}",
-    "i18n.logOutputEncoding=UTF-8",
-    "log.follow=false",
-    "log.showRoot=true",
-    "log.showSignature=false",
-    "protocol.allow=never",
+    *("color.ui=false", "core.fsmonitor=false", f"core.hooksPath={os.devnull}"),
+    *("i18n.logOutputEncoding=UTF-8", "log.follow=false", "log.showRoot=true"),
+    *("log.showSignature=false", "protocol.allow=never"),
 )
 _OWNED: Final = re.compile(r"dubious ownership in repository at '(.*)'")
 

@@ -392,9 +392,8 @@ class SleepLock:
             except LockTimeoutError:
                 holder = self._lock.named()
             except OSError as error:
-                raise StoreError(
-                    f"{self._lock.path}: cannot be opened: {error.strerror}"
-                ) from error
+                what = f"{self._lock.path}: cannot be opened: {error.strerror}"
+                raise StoreError(what) from error
             yield holder
 
 
