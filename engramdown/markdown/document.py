@@ -13,7 +13,8 @@ Nothing here opens a file, reads the clock or takes a lock: text in, text out.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice, product
 from typing import Final, NamedTuple
 
@@ -77,7 +78,7 @@ class Document:
         """Hold ``blocks``, as :func:`parse` finds them."""
         self.blocks: Sequence[Block] = blocks
         self._placed: list[Placed] | None = None
-        self._folds: Folds | None = None
+        self._folds: _Folds | None = None
         self._asked = False
         self._ends: int | None = None
         self._titles: list[tuple[int, Block]] | None = None
@@ -115,8 +116,8 @@ class Document:
             held = [block for block in self.blocks if _may_be_entry(block) and _holds(block, words)]
             return [block for block in held if fold(block.text) == key]
         if self._folds is None:
-            self._folds = Folds(_by_fold(self.blocks))
-        return [*self._folds.get(key)]
+            self._folds = _Folds({}, _by_fold(self.blocks))
+        return [*self._folds.get(key, ())]
 
     def at(self, block: Block) -> Placed:
         """Return where ``block`` stands.
@@ -366,7 +367,7 @@ class Document:
             grown = len(blocks) - len(self.blocks)
             document._titles = [(at + grown * (at >= start), title) for at, title in self._titles]
         if self._folds is not None:
-            document._folds = self._folds.changed(_by_fold(gone), _by_fold(new))
+            document._folds = _refolded(self._folds, gone, new)
         return document
 
 
@@ -416,41 +417,20 @@ def _by_fold(blocks: Sequence[Block]) -> dict[str, list[Block]]:
     return found
 
 
+# The blocks by what they say, folded: first those of keys that were changed lately.
+_Folds = ChainMap[str, list[Block]]
 # As many changed keys are copied from one index to the next before they are worked in.
 _CHANGED: Final = 256
 
 
-class Folds:
-    """The blocks by what they say, folded."""
-
-    __slots__ = ("_all", "_changed")
-
-    def __init__(
-        self,
-        blocks: Mapping[str, Sequence[Block]],
-        changed: Mapping[str, Sequence[Block]] | None = None,
-    ) -> None:
-        """Hold ``blocks``, with what ``changed`` says instead for some of the keys."""
-        self._all = blocks
-        self._changed = changed or {}
-
-    def get(self, key: str) -> Sequence[Block]:
-        """Return the blocks with this folded text."""
-        found = self._changed.get(key)
-        return self._all.get(key, ()) if found is None else found
-
-    def changed(
-        self, gone: Mapping[str, Sequence[Block]], new: Mapping[str, Sequence[Block]]
-    ) -> Folds:
-        """Return the index without the blocks ``gone`` and with ``new`` behind the others."""
-        changed = dict(self._changed)
-        for key in gone.keys() | new.keys():
-            dropped = {id(block) for block in gone.get(key, ())}
-            kept = [block for block in self.get(key) if id(block) not in dropped]
-            changed[key] = (*kept, *new.get(key, ()))
-        if len(changed) <= _CHANGED:
-            return Folds(self._all, changed)
-        return Folds({**self._all, **changed})
+def _refolded(folds: _Folds, gone: Sequence[Block], new: Sequence[Block]) -> _Folds:
+    """Return the index without the blocks ``gone`` and with ``new`` behind the others."""
+    dropped, added = _by_fold(gone), _by_fold(new)
+    recent, rest = {**folds.maps[0]}, folds.maps[1]
+    for key in dropped.keys() | added.keys():
+        kept = [block for block in folds.get(key, ()) if block not in dropped.get(key, ())]
+        recent[key] = [*kept, *added.get(key, ())]
+    return _Folds(recent, rest) if len(recent) <= _CHANGED else _Folds({}, {**rest, **recent})
 
 
 _NEAR: Final = 2
