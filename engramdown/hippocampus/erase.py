@@ -315,10 +315,19 @@ class _Rewriting:
         """Return what a step did to a file without what is erased; ``None`` if it was that."""
         file = part.file
         was_known = file in self._real and bool(part.source)
-        after, is_known = self._after(part)
-        if not is_known:
+        head = self._heads.get(file)
+        text, real = part.begins, self._real.get(file)
+        if text is None and file in self._real and digest(real) == part.source:
+            text = part.forward(real or "")
+        # What the file held after the step, and whether that is known.
+        after = text if part.target else None
+        if text is None or (text if after is None else digest(text) != part.target):
             self._real.pop(file, None)
-            return self._unknown(part)
+            if file not in self._suspects:
+                return part
+            # What held words, and nobody can tell, is not kept.
+            source = (head.target if head else "") or _nothing()
+            return Part(file, source, _nothing(), 0, "", "", None, 0, part.size)
         before = self._new.get(file) if was_known else None
         was_touched = not was_known or self._real[file] != before
         now = after
@@ -331,7 +340,6 @@ class _Rewriting:
         if was_known or not part.source:
             return self._made(file, before, now)
         # From here on it is known again; what was before it is not.
-        head = self._heads.get(file)
         source, text = head.target if head else _nothing(), now or ""
         return Part(file, source, digest(now), 0, "", "", text, self._size, len(text))
 
@@ -340,27 +348,6 @@ class _Rewriting:
         whole = head.whole if head else self._size
         others = sum(each.size for name, each in self._heads.items() if name != file)
         return make_part(file, before, after, journal=self._size, whole=whole, others=others)
-
-    def _after(self, part: Part) -> tuple[str | None, bool]:
-        """Return what a file held after a step, and whether that is known."""
-        text = part.begins
-        if text is None and part.file in self._real:
-            before = self._real[part.file]
-            if digest(before) == part.source:
-                text = part.forward(before or "")
-        if text is None:
-            return None, False
-        if not part.target:
-            return None, not text
-        return text, digest(text) == part.target
-
-    def _unknown(self, part: Part) -> Part:
-        """Return the part of a step of a file that nobody can tell: what held words is not kept."""
-        if part.file not in self._suspects:
-            return part
-        head = self._heads.get(part.file)
-        source = head.target if head else ""
-        return Part(part.file, source or _nothing(), _nothing(), 0, "", "", None, 0, part.size)
 
     def _write(self, step: Step) -> None:
         is_due = journal.known_is_due(self._size - self._known_at, len(self._heads))
