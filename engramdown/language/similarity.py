@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
-from itertools import accumulate, combinations, pairwise
+from itertools import combinations, pairwise
 from typing import Any, Final, Literal
 
 from engramdown.engram import fold
@@ -387,7 +386,7 @@ class Rewordings:
     1
     """
 
-    __slots__ = ("_compared", "_folded", "_held", "_kinds", "_starts", "_whole", "_worded", "texts")
+    __slots__ = ("_compared", "_folded", "_held", "_kinds", "_worded", "texts")
 
     def __init__(self, texts: Iterable[str], kinds: Iterable[str] = ()) -> None:
         """Take the ``texts``; nothing is compared yet.
@@ -400,8 +399,6 @@ class Rewordings:
         self.texts: tuple[str, ...] = tuple(texts)
         self._kinds = tuple(kinds)
         self._folded = [text.lower() if text.isascii() else fold(text) for text in self.texts]
-        self._whole = "\n".join(self._folded)
-        self._starts = [0, *accumulate(len(folded) + 1 for folded in self._folded)]
         self._held: dict[str, int] = {}
         self._worded: _Worded | None = None
         self._compared = 0
@@ -460,18 +457,11 @@ class Rewordings:
         return _bits(at for at, said in folded if sum(key not in said for key in keys) <= missing)
 
     def _holding(self, key: str) -> int:
-        """Return which texts hold ``key``, from one search through them all."""
+        """Return which texts hold ``key``."""
         if key not in self._held:
             _make_room(self._held, len(self.texts))
-            self._held[key] = _bits(self._search(key))
+            self._held[key] = _bits(at for at, said in enumerate(self._folded) if key in said)
         return self._held[key]
-
-    def _search(self, key: str) -> Iterator[int]:
-        found = self._whole.find(key)
-        while found >= 0:
-            at = bisect_right(self._starts, found) - 1
-            yield at
-            found = self._whole.find(key, self._starts[at + 1])
 
     def likely(self, text: str) -> list[int]:
         """Return the positions of the few texts that share most with ``text``, in order."""

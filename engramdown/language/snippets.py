@@ -21,7 +21,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _JOINER: Final = "\u200d"
 # Variants of a character and skin tones; tags spell flags.
 _GLUED: Final = re.compile("[\ufe00-\ufe0f\u200c\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
-_FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]")
+_FLAGS: Final = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _SPACES: Final = 24
 
 
@@ -82,9 +82,14 @@ def snippet(text: str, start: int, end: int, longest: int = LONGEST) -> str:
     if len(text) <= longest:
         return text
     room = max(longest - (end - start), 0) // 2
-    first = whole(text, _spaced(text, max(start - room, 0), start))
+    first = max(start - room, 0)
+    if first:
+        # The beginning of a word near it, if there is one before what was found.
+        first = max(first, text.find(" ", first - 1, min(first + _SPACES, start)) + 1)
+    first = whole(text, first)
     last = min(max(end + room, first + longest), len(text))
-    last = _after(text, last)
+    while last < len(text) and _inside(text, last):
+        last += 1
     before = _ELLIPSIS if first else ""
     return f"{before}{text[first:last]}{_ELLIPSIS if last < len(text) else ''}"
 
@@ -118,21 +123,6 @@ def whole(text: str, at: int) -> int:
     return at
 
 
-def _spaced(text: str, at: int, limit: int) -> int:
-    """Return the beginning of a word near ``at``, if there is one before ``limit``."""
-    if at == 0:
-        return 0
-    space = text.find(" ", at - 1, min(at + _SPACES, limit))
-    return at if space < 0 else space + 1
-
-
-def _after(text: str, at: int) -> int:
-    """Return the first place from ``at`` on where a character begins, or the end."""
-    while at < len(text) and _inside(text, at):
-        at += 1
-    return at
-
-
 def _inside(text: str, at: int) -> bool:
     """Whether what stands at ``at`` belongs to the character before it."""
     char, before = text[at], text[at - 1]
@@ -140,12 +130,5 @@ def _inside(text: str, at: int) -> bool:
         return True
     if before == "\r" and char == "\n":
         return True
-    return bool(_FLAG.match(char)) and _flags_before(text, at) % 2 == 1
-
-
-def _flags_before(text: str, at: int) -> int:
-    """Return how many halves of flags stand right before ``at``."""
-    start = at
-    while start and _FLAG.match(text[start - 1]):
-        start -= 1
-    return at - start
+    # Of a row of flags, each is two halves.
+    return char in _FLAGS and (at - len(text[:at].rstrip(_FLAGS))) % 2 == 1

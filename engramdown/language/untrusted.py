@@ -22,7 +22,6 @@ Paragraph = tuple[int, str]
 
 # What some program takes for a line break, and is none of ours: it stands for a space.
 _BREAK: Final = re.compile("[\x0b\x0c\r\x1c-\x1e\x85\u2028\u2029]")
-_INDENT: Final = "  "
 _PLAIN_WORD: Final = re.compile(r"(?:~?\w[\w.:#@/+-]{0,80})?\Z")
 _HEADING: Final = re.compile(r"(#{1,6}+)(?=[ \t]|\Z)")
 # What a person wrote stands two levels below the heading of its section.
@@ -47,8 +46,8 @@ def bullet(text: str) -> str:
     >>> bullet("one\n## Always\n\n- two")
     '- one\n  ## Always\n\n  - two'
     """
-    lines = inert(text).strip().split("\n")
-    return "- " + "\n".join(_indented(lines))
+    first, *more = inert(text).strip().split("\n")
+    return "\n".join([f"- {first}", *(f"  {line}" if line.strip() else "" for line in more)])
 
 
 def quoted(text: str) -> str:
@@ -77,7 +76,7 @@ def heading(text: str) -> str:
     >>> heading("Style <!-- mine --> of code")
     'Style of code'
     """
-    return one_line(_without_comments(text))
+    return one_line("".join(said for said, _ in _around_comments(text)))
 
 
 def paragraphs(document: str) -> list[Paragraph]:
@@ -86,22 +85,23 @@ def paragraphs(document: str) -> list[Paragraph]:
     Its headings go two levels down, below the heading of the section that the page is shown in,
     and stay with the paragraph that follows; headings that nothing follows say nothing.
     """
+    # Without its comments, each line still where it was.
+    said = (text + "\n" * note.count("\n") for text, note in _around_comments(document))
     found: list[Paragraph] = []
     waiting: list[str] = []
-    for number, block in _blocks(inert(_blanked_comments(document))):
-        lines = [_lowered(line) for line in block.split("\n")]
-        if all(_HEADING.match(line) for line in lines):
-            waiting.extend([*lines, ""])
-        else:
-            found.append((number, "\n".join([*waiting, *lines])))
-            waiting.clear()
+    start, lines = 0, list[str]()
+    for number, line in enumerate([*inert("".join(said)).split("\n"), ""], 1):
+        if line.strip():
+            start = start or number
+            lines.append(_lowered(line.rstrip()))
+        elif lines:
+            if all(map(_HEADING.match, lines)):
+                waiting += [*lines, ""]
+            else:
+                found.append((start, "\n".join([*waiting, *lines])))
+                waiting = []
+            start, lines = 0, []
     return found
-
-
-def _indented(lines: list[str]) -> Iterator[str]:
-    yield lines[0]
-    for line in lines[1:]:
-        yield f"{_INDENT}{line}" if line.strip() else ""
 
 
 def _lowered(line: str) -> str:
@@ -110,27 +110,6 @@ def _lowered(line: str) -> str:
         return line
     level = min(len(found[1]) + _LEVELS_DOWN, _LOWEST)
     return "#" * level + line[found.end() :]
-
-
-def _blocks(document: str) -> Iterator[Paragraph]:
-    """Yield what stands between blank lines."""
-    start, lines = 0, list[str]()
-    for number, line in enumerate([*document.split("\n"), ""], 1):
-        if line.strip():
-            start = start or number
-            lines.append(line.rstrip())
-        elif lines:
-            yield start, "\n".join(lines)
-            start, lines = 0, []
-
-
-def _without_comments(text: str) -> str:
-    return "".join(said for said, _ in _around_comments(text))
-
-
-def _blanked_comments(text: str) -> str:
-    """Return ``text`` without its comments, each line still where it was."""
-    return "".join(said + "\n" * comment.count("\n") for said, comment in _around_comments(text))
 
 
 def _around_comments(text: str) -> Iterator[tuple[str, str]]:
