@@ -32,7 +32,6 @@ _DATES: Final = word_set(
     "august september october november december today tomorrow yesterday tonight"
 )
 _EXACT: Final[tuple[Mark, ...]] = ("number", "version", "path")
-_NONE: Final[frozenset[str]] = frozenset()
 # Of the words of a memory that goes, so many at least stand in what stays for it.
 _COVERED: Final = 2 / 3
 _SHOWN: Final = 3
@@ -82,7 +81,7 @@ def likeness_key(text: str) -> Hashable:
     if len(text) > _LONGEST_CLAIM:
         return fold(text)
     claim = read(plain(text))
-    marks = frozenset((kind, mark) for kind in _EXACT for mark in _marks(claim, kind))
+    marks = frozenset((kind, mark) for kind in _EXACT for mark in claim.marked(kind))
     return frozenset(map(word_key, claim.words)), marks
 
 
@@ -220,33 +219,26 @@ def unsaid(text: str, originals: Sequence[str]) -> str:
     pieces = [each[at : at + LONGEST] for each in own for at in range(0, len(each), LONGEST)]
     claims = [read(form) for each in pieces for form in (each, plain(each))]
     said = {word for claim in claims for word in (*claim.words, *claim.every)}
-    marks = {mark for claim in claims for kind in _EXACT for mark in _marks(claim, kind)}
-    exact = [mark for kind in _EXACT for mark in sorted(_marks(now, kind)) if mark not in marks]
-    names = [name for name in sorted(_marks(now, "name")) if not _holds(said, name)]
+    marks = {mark for claim in claims for kind in _EXACT for mark in claim.marked(kind)}
+    exact = [mark for kind in _EXACT for mark in sorted(now.marked(kind)) if mark not in marks]
+    names = [name for name in sorted(now.marked("name")) if not _holds(said, name)]
     words = [word for word in dict.fromkeys(now.words) if word not in _OF_USERS]
     missing = [word for word in words if not (_holds(said, word) or _holds(said, plain(word)))]
     if exact or names:
         return _quoted([*exact, *names])
     if len(missing) > len(words) * (1 - _COVERED):
         return _quoted(missing)
-    numbers = _marks(now, "number")
+    numbers = now.marked("number")
     if not (words or now.marks):
         return "" if any(fold(value) in fold(each) for each in own) else _quoted([value])
-    if any(_counted_otherwise(claim, read(key), numbers) for claim in claims):
-        return "a number"
-    return _said_otherwise(text, {*words, *numbers}, pieces)
-
-
-def _counted_otherwise(claim: Claim, key: Claim, numbers: Collection[str]) -> bool:
-    """Whether a text has other numbers than these before the words of a key."""
-    counts = {claim.counts[word] for word in key.words if word in claim.counts}
-    return bool(counts and numbers) and counts.isdisjoint(numbers)
-
-
-def _said_otherwise(text: str, words: Collection[str], originals: Iterable[str]) -> str:
-    """Return that a fact has a negation which no clause with most of its words has, or lacks it."""
-    clauses = [part for each in originals for part in _CLAUSE.split(plain(each)) if part.strip()]
-    held = [sum(_holds(read(part).every, word) for word in words) for part in clauses]
+    for claim in claims:
+        # It may have other numbers than these before the words of the key.
+        counts = {claim.counts[word] for word in read(key).words if word in claim.counts}
+        if counts and numbers and counts.isdisjoint(numbers):
+            return "a number"
+    # A negation counts that stands in a clause with most of the words of the fact.
+    clauses = [part for each in pieces for part in _CLAUSE.split(plain(each)) if part.strip()]
+    held = [sum(_holds(read(part).every, one) for one in (*words, *numbers)) for part in clauses]
     most = max(held, default=0)
     told = {_negates(part) for part, count in zip(clauses, held, strict=True) if count == most}
     return "a negation" if most and _negates(text) not in told else ""
@@ -266,24 +258,21 @@ def changed(text: str, originals: Sequence[str]) -> str:
     if len(text) > LONGEST or any(len(each) > LONGEST for each in originals):
         return "the length: too much to compare"
     now, before = read(text), [read(each) for each in originals]
-    return _lost_or_added(now, before) or _turned(text, originals)
-
-
-def _lost_or_added(now: Claim, before: Sequence[Claim]) -> str:
     for kind in _EXACT:
-        were = {mark for claim in before for mark in claim.marks.get(kind, _NONE)}
-        found = _told(f"a {kind}", were - _marks(now, kind), _marks(now, kind) - were)
+        were = {mark for claim in before for mark in claim.marked(kind)}
+        found = _told(f"a {kind}", were - now.marked(kind), now.marked(kind) - were)
         if found:
             return found
-    were = {name for claim in before for name in _marks(claim, "name")}
+    names = {name for claim in before for name in claim.marked("name")}
     said = {word for claim in before for word in claim.every}
-    lost = {name for name in were if not _holds(now.every, name)}
-    added = {name for name in _marks(now, "name") if not _holds(said, name)}
+    lost = {name for name in names if not _holds(now.every, name)}
+    added = {name for name in now.marked("name") if not _holds(said, name)}
     dates = {word for claim in before for word in _dates_of(claim)}
     return (
         _told("a name", lost, added)
         or _told("a date", dates - _dates_of(now), _dates_of(now) - dates)
         or _negation(now, before)
+        or _turned(text, originals)
     )
 
 
@@ -310,10 +299,6 @@ def _told(what: str, lost: Iterable[str], added: Iterable[str]) -> str:
         if words:
             return f"{what} is {how} ({', '.join(words[:_SHOWN])})"
     return ""
-
-
-def _marks(claim: Claim, kind: Mark) -> set[str] | frozenset[str]:
-    return claim.marks.get(kind, _NONE)
 
 
 def _dates(a: str, b: str) -> str:
