@@ -18,7 +18,6 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import output, process, views
-from engramdown.cli import views as messages
 from engramdown.cli.layout import clock
 from engramdown.cli.output import STORE_FAILED, RefusalError
 from engramdown.cli.process import Place
@@ -94,9 +93,9 @@ def open_quietly(place: Place, need: Need) -> Cortex:
     """
     project = project_of(place)
     if need == "project" and project is None:
-        raise click.ClickException(messages.no_project(start_of(place)))
+        raise click.ClickException(views.no_project(start_of(place)))
     if need == "any" and project is None and not os.path.lexists(home_of(place)):
-        raise click.ClickException(messages.no_memory(start_of(place), home_of(place)))
+        raise click.ClickException(views.no_memory(start_of(place), home_of(place)))
     from engramdown import Cortex
 
     places = find_places(project or place.project, place.home)
@@ -214,9 +213,9 @@ def meant(place: Place, scope: str | None) -> tuple[Scope, Path]:
     if project is not None:
         return "project", project
     if scope == "project":
-        raise click.ClickException(messages.no_project(start_of(place)))
+        raise click.ClickException(views.no_project(start_of(place)))
     if not home.is_dir():
-        raise click.ClickException(messages.no_memory(start_of(place), home))
+        raise click.ClickException(views.no_memory(start_of(place), home))
     return "global", home
 
 

@@ -23,6 +23,8 @@ from engramdown.cli.process import Place
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from engramdown import Cortex
+
 
 # What other programs call them; hidden, and they work where the command is there.
 _ALIASES: Final = {"add": "remember", "search": "recall", "get": "show", "ls": "list"}
@@ -226,6 +228,22 @@ def show(
         output.print_json(data)
     else:
         printed(lines)
+
+
+def rehearse_if_asked(cortex: Cortex) -> None:
+    """Write nothing from now on if the command that runs was given ``--dry-run``."""
+    if given()["dry_run"]:
+        cortex.scopes.rehearse()
+
+
+def show_change(cortex: Cortex, lines: Iterable[Line], data: dict[str, Any]) -> None:
+    """Print what a command changed as :func:`show` does; of a dry run also what it would change."""
+    if given()["dry_run"]:
+        changes = cortex.scopes.rehearsed()
+        head = layout.line((views.DRY_RUN, "warn"))
+        lines = [head, *lines, *output.rehearsed_lines(changes)]
+        data = {**data, "dry_run": True, "changes": output.rehearsed_data(changes)}
+    show(lines, data)
 
 
 def show_dry_run(

@@ -21,7 +21,6 @@ from click.exceptions import Exit
 from engramdown import Cortex
 from engramdown import doctor as health
 from engramdown.cli import output, views
-from engramdown.cli import output as user_input
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, show
 from engramdown.cli.layout import Line, Part, cells, line, pick
@@ -184,8 +183,8 @@ def _mend(place: Place) -> _Fixes:
         output.show([*head, *rows, *nothing, line()])
     if not found or dry_run:
         return fixes
-    user_input.check(NEEDS_YES)
-    user_input.ask(ASK)
+    output.check(NEEDS_YES)
+    output.ask(ASK)
     if _plan_repair(_open_again(place), ids) != changes:
         raise output.RefusalError(CHANGED_MEANWHILE)
     _repair(_open_again(place), ids)

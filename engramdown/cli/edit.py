@@ -14,11 +14,9 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import commands, output, process, views
-from engramdown.cli import output as user_input
-from engramdown.cli import views as messages
 from engramdown.cli.access import find_archived, find_entry, folders, open_cortex
 from engramdown.cli.layout import Line, diff, line, pick
-from engramdown.cli.output import REFUSED, STORE_FAILED, Outcome, edit_text, read_stdin
+from engramdown.cli.output import REFUSED, STORE_FAILED, edit_text, read_stdin
 from engramdown.cli.process import Place
 from engramdown.cli.views import beside, counted, entry_data
 from engramdown.clock import today
@@ -73,7 +71,7 @@ def _kind_flags(command: commands.Command) -> commands.Command:
 @commands.json_option
 @commands.dry_run_option
 @commands.pass_place
-def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
+def remember(place: Place, /, **_: object) -> None:
     """Remember TEXT; "-" reads it from stdin.
 
     Without an option the words say the kind: "Always ...", "Never ...", "When ..." are rules,
@@ -87,12 +85,12 @@ def remember(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> N
     cortex = open_cortex(place, "project" if engram.scope == "project" else "nothing")
     if commands.given()["scope"] == "global":
         cortex.scopes.allow_global()
-    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    commands.rehearse_if_asked(cortex)
     receipt = cortex.propose([engram], by_person=True)[0]
     written = receipt.action in _WRITTEN
-    sentence = messages.receipt(receipt)
+    sentence = views.receipt(receipt)
     lines = [line((sentence, _STYLES[receipt.action]), hang=2)] if written else []
-    outcome.show(lines, views.receipt_data(receipt))
+    commands.show_change(cortex, lines, views.receipt_data(receipt))
     if not written:
         process.complain(sentence)
         raise Exit(STORE_FAILED if receipt.action == "failed" else REFUSED)
@@ -153,9 +151,9 @@ def edit(
     if not text.strip():
         retire = f"to retire the memory, run `engramdown forget {entry.id}`"
         raise click.UsageError(f"the text is empty; {retire}")
-    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    commands.rehearse_if_asked(cortex)
     if text == entry.text:
-        outcome.show([line(views.UNCHANGED)], {"changed": False, "id": entry.id})
+        commands.show_change(cortex, [line(views.UNCHANGED)], {"changed": False, "id": entry.id})
         return
     updated = cortex.update(entry.id, text)
     lines = [line((f"Changed {_address(updated)}", "good"), hang=2)]
@@ -164,7 +162,7 @@ def edit(
         lines.append(line((f"It was written by hand, so {moved}", "dim"), hang=2))
     if not dry_run:
         lines += diff(f"{entry.text}\n", f"{updated.text}\n", updated.disk_file)
-    outcome.show(lines, {"changed": True, **entry_data(updated, folders(cortex))})
+    commands.show_change(cortex, lines, {"changed": True, **entry_data(updated, folders(cortex))})
 
 
 @click.command()
@@ -190,19 +188,18 @@ def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
         return
     if options["pieces"] or options["yes"]:
         raise click.UsageError(ONLY_FOREVER)
-    why, as_json, dry_run = options["why"], options["as_json"], options["dry_run"]
     cortex = open_cortex(place)
     # A dictionary, because one memory may be named twice.
     entries = {entry.id: entry for entry in (find_entry(cortex, item) for item in entry_ids)}
-    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
-    gone = [cortex.forget(entry_id, why) for entry_id in entries]
+    commands.rehearse_if_asked(cortex)
+    gone = [cortex.forget(entry_id, options["why"]) for entry_id in entries]
     lines = []
     for entry in gone:
         back = f"`engramdown undo` or `engramdown restore {entry.id}` brings it back"
         said = f"Forgot {entry.id}, which was in {entry.disk_file}; {back}"
         lines.append(line((said, "good"), hang=2))
     where = folders(cortex)
-    outcome.show(lines, {"forgotten": [entry_data(entry, where) for entry in gone]})
+    commands.show_change(cortex, lines, {"forgotten": [entry_data(entry, where) for entry in gone]})
 
 
 @click.command()
@@ -210,14 +207,14 @@ def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
 @commands.json_option
 @commands.dry_run_option
 @commands.pass_place
-def restore(place: Place, /, *, entry_id: str, as_json: bool, dry_run: bool) -> None:
+def restore(place: Place, /, *, entry_id: str, **_: object) -> None:
     """Bring back a retired memory; `engramdown list --archived` shows them."""
     cortex = open_cortex(place)
     item = find_archived(cortex, entry_id)
-    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    commands.rehearse_if_asked(cortex)
     entry = cortex.restore(item.entry.id)
     lines = [line((f"Restored in {_address(entry)}", "good"), hang=2)]
-    outcome.show(lines, entry_data(entry, folders(cortex)))
+    commands.show_change(cortex, lines, entry_data(entry, folders(cortex)))
 
 
 def _address(entry: Entry) -> str:
@@ -231,13 +228,13 @@ def _erase(place: Place, names: Sequence[str]) -> None:
     words = [read_stdin().rstrip("\n")] if "-" in names else []
     ids = [name for name in names if name != "-"]
     done = cortex.review.erase(ids, words=words, pieces=options["pieces"], dry_run=True)
-    user_input.check(NEEDS_YES)
+    output.check(NEEDS_YES)
     if not options["dry_run"]:
         if not options["yes"]:
             output.show([*_text_lines(cortex, done), *_erased_lines(done)])
-        user_input.ask("Erase this for ever? Nothing brings it back")
+        output.ask("Erase this for ever? Nothing brings it back")
         done = cortex.review.erase(ids, words=words, pieces=options["pieces"])
-    head = [line((messages.DRY_RUN, "warn"))] if options["dry_run"] else []
+    head = [line((views.DRY_RUN, "warn"))] if options["dry_run"] else []
     data = {
         "dry_run": options["dry_run"],
         "erased": done.changed,

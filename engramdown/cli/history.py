@@ -22,7 +22,7 @@ from engramdown import Hippocampus
 from engramdown.cli import commands, process, views
 from engramdown.cli.access import meant, open_cortex, settings_at
 from engramdown.cli.layout import Line, clock, line
-from engramdown.cli.output import REFUSED, Outcome, RefusalError, file_diff
+from engramdown.cli.output import REFUSED, RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.views import beside, entry_data, step_data
 from engramdown.errors import EntryNotFoundError, UndoRefusedError
@@ -253,7 +253,7 @@ def _deed(step: Step) -> str:
 @commands.json_option
 @commands.dry_run_option
 @commands.pass_place
-def undo(place: Place, /, *, step_id: str, scope: str | None, as_json: bool, dry_run: bool) -> None:
+def undo(place: Place, /, *, step_id: str, scope: str | None, dry_run: bool, **_: object) -> None:
     """Reverse a step: the last one that can be undone, or STEP of `engramdown history`.
 
     A hand edit is never undone, and never overwritten. What `migrate` brought
@@ -262,7 +262,7 @@ def undo(place: Place, /, *, step_id: str, scope: str | None, as_json: bool, dry
     cortex = open_cortex(place)
     stores = [store for store in cortex.scopes.stores if scope in (None, store.scope)]
     choice = _named(stores, step_id) if step_id else _last(stores)
-    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    commands.rehearse_if_asked(cortex)
     try:
         if len(choice.kept) > 1:
             # All of them, or none: tried first.
@@ -281,17 +281,19 @@ def undo(place: Place, /, *, step_id: str, scope: str | None, as_json: bool, dry
             more = [f"`engramdown undo {step.id}` undoes the one before {deed}"]
         raise RefusalError(str(error), more) from error
     lines = []
-    for step, _ in choice.passed:
+    for step, _store in choice.passed:
         gone = "nothing that it wrote is there any more"
         lines.append(line(f"Passed over: step {step.id} ({_deed(step)}); {gone}", hang=2))
-    for step, _ in choice.kept:
+    for step, _store in choice.kept:
         lines.append(line((f"Undone: step {step.id} ({_deed(step)})", "good"), hang=2))
         if not dry_run:
             back = [Change(each.id, each.file, each.after, each.before) for each in step.changes]
             lines += _change_lines(back)
     last, *others = (step_data(step, store.scope) for step, store in choice.kept)
     over = [step_data(item.step, item.store.scope) for item in choice.passed]
-    outcome.show(lines, {"undone": last, "together_with": others, "passed_over": over})
+    commands.show_change(
+        cortex, lines, {"undone": last, "together_with": others, "passed_over": over}
+    )
 
 
 def _named(stores: Iterable[Hippocampus], step_id: str) -> _Choice:

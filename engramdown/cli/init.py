@@ -17,7 +17,6 @@ from click.exceptions import Exit
 
 from engramdown import Hippocampus
 from engramdown.cli import output, process, views
-from engramdown.cli import output as user_input
 from engramdown.cli.access import home_of, start_of
 from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, show
 from engramdown.cli.layout import Line, line, whole
@@ -230,9 +229,9 @@ def _plan_agents(project: Path, names: Sequence[str], *, server: bool) -> list[C
             if change.is_new:
                 screen.show(file_diff(change.path, *_texts(change), str(change.path)))
         process.flush()
-    user_input.check(NEEDS_YES)
+    output.check(NEEDS_YES)
     if not options["dry_run"]:
-        user_input.ask("Take this out?" if remove else "Write this?")
+        output.ask("Take this out?" if remove else "Write this?")
     return changes
 
 

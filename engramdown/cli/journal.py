@@ -15,7 +15,6 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import access, commands, output, process, views
-from engramdown.cli import views as messages
 from engramdown.cli.layout import Line, line, pick, whole
 from engramdown.cli.output import STORE_FAILED, RefusalError, draft_kept, edit_text, read_stdin
 from engramdown.cli.process import Place
@@ -231,7 +230,7 @@ def _page_lines(day: Day) -> Iterator[Line]:
 
 
 def _words(day: Day) -> tuple[str, str]:
-    return f"  {messages.counted(day.page.words, 'word')}", "dim"
+    return f"  {views.counted(day.page.words, 'word')}", "dim"
 
 
 def _day_data(day: Day) -> dict[str, Any]:

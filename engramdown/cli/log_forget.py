@@ -13,8 +13,6 @@ from typing import Any, Final, NamedTuple
 import click
 
 from engramdown.cli import commands, log_show, output, views
-from engramdown.cli import output as user_input
-from engramdown.cli import views as messages
 from engramdown.cli.access import Transcripts, home_of, open_cortex, open_transcripts, project_of
 from engramdown.cli.layout import Line, line, pick, whole
 from engramdown.cli.log_show import fact_lines
@@ -138,12 +136,10 @@ def purge(place: Place, /, *, dry_run: bool, **_: object) -> None:
             raise click.UsageError(f"{target!r}: {instead}")
     if not dry_run:
         found = _all(transcripts, "purge", targets, dry_run=True)
-        user_input.check(
-            "a purge cannot be taken back; say --yes, or run it in a terminal to be asked"
-        )
+        output.check("a purge cannot be taken back; say --yes, or run it in a terminal to be asked")
         names = ", ".join(each.session for each in found)
-        size = messages.counted(sum(len(each.files) for each in found), "file")
-        user_input.ask(f"Remove {names} for ever ({size})?")
+        size = views.counted(sum(len(each.files) for each in found), "file")
+        output.ask(f"Remove {names} for ever ({size})?")
     _run(place, "purge", transcripts, targets)
 
 
@@ -191,7 +187,7 @@ def _run(place: Place, action: str, transcripts: Transcripts, targets: _Targets)
         output.print_json({"dry_run": dry, "sessions": sessions})
         return
     if dry:
-        output.show([line((messages.DRY_RUN, "warn"))])
+        output.show([line((views.DRY_RUN, "warn"))])
     root = transcripts.memory.folder.parent
     for each, found in zip(done, traces, strict=True):
         output.show(_lines(each, root, found))

@@ -25,13 +25,12 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 import click
 from click.exceptions import Exit
 
-from engramdown.cli import process, views
+from engramdown.cli import process
 from engramdown.cli.layout import Line, Part, cells, diff, diff_rows, line, shortened, wrap
 from engramdown.errors import EngramdownError
 from engramdown.language import on_screen
 
 if TYPE_CHECKING:
-    from engramdown import Cortex
     from engramdown.hippocampus import FileChange
 
 _WIDEST: Final = 100
@@ -213,28 +212,6 @@ class RefusalError(click.ClickException):
 
 
 _IN_PATCH: Final = ("--- ./", "+++ ./")
-
-
-class Outcome:
-    """The result of a command that changes memory, in the form that was asked for."""
-
-    def __init__(self, cortex: Cortex, *, as_json: bool, dry_run: bool) -> None:
-        """Rehearse from now on if it is a dry run."""
-        self._cortex = cortex
-        self._as_json = as_json
-        self._dry_run = dry_run
-        if dry_run:
-            cortex.scopes.rehearse()
-
-    def show(self, lines: Iterable[Line], data: dict[str, Any]) -> None:
-        """Print ``lines`` to a person, or ``data`` to a program."""
-        changes = self._cortex.scopes.rehearsed() if self._dry_run else []
-        if self._as_json:
-            extra = {"dry_run": True, "changes": rehearsed_data(changes)} if self._dry_run else {}
-            print_json({**data, **extra})
-            return
-        head = [line((views.DRY_RUN, "warn"))] if self._dry_run else []
-        screen().show([*head, *lines, *rehearsed_lines(changes)])
 
 
 def rehearsed_lines(changes: Iterable[FileChange]) -> list[Line]:

@@ -17,7 +17,7 @@ from engramdown import Cortex, Proposal, Receipt
 from engramdown.cli import commands, output, process, views
 from engramdown.cli.access import find_proposal, folders, open_cortex
 from engramdown.cli.layout import Line, line
-from engramdown.cli.output import STORE_FAILED, Outcome, edit_text
+from engramdown.cli.output import STORE_FAILED, edit_text
 from engramdown.cli.process import Place
 from engramdown.cli.views import arrival_data, beside, place, proposal_data, receipt_data
 from engramdown.errors import EngramdownError
@@ -102,7 +102,7 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **orders: Any) -> N
     Lines that are ticked in pending.md are applied first.
     """
     cortex = open_cortex(place)
-    outcome = Outcome(cortex, as_json=as_json, dry_run=dry_run)
+    commands.rehearse_if_asked(cortex)
     receipts = cortex.review.apply_ticks()
     cortex.review.keep_own()
     arrivals = cortex.scopes.if_readable(cortex.review.arrivals)
@@ -131,7 +131,7 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **orders: Any) -> N
         "receipts": [receipt_data(receipt) for receipt in receipts],
         "pending": [proposal_data(proposal, where) for proposal in waiting],
     }
-    outcome.show([*lines, *_waiting_lines(waiting)], data)
+    commands.show_change(cortex, [*lines, *_waiting_lines(waiting)], data)
     if any(receipt.action == "failed" for receipt in receipts):
         raise Exit(STORE_FAILED)
 

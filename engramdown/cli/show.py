@@ -17,7 +17,6 @@ from click.exceptions import Exit
 from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import commands, log_show, output, process, views
 from engramdown.cli import history as said
-from engramdown.cli import views as messages
 from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text, roots
 from engramdown.cli.layout import Line, diff, line, pick, whole
 from engramdown.cli.output import REFUSED, RefusalError, edit_file
@@ -325,7 +324,7 @@ def _no_page(page: Page) -> str:
 def _page_lines(page: Page) -> Iterator[Line]:
     if page.is_there:
         yield whole((str(page.path), "where"))
-        whose = messages.SCOPE_NAMES[page.scope]
+        whose = views.SCOPE_NAMES[page.scope]
         yield line((f"who {_WHO[page.name]}, for {whose}", "dim"))
         yield line()
         yield whole(page.text.rstrip("\r\n"))
@@ -396,7 +395,7 @@ def _facts(known: Why, engram: Engram | Entry) -> Iterator[str]:
     else:
         yield "It came with git: nobody here said or confirmed it."
     if isinstance(found, Entry):
-        yield f"It stands in {views.place(found)}, for {messages.SCOPE_NAMES[found.scope]}."
+        yield f"It stands in {views.place(found)}, for {views.SCOPE_NAMES[found.scope]}."
     else:
         yield said.waits_in(found) if isinstance(found, Proposal) else said.retired(found)
     if isinstance(found, Entry) and is_address(found.id) and known.is_ours:

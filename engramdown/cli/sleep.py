@@ -26,7 +26,6 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import output, process, views
-from engramdown.cli import output as user_input
 from engramdown.cli.access import open_cortex, open_quietly
 from engramdown.cli.commands import given, pass_place, scoped, show
 from engramdown.cli.layout import Line, line, pick
@@ -493,7 +492,7 @@ def compact(
     cortex = open_cortex(place)
     if cortex.mode == "off":
         raise output.RefusalError(views.OFF)
-    user_input.check(NEEDS_YES)
+    output.check(NEEDS_YES)
     from engramdown.gate import Compaction
 
     compaction = Compaction(cortex.scopes)
@@ -507,9 +506,9 @@ def compact(
     else:
         output.show(lines)
         if any(each.apply for each in prepared):
-            user_input.ask(ASK)
+            output.ask(ASK)
         elif any(each.propose for each in prepared):
-            user_input.ask(ASK_LATER)
+            output.ask(ASK_LATER)
     receipts = compaction.carry_out(prepared, cortex.mode, approved=True)
     changes = cortex.scopes.rehearsed() if dry_run else []
     if not dry_run:

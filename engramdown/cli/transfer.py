@@ -18,8 +18,6 @@ import click
 from click.exceptions import Exit
 
 from engramdown.cli import output, process, views
-from engramdown.cli import output as user_input
-from engramdown.cli import views as messages
 from engramdown.cli.access import open_all, open_cortex, open_transcripts, project_of, start_of
 from engramdown.cli.commands import given, json_option, pass_place, scope_options, scoped, show
 from engramdown.cli.layout import Line, line, pick, table
@@ -327,9 +325,9 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     scope: Scope = given()["scope"] or "project"
     cortex = _open(place, scope)
     if cortex.mode == "off":
-        raise output.RefusalError(messages.OFF)
+        raise output.RefusalError(views.OFF)
     yes = given()["yes"]
-    user_input.check(NEEDS_YES)
+    output.check(NEEDS_YES)
     from engramdown.importers import Migration
 
     migration = Migration(cortex.scopes, scope, again=given()["again"])
@@ -347,7 +345,7 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
         if not dry_run:
             if not came:
                 raise Exit(0)
-            user_input.ask(ASK)
+            output.ask(ASK)
             migration = Migration(_open(place, scope).scopes, scope)
     if not dry_run:
         came = migration.bring(surveyed)
