@@ -603,19 +603,13 @@ class Disk:
         return True
 
     def _name(self, unfinished: Path, path: Path, *, replace: bool) -> bool:
-        if not replace:
-            try:
-                patiently(os.link, unfinished, path)
-            except FileExistsError:
-                return False
-            except OSError:
-                # No hard links here: two who write the same at once write the same bytes.
-                if os.path.lexists(path):
-                    return False
-                replace = True
         if replace:
             patiently(unfinished.replace, path)
-        return True
+            return True
+        with contextlib.suppress(FileExistsError):
+            self.publish(unfinished, path)
+            return True
+        return False
 
 
 def megabytes(size: int, limit: int) -> tuple[str, str]:
