@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from engramdown.forks import Event, in_child
@@ -44,12 +43,7 @@ class Background(ABC):
         """Start it."""
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop it, and wait for that as long as its patience lasts."""
         self.stop(self._patience)
 

@@ -11,6 +11,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
@@ -19,14 +20,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from engramdown.errors import StoreError
 from engramdown.forks import Event
 from engramdown.gate.intake import Waiting
-from engramdown.hippocampus.entry import (
-    as_entry,
-    entry_id,
-    find_lines,
-    is_memory,
-    raw_entries,
-    split_task,
-)
+from engramdown.hippocampus import raw_entries
+from engramdown.hippocampus.entry import as_entry, entry_id, find_lines, is_memory, split_task
 from engramdown.hippocampus.git_state import held_by
 from engramdown.hippocampus.history import Change, Step
 from engramdown.hippocampus.snapshot import has_aliases
@@ -91,7 +86,7 @@ class Watching(Background):
         try:
             watch = self._watch = Watch(folders)
             # From here on nothing escapes us.
-            found = [News("watching", str(each.root), scope=each.scope) for each in watched]
+            found = [News("watching", str(each.root), scope=each.scope) for each in scopes.stores]
             marked = True
             while not stopping.is_set():
                 for scope in watched:
@@ -110,27 +105,25 @@ class Watching(Background):
             self._watch.wake()
 
 
+@dataclass(slots=True)
 class _Scope:
     """One store that is watched.
 
     Attributes:
-        root: Its folder.
-        scope: Its name.
         trouble: What keeps it from being looked at, or ``""``.
     """
 
-    def __init__(self, store: Hippocampus, waiting: Waiting) -> None:
-        self.trouble = ""
-        self.root = store.root
-        self.scope = store.scope
-        self._store = store
-        self._waiting = waiting
-        self._disk = Disk()
-        self._is_there = store.memory.is_dir()
-        self._last: str | None = None
-        self._due = True
-        self._next = 0.0
-        self._held = 0.0
+    store: Hippocampus
+    waiting: Waiting
+    trouble: str = ""
+    _is_there: bool = field(init=False)
+    _last: str | None = None
+    _due: bool = True
+    _next: float = 0.0
+    _held: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._is_there = self.store.memory.is_dir()
 
     def look(self, *, marked: bool) -> Iterator[News]:
         """Yield what happened since the last look, if ``marked`` or there is anything left."""
@@ -145,11 +138,11 @@ class _Scope:
             self.trouble, self._next, found = str(error), now + _AGAIN, []
         if self.trouble != before:
             what: Deed = "trouble" if self.trouble else "mended"
-            yield News(what, self.trouble or before, scope=self.scope)
+            yield News(what, self.trouble or before, scope=self.store.scope)
         yield from found
 
     def _found(self, now: float) -> Iterator[News]:
-        store, history = self._store, self._store.files.history
+        store, history = self.store, self.store.files.history
         self._next = 0.0
         if self._last is None:
             history.refresh()
@@ -158,7 +151,7 @@ class _Scope:
             # No event tells that it is back, if it comes back between two looks at the folders.
             self.trouble = f"{store.memory}: is gone; it is waited for" if self._is_there else ""
             return
-        held = held_by(store.root, self._disk)
+        held = held_by(store.root, Disk())
         if held is not None:
             # What git has not finished is no edit; it is looked at when it has.
             self._held = self._held or now
@@ -172,18 +165,18 @@ class _Scope:
             return
         if not self._is_there:
             self._is_there = True
-            yield News("remark", f"{store.memory}: is there now", scope=self.scope)
+            yield News("remark", f"{store.memory}: is there now", scope=self.store.scope)
         store.notice()
         troubles: list[str] = []
-        self._waiting.apply_ticks(troubles.append, self.scope, remind=troubles.append)
-        yield from self._placed(news_of(history.steps_after(self._last), self.scope))
+        self.waiting.apply_ticks(troubles.append, self.store.scope, remind=troubles.append)
+        yield from self._placed(news_of(history.steps_after(self._last), self.store.scope))
         self._last = history.last
         self.trouble = "; ".join(troubles)
         self._due = False
 
     def _placed(self, news: Iterable[News]) -> Iterator[News]:
         """Yield news with the lines where they stand now, each thing once."""
-        files, found = self._store.files, list(news)
+        files, found = self.store.files, list(news)
         wanted: dict[str, set[str]] = {}
         for item in found:
             wanted.setdefault(item.file, set()).add(item.id)
@@ -205,22 +198,22 @@ class _Scope:
             yield item._replace(file=spelled.get(item.file, item.file))
 
 
+@dataclass(slots=True)
 class _Index:
     """The index of transcripts, kept up so that the next recall need not."""
 
-    def __init__(self, memory: EpisodicMemory | None) -> None:
-        self._memory = memory
-        self._named = 0
-        self._moment = 0
-        self._running: dict[str, transcripts.FileState] = {}
-        self._next = 0.0
+    memory: EpisodicMemory | None
+    _named: int = 0
+    _moment: int = 0
+    _running: dict[str, transcripts.FileState] = field(default_factory=dict)
+    _next: float = 0.0
 
     def keep_up(self) -> None:
         """Take in what was said, if there is an index."""
         now = time.monotonic()
-        if self._memory is None or now < self._next:
+        if self.memory is None or now < self._next:
             return
-        folder = self._memory.folder
+        folder = self.memory.folder
         cache = folder.parent / transcripts.CACHE
         # A transcript came or went, or one that is being written has grown.
         self._named, names = transcripts.touched(cache, self._named)
@@ -235,13 +228,13 @@ class _Index:
             found = [(seen.changed, name, seen) for name, seen in looks.items() if seen]
             self._running = {name: seen for _, name, seen in sorted(found)[-_MANY:]}
         if (changed or self._moment != before) and (cache / FILE).exists():
-            self._memory.keep_up()
+            self.memory.keep_up()
             self._next = now + _SHARE * (time.monotonic() - now)
 
     def close(self) -> None:
         """Let go of the index."""
-        if self._memory is not None:
-            self._memory.close()
+        if self.memory is not None:
+            self.memory.close()
 
 
 # ---- what the steps of a journal mean to a person who watches ----
