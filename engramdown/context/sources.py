@@ -7,7 +7,7 @@ For who the assistant is, the project comes before the global scope.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
@@ -220,36 +220,38 @@ class _Candidate(NamedTuple):
     aside: Aside
 
 
+@dataclass(slots=True, eq=False)
 class Recollection:
     """What a global and a project store hold, as a model is shown it.
 
+    What cannot be read is left out, and ``pass_over`` told; without it, that is an error.
+
     Attributes:
+        global_hc: The store of all projects.
+        project_hc: The store of the project.
+        settings: The settings of both.
+        screen: Lets pass what a model may see; without it, that is everything.
+        skills: Returns the skills that are told of; it is asked each time.
+        pass_over: Is told of what cannot be read.
         budgets: What the sections may cost, in tokens, where it is not the default.
     """
 
-    def __init__(
-        self,
-        global_hc: HippocampusProtocol,
-        project_hc: HippocampusProtocol,
-        settings: Settings,
-        screen: Pulled | None = None,
-        skills: Callable[[], Procedures] = Procedures,
-        *,
-        pass_over: Callable[[StoreError], object] | None = None,
-    ) -> None:
-        """Read from both stores, under the budgets of ``settings``, what ``screen`` lets pass.
+    global_hc: HippocampusProtocol
+    project_hc: HippocampusProtocol
+    settings: Settings
+    screen: Pulled | None = None
+    skills: Callable[[], Procedures] = Procedures
+    pass_over: Callable[[StoreError], object] | None = None
+    budgets: dict[str, int] = field(init=False)
+    _files: list[Hippocampus] = field(init=False)
+    _memory: Memory = field(default_factory=Memory)
 
-        The ``skills`` that are told of are asked for each time. What cannot be read is left out,
-        and ``pass_over`` told; without it, that is an error.
-        """
-        self._pass_over = pass_over
-        self._screen = screen
-        self._skills = skills
-        self._global = global_hc
-        self._project = project_hc
-        self._files = [hc for hc in (global_hc, project_hc) if isinstance(hc, Hippocampus)]
-        self.budgets = {**settings.budgets, "history": settings.episodes.history_tokens}
-        self._memory = Memory()
+    def __post_init__(self) -> None:
+        """Find the stores that have files, and the budgets."""
+        both = (self.global_hc, self.project_hc)
+        self._files = [store for store in both if isinstance(store, Hippocampus)]
+        history = self.settings.episodes.history_tokens
+        self.budgets = {**self.settings.budgets, "history": history}
 
     def context(
         self,
@@ -267,7 +269,7 @@ class Recollection:
             identity: Who the assistant and the user are; as memory says now unless given.
             scratchpad: Whether that includes what :meth:`scratchpad` says.
         """
-        memory = self.gathered(identity or self.identity(), earlier, self._skills())
+        memory = self.gathered(identity or self.identity(), earlier, self.skills())
         section = None if scratchpad else self._scratchpad()
         if section is not None and section.shown:
             told = {(each.scope, each.id, each.kind) for each in section.shown}
@@ -302,10 +304,10 @@ class Recollection:
         return Memory(
             soul=who.soul,
             profile=who.profile,
-            global_rules=self._shown(self._global, self._global.recall_rules),
-            project_rules=self._shown(self._project, self._project.recall_rules),
-            global_lessons=self._shown(self._global, self._global.recall_lessons),
-            project_lessons=self._shown(self._project, self._project.recall_lessons),
+            global_rules=self._shown(self.global_hc, self.global_hc.recall_rules),
+            project_rules=self._shown(self.project_hc, self.project_hc.recall_rules),
+            global_lessons=self._shown(self.global_hc, self.global_hc.recall_lessons),
+            project_lessons=self._shown(self.project_hc, self.project_hc.recall_lessons),
             skills=skills or Procedures(),
             earlier=earlier,
         )
@@ -317,8 +319,8 @@ class Recollection:
 
     def _scratchpad(self) -> Section | None:
         wisdom = [
-            *self._shown(self._global, self._global.recall_scratchpad_wisdom),
-            *self._shown(self._project, self._project.recall_scratchpad_wisdom),
+            *self._shown(self.global_hc, self.global_hc.recall_scratchpad_wisdom),
+            *self._shown(self.project_hc, self.project_hc.recall_scratchpad_wisdom),
         ]
         budget = {**sections.BUDGETS, **self.budgets}["scratchpad"]
         return sections.scratchpad_section(wisdom, today(), budget, self.overrides())
@@ -343,7 +345,7 @@ class Recollection:
         """
         step = self._read(lambda: self._history(lambda history: history.last, ""), "")
         soul, page = self._soul()
-        facts = self._shown(self._global, self._global.recall_identity)
+        facts = self._shown(self.global_hc, self.global_hc.recall_identity)
         beside = self._facts_beside(facts)
         return Identity(soul, (*facts, *beside), (page, self._profile()), step)
 
@@ -360,7 +362,7 @@ class Recollection:
         # What cannot be read now was not taken out.
         now = self._read(partial(self._soul_now, frozen.pages[0]), frozen.soul)
         soul = left(frozen.soul, now) if frozen.soul else ""
-        here = {each.id for each in self._read(self._global.recall_identity, [*frozen.profile])}
+        here = {each.id for each in self._read(self.global_hc.recall_identity, [*frozen.profile])}
         # What stands beside a scope is in no journal: what is not there any more was taken out.
         beside = {each.id for each in self._facts_beside(())}
         known = tuple(e for e in frozen.profile if e.id in beside or not _is_beside(e))
@@ -369,7 +371,7 @@ class Recollection:
             notice()
             # Where somebody else writes, a deletion is not in the journal yet: it counts as it
             # stands.
-            store = self._global
+            store = self.global_hc
             is_told = not isinstance(store, Hippocampus) or store.files.is_noticed(PROFILE)
             nothing: list[Step] = []
             after = partial(History.steps_after, step_id=frozen.step)
@@ -414,13 +416,13 @@ class Recollection:
 
     def _profile(self) -> Page:
         """Return the file that tells who the user is."""
-        if not isinstance(self._global, Hippocampus):
+        if not isinstance(self.global_hc, Hippocampus):
             return Page("profile", "global")
-        page = self._page_of("profile", self._global, PROFILE)
-        aside = [Aside(path, "spelling") for path in self._spellings(self._global, PROFILE)[1:]]
+        page = self._page_of("profile", self.global_hc, PROFILE)
+        aside = [Aside(path, "spelling") for path in self._spellings(self.global_hc, PROFILE)[1:]]
         also: list[Path] = []
         for store in self._files:
-            if store is not self._global:
+            if store is not self.global_hc:
                 aside += [Aside(path, "scope") for path in self._spellings(store, PROFILE)]
         for store in reversed(self._files):
             for each in self._beside(store, PROFILE):
@@ -484,9 +486,9 @@ class Recollection:
 
     def _history(self, read: Callable[[History], T], otherwise: T) -> T:
         """Return something of the journal of steps; of a store without files there is none."""
-        if not isinstance(self._global, Hippocampus):
+        if not isinstance(self.global_hc, Hippocampus):
             return otherwise
-        history = self._global.files.history
+        history = self.global_hc.files.history
         with named_errors(history.path, "read"):
             history.refresh()
             return read(history)
@@ -496,9 +498,9 @@ class Recollection:
         try:
             return read()
         except StoreError as error:
-            if self._pass_over is None:
+            if self.pass_over is None:
                 raise
-            self._pass_over(error)
+            self.pass_over(error)
             return otherwise
 
     def _spellings(self, store: Hippocampus, name: str) -> list[Path]:
@@ -507,15 +509,15 @@ class Recollection:
     def _shown(self, store: HippocampusProtocol, recall: Callable[[], list[Entry]]) -> list[Entry]:
         nothing: list[Entry] = []
         entries = self._read(recall, nothing)
-        if self._screen is None:
+        if self.screen is None:
             return entries
         # Where nobody can say what git brought, none of a scope is loaded, and all of the other.
-        return self._read(partial(self._screen.shown, store, entries), nothing)
+        return self._read(partial(self.screen.shown, store, entries), nothing)
 
     def _page(self, store: Hippocampus, name: str, text: str) -> str:
-        if self._screen is None:
+        if self.screen is None:
             return text
-        return self._read(partial(self._screen.page, store, name, text), "")
+        return self._read(partial(self.screen.page, store, name, text), "")
 
 
 def _is_beside(entry: Entry) -> bool:
