@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.clock import today
@@ -174,17 +175,12 @@ def _written(
             days += journal.search(asked.query, most_days, exact=is_exact, since=since, until=until)
         except StoreError as error:
             troubles.append(str(error))
+    notes_of = partial(
+        search_notes, query=asked.query, limit=most_notes, exact=is_exact, session=asked.session
+    )
     for root in roots:
         try:
-            noted += search_notes(
-                root,
-                asked.query,
-                most_notes,
-                exact=is_exact,
-                session=asked.session,
-                since=since,
-                until=until,
-            )
+            noted += notes_of(root, since=since, until=until)
         except (StoreError, OSError) as error:
             troubles.append(str(error))
     strange = known([each.path for each in noted])

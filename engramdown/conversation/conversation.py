@@ -248,16 +248,11 @@ class Conversation(Lineage):
     def _compaction(
         self, track: Track, write: Write, tail: int | None, budget: int | None, most: int | None
     ) -> Compaction:
-        limit = self.needs_compaction(budget).limit
-        return Compaction(
-            track,
-            write,
-            self._count,
-            limit if limit >= 0 else None,
-            tail=self._tail if tail is None else tail,
-            notes=self._notebooks.notes(self.session).read().text,
-            most=most,
-        )
+        most_tokens = self.needs_compaction(budget).limit
+        limit = most_tokens if most_tokens >= 0 else None
+        newest = self._tail if tail is None else tail
+        notes = self._notebooks.notes(self.session).read().text
+        return Compaction(track, write, self._count, limit, newest, notes, most)
 
     def _with_model(self, asking: Asking | None) -> Write:
         from engramdown.consolidation.summaries import PROMPTS, write_summary
