@@ -62,8 +62,7 @@ __getattr__, __dir__ = door(
             "with_description",
             "with_text",
         ],
-        "store": ["Skill", "built_in"],
-        "usage": ["Used"],
+        "store": ["Skill", "Used", "built_in"],
         "validation": ["Finding"],
     },
 )
