@@ -110,7 +110,7 @@ class Intake:
         stores: Mapping[Scope, HippocampusProtocol],
         usable: Callable[[HippocampusProtocol], list[Entry]],
         waiting: Waiting,
-        erased: Callable[[str], bool] = gate.nothing_erased,
+        erased: Callable[[str], bool],
     ) -> None:
         """Stand before ``stores``.
 
