@@ -245,20 +245,16 @@ def _agree(one: str, other: str) -> bool:
 # person said: then it shares no word with their facts, and no subject such as the name or where
 # they live.
 
-_LOOKED_AT_SUBJECTS: Final = 2_000
+_LONGEST_FACT: Final = 2_000
 _SPELLED: Final = re.compile(r"\b\w(?:[.\-_\u00b7 ]\w\b){2,}")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_SENTENCE_SUBJECTS: Final = re.compile(r"[.!?;](?:\s+|\Z)|\n+|\s[\u2013\u2014-]\s|\s->\s|[|\u3002]")
-_KEYED_SUBJECTS: Final = re.compile(
-    r"\s*[-*+>#\s]*([^:=]{1,40}?)\s*[:=](?![/\\:])\s*(.*)", re.DOTALL
-)
+_PART: Final = re.compile(r"[.!?;](?:\s+|\Z)|\n+|\s[\u2013\u2014-]\s|\s->\s|[|\u3002]")
+_KEYED_PART: Final = re.compile(r"(?s)\s*[-*+>#\s]*([^:=]{1,40}?)\s*[:=](?![/\\:])\s*(.*)")
 _SUBJECT: Final = re.compile(
     r"\A\s*[-*+>#\s]*(?:(?:the |this )?(?:user|person|human|owner)|they|he|she|i)\s+", re.IGNORECASE
 )
-_ADVERB: Final = re.compile(
-    r"\A(?:also|always|usually|often|sometimes|strongly|mostly)\s+", re.IGNORECASE
-)
-_CLAUSE_SUBJECTS: Final = re.compile(r",\s+|\s(?:and|und|et|y|&|/)\s")
+_ADVERB: Final = re.compile(r"(?i)\A(?:also|always|usually|often|sometimes|strongly|mostly)\s+")
+_CLAUSE_END: Final = re.compile(r",\s+|\s(?:and|und|et|y|&|/)\s")
 _AS: Final = re.compile(r"\b(?:as|by|como|comme|als)\s+[^\W\d_]*[A-Z\u00c0-\u00de]")
 
 # Subjects, and the words that speak of them; the words of a name or a place are not to be listed.
@@ -310,11 +306,9 @@ keyboard: keyboard layout dvorak qwerty
 """
 _ROWS: Final = [re.split("([:=]) ", line) for line in _TABLE.strip().split("\n")]
 _SUBJECTS: Final = {word: about for about, _, words in _ROWS for word in words.split()}
-_VALUES: Final = frozenset(
-    word for _, mark, words in _ROWS if mark == "=" for word in words.split()
-)
+_VALUES: Final = word_set(" ".join(words for _, mark, words in _ROWS if mark == "="))
 # What else stands as a key of a fact that is about nothing in the table.
-_KEYS_SUBJECTS: Final = word_set(
+_OTHER_KEYS: Final = word_set(
     "hobby hobbies allergy allergies colour color sport sports style tone format book film "
     "movie music monitor laptop season band team song artist dish meal fruit animal game games "
     "licence holidays holiday interests browser device car bike commute vacation feedback "
@@ -341,9 +335,7 @@ _STATES: Final = word_set(
     "learning preparing studying reading writing free interested based"
 )
 _WORKS: Final = re.compile(r"works?\s+(?:at|for|as)\s", re.IGNORECASE)
-_PRECISE: Final = re.compile(
-    r"(?:uses?|is on|is new to)\s+(?:an?|the|his|her|their|holiday)\b", re.IGNORECASE
-)
+_PRECISE: Final = re.compile(r"(?i)(?:uses?|is on|is new to)\s+(?:an?|the|his|her|their|holiday)\b")
 # What else begins as a verb does; of names few end so.
 _VERB: Final = re.compile(r"(?:[^\W\d_]{2,}[^aiou\W]s|can|cannot|does)\s", re.IGNORECASE)
 _IS_A: Final = re.compile(r"an?|\w{3,}ing")
@@ -409,8 +401,8 @@ class Subjects:
         if not self._facts:
             return None
         # What is not looked at may say anything.
-        unclear = self._facts[0] if len(text) > _LOOKED_AT_SUBJECTS and not is_said else None
-        for sentence in filter(_WORD.search, _SENTENCE_SUBJECTS.split(_plain(text))):
+        unclear = self._facts[0] if len(text) > _LONGEST_FACT and not is_said else None
+        for sentence in filter(_WORD.search, _PART.split(_plain(text))):
             found = self._surely(sentence)
             if found is not None:
                 return found
@@ -420,9 +412,9 @@ class Subjects:
 
     def touched_by_lesson(self, text: str) -> Entry | None:
         """Return the same of a text that is filed as something else, if it surely is about it."""
-        for sentence in filter(_WORD.search, _SENTENCE_SUBJECTS.split(_plain(text))):
+        for sentence in filter(_WORD.search, _PART.split(_plain(text))):
             keyed, words = (
-                _KEYED_SUBJECTS.match(sentence),
+                _KEYED_PART.match(sentence),
                 _words(_SUBJECT.sub("", sentence, count=1)),
             )
             key = _words(keyed[1]) if keyed else []
@@ -472,18 +464,18 @@ class Subjects:
 
     def _is_clear(self, sentence: str) -> bool:
         """Whether it is plain what a sentence is about, as no other subject was found in it."""
-        first, *more = _CLAUSE_SUBJECTS.split(sentence)
+        first, *more = _CLAUSE_END.split(sentence)
         others = [f"- {it}" for it in more if len(_words(it)) >= _KEY]
         is_named = any(_has_name(it) or _has_bare(it) for it in others)
         return self._begins_clearly(first) and not is_named
 
     def _begins_clearly(self, sentence: str) -> bool:
         """Whether the first clause of a sentence is understood."""
-        keyed = _KEYED_SUBJECTS.match(sentence)
+        keyed = _KEYED_PART.match(sentence)
         if keyed is not None:
-            known = any(word in _KEYS_SUBJECTS or word in _SUBJECTS for word in _words(keyed[1]))
+            known = any(word in _OTHER_KEYS or word in _SUBJECTS for word in _words(keyed[1]))
             turns = not _TURNS.isdisjoint(_words(keyed[2])) or _AS.search(keyed[2])
-            return known and not turns and not _KEYED_SUBJECTS.match(keyed[2])
+            return known and not turns and not _KEYED_PART.match(keyed[2])
         said = self._without_name(sentence).strip(" -*+>#")
         said = _ADVERB.sub("", _SUBJECT.sub("", f"{said} ", count=1), count=1).strip()
         words = _words(said)
@@ -521,7 +513,7 @@ def _has_name(said: str) -> bool:
 @lru_cache(maxsize=1024)
 def _plain(text: str) -> str:
     """Return a text as it reads: without decoration, and letters of a word that stand apart."""
-    shown = re.sub(r"[*`~\"]", "", _readable(text[:_LOOKED_AT_SUBJECTS]))
+    shown = re.sub(r"[*`~\"]", "", _readable(text[:_LONGEST_FACT]))
     return _SPELLED.sub(lambda word: re.sub(r"[\W_]", "", word[0]), shown)
 
 
