@@ -325,7 +325,7 @@ LISTED: Final[dict[int, Attack]] = {
         "R",
         (
             "models/test_provider.py::test_asking_ends_however_calls_end",
-            "models/test_spending.py::test_whatever_is_asked_no_limit_is_passed",
+            "models/test_ledger.py::test_whatever_is_asked_no_limit_is_passed",
         ),
     ),
 }

@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from engramdown import Cortex, Engram
-from engramdown.cortex.tools import MEMORY_TOOLS, STYLES, TOOLS, Answer, definitions, use
+from engramdown.cortex.tools import (
+    MEMORY_TOOLS,
+    STYLES,
+    TOOLS,
+    Answer,
+    ReviewArguments,
+    Tool,
+    definitions,
+    use,
+)
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.tokens import estimate_tokens
 from tests.episodes.endpoint import FakeEmbedder
@@ -291,3 +300,35 @@ def test_the_receipt_of_a_fact_names_the_scope_that_keeps_it(project: Path) -> N
         assert "(profile, global)" in told
     (receipt,) = cortex.propose(Engram("Editor: Vim", "profile", "project", source="user"))
     assert receipt.engram.scope == "global"
+
+
+SCHEMA: Final[dict[str, Any]] = {"type": "object", "properties": {}}
+TOOL: Final = Tool(
+    "look", "Looks.", ReviewArguments, lambda *_: ("", ()), reads=False, takes_away=True
+)
+TOLD: Final[dict[str, Any]] = {
+    "openai": {
+        "type": "function",
+        "function": {"name": "look", "description": "Looks.", "parameters": SCHEMA},
+    },
+    "openai-responses": {
+        "type": "function",
+        "name": "look",
+        "description": "Looks.",
+        "parameters": SCHEMA,
+        "strict": False,
+    },
+    "anthropic": {"name": "look", "description": "Looks.", "input_schema": SCHEMA},
+    "mcp": {
+        "name": "look",
+        "description": "Looks.",
+        "inputSchema": SCHEMA,
+        "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False},
+    },
+    "plain": {"name": "look", "description": "Looks.", "parameters": SCHEMA},
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_definition_is_wrapped_as_the_provider_asks(style: str) -> None:
+    assert TOOL.definition(style) == TOLD[style]

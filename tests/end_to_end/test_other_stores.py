@@ -9,7 +9,7 @@ import pytest
 
 from engramdown import Cortex, Engram
 from engramdown.errors import EntryNotFoundError, StoreError
-from tests.gate.test_writing import SmallStore
+from tests.gate.test_plain_queue import SmallStore
 from tests.hippocampus.memory_store import MemoryStore
 
 KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

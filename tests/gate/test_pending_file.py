@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.engram import CONFIDENCES, KINDS, SOURCES, Engram, Kind
-from engramdown.errors import EntryNotFoundError, StoreError
+from engramdown.errors import EntryNotFoundError, InvalidSkillError, StoreError
 from engramdown.gate.intake import Waiting
 from engramdown.gate.pending import Order, Pending, TickRefusedError, identity
-from engramdown.gate.pending_file import FileQueue
+from engramdown.gate.pending_file import FileQueue, SkillDraft, draft_text, read_draft
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import Document, Placed
@@ -727,3 +727,40 @@ def test_what_is_decided_is_not_carried_out_against_a_reason() -> None:
     Order(item, item.engram, why_not=str).check()
     with pytest.raises(TickRefusedError, match="somebody else's"):
         Order(item, item.engram, why_not=lambda: "somebody else's").check()
+
+
+WORDS = st.text(min_size=1).map(lambda text: " ".join(text.split())).filter(
+    lambda text: 0 < len(text) <= 1024 and text.isprintable()
+)  # fmt: skip
+
+
+@given(st.from_regex(r"[a-z]{3,9}(-[a-z]{3,9})?", fullmatch=True), WORDS, st.text())
+def test_a_draft_is_read_as_it_was_written(label: str, does: str, body: str) -> None:
+    if any(char != "\n" and not char.isprintable() for char in body):
+        body = ""
+    body = "\n".join(line.rstrip() for line in body.strip().split("\n"))
+    draft = SkillDraft(label, does, f"{body}\n" if body else "")
+    assert read_draft(draft_text(draft)) == draft
+
+
+def test_a_person_may_change_every_word() -> None:
+    text = "Skill `ship-it` :  Ship\n  the app\n \n1. Ship.\n\n   ```sh\n   ship\n   ```\n"
+    assert read_draft(text) == SkillDraft(
+        "ship-it", "Ship the app", "1. Ship.\n\n   ```sh\n   ship\n   ```\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("Ship it", "is no skill; write `Skill `"),
+        ("Skill ship-it: Ship", "is no skill"),
+        ("Skill `Ship It`: Ship", "'Ship It' is not a label; use small letters"),
+        ("Skill `../x`: Ship", "is not a label; use small letters"),
+        ("Skill `ship`:\n\n1. Ship", "description: has 0 characters"),
+        (f"Skill `ship`: {'x' * 1025}", "has 1025 characters"),
+    ],
+)
+def test_what_is_no_skill_says_why(text: str, said: str) -> None:
+    with pytest.raises(InvalidSkillError, match=said):
+        read_draft(text)
