@@ -240,7 +240,7 @@ def _append(
     """Return what it takes to record and index one line, for us and for the yardstick."""
     ours, theirs = [], []
     newest = max(folder.iterdir()).stem
-    upkeep = memory._recalling()._index  # noqa: SLF001 - the look at the files by itself
+    upkeep = memory._recalling().index  # noqa: SLF001 - the look at the files by itself
     for number in range(APPENDS):
         text = f"another turn about the boat {number}"
         looked = _seconds(lambda: upkeep.ask(lambda _: None))

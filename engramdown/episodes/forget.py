@@ -401,13 +401,9 @@ class Forgetting:
         self._disk.unlink(self._unfinished)
 
 
-# How a line of ours begins.
-_SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
-
-
 def _changed(line: bytes, wanted: Collection[int], change: Callable[[Episode], Episode]) -> bytes:
     # To read a line takes twenty times as long, and all who write wait meanwhile.
-    found = _SEQ.match(line)
+    found = line_format.NUMBERED.match(line)
     sure = found and line.count(b'"seq"') == 1 and b"\\u" not in line
     if found and sure and int(found[1]) not in wanted:
         return line

@@ -41,6 +41,8 @@ VERSION: Final = 1
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 EVENTS: Final[tuple[Event, ...]] = get_args(Event)
 
+NUMBERED: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
+"""How a line of ours begins: with its number."""
 _MARK: Final = b"\xef\xbb\xbf"
 _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
 _POINTER: Final = re.compile(r"([a-z0-9][a-z0-9._-]{0,99})#([0-9]{1,12})")

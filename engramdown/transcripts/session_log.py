@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from engramdown.errors import StoreError
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import CACHE, SUFFIX, touch
-from engramdown.transcripts.episode import number, read_line
+from engramdown.transcripts.episode import NUMBERED, number, read_line
 
 ORPHAN_MINUTES: Final = 60
 """How long nothing was said in a session that is taken for one whose program died."""
@@ -31,7 +30,6 @@ Line = Callable[[], bytes]
 Act = Callable[[], object]
 """Is called while nobody else writes or takes back."""
 
-_SEQ: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _TAIL: Final = 4096
 _SEVERAL: Final = 2
 # Seconds after which a session that is written is named again.
@@ -328,7 +326,7 @@ def _last_number(seen: bytes, *, whole: bool) -> int | None:
     while end >= 0:
         begin = seen.rfind(b"\n", 0, end) + 1
         if begin or whole:
-            found = _SEQ.match(seen, begin, end)
+            found = NUMBERED.match(seen, begin, end)
             if found:
                 return int(found[1])
             read = read_line(seen[begin:end])

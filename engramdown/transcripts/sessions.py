@@ -23,10 +23,9 @@ from engramdown.errors import EngramdownError, LockTimeoutError, SessionNotFound
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import SUFFIX
-from engramdown.transcripts.episode import Episode, is_session_id, read_line, stamp_of
+from engramdown.transcripts.episode import NUMBERED, Episode, is_session_id, read_line, stamp_of
 from engramdown.transcripts.session_log import ORPHAN_MINUTES, SessionLog
 
-_NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _PIECE: Final = 1024 * 1024
 _END_PIECE: Final = 8 * 1024
 _MINUTE: Final = 60_000_000_000
@@ -263,7 +262,7 @@ class Reading:
         """Return the first episode with this number, or ``None``."""
         for _, line in self._lines():
             # A line of ours says its number first: those of others need not be taken apart.
-            begins = _NUMBER.match(line)
+            begins = NUMBERED.match(line)
             if begins is None or int(begins[1]) == seq:
                 episode = read_line(line)
                 if episode is not None and episode.seq == seq:
