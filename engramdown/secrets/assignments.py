@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from operator import ne
 from typing import Final, NamedTuple
 
-from engramdown.secrets.prefilter import Sought, compiled, small
+from engramdown.secrets.prefilter import LikelyPattern, compiled, small
 
 Span = tuple[int, int, str]
 """The start, the end and the kind of what was found."""
@@ -36,12 +36,12 @@ def find_named(piece: str) -> Iterator[Span]:
     [(21, 28, 'password')]
     """
     lowered = small(piece)
-    for sought in _SOUGHT:
+    for pattern in _PATTERNS:
         at = 0
         # Behind a value that does not count the search goes on at its first character, because it
         # may hold another name. Until it counts a value has at most 300 characters, so this is
         # linear.
-        while match := sought.search(piece, lowered, at):
+        while match := pattern.search(piece, lowered, at):
             given = _given(match)
             at = given.start
             if _counts(given):
@@ -189,11 +189,11 @@ _BEFORE: Final = (
     r"|service|shared|signing|storage|webhook)[ _-]?)\Z"
 )
 _LIKELY_ELEMENT: Final = r"<[\w.:-]{0,30}?(?:passw(?:or)?d|pwd|secret|token|api-?key)>"
-_SOUGHT: Final = (
-    Sought(_LIKELY, _ASSIGNED, _BEFORE),
-    Sought(_LIKELY_SPOKEN, _SPOKEN, _BEFORE),
-    Sought(r"--[a-z-]{0,60}(?:pass|secret|token|key)", _OPTION),
-    Sought(_LIKELY_ELEMENT, _ELEMENT),
+_PATTERNS: Final = (
+    LikelyPattern(_LIKELY, _ASSIGNED, _BEFORE),
+    LikelyPattern(_LIKELY_SPOKEN, _SPOKEN, _BEFORE),
+    LikelyPattern(r"--[a-z-]{0,60}(?:pass|secret|token|key)", _OPTION),
+    LikelyPattern(_LIKELY_ELEMENT, _ELEMENT),
 )
 _FAMILIES: Final = ("password", "secret", "token", "key")
 

@@ -1,7 +1,8 @@
 """Where in a long text a pattern is worth trying.
 
-:meth:`Sought.search` finds what the pattern alone would find, at the same place, and :func:`runs`
-misses no run. Pure; the cost grows linearly with the text, and is small where there is nothing.
+:meth:`LikelyPattern.search` finds what the pattern alone would find, at the same place, and
+:func:`runs` misses no run. Pure; the cost grows linearly with the text, and is small where there is
+nothing.
 
 :mod:`re` tries a pattern that begins with many names in any case at every character, which is slow.
 So a plainer pattern in small letters is looked for in the text in small letters, and the real one
@@ -30,8 +31,8 @@ def small(text: str) -> str:
     return lowered.replace("\u0131", "i").replace("\u017f", "s")
 
 
-class Sought(NamedTuple):
-    """What is sought.
+class LikelyPattern(NamedTuple):
+    """A pattern, and a plainer one that says where it is worth trying.
 
     Attributes:
         likely: A pattern that matches, in small letters, wherever the other one does.

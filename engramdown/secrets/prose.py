@@ -24,17 +24,17 @@ from engramdown.secrets.assignments import (
     names_public,
     word_set,
 )
-from engramdown.secrets.prefilter import Sought, compiled, small
+from engramdown.secrets.prefilter import LikelyPattern, compiled, small
 
 LOGINS: Final = (
     *("pass", "pw", "login", "log in", "logged in", "sign in", "ssh in", "cred"),
     *("auth", "gangsdaten", "meldedaten", "identifiants", "inloggegevens"),
     *("inlog", "connecte", "entra c", "root ", "admin "),
 )
-"""Without one of these, in small letters, :func:`find_told_passwords` finds nothing."""
+"""Without one of these, in small letters, :func:`find_login_passwords` finds nothing."""
 
 KEY_IDS: Final = ("akia", "asia")
-"""Without one of these, in small letters, :func:`find_told_keys` finds nothing."""
+"""Without one of these, in small letters, :func:`find_aws_keys` finds nothing."""
 
 _VALUE: Final = r"[\"'`]?([^\s\"'`<>,;/:]{6,64})(?=[\s\"'`<>,;]|[:/]?(?:\s|\Z))"
 # Somebody logs in as ann/…, or the creds are ann:….
@@ -64,14 +64,14 @@ _BASIC: Final = (
     r"\bauth[ \t]{0,3}=[ \t]{0,3}\([ \t]{0,3}[\"'][^\"'\n]{1,64}[\"'],[ \t]{0,3}"
     r"[\"']([^\"'\s]{4,64})[\"']"
 )
-_SOUGHT: Final = (
-    Sought(r"auth[ \t]{0,3}=[ \t]{0,3}\(", _BASIC),
-    Sought(
+_PATTERNS: Final = (
+    LikelyPattern(r"auth[ \t]{0,3}=[ \t]{0,3}\(", _BASIC),
+    LikelyPattern(
         r"(?:log(?:ged)?[ -]?in|s(?:ign|sh) in|cred(?:ential)?s|(?:an|zu)(?:gangs|melde)daten"
         r"|identifiants|credenciales|credenziali|credenciais|inloggegevens)[ \t:]",
         _PAIR,
     ),
-    Sought(
+    LikelyPattern(
         r"(?:and|us(?:e|ing)|with|user(?:name)?[ \t][\w.-]{1,30},?)[ \t](?:the[ \t])?(?:pass|pw)",
         _PASSWORD,
     ),
@@ -82,22 +82,22 @@ _KEY: Final = r"(?<![\w+/=-])[A-Za-z0-9+/]{40}(?![\w+/=-])"
 _NEAR: Final = 200
 
 
-def find_told_passwords(piece: str) -> Iterator[Span]:
+def find_login_passwords(piece: str) -> Iterator[Span]:
     """Find the passwords that ``piece`` tells with a login, or after "with the password".
 
-    >>> list(find_told_passwords("log in as ann/" + "plum!77"))
+    >>> list(find_login_passwords("log in as ann/" + "plum!77"))
     [(14, 21, 'password')]
     """
     lowered = small(piece)
-    found = [match for sought in _SOUGHT for match in sought.finditer(piece, lowered)]
+    found = [match for pattern in _PATTERNS for match in pattern.finditer(piece, lowered)]
     both = compiled(_WITH_BOTH)
     found += [
         match for word in _BOTH for at in _places(lowered, word) if (match := both.match(piece, at))
     ]
     for match in found:
         value = match[1].rstrip(".)]}?")
-        told = _is_strongly_told("pass", value) and not compiled(_VERSIONED).match(value)
-        if told or _is_strong(value):
+        convincing = _is_convincing("pass", value) and not compiled(_VERSIONED).match(value)
+        if convincing or _is_strong(value):
             yield match.start(1), match.start(1) + len(value), "password"
 
 
@@ -109,7 +109,7 @@ def _places(lowered: str, word: str) -> Iterator[int]:
         place = lowered.find(word, place + len(word))
 
 
-def find_told_keys(piece: str) -> Iterator[Span]:
+def find_aws_keys(piece: str) -> Iterator[Span]:
     """Find the secret keys of AWS that stand near the id of one, in whatever words."""
     for found in compiled(_KEY_ID).finditer(piece):
         start, end = max(0, found.start() - _NEAR), min(len(piece), found.end() + _NEAR)
@@ -210,16 +210,16 @@ _BEGINNINGS: Final = {noun.word for noun in _NOUNS}
 NOUNS: Final = tuple(
     sorted(word for word in _BEGINNINGS if not any(one in word for one in _BEGINNINGS - {word}))
 )
-"""Without one of these, in small letters, :func:`find_told` finds nothing."""
+"""Without one of these, in small letters, :func:`find_in_prose` finds nothing."""
 
 _WITH_WORD: Final = {word: [noun for noun in _NOUNS if word in noun.word] for word in NOUNS}
 _KINDS: Final = {"login": "password", "pass": "password", "phrase": "password", "pin": "PIN"}
 
 
-def find_told(piece: str) -> Iterator[Span]:
+def find_in_prose(piece: str) -> Iterator[Span]:
     """Find the passwords, numbers, tokens and keys that a sentence of ``piece`` tells.
 
-    >>> list(find_told("Das Passwort lautet " + "Apfel77."))
+    >>> list(find_in_prose("Das Passwort lautet " + "Apfel77."))
     [(20, 27, 'password')]
     """
     lowered = small(piece)
@@ -236,13 +236,13 @@ def find_told(piece: str) -> Iterator[Span]:
             )
             if (noun.compound or not before) and not is_public_key:
                 start = before.start() if before else place
-                told = _Told(piece, lowered, noun.family, start, match.end())
+                mention = _Mention(piece, lowered, noun.family, start, match.end())
                 kind = _KINDS.get(noun.family, noun.family)
-                found |= dict.fromkeys((*span, kind) for span in _values(told))
+                found |= dict.fromkeys((*span, kind) for span in _values(mention))
     yield from found
 
 
-class _Told(NamedTuple):
+class _Mention(NamedTuple):
     """A place where a secret is named.
 
     Attributes:
@@ -258,6 +258,10 @@ class _Told(NamedTuple):
     family: str
     start: int
     end: int
+
+    def name(self) -> str:
+        """Return the name as it is written."""
+        return self.text[self.start : self.end]
 
     def before(self) -> str:
         """Return what stands in front of the name on its line, in small letters."""
@@ -370,38 +374,38 @@ class _Value(NamedTuple):
         return self.start, self.start + len(self.text)
 
 
-def _values(told: _Told) -> Iterator[tuple[int, int]]:
-    """Yield where the values stand that are told."""
-    if told.family != "login":
-        yield from _next(told)
-    line = f"{told.before()} {told.behind()}"
-    if told.family == "pin" or (told.family != "key" and compiled(_HINT).search(line)):
-        if told.family not in {"pin", "login"}:
-            yield from _framed(told)
-        if told.family != "token":
-            yield from _near(told)
+def _values(mention: _Mention) -> Iterator[tuple[int, int]]:
+    """Yield where the values stand that are given."""
+    if mention.family != "login":
+        yield from _next(mention)
+    line = f"{mention.before()} {mention.behind()}"
+    if mention.family == "pin" or (mention.family != "key" and compiled(_HINT).search(line)):
+        if mention.family not in {"pin", "login"}:
+            yield from _framed(mention)
+        if mention.family != "token":
+            yield from _near(mention)
 
 
-def _next(told: _Told) -> Iterator[tuple[int, int]]:
+def _next(mention: _Mention) -> Iterator[tuple[int, int]]:
     """Yield where the value stands that is given next to the name, if one is."""
-    gives = compiled(_GIVES).match(told.lowered, told.end)
-    if gives and "|" in gives[0] and compiled(_COMMAND).search(told.before()):
+    gives = compiled(_GIVES).match(mention.lowered, mention.end)
+    if gives and "|" in gives[0] and compiled(_COMMAND).search(mention.before()):
         return
     if gives:
-        value = _value(told.text, gives.end())
-        if value and _is_given(told, value, gives[0]):
+        value = _value(mention.text, gives.end())
+        if value and _is_given(mention, value, gives[0]):
             yield value.span
-        elif value is None and (below := compiled(_BELOW).match(told.text, gives.end())):
-            if _is_strongly_told(told.family, below[1]):
+        elif value is None and (below := compiled(_BELOW).match(mention.text, gives.end())):
+            if _is_convincing(mention.family, below[1]):
                 yield below.span(1)
-        elif told.family == "phrase":
+        elif mention.family == "phrase":
             # A phrase may go on to the end of its line or sentence.
-            phrase = compiled(_PHRASE).match(told.text, gives.end())
+            phrase = compiled(_PHRASE).match(mention.text, gives.end())
             if phrase and _is_phrase(phrase[1]):
                 yield phrase.span(1)
-    elif told.family in {"pass", "password", "token"}:
-        value = _before_or_behind(told)
-        if value and _is_strongly_told(told.family, value.text):
+    elif mention.family in {"pass", "password", "token"}:
+        value = _before_or_behind(mention)
+        if value and _is_convincing(mention.family, value.text):
             yield value.span
 
 
@@ -515,45 +519,45 @@ _PRODUCT: Final = (
 )
 
 
-def _framed(told: _Told) -> Iterator[tuple[int, int]]:
+def _framed(mention: _Mention) -> Iterator[tuple[int, int]]:
     """Yield the values that a sentence gives without a word between them and what they are."""
-    before, behind = told.before(), told.behind()
+    before, behind = mention.before(), mention.behind()
     if compiled(_WITHOUT).search(before):
         return
     patterns = (_ENTERED, _USED_AND_SAID) if compiled(_END).match(behind) else (_ENTERED,)
     in_front = [compiled(pattern).search(before) for pattern in patterns]
-    found = [(match, told.start - len(before)) for match in in_front if match]
+    found = [(match, mention.start - len(before)) for match in in_front if match]
     for pattern, cue in _AFTER:
         if match := compiled(pattern).match(behind):
             near = behind if pattern == _FROM_TO else behind[: match.start(1)]
             if compiled(cue).search(f"{before}\0{near}"):
-                found.append((match, told.end))
-    found += [(match, told.end) for match in compiled(_ONCE).finditer(behind)]
+                found.append((match, mention.end))
+    found += [(match, mention.end) for match in compiled(_ONCE).finditer(behind)]
     for match, at in found:
         for group in range(1, match.re.groups + 1):
             first = at + match.start(group)
-            text = told.text[first : first + len(match[group])].rstrip(".,;:)]}")
+            text = mention.text[first : first + len(match[group])].rstrip(".,;:)]}")
             product = compiled(_PRODUCT).match(text)
-            if not (_is_called(told, first) or product) and _is_strongly_told(told.family, text):
+            if not (_is_called(mention, first) or product) and _is_convincing(mention.family, text):
                 yield first, first + len(text)
 
 
-def _is_called(told: _Told, start: int) -> bool:
+def _is_called(mention: _Mention, start: int) -> bool:
     """Whether what begins there is the name of something else than a secret."""
-    return bool(compiled(_CALLED).search(told.lowered, max(0, start - _CALLING), start))
+    return bool(compiled(_CALLED).search(mention.lowered, max(0, start - _CALLING), start))
 
 
-def _before_or_behind(told: _Told) -> _Value | None:
+def _before_or_behind(mention: _Mention) -> _Value | None:
     """Return what is the password, was made it, or is what somebody comes in with."""
-    before = told.before()
+    before = mention.before()
     match = compiled(_AS).search(before)
-    if match and compiled(_AND_NO_MORE).match(told.lowered, told.end):
-        start = told.start - len(before) + match.start(1)
-        return _Value(told.text[start : start + len(match[1])], start, quoted=False)
-    changed = compiled(_CHANGE).search(before + told.behind())
-    if changed and (to := compiled(_TO).match(told.lowered, told.end)):
-        return _value(told.text, to.end())
-    value = _value(told.text, told.end + 1)
+    if match and compiled(_AND_NO_MORE).match(mention.lowered, mention.end):
+        start = mention.start - len(before) + match.start(1)
+        return _Value(mention.text[start : start + len(match[1])], start, quoted=False)
+    changed = compiled(_CHANGE).search(before + mention.behind())
+    if changed and (to := compiled(_TO).match(mention.lowered, mention.end)):
+        return _value(mention.text, to.end())
+    value = _value(mention.text, mention.end + 1)
     if value and compiled(_SURE).match(value.text) and any(map(str.isdigit, value.text)):
         return value
     return value if changed or compiled(_WITH).search(before) else None
@@ -626,28 +630,29 @@ _UNLIKE_WORDS: Final = (
 _TICKET: Final = r"[A-Z]{2,10}-[0-9][0-9A-Z-]*\Z"
 
 
-def _near(told: _Told) -> Iterator[tuple[int, int]]:
+def _near(mention: _Mention) -> Iterator[tuple[int, int]]:
     """Yield what a clause near the name says of it: of *it*, of how it is written."""
-    before, behind = told.before(), told.behind()
-    first, line = told.start - len(before), f"{before}{told.text[told.start : told.end]}{behind}"
-    found = [(told.end, match) for match in compiled(_ANAPHOR).finditer(behind)]
-    found += [(told.end, match) for match in compiled(_ALIKE).finditer(behind)]
+    before, behind = mention.before(), mention.behind()
+    first = mention.start - len(before)
+    line = f"{before}{mention.name()}{behind}"
+    found = [(mention.end, match) for match in compiled(_ANAPHOR).finditer(behind)]
+    found += [(mention.end, match) for match in compiled(_ALIKE).finditer(behind)]
     if compiled(_MEANING).match(behind):
         found += [(first, match) for match in compiled(_APPENDED).finditer(before)]
-    if told.family != "pin":
+    if mention.family != "pin":
         if compiled(_SPELT).search(line) and not compiled(_RULES).search(line):
             found += [(first, match) for match in compiled(rf"(?<!\S){_NEW}").finditer(line)]
-        given = told.text[first : first + len(line)]
+        given = mention.text[first : first + len(line)]
         found += [(first, match) for match in compiled(_UNLIKE_WORDS).finditer(given)]
     for at, match in found:
         start = at + match.start(1)
-        text = told.text[start : at + match.end(1)].rstrip(".,;:)]}")
-        if told.family == "pin":
+        text = mention.text[start : at + match.end(1)].rstrip(".,;:)]}")
+        if mention.family == "pin":
             fits = bool(compiled(_NUMBER).match(text))
         else:
             named = compiled(_PRODUCT).match(text) or compiled(_TICKET).match(text)
-            fits = not named and _is_strongly_told(told.family, text)
-        if fits and not _is_called(told, start):
+            fits = not named and _is_convincing(mention.family, text)
+        if fits and not _is_called(mention, start):
             yield start, start + len(text)
 
 
@@ -681,31 +686,31 @@ _TALK_IN_WORDS: Final = word_set(
 )
 
 
-def _is_given(told: _Told, value: _Value, gives: str) -> bool:
+def _is_given(mention: _Mention, value: _Value, gives: str) -> bool:
     """Say whether a value is a secret that is given in so many words."""
     text = value.text
-    match told.family:
+    match mention.family:
         case "password" | "phrase":
-            return _is_password(told, value, gives)
+            return _is_password(mention, value, gives)
         case "pin":
             return bool(compiled(_NUMBER).match(text))
         case "key":
             return not is_public(text) and looks_random(text, _LONG_KEY)
         case "pass" if "=" in gives:
             return False
-    return _is_strongly_told(told.family, text)
+    return _is_convincing(mention.family, text)
 
 
-def _is_password(told: _Told, value: _Value, gives: str) -> bool:
+def _is_password(mention: _Mention, value: _Value, gives: str) -> bool:
     text = value.text
     if " " in text:
-        phrase = told.family == "phrase" or told.text[told.start : told.end].startswith("parola")
+        phrase = mention.family == "phrase" or mention.name().startswith("parola")
         return phrase and (_is_phrase(text) or (value.quoted and text.count(" ") > 1))
     if text.isdigit():
         return len(text) >= _SHORT
     if "=" not in gives and compiled(_DOTTED).match(text):
         return True
-    made = _is_chosen(text) or _is_word(told, value, gives)
+    made = _is_chosen(text) or _is_word(mention, value, gives)
     return made and not is_reference(text)
 
 
@@ -717,7 +722,7 @@ def _is_chosen(text: str) -> bool:
     return bool(compiled(_CHOSEN).search(core)) or is_odd(core)
 
 
-def _is_strongly_told(family: str, text: str) -> bool:
+def _is_convincing(family: str, text: str) -> bool:
     if family == "token":
         return is_opaque(text) and not is_public(text) and not is_reference(text)
     if not _is_chosen(text) or (is_reference(text) and not compiled(_DOTTED).match(text)):
@@ -726,16 +731,16 @@ def _is_strongly_told(family: str, text: str) -> bool:
     return _is_strong(text) or (digit and any(map(str.isupper, text)))
 
 
-def _is_word(told: _Told, value: _Value, gives: str) -> bool:
+def _is_word(mention: _Mention, value: _Value, gives: str) -> bool:
     """Say whether a plain word is said to be the password: a quoted one, or a name of one's own."""
     text, end = value.text, value.start + len(value.text)
     if not text.isalpha() or len(text) < _SHORT or is_saying(text):
         return False
     if value.quoted:
         return gives.endswith(" ") and "=" not in gives and "|" not in gives
-    if not compiled(r"(?:\Z|[.,;!\n])").match(told.text, end) or not text[0].isupper():
+    if not compiled(r"(?:\Z|[.,;!\n])").match(mention.text, end) or not text[0].isupper():
         return False
-    return "lautet" in gives or bool(compiled(_OWN).search(told.before()))
+    return "lautet" in gives or bool(compiled(_OWN).search(mention.before()))
 
 
 def _is_phrase(text: str) -> bool:

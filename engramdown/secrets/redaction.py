@@ -40,9 +40,9 @@ from engramdown.secrets.prose import (
     KEY_IDS,
     LOGINS,
     NOUNS,
-    find_told,
-    find_told_keys,
-    find_told_passwords,
+    find_aws_keys,
+    find_in_prose,
+    find_login_passwords,
 )
 
 # ---- tokens that stand alone ----
@@ -643,10 +643,10 @@ def _plain(sign: str) -> str:
 _RULES: Final = (
     _Rule(tuple(prefix.lower() for prefix in _PREFIXES), _prefixed),
     *(_Rule(hints, _shape(kind, pattern)) for kind, hints, pattern in _SHAPE_RULES),
-    _Rule(KEY_IDS, find_told_keys),
+    _Rule(KEY_IDS, find_aws_keys),
     _Rule(NAMES, find_named),
-    _Rule(LOGINS, find_told_passwords),
-    _Rule(NOUNS, find_told),
+    _Rule(LOGINS, find_login_passwords),
+    _Rule(NOUNS, find_in_prose),
     _Rule((), _telling),
 )
 _PREFIXED: Final = 0

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramdown.secrets import assignments, prose
-from engramdown.secrets.prefilter import BEFORE, Sought, runs, small
+from engramdown.secrets.prefilter import BEFORE, LikelyPattern, runs, small
 
 
 def _words(text: str) -> list[str]:
@@ -38,13 +38,13 @@ OTHERS = [
 PIECES = [*NAMES, *map(str.upper, NAMES), *SIGNS, *BLANKS, *OTHERS]
 
 
-@pytest.mark.parametrize("sought", [*assignments._SOUGHT, *prose._SOUGHT])
+@pytest.mark.parametrize("pattern", [*assignments._PATTERNS, *prose._PATTERNS])
 @given(text=st.lists(st.sampled_from(PIECES), max_size=24).map("".join))
 @example(text="my pa\u017f\u017fword is aardvark, and TO\u212aEN: a8Kq0Zw2")
 @example(text="x-api key='a8Kq0Zw2'; private_keySalt = a8Kq0Zw2")
-def test_a_search_finds_what_the_pattern_alone_finds(sought: Sought, text: str) -> None:
-    found = [match.span() for match in sought.finditer(text, small(text))]
-    assert found == [match.span() for match in re.finditer(sought.pattern, text)]
+def test_a_search_finds_what_the_pattern_alone_finds(pattern: LikelyPattern, text: str) -> None:
+    found = [match.span() for match in pattern.finditer(text, small(text))]
+    assert found == [match.span() for match in re.finditer(pattern.pattern, text)]
 
 
 @given(

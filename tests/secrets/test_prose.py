@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.secrets.prose import find_told, find_told_keys, find_told_passwords
+from engramdown.secrets.prose import find_aws_keys, find_in_prose, find_login_passwords
 from engramdown.secrets.redaction import find_secrets, redact
 from tests.corpora import secrets_told_held_out
 from tests.corpora.pieces import BASE64, HEX, UPPER36, chars
@@ -14,11 +14,11 @@ KEY = chars("test_told/key", BASE64, 40)
 
 
 def passwords(text: str) -> list[str]:
-    return [text[start:end] for start, end, _ in find_told_passwords(text)]
+    return [text[start:end] for start, end, _ in find_login_passwords(text)]
 
 
 def keys(text: str) -> list[str]:
-    return [text[start:end] for start, end, _ in find_told_keys(text)]
+    return [text[start:end] for start, end, _ in find_aws_keys(text)]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_is_no_key_near_its_id_is_left_alone(text: str) -> None:
 
 
 def told(text: str) -> list[tuple[str, str]]:
-    return [(kind, text[start:end]) for start, end, kind in find_told(text)]
+    return [(kind, text[start:end]) for start, end, kind in find_in_prose(text)]
 
 
 HASH = chars("test_told/hash", HEX, 40)
