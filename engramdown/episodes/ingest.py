@@ -82,9 +82,9 @@ def read_messages(
     Raises:
         ValueError: If one is wrong, or they are of no session, or of several.
     """
-    told = list(batch)
-    messages = [_read(place, value) for place, value in enumerate(told)]
-    names = {value["session"] for value in told if value.get("session")}
+    values = list(batch)
+    messages = [_read(place, value) for place, value in enumerate(values)]
+    names = {value["session"] for value in values if value.get("session")}
     if session is not None:
         names.add(session)
     if len(names) != 1:

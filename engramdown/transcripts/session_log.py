@@ -33,7 +33,7 @@ Act = Callable[[], object]
 _TAIL: Final = 4096
 _SEVERAL: Final = 2
 # Seconds after which a session that is written is named again.
-_TOLD_FOR: Final = 60.0
+_NAMED_FOR: Final = 60.0
 
 
 class SessionLog:
@@ -55,7 +55,7 @@ class SessionLog:
         # Of the file: which it is, where it ends, the number of its next line, and what its last
         # line lacks.
         self._inode, self._end, self._next, self._lacks = (0, 0), 0, 0, b""
-        self._told = -_TOLD_FOR
+        self._named_at = -_NAMED_FOR
         self._left = (0, b"")
 
     def append(
@@ -113,7 +113,7 @@ class SessionLog:
             # From here on it runs in the new file.
             self.close()
             self._settle()
-            self._tell()
+            self._name_session()
             return following + len(whole) - len(lines)
 
     def begin(self, start: Line, timeout: float | None = None, unless: Act = bool) -> bool:
@@ -223,15 +223,15 @@ class SessionLog:
             self._end += len(data)
             self._next += len(whole)
             self._lacks, self._left = b"", (0, b"")
-            self._tell()
+            self._name_session()
         last = None if new else _last_number(left, whole=True)
         return (self._next if last is None else last + 1) - len(lines)
 
-    def _tell(self) -> None:
+    def _name_session(self) -> None:
         """Name the session to those who search, now and then while it is written."""
         now = time.monotonic()
-        if now - self._told > _TOLD_FOR:
-            self._told = now
+        if now - self._named_at > _NAMED_FOR:
+            self._named_at = now
             touch(self.path.parent.parent / CACHE, self.path.stem)
 
     def _write(self, descriptor: int, data: bytes) -> None:

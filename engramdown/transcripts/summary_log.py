@@ -123,12 +123,12 @@ def _gist(line: bytes) -> dict[str, object] | None:
     if not line.strip():
         return None
     try:
-        told = json.loads(line)
+        record = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(told, dict):
+    if not isinstance(record, dict):
         return {}
-    return told if told.get("kind") == "gist" else None
+    return record if record.get("kind") == "gist" else None
 
 
 def _is_of(gist: dict[str, object], seqs: Iterable[int], away: Collection[object]) -> bool:
@@ -229,8 +229,8 @@ def write_gist(gist: Gist) -> bytes:
     Two halves of a surrogate pair that meet are read as the character that they mean: JSON cannot
     tell the two apart.
     """
-    told = {"kind": KIND, **gist._asdict(), "sources": gist.runs}
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    record = {"kind": KIND, **gist._asdict(), "sources": gist.runs}
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
@@ -239,13 +239,13 @@ def read_gist(line: bytes) -> Gist | None:
     if _MARK not in line:
         return None
     try:
-        told = json.loads(line)
+        record = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(told, dict) or told.get("kind") != KIND:
+    if not isinstance(record, dict) or record.get("kind") != KIND:
         return None
-    sources = _sources(told.get("sources"))
-    fields = {name: told.get(name, _DEFAULTS.get(name)) for name in Gist._fields}
+    sources = _sources(record.get("sources"))
+    fields = {name: record.get(name, _DEFAULTS.get(name)) for name in Gist._fields}
     if sources is None or not all(_FITS[name](fields[name]) for name in _FITS):
         return None
     return Gist(**{**fields, "sources": sources})
@@ -448,8 +448,8 @@ class ViewCache:
 
     def write(self, session: str, kept: SavedView) -> None:
         """Keep a view, if that is possible."""
-        told = json.dumps({"v": _VERSION, **kept._asdict()}, separators=(",", ":")).encode()
-        data = b"%b\n%b\n" % (told, _seal(told))
+        record = json.dumps({"v": _VERSION, **kept._asdict()}, separators=(",", ":")).encode()
+        data = b"%b\n%b\n" % (record, _seal(record))
         # It is only slower without.
         with contextlib.suppress(OSError, StoreError):
             self._disk.make_plain_folder(self.folder, durable=False)
@@ -462,17 +462,19 @@ class ViewCache:
             if found is None or found.st_size > _LARGEST_VIEW:
                 return None
             line, _, seal = (self._disk.load(self.path(session)) or b"").partition(b"\n")
-            told = json.loads(line)
-            if seal != _seal(line) + b"\n" or told["v"] != _VERSION:
+            record = json.loads(line)
+            if seal != _seal(line) + b"\n" or record["v"] != _VERSION:
                 return None
-            (spoken, read), (log, logged) = told["transcript"], told["log"]
-            if not all(isinstance(source, int | str) and at >= 0 for source, _, at in told["view"]):
+            (spoken, read), (log, logged) = record["transcript"], record["log"]
+            if not all(
+                isinstance(source, int | str) and at >= 0 for source, _, at in record["view"]
+            ):
                 return None
-            places = [Place(source, str(name), int(at)) for source, name, at in told["view"]]
+            places = [Place(source, str(name), int(at)) for source, name, at in record["view"]]
             return SavedView((int(spoken), int(read)), (int(log), int(logged)), tuple(places))
         except (OSError, StoreError, ValueError, TypeError, LookupError, RecursionError):
             return None
 
 
-def _seal(told: bytes) -> bytes:
-    return hashlib.sha256(told).hexdigest().encode()
+def _seal(record: bytes) -> bytes:
+    return hashlib.sha256(record).hexdigest().encode()

@@ -29,7 +29,7 @@ _OUT: Final = ("output_tokens", "completion_tokens")
 _REASONS: Final = ("break_reason", "stop_reason", "finish_reason")
 
 # A line, and the result that answers it.
-_Told = tuple[Episode, Episode | None]
+_Answered = tuple[Episode, Episode | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +197,7 @@ def sums(calls: Iterable[ToolCall]) -> list[ToolSum]:
 
 
 # The lines of a step that may be shown, and why it ended.
-_Step = tuple[list[_Told], str]
+_Step = tuple[list[_Answered], str]
 
 
 def _steps(episodes: Iterable[Episode]) -> list[_Step]:
@@ -205,7 +205,7 @@ def _steps(episodes: Iterable[Episode]) -> list[_Step]:
     found = list(episodes)
     shown = {id(each) for each in visible(found)}
     steps: list[_Step] = []
-    lines: list[_Told] = []
+    lines: list[_Answered] = []
     for episode, answer in paired(found):
         if episode.role in _SPOKEN or episode.event == "end":
             steps.append((lines, _text(episode.more, ("reason",)) if episode.event else ""))
@@ -215,7 +215,7 @@ def _steps(episodes: Iterable[Episode]) -> list[_Step]:
     return [step for step in (*steps, (lines, "")) if step[0]]
 
 
-def _calls(session: str, lines: Iterable[_Told]) -> Iterator[ToolCall]:
+def _calls(session: str, lines: Iterable[_Answered]) -> Iterator[ToolCall]:
     for call, answer in lines:
         if call.role == "tool_call":
             ms = None if answer is None else answer.ms
@@ -242,17 +242,17 @@ def _between(first: Episode, last: Episode) -> float:
 
 def _offered(meta: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of tools: as they stand there, or in definitions that a model is given."""
-    told = meta.get("tools_offered")
+    offered = meta.get("tools_offered")
     found = []
-    for tool in told if isinstance(told, list | tuple) else ():
+    for tool in offered if isinstance(offered, list | tuple) else ():
         inner = tool.get("function", tool) if isinstance(tool, Mapping) else {"name": tool}
         found.append(_text(inner, ("name",)) if isinstance(inner, Mapping) else "")
     return tuple(filter(None, found))
 
 
-def _tokens(told: Iterable[Episode], names: Iterable[str]) -> int | None:
+def _tokens(episodes: Iterable[Episode], names: Iterable[str]) -> int | None:
     """Return how many tokens the lines tell of together, or ``None``."""
-    usages = [each.meta.get("usage") for each in told]
+    usages = [each.meta.get("usage") for each in episodes]
     said = [[usage.get(name) for name in names] for usage in usages if isinstance(usage, Mapping)]
     # Of each line the first number that is one.
     counts = [next((n for n in each if type(n) is int and n >= 0), None) for each in said]
