@@ -9,8 +9,7 @@ from engramdown.lazy import door
 if TYPE_CHECKING:
     from engramdown.consolidation.actions import by_turn, cells_of
     from engramdown.consolidation.error_lessons import lessons_of_turn
-    from engramdown.consolidation.plan import Move, Name, Operation, Ruling
-    from engramdown.consolidation.plan_preview import Row, diff
+    from engramdown.consolidation.plan import Move, Name, Operation, Row, Ruling, diff
     from engramdown.consolidation.summaries import Pressure, Thresholds, format_summary, pressure
 
 __all__ = [
@@ -34,8 +33,7 @@ __getattr__, __dir__ = door(
     {
         "actions": ["by_turn", "cells_of"],
         "error_lessons": ["lessons_of_turn"],
-        "plan": ["Move", "Name", "Operation", "Ruling"],
-        "plan_preview": ["Row", "diff"],
+        "plan": ["Move", "Name", "Operation", "Row", "Ruling", "diff"],
         "summaries": ["Pressure", "Thresholds", "format_summary", "pressure"],
     },
 )

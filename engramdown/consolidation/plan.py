@@ -1,15 +1,34 @@
-"""Plans: what a job proposes to change about memories, and what becomes of each operation.
+"""Plans: what a job proposes to change about memories, what becomes of it, and what it would do.
 
 Pure. A plan is a value that changes nothing by itself. An operation names memories by their ids
-alone, so it is always about the memory as it stands in the store.
+alone, so it is always about the memory as it stands in the store. What a merge says about itself
+follows from its originals: never surer, never better founded than the weakest of them, with every
+pointer to where they were learned. The diff that a person sees shows every memory that an operation
+takes, with its id, and nothing that would not happen.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Protocol
+from typing import ClassVar, Final, Literal, NamedTuple, Protocol
 
-from engramdown.engram import Basis, Confidence, Kind, Scope, Source
+from engramdown.consolidation.information_loss import is_duplicate
+from engramdown.engram import (
+    CONFIDENCES,
+    SOURCES,
+    Basis,
+    Confidence,
+    Kind,
+    Scope,
+    Source,
+    fold,
+    pointers,
+    slug,
+)
+from engramdown.errors import InvalidEngramError
+from engramdown.language.claims import read
+from engramdown.language.words import same_word, word_key
 
 Verdict = Literal["apply", "propose", "refuse"]
 Name = Literal["drop", "merge", "supersede", "move", "expire"]
@@ -224,3 +243,271 @@ class Judgement:
     def refused(self) -> tuple[Ruling, ...]:
         """What must not be done."""
         return tuple(each for each in self.rulings if each.verdict == "refuse")
+
+
+# ---- what a plan would do ----
+
+FIRST: Final = 5
+"""Among so many first results the replacement of a memory has to be found."""
+
+Search = Callable[[str], Sequence[str]]
+"""Returns the ids of the memories that answer a query, the best first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedMemory:
+    """The memory that a merge makes; see :class:`engramdown.consolidation.plan.Memory`."""
+
+    id: str
+    text: str
+    kind: Kind
+    scope: Scope
+    confidence: Confidence
+    topic: str
+    source: Source
+    basis: Basis
+    ts: str
+    origin: str
+    expires: str
+    pin: bool
+    file: str
+    heading: str
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person wrote, said, confirmed or pinned one of its originals."""
+        return self.source == "user" or self.basis == "verified" or self.pin
+
+
+def merged_memory(originals: Sequence[Memory], text: str, new_id: str = "") -> MergedMemory:
+    """Return the memory that says ``text`` in the place of ``originals``.
+
+    It is told by the weakest source of theirs, for none of them said these words.
+    """
+    first = originals[0]
+    return MergedMemory(
+        id=new_id,
+        text=text,
+        kind=first.kind,
+        scope=first.scope,
+        confidence=max((each.confidence for each in originals), key=CONFIDENCES.index),
+        topic=next((each.topic for each in originals if each.topic), ""),
+        source=max((each.source for each in originals), key=SOURCES.index),
+        basis="inferred",
+        ts=max(each.ts for each in originals),
+        origin=origins(originals),
+        expires=min((each.expires for each in originals if each.expires), default=""),
+        pin=any(each.pin for each in originals),
+        file=first.file,
+        heading=first.heading,
+    )
+
+
+def origins(memories: Iterable[Memory]) -> str:
+    """Return every pointer of ``memories`` once, with commas between.
+
+    >>> from engramdown.consolidation.plan import origins
+    >>> origins([])
+    ''
+    """
+    return pointers(*(memory.origin for memory in memories))
+
+
+def memory_after(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Memory]:
+    """Return what stands once ``operations`` are applied; a merge has the first id it takes."""
+    known = {memory.id: memory for memory in reversed(memories)}
+    taken: dict[str, Operation] = {}
+    for operation in operations:
+        if not isinstance(operation, Move):
+            taken |= dict.fromkeys(operation.ids, operation)
+    found: list[Memory] = []
+    for memory in memories:
+        taking = taken.get(memory.id)
+        if taking is None:
+            found.append(memory)
+        elif isinstance(taking, Merge) and memory.id == taking.ids[0]:
+            originals = [known[each] for each in taking.ids]
+            found.append(merged_memory(originals, taking.text, memory.id))
+    return found
+
+
+def no_longer_found(
+    operations: Sequence[Operation],
+    memories: Sequence[Memory],
+    searching: Callable[[Sequence[Memory]], Search],
+) -> list[Ruling]:
+    """Return the operations after which something would not be found any more, with the reason.
+
+    Each memory that goes is asked for with its own key words, and with those of them that few
+    others have; what stays for it has to be among the first results.
+
+    Args:
+        operations: What is about to be applied.
+        memories: What stands now.
+        searching: Returns the search through what would stand then.
+    """
+    known = {memory.id: memory for memory in reversed(memories)}
+    holders = _Holders(memories)
+    out: list[Ruling] = []
+    left = list(operations)
+    # To prepare a search costs more than to see that there is nothing to ask.
+    while any(_rewords(each, known) for each in left):
+        search = searching(memory_after(left, memories))
+        lost = {each: why for each in left if (why := _lost(each, known, search, holders))}
+        if not lost:
+            break
+        # What is left is asked about again: the originals that stay compete with replacements.
+        out += [Ruling(operation, "refuse", why) for operation, why in lost.items()]
+        left = [each for each in left if each not in lost]
+    return out
+
+
+def _rewords(operation: Operation, known: Mapping[str, Memory]) -> bool:
+    """Whether something comes or stays for a memory that goes, in other words than its own."""
+    said = _said(operation, known)
+    return said != "" and any(fold(known[each].text) != fold(said) for each in operation.ids)
+
+
+def _said(operation: Operation, known: Mapping[str, Memory]) -> str:
+    """Return the words of what comes or stays for the memories that go, or ``""``."""
+    if isinstance(operation, Merge):
+        return operation.text
+    return known[operation.stays].text if operation.stays else ""
+
+
+def _lost(
+    operation: Operation, known: Mapping[str, Memory], search: Search, holders: _Holders
+) -> str:
+    """Return which memory would not be found any more."""
+    stays = operation.ids[0] if isinstance(operation, Merge) else operation.stays
+    said = _said(operation, known)
+    for each in operation.ids if said else ():
+        text = known[each].text
+        if fold(text) == fold(said):
+            continue  # What finds the one finds the other.
+        words = _key_words(text)
+        queries = [" ".join(words) or text]
+        # What has replaced a fact does not say it; what is a duplicate says it in words of its own.
+        if not isinstance(operation, Supersede) and not is_duplicate(text, said):
+            queries += holders.rare(words, {*operation.ids, operation.stays})
+        if any(stays not in search(query)[:FIRST] for query in queries):
+            return f"who looks for {each} would not find what replaces it"
+    return ""
+
+
+def _key_words(text: str) -> list[str]:
+    """Return what a memory is looked for with; its numbers may be all that tells it from others."""
+    claim = read(text)
+    numbers = claim.marks.get("number", set()) | claim.marks.get("version", set())
+    return [*claim.words, *sorted(numbers)]
+
+
+class _Holders:
+    """Which memories hold a word."""
+
+    def __init__(self, memories: Iterable[Memory]) -> None:
+        self._memories = memories
+        self._alike: dict[str, dict[str, set[str]]] = {}
+
+    def rare(self, words: Sequence[str], ids: Collection[str]) -> list[str]:
+        """Return a query of the words that fewest memories but ``ids`` hold, if these are few."""
+        held = {word: len(self._holding(word).difference(ids)) for word in words}
+        fewest = min(held.values(), default=FIRST)
+        rare = [word for word in held if held[word] == fewest]
+        # Of more memories than that, one that holds the word may well be none of the first.
+        return [" ".join(rare)] if fewest < FIRST else []
+
+    def _holding(self, word: str) -> set[str]:
+        if not self._alike:
+            for memory in self._memories:
+                for each in _key_words(memory.text):
+                    alike = self._alike.setdefault(word_key(each), {})
+                    alike.setdefault(each, set()).add(memory.id)
+        alike = self._alike.get(word_key(word), {})
+        return {each for form in alike if same_word(form, word) for each in alike[form]}
+
+
+# ---- the diff ----
+
+Mark = Literal["", "-", "+", "=", "?"]
+
+
+class Row(NamedTuple):
+    """One row of the diff.
+
+    Attributes:
+        mark: ``""`` for the name of a file, ``-`` for what goes, ``+`` for what comes, ``=`` for
+            what stays as it reads, ``?`` for what is told about them.
+        text: The row.
+        id: The memory that it is about, or ``""``.
+    """
+
+    mark: Mark
+    text: str
+    id: str = ""
+
+    def __str__(self) -> str:
+        """Return the row as one line."""
+        said = f"{self.mark} {self.text}" if self.mark else self.text
+        return f"{said}  ({self.id})" if self.id else said
+
+
+def diff(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Row]:
+    """Return the rows of the files that ``operations`` change, in the order of ``memories``.
+
+    Args:
+        operations: What would be applied; none may name an unknown id.
+        memories: What stands now.
+    """
+    known = {memory.id: memory for memory in reversed(memories)}
+    places = {memory.id: place for place, memory in reversed([*enumerate(memories)])}
+    some = (operation for operation in operations if operation.ids)
+    ordered = sorted(some, key=lambda each: min(places[item] for item in each.ids))
+    rows: list[Row] = []
+    file = None
+    for operation in ordered:
+        first = known[min(operation.ids, key=places.__getitem__)]
+        if first.file != file:
+            file = first.file
+            rows.append(Row("", file))
+        rows += _rows(operation, known)
+    return rows
+
+
+def headline(operation: Operation) -> str:
+    """Return what an operation is, in words."""
+    match operation:
+        case Drop():
+            return f"a duplicate of {operation.stays}"
+        case Merge():
+            return f"{len(operation.ids)} become one"
+        case Supersede():
+            return f"replaced by {operation.stays}"
+        case Expire():
+            return "expired"
+        case Move():
+            try:
+                return f"moves to the topic {slug(operation.topic)}"
+            except InvalidEngramError:
+                return f"moves to the topic {operation.topic!r}"
+
+
+def _rows(operation: Operation, known: dict[str, Memory]) -> list[Row]:
+    taken = [known[each] for each in operation.ids]
+    mark: Mark = "=" if isinstance(operation, Move) else "-"
+    rows = [row for memory in taken for row in _text(mark, memory.text, memory.id)]
+    if isinstance(operation, Merge):
+        rows += _text("+", operation.text, "")
+        new = merged_memory(taken, operation.text)
+        facts = f"the new one: {new.confidence} confidence, {new.basis}"
+        rows.append(Row("?", f"{facts}, learned in {new.origin}" if new.origin else facts))
+    elif operation.stays:
+        rows += _text("=", known[operation.stays].text, operation.stays)
+    why = " ".join(operation.reason.split())
+    said = headline(operation)
+    return [*rows, Row("?", f"why: {said}: {why}" if why and why != said else f"why: {said}")]
+
+
+def _text(mark: Mark, text: str, memory_id: str) -> list[Row]:
+    first, *more = text.split("\n")
+    return [Row(mark, first, memory_id), *(Row(mark, f"  {line}") for line in more)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.clock import today
-from engramdown.consolidation import compaction, plan_preview
+from engramdown.consolidation import compaction, plan
 from engramdown.consolidation.compaction import batches, crowded_files, propose
 from engramdown.consolidation.plan import Memory, Merge, Operation, Plan, Ruling
 from engramdown.consolidation.plan_rules import drops_too_much, is_safe, judge
@@ -83,9 +83,9 @@ class Prepared(NamedTuple):
     problem: str = ""
     outcome: Action = "refused"
 
-    def diff(self) -> list[plan_preview.Row]:
+    def diff(self) -> list[plan.Row]:
         """Return what a person sees before saying yes."""
-        return plan_preview.diff(self.apply, self.entries)
+        return plan.diff(self.apply, self.entries)
 
     def known(self) -> dict[str, Entry]:
         """Return its memories by id."""
@@ -201,10 +201,7 @@ class Compaction:
         self, prepared: Prepared, model: LanguageModel, templates: Mapping[str, str]
     ) -> Prepared:
         """Return what is prepared with what a model proposes for the files that are crowded."""
-        left = [
-            entry_of(memory)
-            for memory in plan_preview.memory_after(prepared.apply, prepared.entries)
-        ]
+        left = [entry_of(memory) for memory in plan.memory_after(prepared.apply, prepared.entries)]
         # What stays for a duplicate is not touched again in the same run.
         staying = {operation.stays for operation in prepared.apply}
         for file in self._crowded(prepared.store.scope, left):
@@ -238,7 +235,7 @@ class Compaction:
         objections = [ruling for ruling in asked if ruling is not None]
         gone = {ruling.operation for ruling in objections}
         left = [each for each in prepared.apply if each not in gone]
-        found = [*objections, *plan_preview.no_longer_found(left, prepared.entries, _search_of)]
+        found = [*objections, *plan.no_longer_found(left, prepared.entries, _search_of)]
         gone = {ruling.operation for ruling in found}
         return prepared._replace(
             apply=tuple(each for each in prepared.apply if each not in gone),
@@ -250,7 +247,7 @@ class Compaction:
         """Return what the gate says against a merged text; it came from outside."""
         if not isinstance(operation, Merge):
             return None
-        new = plan_preview.merged_memory([known[each] for each in operation.ids], operation.text)
+        new = plan.merged_memory([known[each] for each in operation.ids], operation.text)
         try:
             engram = Engram(
                 new.text, new.kind, new.scope, new.confidence, new.topic,
@@ -361,7 +358,7 @@ def _queue(
         yield CompactionReceipt(scope, "refused", "you were asked before", each.operation)
 
 
-def _search_of(memories: Sequence[Memory]) -> plan_preview.Search:
+def _search_of(memories: Sequence[Memory]) -> plan.Search:
     """Return the search through ``memories`` that a person and a model have, too."""
     index, day = MemoryIndex(entry_of(memory) for memory in memories), today()
     return lambda query: [hit.entry.id for hit in index.search(query, day)]

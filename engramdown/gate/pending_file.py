@@ -17,8 +17,16 @@ from typing import Final, NamedTuple, get_args
 from engramdown import errors
 from engramdown.clock import today
 from engramdown.consolidation import plan
-from engramdown.consolidation.plan import Drop, Expire, Memory, Merge, Move, Supersede
-from engramdown.consolidation.plan_preview import merged_memory, origins
+from engramdown.consolidation.plan import (
+    Drop,
+    Expire,
+    Memory,
+    Merge,
+    Move,
+    Supersede,
+    merged_memory,
+    origins,
+)
 from engramdown.engram import Engram, Scope, slug
 from engramdown.gate import keyed_values
 from engramdown.gate.gate import harmless, kind_of

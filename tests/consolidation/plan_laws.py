@@ -7,8 +7,18 @@ from datetime import date
 from typing import Final
 
 from engramdown.consolidation.information_loss import changed, differs, is_near_exact, left_out
-from engramdown.consolidation.plan import Drop, Memory, Merge, Move, Operation, Plan, Supersede
-from engramdown.consolidation.plan_preview import Search, merged_memory, no_longer_found
+from engramdown.consolidation.plan import (
+    Drop,
+    Memory,
+    Merge,
+    Move,
+    Operation,
+    Plan,
+    Search,
+    Supersede,
+    merged_memory,
+    no_longer_found,
+)
 from engramdown.consolidation.plan_rules import is_safe, judge
 from engramdown.engram import BASES, CONFIDENCES, SOURCES
 from engramdown.errors import StoreError

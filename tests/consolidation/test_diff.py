@@ -6,8 +6,17 @@ from datetime import date
 
 from hypothesis import given
 
-from engramdown.consolidation.plan import Drop, Expire, Merge, Move, Operation, Plan, Supersede
-from engramdown.consolidation.plan_preview import diff, headline
+from engramdown.consolidation.plan import (
+    Drop,
+    Expire,
+    Merge,
+    Move,
+    Operation,
+    Plan,
+    Supersede,
+    diff,
+    headline,
+)
 from engramdown.consolidation.plan_rules import judge
 from engramdown.hippocampus.entry import Entry
 from tests.consolidation.memories import any_memories, any_plan, known, learned

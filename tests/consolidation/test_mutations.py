@@ -11,10 +11,9 @@ from tests.mutants import Bug, mutated
 # In the order of their imports. What is not named here is the real one.
 PLANS: Final = (
     "engramdown.language.similarity",
-    "engramdown.consolidation.plan",
     "engramdown.consolidation.information_loss",
+    "engramdown.consolidation.plan",
     "engramdown.consolidation.plan_rules",
-    "engramdown.consolidation.plan_preview",
     "engramdown.gate.pending_file",
     "tests.consolidation.memories",
     "tests.consolidation.plan_laws",
@@ -322,7 +321,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merge is as sure as its surest original",
-        "consolidation.plan_preview",
+        "consolidation.plan",
         "confidence=max(",
         "confidence=min(",
         lambda core: core.merging_makes_nothing_surer(
@@ -331,7 +330,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merge is told by its best source",
-        "consolidation.plan_preview",
+        "consolidation.plan",
         "source=max(",
         "source=min(",
         lambda core: core.merging_makes_nothing_surer(
@@ -340,7 +339,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merge is as well founded as its first original",
-        "consolidation.plan_preview",
+        "consolidation.plan",
         'basis="inferred"',
         "basis=first.basis",
         lambda core: core.merging_makes_nothing_surer(
@@ -349,7 +348,7 @@ BUGS: Final = (
     ),
     Bug(
         "a merge keeps the pointers of its first original",
-        "consolidation.plan_preview",
+        "consolidation.plan",
         "origin=origins(originals)",
         "origin=first.origin",
         lambda core: core.merging_makes_nothing_surer(
@@ -358,35 +357,35 @@ BUGS: Final = (
     ),
     Bug(
         "it is enough to be found anywhere",
-        "consolidation.plan_preview",
+        "consolidation.plan",
         "FIRST: Final = 5",
         "FIRST: Final = 500",
         lambda core: core.lost_words_are_taken_out("gamma delta", is_lost=True),
     ),
     Bug(
         "words that only few have are not asked for",
-        "consolidation.plan_preview",
+        "consolidation.plan",
         'return [" ".join(rare)] if fewest < FIRST else []',
         "return []",
         lambda core: core.lost_words_are_taken_out("alpha beta", 1, is_lost=True),
     ),
     Bug(
         "nothing is looked for",
-        "consolidation.plan_preview",
+        "consolidation.plan",
         "    for each in operation.ids if said else ():\n",
         "    for each in ():\n",
         lambda core: core.lost_words_are_taken_out("omega", is_lost=True),
     ),
     Bug(
         "only the first original is looked for",
-        "consolidation.plan_preview",
+        "consolidation.plan",
         "    for each in operation.ids if said else ():\n",
         "    for each in operation.ids[:1] if said else ():\n",
         lambda core: core.lost_words_are_taken_out("alpha beta gamma", is_lost=True),
     ),
     Bug(
         "what would be there is not searched",
-        "consolidation.plan_preview",
+        "consolidation.plan",
         "search = searching(memory_after(left, memories))",
         "search = searching(memories)",
         lambda core: core.lost_words_are_taken_out("alpha beta gamma delta", is_lost=False),

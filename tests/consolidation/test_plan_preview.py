@@ -8,9 +8,15 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.plan import Drop, Expire, Memory, Merge, Move, Plan, Supersede
-from engramdown.consolidation.plan_preview import (
+from engramdown.consolidation.plan import (
+    Drop,
+    Expire,
+    Memory,
+    Merge,
+    Move,
+    Plan,
     Search,
+    Supersede,
     memory_after,
     merged_memory,
     no_longer_found,
