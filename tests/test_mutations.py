@@ -134,7 +134,7 @@ BUGS: Final = (
     Bug(
         "the byte order mark belongs to the first line",
         "markdown.blocks",
-        "if self.text.startswith(_BOM):",
+        "if text.startswith(_BOM):",
         "if False:",
         lambda core: core.page_says("\ufeff- a\n", "a"),
     ),
@@ -155,8 +155,8 @@ BUGS: Final = (
     Bug(
         "paragraphs run together when the line between them goes",
         "markdown.document",
-        "for below in _SEPARATORS:",
-        'for below in ("",):',
+        'product(_SEPARATORS if entries else ("",), _SEPARATORS)',
+        'product(_SEPARATORS if entries else ("",), ("",))',
         lambda core: core.removing_touches_nothing_else("one\n- x\ntwo\n", 1),
     ),
     Bug(
@@ -203,7 +203,7 @@ BUGS: Final = (
     Bug(
         "the index of texts is not carried on",
         "markdown.document",
-        "document._folds = self._folds.changed(_by_fold(gone), _by_fold(new))",
+        "document._folds = _refolded(self._folds, gone, new)",
         "document._folds = self._folds",
         lambda core: core.edits_in_a_row_read_back("- a\n", [core.Edit("add", 0, "b", "")]),
     ),
@@ -240,8 +240,8 @@ BUGS: Final = (
     Bug(
         "an assistant removes what a person changed",
         "markdown.merge",
-        "if saved is not None and _is_left(saved, old):\n            result = result.remove",
-        "if saved is not None:\n            result = result.remove",
+        " is not None and _is_left(saved, old)\n    ]",
+        " is not None\n    ]",
         lambda core: core.merging_keeps_both_sides(A, "", "- y" + A[3:]),
     ),
     Bug(
@@ -254,8 +254,8 @@ BUGS: Final = (
     Bug(
         "a copied line stands for the one it was copied from",
         "markdown.merge",
-        'marks.add(("id", mark, block.text))',
-        'marks.add(("id", mark, ""))',
+        'marks.add(("id", placed.id, placed.text))',
+        'marks.add(("id", placed.id, ""))',
         lambda core: core.merging_keeps_both_sides(A, A + "- copy" + A[3:], "# T\n" + A),
     ),
     Bug(
@@ -270,8 +270,8 @@ BUGS: Final = (
     Bug(
         "what is known is written again",
         "hippocampus.changeset",
-        "if known else _add(",
-        "if False else _add(",
+        "if known is not None:\n            filed = _strengthen(",
+        "if False:\n            filed = _strengthen(",
         lambda core: core.filing_is_found_and_done_once(
             core.Shelf(), core.Engram("a", "lesson", "project")
         ),
@@ -279,8 +279,8 @@ BUGS: Final = (
     Bug(
         "a lesson is not filed under its topic",
         "hippocampus.changeset",
-        "    if engram.topic and file == LESSONS:\n        _file_topic(",
-        "    if False:\n        _file_topic(",
+        "    _file_topic(draft, file, engram, meta)\n",
+        "",
         lambda core: core.filing_is_found_and_done_once(
             core.Shelf(), core.Engram("a", "lesson", "project", topic="ci")
         ),
@@ -308,8 +308,8 @@ BUGS: Final = (
     Bug(
         "a tombstone is never lifted",
         "hippocampus.changeset",
-        "for block in tombstones_of(archive, text):",
-        "for block in ():",
+        "for each in tombstones_of(archive, text)",
+        "for each in ()",
         lambda core: core.filing_is_found_and_done_once(
             core.Shelf({"archive.md": "- a <!-- id:aaaaaaaa reason:deleted -->\n"}),
             core.Engram("a", "lesson", "project"),
@@ -344,8 +344,8 @@ BUGS: Final = (
     Bug(
         "a step is always reversed memory by memory",
         "hippocampus.undo",
-        "return digest(draft.get(part.file).render()) == part.target",
-        "return False",
+        "if heads[part.file] == part.target}",
+        "if False}",
         lambda core: core.undo_takes_every_step_back(
             core.Shelf({"lessons.md": A + LATER}),
             [core.Action("forget", 0, core.Engram("b", "lesson", "project"))],
@@ -354,7 +354,7 @@ BUGS: Final = (
     Bug(
         "an editor that was open takes our line away",
         "hippocampus.hand_edits",
-        "    draft.put(edit.file, merged.document)\n    # What stood there last",
+        "    draft.put(file, merged.document)\n    # What stood there last",
         "    # What stood there last",
         lambda core: core.hand_edits_keep_the_words_of_both(
             core.Shelf(), "lessons.md", (A, A + LATER), A + "- mine\n"
@@ -363,8 +363,8 @@ BUGS: Final = (
     Bug(
         "our change that gave way is in no archive",
         "hippocampus.hand_edits",
-        "        for lost in merged.lost:",
-        "        for lost in ():",
+        "_retire_lost(draft, file, merged.lost, new_id, today)",
+        "_retire_lost(draft, file, (), new_id, today)",
         lambda core: core.hand_edits_keep_the_words_of_both(
             core.Shelf(), "lessons.md", (A, "- x" + A[3:] + LATER), "- y" + A[3:]
         ),
@@ -393,5 +393,4 @@ def test_every_law_holds_without_a_bug() -> None:
 
 def test_every_module_of_the_core_has_a_bug() -> None:
     tested = {f"engramdown.{bug.module}" for bug in BUGS}
-    plain = {"engramdown.hippocampus.entry"}
-    assert tested == {name for name in CORE if name.startswith("engramdown.")} - plain
+    assert tested == {name for name in CORE if name.startswith("engramdown.")}

@@ -495,7 +495,7 @@ def revise(draft: Draft, revisions: Iterable[Revision], desk: PlanContext) -> li
         taken = {entry.id: entry for entry in each.taken}
         named = {entry.id for entry in each.named}
         if not problem and (gone.keys() & named or needed & taken.keys()):
-            problem = "another part of the plan took it, or needs it"  # noqa: PLW2901
+            problem = "another part of the plan took it, or needs it"  # noqa: PLW2901 - the first reason counts
         if problem:
             done.append(Revised(each, problem=problem))
             continue

@@ -505,8 +505,9 @@ def fit(
         # Front matter, an open comment or a conflict marker can decide how a line far away reads.
         if place.start > 1 and not any(map(_reaches_far, new)):
             yield new, _NEAR
-        yield new, len(blocks)
-        yield [Block(written(block.text, block.meta, eol), "item") for block in new], len(blocks)
+        far = len(blocks)
+        yield new, far
+        yield [Block(written(block.text, block.meta, eol), "item") for block in new], far
 
     for entries, reach in ways():
         for above, below in product(_SEPARATORS if entries else ("",), _SEPARATORS):
