@@ -333,14 +333,13 @@ def with_description(read: Skill, description: str) -> Change:
     Raises:
         InvalidSkillError: If it cannot be one.
     """
-    text, before = check_description(description), read.description
-
-    def change(page: FrontMatter) -> FrontMatter:
-        if page.text("description") not in (before, text):
-            raise SkillChangedError(str(read.path))
-        return page.with_text("description", text)
-
-    return change
+    text = check_description(description)
+    return _replacing(
+        read,
+        text,
+        lambda page: page.text("description"),
+        lambda page: page.with_text("description", text),
+    )
 
 
 def with_body(read: Skill, body: str) -> Change:
@@ -350,22 +349,21 @@ def with_body(read: Skill, body: str) -> Change:
         InvalidSkillError: If it cannot be written.
     """
     check_text("body", body)
-
-    def change(page: FrontMatter) -> FrontMatter:
-        if page.body not in (read.page.body, body):
-            raise SkillChangedError(str(read.path))
-        return page.with_body(body)
-
-    return change
+    return _replacing(read, body, lambda page: page.body, lambda page: page.with_body(body))
 
 
 def with_text(read: Skill, text: str) -> Change:
     """Return the change to another text of all of it, of a skill as it was ``read``."""
+    return _replacing(read, text, FrontMatter.render, lambda _: parse_front_matter(text))
+
+
+def _replacing(read: Skill, new: str, part: Callable[[FrontMatter], str], write: Change) -> Change:
+    """Return a change that is refused if somebody changed a part of the page meanwhile."""
 
     def change(page: FrontMatter) -> FrontMatter:
-        if page.render() not in (read.page.render(), text):
+        if part(page) not in (part(read.page), new):
             raise SkillChangedError(str(read.path))
-        return parse_front_matter(text)
+        return write(page)
 
     return change
 
