@@ -43,14 +43,6 @@ _BASES: Final = {
     "verified": "said so, and a person confirmed it",
 }
 _CLONED: Final = ("found", "git had it already")
-_WHO: Final = {
-    "user": "You",
-    "person": "You, by hand,",
-    "llm": "The assistant",
-    "consolidation": "Tidying up",
-    "engramdown": "Engramdown",
-    "git": "Somebody else, in a commit,",
-}
 _OPS: Final = {
     "accept": "accepted a proposal",
     "compact": "compacted memory",
@@ -72,22 +64,8 @@ _OPS: Final = {
     "undo": "undid",
     "update": "changed",
 }
-_VERB_NAMES: Final[Mapping[str, str]] = {
-    "learned": "Learned",
-    "approved": "Approved",
-    "restored": "Restored",
-    "changed": "Changed",
-    "noted": "Marked",
-    "moved": "Moved",
-    "forgot": "Forgot",
-    "proposed": "Proposed",
-    "declined": "Declined",
-    "withdrawn": "No longer proposed",
-    "erased": "Erased",
-    "prose": "Prose changed",
-    "layout": "Layout changed",
-}
-"""Each verb of a change as it begins a sentence."""
+_VERB_NAMES: Final = {"noted": "marked", "withdrawn": "no longer proposed"}
+"""What verbs of changes are called where that is not the verb."""
 _NOTES: Final = {"origin": "learned in", "ts": "dated", "comments": "private comments"}
 _TICKS: Final = {"": "waits", "x": "accepted", "-": "declined"}
 # What begins and ends a word that went or came, and its style.
@@ -119,9 +97,7 @@ class _Choice(NamedTuple):
 @click.command()
 @commands.number_option("At most so many steps.", 20)
 @click.option("--file", metavar="FILE", help="Only steps that changed this file: rules.md.")
-@commands.scope_options("Only the global scope.", "Only this project.")
-@commands.json_option
-@commands.pass_place
+@commands.scoped("Only the global scope.", "Only this project.")
 def history(
     place: Place, /, *, number: int, file: str | None, scope: str | None, **_: object
 ) -> None:
@@ -236,7 +212,10 @@ def _title(step: Step) -> str:
         # Nobody here wrote it, whoever was first to see it.
         return "Another version of the file came with git"
     what = f" step {step.of}" if step.of else ""
-    return f"{_WHO.get(step.by, step.by)} {_OPS.get(step.op, step.op)}{what}"
+    who = views.BY_NAMES.get(step.by, step.by)
+    # An apposition ends with a comma, too.
+    who = f"{who[:1].upper()}{who[1:]}{',' if ',' in who else ''}"
+    return f"{who} {_OPS.get(step.op, step.op)}{what}"
 
 
 def _deed(step: Step) -> str:
@@ -249,10 +228,7 @@ def _deed(step: Step) -> str:
 
 @click.command()
 @click.argument("step_id", metavar="[STEP]", default="")
-@commands.scope_options("In the global scope.", "In this project.")
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
+@commands.scoped("In the global scope.", "In this project.", dry_run=True)
 def undo(place: Place, /, *, step_id: str, scope: str | None, dry_run: bool, **_: object) -> None:
     """Reverse a step: the last one that can be undone, or STEP of `engramdown history`.
 
@@ -345,7 +321,7 @@ def _last(stores: Iterable[Hippocampus]) -> _Choice:
 
 def whence(source: str, basis: str, origin: str) -> str:
     """Say who a memory is from and how it is known."""
-    who = views.SOURCE_NAMES[source].capitalize()
+    who = views.BY_NAMES[source].capitalize()
     learned = f", in {origin}" if origin else ""
     return f"{who} {_BASES[basis]}{learned}."
 
@@ -450,11 +426,10 @@ def _diff_lines(
         yield line()
         yield line((file, "strong"), (f"  {views.SCOPE_NAMES[there.scope]}", "dim"))
         yield from (_sentence(change, file) for change in (first, *others))
-    verbs = []
-    for verb, number in counts.items():
-        name = _VERB_NAMES[verb]
-        is_bare = verb in ("prose", "layout")
-        verbs.append(verb if is_bare else f"{number} {name[:1].lower()}{name[1:]}")
+    verbs = [
+        verb if verb in ("prose", "layout") else f"{number} {_VERB_NAMES.get(verb, verb)}"
+        for verb, number in counts.items()
+    ]
     yield line()
     files = views.counted(len({change.file for change in changes}), "file")
     yield line((f"{files} changed: {', '.join(verbs)}", "strong"))
@@ -474,9 +449,9 @@ def _sentence(change: GitChange, file: str) -> Line:
         for word in words(before.text, after.text):
             begin, end, style = _MARKS[word.mark]
             text.append((f"{begin}{word.text}{end}", style))
-    notes = _notes(change)
+    verb, notes = _VERB_NAMES.get(change.verb, change.verb), _notes(change)
     return line(
-        (_VERB_NAMES[change.verb], _STYLES.get(change.verb, "warn")),
+        (verb.capitalize(), _STYLES.get(change.verb, "warn")),
         " ",
         (change.entry.id, "id"),
         ": ",

@@ -104,11 +104,7 @@ def log() -> None:
 
 # ---- recording ----
 
-_scope = commands.scope_options(
-    "In the global scope.", "In this project (default where there is one)."
-)
-
-
+_in_scope = commands.scoped("In the global scope.", "In this project (default where there is one).")
 _name = click.option("--name", metavar="NAME", default="", help="Who speaks.")
 _tool = click.option("--name", metavar="TOOL", default="", help="The tool.")
 _call = click.option(
@@ -140,7 +136,7 @@ def _role(name: str, *options: commands.Command) -> click.Command:
         _record(place, name)
 
     record.__doc__ = f"{COMMANDS['Record'][name][1]}\n\n{_WHERE}"
-    made: commands.Command = _scope(commands.json_option(commands.pass_place(record)))
+    made: commands.Command = _in_scope(record)
     session = commands.session_option(
         "The session; without it, the one that runs, or a new one.", default="", metavar="ID"
     )
@@ -193,9 +189,7 @@ scratchpad = _role("scratchpad", _name, _ms, _error)
 @click.command()
 @click.argument("file", metavar="FILE", type=click.File(encoding="utf-8"))
 @commands.session_option("The session; without it, the one that the messages name.", metavar="ID")
-@_scope
-@commands.json_option
-@commands.pass_place
+@_in_scope
 def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: object) -> None:
     """Record messages of another program, all of them or none, each once.
 
@@ -238,9 +232,7 @@ def _message(at: int, text: str) -> dict[str, Any]:
 @click.option("--title", metavar="TITLE", default="", help="What to call it.")
 @commands.session_option("The session that it is begun from.", "--parent", metavar="ID")
 @click.option("--parent-call", metavar="ID", help="The tool call that begins it.")
-@_scope
-@commands.json_option
-@commands.pass_place
+@_in_scope
 def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: object) -> None:
     """Begin a session and print its id.
 
@@ -268,9 +260,7 @@ def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: obje
     show_default=True,
     help="Why it ends.",
 )
-@_scope
-@commands.json_option
-@commands.pass_place
+@_in_scope
 def end(place: Place, /, *, session: str, reason: str, scope: str | None, as_json: bool) -> None:
     """End SESSION, or the one that runs.
 

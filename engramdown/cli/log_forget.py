@@ -37,19 +37,12 @@ _STALE: Final = (
     "Your page is left out: lines were redacted since you saved it. Take out what must go and "
     "save it, and it counts again."
 )
-_CARD_FIELDS: Final = {
-    "session": "session",
-    "title": "title",
-    "one_liner": "in one line",
-    "kind": "kind",
-    "tags": "tags",
-    "decisions": "decisions",
-    "participants": "who spoke",
-    "tools": "tools",
-    "files": "files",
-    "models": "models",
-}
-"""The fields of a card, and what each is called."""
+_CARD_FIELDS: Final = (
+    *("session", "title", "one_liner", "kind", "tags", "decisions", "participants", "tools"),
+    *("files", "models"),
+)
+_TITLES: Final = {"one_liner": "in one line", "participants": "who spoke"}
+"""What fields of a card are called where that is not their name."""
 
 
 class _Traces(NamedTuple):
@@ -341,8 +334,8 @@ def _card_lines(shown: Card, path: Path) -> Iterator[Line]:
     values = {name: getattr(shown, name) for name in _CARD_FIELDS}
     values["tools"] = [f"{name} {count}" for name, count in shown.tools.items()]
     facts = [
-        (title, values[name] if isinstance(values[name], str) else ", ".join(values[name]))
-        for name, title in _CARD_FIELDS.items()
+        (_TITLES.get(name, name), value if isinstance(value, str) else ", ".join(value))
+        for name, value in values.items()
     ]
     yield from fact_lines(facts)
     if shown.paragraph:

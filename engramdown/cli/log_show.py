@@ -64,13 +64,9 @@ _LIST_HEAD: Final = ("session", "began", "lasted", "turns", "episodes", "end")
 _TOOLS_HEAD: Final = ("tool", "calls", "failed", "mean ms", "longest")
 _STEPS_HEAD: Final = ("step", "model", "ms", "tokens in", "out", "called", "offered")
 _STYLES: Final = {"user": "good", "assistant": "where", "event": "dim"}
+# Of the roles that are not called as they are.
 _SPEAKERS: Final = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "tool_call": "tool call",
     "tool_result": "result",
-    "scratchpad": "scratchpad",
     "memory_read": "memory shown",
     "memory_write": "memory written",
     "event": "note",
@@ -471,7 +467,7 @@ def fact_lines(facts: Iterable[tuple[str, str]]) -> list[Line]:
 
 def speaks(role: str, name: str) -> str:
     """Say who or what speaks in a role and of a name, which may be empty."""
-    said = _SPEAKERS[role]
+    said = _SPEAKERS.get(role, role.replace("_", " "))
     if role in ("user", "assistant", "system") and name:
         return f"{name} ({said})"
     return f"{said} {name}" if name else said

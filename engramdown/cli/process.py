@@ -40,10 +40,7 @@ def wrapped(text: str) -> str:
     # Imported here: whoever is called by another program has no terminal.
     from engramdown.cli.layout import line, wrap
 
-    try:
-        columns = os.get_terminal_size(sys.stderr.fileno()).columns
-    except (OSError, ValueError):
-        columns = 0
+    columns = terminal_columns(sys.stderr)
     rows = wrap(line(text, hang=2), columns) if columns > _NARROWEST else []
     return "\n".join("".join(part.text for part in row) for row in rows) or text
 
@@ -76,10 +73,11 @@ def set_up_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def terminal_columns() -> int:
-    """Return the columns of the terminal, or 0."""
+def terminal_columns(stream: TextIO | None = None) -> int:
+    """Return the columns of the terminal that a stream writes to, by default stdout, or 0."""
+    stream = stream or sys.__stdout__
     try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
+        return os.get_terminal_size(stream.fileno()).columns if stream else 0
     except (OSError, ValueError):
         return 0
 

@@ -418,7 +418,7 @@ def _facts(proposal: Proposal) -> str:
     facts += [] if is_page else [f"{engram.confidence} confidence"]
     # Whose word it is a line says of itself; of one that git brought it is not this user's.
     is_ours = proposal.op != "load" and proposal.is_ours
-    facts.append(f"from {views.SOURCE_NAMES[engram.source]}" if is_ours else "somebody else's")
+    facts.append(f"from {views.BY_NAMES[engram.source]}" if is_ours else "somebody else's")
     facts += [f"topic {engram.topic}"] if engram.topic else []
     facts += [f"learned in {engram.origin}"] if engram.origin else []
     facts += [proposal.ts] if proposal.ts else []

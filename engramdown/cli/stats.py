@@ -129,7 +129,7 @@ def _lines(counts: dict[str, Any]) -> Iterator[Line]:
         if counts[key]:
             yield line()
             yield line((title, "where"))
-            names = views.SOURCE_NAMES if key == "by_source" else {}
+            names = views.BY_NAMES if key == "by_source" else {}
             rows = [(str(count), names.get(name, name)) for name, count in counts[key].items()]
             yield from table(rows, ("strong",), indent=2)
     yield line()

@@ -120,7 +120,7 @@ def _details(entry: Entry) -> list[str]:
     found = [
         (entry.topic, f"topic {entry.topic}"),
         (entry.confidence != "high", f"{entry.confidence} confidence"),
-        (entry.source != "user", f"from {SOURCE_NAMES[entry.source]}"),
+        (entry.source != "user", f"from {BY_NAMES[entry.source]}"),
         (entry.basis == "verified", "verified"),
         (entry.pin, "pinned"),
         (entry.expires, f"until {entry.expires}"),
@@ -144,7 +144,7 @@ def _entry_facts(entry: Entry, path: str) -> list[tuple[str, str]]:
 
 def _kind_facts(item: Engram | Entry) -> list[tuple[str, str]]:
     names = ("kind", "scope", "topic", "confidence")
-    source = SOURCE_NAMES[item.source]
+    source = BY_NAMES[item.source]
     return [*pick(item, " ".join(names)).items(), ("source", source), ("basis", item.basis)]
 
 
@@ -264,7 +264,6 @@ BY_NAMES: Final = {
     "engramdown": "Engramdown",
     "git": "somebody else, in a commit",
 }
-SOURCE_NAMES: Final = {"user": "you", "llm": "the assistant", "consolidation": "tidying up"}
 
 # ---- where memory is ----
 
