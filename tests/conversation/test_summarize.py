@@ -463,7 +463,7 @@ class Keeping:
 
 def test_a_runner_that_does_not_say_what_it_keeps_begins_again(opened: Opening) -> None:
     conversation = talk(opened(Summariser()), 20)
-    done = conversation.compact_if_due(runner=object())  # type: ignore[arg-type]
+    done = conversation.compact_if_due(runner=object())
     assert done is not None
     assert done.reload_required
 
