@@ -23,8 +23,7 @@ from engramdown.hippocampus.entry import Entry, address
 from engramdown.hippocampus.history import History, Step
 from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol
 from engramdown.kinds import ARCHIVE, PROFILE
-from engramdown.markdown.document import Placed, parse
-from engramdown.markdown.metadata import Metadata
+from engramdown.markdown import Metadata, Placed, parse
 from engramdown.secrets.redaction import redact
 from engramdown.settings import Settings
 from engramdown.storage.disk import named_errors

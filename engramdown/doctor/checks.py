@@ -21,16 +21,13 @@ from engramdown.doctor.syntax import Sheet, corrected, damage, day, metadata_fin
 from engramdown.engram import Scope
 from engramdown.errors import EntryNotFoundError, GitError, StoreError
 from engramdown.git.repository import Repository, Staged
-from engramdown.hippocampus.changeset import new_id
-from engramdown.hippocampus.entry import Entry, as_entry, entry_id
+from engramdown.hippocampus import Entry, Hippocampus, as_entry, entry_id, new_id
 from engramdown.hippocampus.files import is_for_git
 from engramdown.hippocampus.snapshot import decoded, meant, named
-from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, SOUL, is_name
 from engramdown.language.claims import Mark, read
 from engramdown.language.similarity import Rewordings
-from engramdown.markdown.document import Placed, parse
-from engramdown.markdown.metadata import Metadata, is_address
+from engramdown.markdown import Metadata, Placed, is_address, parse
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import FOLDER
 from engramdown.storage.disk import megabytes

@@ -20,8 +20,7 @@ from engramdown.clock import moment
 from engramdown.engram import Engram
 from engramdown.episodes.forget import WORK, in_hand
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.storage.disk import Disk
-from engramdown.storage.safe_open import open_regular
+from engramdown.storage import Disk, open_regular
 from engramdown.transcripts.episode import Episode
 
 NAME: Final = "sleep.jsonl"

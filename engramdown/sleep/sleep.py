@@ -28,11 +28,8 @@ from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.gate.pending import Pending
 from engramdown.gate.pending_file import FileQueue, SkillDraft, skill_question
-from engramdown.hippocampus.changeset import Act
-from engramdown.hippocampus.entry import Entry
-from engramdown.hippocampus.files import step_group
+from engramdown.hippocampus import Act, Entry, Hippocampus, step_group
 from engramdown.hippocampus.git_state import known_to_git
-from engramdown.hippocampus.store import Hippocampus
 from engramdown.skills.validation import check_description, check_label, label_of
 from engramdown.sleep.jobs import IDENTITY, JOBS, SHOWN, Job, Told, learn_identity, user_messages
 from engramdown.sleep.progress import Mark, SleepState

@@ -18,8 +18,7 @@ from engramdown.gate.compaction import CompactionReceipt
 from engramdown.gate.gate import harmless, holds_secret
 from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
-from engramdown.hippocampus.changeset import Act
-from engramdown.hippocampus.files import step_group
+from engramdown.hippocampus import Act, step_group
 from engramdown.models.ledger import Spent
 from engramdown.sleep.jobs import Told
 from engramdown.sleep.progress import TRIES, Mark, Part, SleepState, Work, digest_of

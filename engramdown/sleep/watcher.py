@@ -20,15 +20,12 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from engramdown.errors import StoreError
 from engramdown.forks import Event
 from engramdown.gate.intake import Waiting
-from engramdown.hippocampus import raw_entries
+from engramdown.hippocampus import Change, Hippocampus, Step, raw_entries
 from engramdown.hippocampus.entry import as_entry, entry_id, find_lines, is_memory, split_task
 from engramdown.hippocampus.git_state import held_by
-from engramdown.hippocampus.history import Change, Step
 from engramdown.hippocampus.snapshot import has_aliases
-from engramdown.hippocampus.store import Hippocampus
 from engramdown.kinds import ARCHIVE, ASIDE, PENDING
-from engramdown.markdown.document import parse
-from engramdown.markdown.metadata import is_address
+from engramdown.markdown import is_address, parse
 from engramdown.recall.index_file import FILE
 from engramdown.secrets.redaction import redact
 from engramdown.sleep.background import Background
