@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 FOLDERS: Final = ("journal", "working")
 """The folders in that of a scope: of the journal, and of the notes."""
 
-_NO_FILES: Final = "no scope has files, so there is no place for a journal or notes"
-_REHEARSAL: Final = "this is a rehearsal; nothing is written"
-
 
 class Notebooks:
     """The journal and the notes of two scopes."""
@@ -104,7 +101,7 @@ class Notebooks:
         """Return the store beside which transcripts are, too."""
         stores = self.scopes.stores
         if not stores:
-            raise StoreError(_NO_FILES)
+            raise StoreError("no scope has files, so there is no place for a journal or notes")
         return stores[0 if self.scopes.closed else -1]
 
     def _journal(
@@ -132,7 +129,7 @@ class Notebooks:
         settings = self.scopes.settings.of(store.scope)
         limit = settings.max_file_bytes
         if self.scopes.rehearsing:
-            return ClosedDisk(_REHEARSAL, limit=limit)
+            return ClosedDisk("this is a rehearsal; nothing is written", limit=limit)
         return Disk(durable=settings.durability == "full", limit=limit)
 
 

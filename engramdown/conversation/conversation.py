@@ -37,7 +37,6 @@ NO_MODEL: Final = (
 )
 PASS_TOKENS: Final = 80_000
 """So many tokens models read in one pass: a pass that fails writes nothing, and was paid for."""
-_BUSY: Final = "this conversation is being summarised already"
 _FIRST_REST: Final = timedelta(minutes=1)
 _LONGEST_REST: Final = timedelta(minutes=30)
 
@@ -150,7 +149,7 @@ class Conversation(Lineage):
         """
         _check(mode, tail)
         if not self._busy.acquire(blocking=False):
-            return Compacted(mode, reason=_BUSY)
+            return Compacted(mode, reason="this conversation is being summarised already")
         try:
             write = self._without_model() if without_model else self._with_model(asking)
             most = None if without_model else PASS_TOKENS

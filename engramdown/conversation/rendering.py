@@ -197,7 +197,6 @@ class WorkingContext:
 
 _ASSISTANT: Final = frozenset({"assistant", "scratchpad"})
 _BLANK: Final = "(empty)"
-_NO_OUTPUT: Final = "(no output)"
 _LONGEST: Final = 200
 # OpenAI takes 40 characters, Anthropic 64.
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -326,7 +325,7 @@ def arguments(line: Shown) -> dict[str, Any]:
 
 def result_text(line: Shown) -> str:
     """Return what a tool gave back; if it failed for a reason, with that."""
-    text = inert(line.text) if line.text.strip() else _NO_OUTPUT
+    text = inert(line.text) if line.text.strip() else "(no output)"
     return f"[failed: {_brief(line.error)}]\n{text}" if isinstance(line.error, str) else text
 
 

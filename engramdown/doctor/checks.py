@@ -231,7 +231,6 @@ def _alike(entries: list[_Kept]) -> Iterator[Finding]:
 # ---- the index of git: before a commit, not after it ----
 
 _MEMORY: Final = "memory/"
-_JOURNAL: Final = "journal/"
 # What may be meant, or was there before; the rest must not be committed unseen.
 _MAY_PASS: Final = frozenset({"indented-item", "near-heading", "unknown-tick"})
 
@@ -280,7 +279,7 @@ def inspect_staged(repository: Repository, home: Path, limit: int) -> StagedRepo
     files, found = 0, list[tuple[str, Finding]]()
     for scope, items in scopes.items():
         memory = {name: item for name, item in items.items() if _is_memory(name)}
-        days = {name: item for name, item in items.items() if name.startswith(_JOURNAL)}
+        days = {name: item for name, item in items.items() if name.startswith("journal/")}
         files += len(memory) + len(days)
         findings = [
             find((f"../{name}", 0), "not-for-git") for name in items if not is_for_git(name)
@@ -345,7 +344,6 @@ def _staged_memory(
 
 # Mending a line can lay another finding open: a duplicate that has a wrong value, too.
 _PASSES: Final = 3
-_WHY: Final = "doctor"
 
 
 class Ids:
@@ -407,7 +405,7 @@ def _mend(
     ids = expired_ids(text, findings)
     if any(finding.code in BY_TEXT for finding in findings):
         after = fix(text, findings, next_id)
-        store.rewrite(name, lambda now: after if now == text else now, _WHY)
+        store.rewrite(name, lambda now: after if now == text else now, "doctor")
     for found in ids:
         # It may be gone with its copy in another file, or by somebody else's hand.
         with suppress(EntryNotFoundError):

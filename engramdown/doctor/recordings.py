@@ -31,7 +31,6 @@ from engramdown.transcripts.sessions import Sessions, left_open
 from engramdown.transcripts.summary_log import FOLDER as GISTS
 from engramdown.transcripts.visibility import REDACTED
 
-_TORN: Final = ".torn-"
 _REFERS: Final = b'"payload"'
 _BLOCK: Final = 4 * 1024 * 1024
 _LOOKED_AT: Final = 4 * 1024 * 1024
@@ -86,7 +85,7 @@ def inspect_transcripts(root: Path) -> list[Finding]:
             told = find(_place(name), "degraded", fixable=trouble.ended, reason=str(trouble))
             found.append(told)
         for name in disk.files(folder):
-            if _TORN in name:
+            if ".torn-" in name:
                 size = (folder / name).stat().st_size
                 found.append(find(_place(name), "torn-line", size=size))
         payloads = Payloads(folder / PAYLOADS, disk, durable=False)

@@ -45,9 +45,7 @@ if TYPE_CHECKING:
 COMPACTION: Final = "compaction"
 """The job that is about the memory of a scope, not about a session."""
 
-_NO_MODEL: Final = "no model is set"
 _NOT_ASKED: Final = "no model was to be asked"
-_OFF: Final = "memory is switched off"
 
 
 class Sleep:
@@ -84,7 +82,7 @@ class Sleep:
         model = asking.of(COMPACTION)
         name = model.name if model is not None and use_model else ""
         self.summary = SleepSummary(model=name, dry_run=dry_run)
-        not_asked = _NOT_ASKED if not use_model else "" if model is not None else _NO_MODEL
+        not_asked = _NOT_ASKED if not use_model else "" if model is not None else "no model is set"
         self._night = Night(scopes, asking, self.summary, dry_run, not_asked)
         if dry_run:
             # Memory in which all can be tried; there is none where a store has no files.
@@ -116,7 +114,7 @@ class Sleep:
             advance: Told after each step how many are done with it.
         """
         if self._scopes.mode == "off":
-            self.summary.skipped = _OFF
+            self.summary.skipped = "memory is switched off"
             return self.summary
         for store in self._others:
             try:

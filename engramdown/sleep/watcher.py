@@ -246,7 +246,6 @@ _HAND: Final = frozenset({"edit", "found", "checkout", "meanwhile", "late"})
 _BACK: Final = frozenset({"restore", "undo"})
 _PAIRS: Final = 2_500
 """How many pairs of lines are looked at to see whether one was made of the other."""
-_ELSEWHERE: Final = "into the other scope"
 _Key = tuple[str, str]
 """A file and the id of an entry."""
 
@@ -428,7 +427,7 @@ def _accepted(memories: _Nets, proposals: _Nets) -> Iterator[News]:
         yield from _memories(memories)
     if not memories:
         for key, net in proposals.items():
-            if not net.step.why.endswith(_ELSEWHERE):
+            if not net.step.why.endswith("into the other scope"):
                 yield _news("approved", key, net)
 
 

@@ -55,7 +55,6 @@ LOCK: Final = "worker.lock"
 """The file, in the folder of a scope, that a worker holds for the length of a round."""
 NO_MODEL: Final = "no model is set"
 
-_OFF: Final = "memory is switched off"
 _NO_TRANSCRIPTS: Final = "there are no transcripts: the store has no files"
 
 Kind = Literal["orphan", "idle", "empty", "card", "facts", "summary"]
@@ -230,7 +229,7 @@ class Round:
         """Do what is due."""
         memory = self.scopes.episodes
         if self.scopes.mode == "off" or memory is None:
-            self.summary.skipped = _NO_TRANSCRIPTS if memory is None else _OFF
+            self.summary.skipped = _NO_TRANSCRIPTS if memory is None else "memory is switched off"
             return self.summary
         for store in self.scopes.stores:
             try:
