@@ -8,7 +8,7 @@ to be asked.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -25,6 +25,11 @@ MOST: Final = 20
 
 _LONGEST: Final = 20_000
 _LONGEST_NAME: Final = 200
+_Scope = Annotated[
+    Literal["project", "global"], Field(description="global only if it holds in every project.")
+]
+_Topic = Annotated[str, Field(max_length=_LONGEST_NAME, description="One or two words.")]
+_Certainty = Literal["high", "medium", "low"]
 
 
 class _Form(BaseModel):
@@ -88,13 +93,9 @@ class Lesson(ScratchpadLesson):
     kind: Literal["always", "never", "when", "lesson"] = Field(
         "lesson", description="A rule (always, never, when), or a fact that was learned."
     )
-    scope: Literal["project", "global"] = Field(
-        "project", description="global only if it holds in every project."
-    )
-    confidence: Literal["high", "medium", "low"] = Field(
-        "medium", description="low unless a cell shows that it is so."
-    )
-    topic: str = Field("", max_length=_LONGEST_NAME, description="One or two words.")
+    scope: _Scope = "project"
+    confidence: _Certainty = Field("medium", description="low unless a cell shows that it is so.")
+    topic: _Topic = ""
 
 
 class Lessons(OfItems):
@@ -217,13 +218,9 @@ class FoundFact(_Form):
         description="A rule (always, never, when), a fact (lesson), or one about the user "
         "(profile), as Key: value.",
     )
-    confidence: Literal["high", "medium", "low"] = Field(
-        "medium", description="low unless the user said it outright."
-    )
-    scope: Literal["project", "global"] = Field(
-        "project", description="global only if it holds in every project."
-    )
-    topic: str = Field("", max_length=_LONGEST_NAME, description="One or two words.")
+    confidence: _Certainty = Field("medium", description="low unless the user said it outright.")
+    scope: _Scope = "project"
+    topic: _Topic = ""
     messages: list[int] = Field(
         default_factory=list,
         max_length=_MESSAGES,

@@ -160,7 +160,9 @@ def bad_text(operation: Operation, known: _Known) -> str:
     originals = [known[each] for each in operation.ids]
     if len(text) > max(LONGEST_TEXT, sum(len(each.text) for each in originals)):
         return f"the text is too long ({len(text)} characters)"
-    strange = sorted(_controls(text).difference(*(each.text for each in originals)))
+    hidden = {text[offset] for offset, _ in hidden_characters(text)}
+    seen = {char for char in text if char in "\n\t" or unicodedata.category(char) not in _UNSEEN}
+    strange = sorted((hidden | (set(text) - seen)).difference(*(each.text for each in originals)))
     if strange:
         return f"the text holds a control character ({', '.join(map(ascii, strange))})"
     try:
@@ -171,13 +173,6 @@ def bad_text(operation: Operation, known: _Known) -> str:
     others = (each for each in known.values() if each.id not in operation.ids)
     twin = next((each.id for each in others if each.kind == kind and fold(each.text) == said), "")
     return f"the text is what {twin} says already" if twin else ""
-
-
-def _controls(text: str) -> set[str]:
-    hidden = {text[offset] for offset, _ in hidden_characters(text)}
-    return hidden.union(
-        char for char in text if char not in "\n\t" and unicodedata.category(char) in _UNSEEN
-    )
 
 
 def bad_topic(operation: Operation, known: _Known) -> str:
