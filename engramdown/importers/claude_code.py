@@ -282,9 +282,8 @@ def _block(record: Record, value: Fields, block: object, said: Said) -> Item:
         return tool
     text = content_text(block)
     role, meta = _speaker(value, text)
-    return replace(
-        said, role=role, text=text, error=value.get("isApiErrorMessage") is True, meta=meta
-    )
+    failed = value.get("isApiErrorMessage") is True
+    return replace(said, role=role, text=text, error=failed, meta=meta)
 
 
 def _speaker(value: Fields, text: str) -> tuple[str, dict[str, str]]:

@@ -11,7 +11,7 @@ the user; what an assistant wrote for itself is inferred.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -552,20 +552,16 @@ def topics(text: str) -> Mapping[str, str]:
         return {}
     if isinstance(found, dict):
         found = next((each for each in found.values() if isinstance(each, list)), found)
-    pairs: Iterable[tuple[object, object]] = (
-        found.items()
-        if isinstance(found, dict)
-        else [
-            (each.get("file") or each.get("path") or each.get("filename") or "", each)
-            for each in (found if isinstance(found, list) else ())
-            if isinstance(each, dict)
-        ]
-    )
     topics: dict[str, str] = {}
-    for file, about in pairs:
-        name, topic = basename(str(file)), about
-        if isinstance(about, dict):
-            topic = about.get("topic") or about.get("title") or about.get("name")
+    if not isinstance(found, list):
+        found = list(found.items()) if isinstance(found, dict) else []
+    for each in found:
+        file, topic = each if isinstance(each, tuple) else ("", each)
+        if isinstance(topic, dict):
+            if not file:
+                file = topic.get("file") or topic.get("path") or topic.get("filename") or ""
+            topic = topic.get("topic") or topic.get("title") or topic.get("name")
+        name = basename(str(file))
         if name and topic and isinstance(topic, str):
             topics[name] = topic
     return topics

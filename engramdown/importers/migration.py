@@ -162,14 +162,16 @@ def _below(folder: Path) -> Iterator[Path]:
     """Yield the files that are about the folders below ``folder``, as far as these are its own."""
     for root, folders, files in os.walk(folder):
         at = Path(root)
-        folders[:] = [
-            name
-            for name in sorted(folders)
-            if not (name.startswith(".") or name in _NOT_OWN or (at / name).is_symlink())
-            and not any((at / name / mark).exists() for mark in _MARKS_OF_OTHERS)
-        ]
+        folders[:] = [name for name in sorted(folders) if _is_own(at / name)]
         if at != folder:
             yield from (at / name for name in _OF_FOLDERS if name in files)
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder of a project holds its own work."""
+    if folder.name.startswith(".") or folder.name in _NOT_OWN or folder.is_symlink():
+        return False
+    return not any((folder / mark).exists() for mark in _MARKS_OF_OTHERS)
 
 
 def _part(path: Path, project: Path | None) -> str:

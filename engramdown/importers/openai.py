@@ -38,9 +38,8 @@ _TIMES: Final = ("timestamp", "created_at", "created", "create_time", "ts", "tim
 def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
     if not isinstance(value, dict):
         return False
-    is_message = isinstance(value.get("role"), str) and not value.keys().isdisjoint(
-        ("content", "tool_calls")
-    )
+    has_content = "content" in value or "tool_calls" in value
+    is_message = isinstance(value.get("role"), str) and has_content
     return is_message or isinstance(value.get("messages"), list)
 
 

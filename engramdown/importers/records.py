@@ -175,9 +175,8 @@ class Fields(dict[str, Any]):
     def text(self, *names: str) -> str:
         """Return the first of some members that is a string and holds something, or ``""``."""
         values = (self.get(name) for name in names)
-        return next(
-            (join_surrogates(each) for each in values if each and isinstance(each, str)), ""
-        )
+        found = (each for each in values if each and isinstance(each, str))
+        return join_surrogates(next(found, ""))
 
     def fields(self, name: str) -> Fields:
         """Return a member that is an object."""

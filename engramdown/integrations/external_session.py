@@ -419,12 +419,8 @@ class History:
         begun = transcripts.stamp_of(nanoseconds())
         if write({self._key: kept}) is not None:
             return
-        value = as_value(
-            kept,
-            transcripts.join_surrogates(
-                transcripts.redact_for_role(line.role, line.text, settings)
-            ),
-        )
+        text = transcripts.redact_for_role(line.role, line.text, settings)
+        value = as_value(kept, transcripts.join_surrogates(text))
         item = Item(value, line.call, json=readable(value))
         view = transcripts.shorten_for_line(line.role, line.text, settings).text
         times = (begun, transcripts.stamp_of(nanoseconds()))
@@ -474,10 +470,9 @@ class History:
         told = {seq for seq, event in _holders(self._marks).items() if _BY in event.more}
         self._unwritten.popped -= told
         popped = self._unwritten.popped | told
+        kept = [(seq, item) for seq, item in self._items.items() if seq not in popped]
         found = [
-            item._replace(is_gone=True) if whole or seq in seqs else item
-            for seq, item in self._items.items()
-            if seq not in popped
+            item._replace(is_gone=True) if whole or seq in seqs else item for seq, item in kept
         ]
         return found + [each.item for each in self._unwritten.lines if not each.is_taken]
 

@@ -387,11 +387,8 @@ def summarised(items: list[Item], summaries: list[Summary]) -> list[Item]:
     """
     left = with_summaries(items, summaries, lambda text: {"role": "user", "content": text})
     follows = dict(zip(map(id, items), items[1:], strict=False))
-    return [
-        item
-        for item, after in zip_longest(left, left[1:])
-        if not (_is_reasoning(item) and follows.get(id(item)) is not after)
-    ]
+    pairs = zip_longest(left, left[1:])
+    return [a for a, b in pairs if not (_is_reasoning(a) and follows.get(id(a)) is not b)]
 
 
 def tool_of_call(items: Sequence[Item], call: str) -> str:

@@ -311,14 +311,13 @@ class MemoryToolset(AbstractToolset[Any]):
         """
         self._cortex = cortex
         self._id = id
-        self._definitions = [
-            ToolDefinition(
-                name=each["name"],
-                description=each["description"],
-                parameters_json_schema=each["parameters"],
+        self._tools: dict[str, ToolsetTool[Any]] = {}
+        for each in cortex.tool_definitions("plain", names):
+            name, about, schema = each["name"], each["description"], each["parameters"]
+            tool = ToolDefinition(name=name, description=about, parameters_json_schema=schema)
+            self._tools[name] = ToolsetTool(
+                toolset=self, tool_def=tool, max_retries=1, args_validator=_Anything()
             )
-            for each in cortex.tool_definitions("plain", names)
-        ]
 
     @property
     def id(self) -> str:
@@ -330,12 +329,7 @@ class MemoryToolset(AbstractToolset[Any]):
         ctx: RunContext[Any],  # noqa: ARG002 - as pydantic-ai calls it
     ) -> dict[str, ToolsetTool[Any]]:
         """Return the tools."""
-        return {
-            each.name: ToolsetTool(
-                toolset=self, tool_def=each, max_retries=1, args_validator=_Anything()
-            )
-            for each in self._definitions
-        }
+        return self._tools
 
     async def call_tool(
         self,

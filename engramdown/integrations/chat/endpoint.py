@@ -272,10 +272,8 @@ def address_of(name: str, base_url: str, environment: Mapping[str, str]) -> Addr
         return Address(name, model, url, environment.get(KEY) or _NO_KEY, KEY)
     url = environment.get(OPENAI_URL, "").strip() or _OPENAI
     if url == _OPENAI and "/" in model:
-        raise AddressError(
-            f"no server is known for {kind}/…; say where it listens with --base-url. "
-            "openai/… and ollama/… are known"
-        )
+        where = "say where it listens with --base-url. openai/… and ollama/… are known"
+        raise AddressError(f"no server is known for {kind}/…; {where}")
     _check(url, OPENAI_URL)
     return Address(name, model, url, environment.get(OPENAI_KEY, ""), OPENAI_KEY)
 

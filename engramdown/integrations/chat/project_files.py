@@ -54,13 +54,11 @@ class ProjectFiles:
 
     def definitions(self) -> list[dict[str, Any]]:
         """Return what a model is shown of the tools, as chat completions take it."""
-        return [
-            {
-                "type": "function",
-                "function": {"name": name, "description": about, "parameters": schema_of(wanted)},
-            }
+        functions = [
+            {"name": name, "description": about, "parameters": schema_of(wanted)}
             for name, (about, wanted) in _TOOLS.items()
         ]
+        return [{"type": "function", "function": each} for each in functions]
 
     def use(self, name: str, arguments: object) -> Answer:
         """Return what a tool answers, whatever the ``arguments`` are."""

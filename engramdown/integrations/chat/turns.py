@@ -24,6 +24,7 @@ from engramdown.tokens import estimate_tokens
 if TYPE_CHECKING:
     from engramdown import Cortex, Session
     from engramdown.cortex import Answer
+    from engramdown.integrations.chat.project_files import ProjectFiles
 
 BUDGET: Final = 80_000
 """What a prompt may cost unless it is said, in tokens."""
@@ -69,16 +70,6 @@ class Model(Protocol):
         """Return an answer."""
 
 
-class Toolbox(Protocol):
-    """Tools beside those of memory."""
-
-    def definitions(self) -> Sequence[Mapping[str, Any]]:
-        """Return what a model is shown of them, as chat completions take it."""
-
-    def use(self, name: str, arguments: object) -> Answer:
-        """Return what one of them answers."""
-
-
 class Turn(NamedTuple):
     """What came of a turn.
 
@@ -117,7 +108,7 @@ class Chat:
         model: Model,
         listener: Listener,
         *,
-        toolbox: Toolbox | None = None,
+        toolbox: ProjectFiles | None = None,
         budget: int = BUDGET,
     ) -> None:
         """Talk in ``session`` with ``model``; ``toolbox`` has tools beside those of memory."""
@@ -252,10 +243,8 @@ class Chat:
             given = _given(call.arguments)
             whole = given if isinstance(given, dict) else {"input": given}
             arguments = json.dumps(whole, ensure_ascii=False)
-            function = {
-                "name": _UNSAFE.sub("_", call.name)[:_NAME] or "tool",
-                "arguments": arguments,
-            }
+            name_sent = _UNSAFE.sub("_", call.name)[:_NAME] or "tool"
+            function = {"name": name_sent, "arguments": arguments}
             calls.append({"id": name, "type": "function", "function": function})
         self._keep("assistant", text or None, tool_calls=calls)
 

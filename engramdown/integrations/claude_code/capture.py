@@ -266,10 +266,7 @@ def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
                 # A hook that was killed may have written it before.
                 if is_there or not isinstance(role, str) or not isinstance(text, str):
                     continue
-                kinds = _KINDS.items()
-                more: Any = {
-                    key: line[key] for key, kind in kinds if isinstance(line.get(key), kind)
-                }
+                more: Any = {k: line[k] for k, v in _KINDS.items() if isinstance(line.get(k), v)}
                 episodes.log(state.session, role, text, at=at, **more)
             _raise_trouble(episodes)
             state.drop([name])

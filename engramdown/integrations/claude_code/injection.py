@@ -306,11 +306,8 @@ def relevant(said: str, texts: Sequence[str], rare_among: int = 0) -> list[int]:
     hits = [[word for word in words if _holds(each, word)] for each in map(_words, texts)]
     counts = Counter(word for each in hits for word in each)
     most = max(_RARE_COUNT, int(max(rare_among, len(texts)) * _RARE_SHARE))
-    return [
-        at
-        for at, each in enumerate(hits)
-        if sum(_weight(word, is_rare=counts[word] <= most) for word in each) >= _ENOUGH
-    ]
+    weights = [sum(_weight(word, is_rare=counts[word] <= most) for word in each) for each in hits]
+    return [at for at, weight in enumerate(weights) if weight >= _ENOUGH]
 
 
 def shared(said: str, text: str) -> float:
@@ -333,20 +330,16 @@ def _weight(word: str, *, is_rare: bool) -> float:
 
 
 def _holds(words: dict[str, None], word: str) -> bool:
-    return word in words or any(
-        language.word_key(each) == language.word_key(word) and language.is_inflected(word, each)
-        for each in words
-    )
+    key = language.word_key(word)
+    alike = (each for each in words if language.word_key(each) == key)
+    return word in words or any(language.is_inflected(word, each) for each in alike)
 
 
 def _words(text: str) -> dict[str, None]:
     """Return the words that say what a text is about, each once, in order."""
     words = dict.fromkeys(word.casefold() for word in _WORD.findall(language.spaced(text)))
-    telling = [
-        word
-        for word in words
-        if word not in language.STOP_WORDS and (len(word) > 1 or _UNSPACED.match(word))
-    ]
+    known = [word for word in words if word not in language.STOP_WORDS]
+    telling = [word for word in known if len(word) > 1 or _UNSPACED.match(word)]
     return dict.fromkeys(telling[:_MOST_WORDS])
 
 

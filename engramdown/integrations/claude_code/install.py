@@ -461,11 +461,8 @@ class _Settings:
 def _our_commands(group: Node) -> list[int]:
     """Return the positions of our commands in a group."""
     found = [command.get("command") for command in _commands(group)]
-    return [
-        at
-        for at, each in enumerate(found)
-        if each is not None and each.kind == '"' and is_ours(json.loads(each.text))
-    ]
+    texts = [json.loads(each.text) if each and each.kind == '"' else "" for each in found]
+    return [at for at, text in enumerate(texts) if is_ours(text)]
 
 
 def _commands(group: Node) -> list[Node]:

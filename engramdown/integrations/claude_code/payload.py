@@ -99,9 +99,8 @@ def event_named(name: str) -> str:
 
 def reads_json(event: Event) -> bool:
     """Whether an agent takes only JSON for context: Claude Code does so after a tool call."""
-    return event.agent == "cursor" or bool(
-        event.said and (event.agent == "gemini" or event.name == "post-tool")
-    )
+    is_asked = event.agent == "gemini" or event.name == "post-tool"
+    return event.agent == "cursor" or bool(event.said and is_asked)
 
 
 def answer(event: Event, told: str) -> str:
@@ -164,10 +163,9 @@ def _with_tool(event: Event, values: Mapping[str, Any]) -> Event:
     reason = _string(values, _ERRORS, LONGEST)
     if not reason and event.agent == "gemini" and isinstance(response, dict):
         reason = _as_text(response.get("error"))[:LONGEST]
-    failed = "failure" in event.said.casefold() or any(
-        isinstance(each, dict) and any(each.get(key) is True for key in _FAILED)
-        for each in (response, values)
-    )
+    said_by = [each for each in (response, values) if isinstance(each, dict)]
+    flags = [each.get(key) is True for each in said_by for key in _FAILED]
+    failed = "failure" in event.said.casefold() or any(flags)
     return event._replace(
         tool=_name(values, "tool_name"),
         call=_name(values, "tool_use_id"),
