@@ -41,18 +41,7 @@ if TYPE_CHECKING:
     from engramdown import Cortex
 
 try:
-    from langgraph.store.base import (
-        BaseStore,
-        GetOp,
-        InvalidNamespaceError,
-        Item,
-        ListNamespacesOp,
-        Op,
-        PutOp,
-        Result,
-        SearchItem,
-        SearchOp,
-    )
+    from langgraph.store import base
 except ImportError as error:
     raise ImportError("the store needs LangGraph: pip install 'engramdown[langgraph]'") from error
 
@@ -67,7 +56,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CONFIDENCES: Final = ("high", "medium", "low")
 
 
-class MemoryStore(BaseStore):
+class MemoryStore(base.BaseStore):
     """A store for ``StateGraph.compile(store=...)``.
 
     Values in namespaces of your own stand in ``topics/``; ``("project", "rules")``,
@@ -104,7 +93,7 @@ class MemoryStore(BaseStore):
         self._confidence: Confidence = confidence
         self._refused = refused
 
-    def batch(self, ops: Iterable[Op]) -> list[Result]:
+    def batch(self, ops: Iterable[base.Op]) -> list[base.Result]:
         """Carry out operations: first all that read, then all that write.
 
         Raises:
@@ -112,11 +101,11 @@ class MemoryStore(BaseStore):
             InvalidEngramError: If a value is no JSON object, or is to expire; nothing was written.
             StoreError: If memory could not be read or written.
         """
-        puts: dict[tuple[tuple[str, ...], str], PutOp] = {}
-        results: list[Result] = []
+        puts: dict[tuple[tuple[str, ...], str], base.PutOp] = {}
+        results: list[base.Result] = []
         with lock_of(self.cortex):  # A graph runs its nodes in threads.
             for op in ops:
-                if isinstance(op, PutOp):
+                if isinstance(op, base.PutOp):
                     puts[op.namespace, op.key] = op
                 results.append(self._read(op))
             refusals = Puts(self._items, self._confidence).write([*puts.values()])
@@ -126,7 +115,7 @@ class MemoryStore(BaseStore):
             self._refused(refusals)
         return results
 
-    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+    async def abatch(self, ops: Iterable[base.Op]) -> list[base.Result]:
         """Carry out operations in a thread; see :meth:`batch`.
 
         Who is cancelled meanwhile is so once they are carried out.
@@ -134,19 +123,19 @@ class MemoryStore(BaseStore):
         asked = list(ops)
         return await in_thread(self.cortex, lambda: self.batch(asked))
 
-    def _read(self, op: Op) -> Result:
+    def _read(self, op: base.Op) -> base.Result:
         """Return what an operation reads; refuse one that is none, also if it writes."""
-        if isinstance(op, PutOp):
+        if isinstance(op, base.PutOp):
             _check(op.namespace)
             if op.ttl is not None and op.value is not None:
                 what = f"is {op.ttl!r:.20} minutes, and nothing goes by itself"
                 raise InvalidEngramError("ttl", f"{what}; leave it out, and delete")
             return None
-        if isinstance(op, GetOp):
+        if isinstance(op, base.GetOp):
             _check(op.namespace)
             found = self._items.get(op.namespace, op.key)
-            return found and Item(**found.copied())
-        if isinstance(op, SearchOp):
+            return found and base.Item(**found.copied())
+        if isinstance(op, base.SearchOp):
             _check(op.namespace_prefix)
             every = self._items.all(op.namespace_prefix)
             items = [each for each in every if matches_filter(each.value, op.filter)]
@@ -154,8 +143,8 @@ class MemoryStore(BaseStore):
             if op.query:
                 hits = [*self._items.search(op.query, items)]
             some = hits[op.offset : op.offset + op.limit]
-            return [SearchItem(**each.copied(), score=score) for each, score in some]
-        if isinstance(op, ListNamespacesOp):
+            return [base.SearchItem(**each.copied(), score=score) for each, score in some]
+        if isinstance(op, base.ListNamespacesOp):
             wanted = [(each.match_type, each.path) for each in op.match_conditions or ()]
             for _, path in wanted:
                 _check(path)
@@ -171,7 +160,7 @@ def _check(labels: Iterable[object]) -> None:
     """Refuse labels with a dot, which would be another namespace as it is written."""
     for label in labels:
         if not isinstance(label, str) or not label or "." in label or "\0" in label:
-            raise InvalidNamespaceError(
+            raise base.InvalidNamespaceError(
                 f"{label!r:.80} is no label of a namespace; give a string without dots"
             )
 
@@ -282,10 +271,8 @@ class Items:
         found: dict[Block, KeyedValue] = {}
         for placed in hippocampus.raw_entries(name, document):
             item = known.get(placed.block) if old_marks == marks else None
-            if item is None or (item.entry.line, item.entry.heading) != (
-                placed.line,
-                placed.heading,
-            ):
+            where = (placed.line, placed.heading)
+            if item is None or (item.entry.line, item.entry.heading) != where:
                 meta = placed.block.meta or Metadata()
                 is_copy = meta.get("reason") == gate.keyed_values.DUPLICATE and meta.get(KEY)
                 if name == ARCHIVE and not is_copy:
@@ -371,7 +358,7 @@ class Puts:
         self._refusals: list[str] = []
 
     @one_call()
-    def write(self, puts: Sequence[PutOp]) -> list[str]:
+    def write(self, puts: Sequence[base.PutOp]) -> list[str]:
         """Write what may be written, and return a sentence about each put that is not.
 
         Raises:
