@@ -57,7 +57,6 @@ _ADDED: Final = re.compile(
 # A line that has one of these came from the program or from a tool.
 _PROGRAM: Final = ("isMeta", "isVisibleInTranscriptOnly", "sourceToolUseID", "toolUseResult")
 _FALSE: Final = (None, False, 0, "", "false", "False", "0", "no")
-_QUEUED: Final = "said already"
 _TITLES: Final = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
 
 
@@ -179,7 +178,7 @@ class _Queue:
             text = item.text if isinstance(item, Said) else ""
             if text and there[text]:
                 there[text] -= 1
-                yield Skipped(record.line, f"{value['type']}: {_QUEUED}")
+                yield Skipped(record.line, f"{value['type']}: said already")
                 continue
             here[text] += bool(text)
             yield item

@@ -402,7 +402,6 @@ _MOST_BYTES: Final = 4 * 1024 * 1024
 _SPOKEN: Final = ("user", "assistant", "system")
 _EMPTY: Final = "empty message"
 _PURGED: Final = "of a session that was purged"
-_COPIED: Final = "copied from a session that is here"
 
 
 class _FileImport:
@@ -513,7 +512,7 @@ class _FileImport:
             writer = writer or self._begin(source, item)
             new = said_line(item, item.at or writer.last or self._found.changed, settings)
             reason = _PURGED if item.copied and writer.copies_purged else ""
-            reason = _COPIED if new.id in writer.elsewhere else reason
+            reason = "copied from a session that is here" if new.id in writer.elsewhere else reason
         reason = reason or (_PURGED if writer.purged else "")
         if reason:
             self._report.skip(Skipped(line, reason))

@@ -149,7 +149,6 @@ class _Text:
 
 # ---- finding files ----
 
-_ENDINGS: Final = (".jsonl", ".json")
 _ZIP: Final = b"PK\x03\x04"
 # What OpenClaw calls the files of deleted sessions, and Claude Code the copies that it compacts.
 _UNWANTED: Final = (".deleted.", "agent-acompact-")
@@ -277,7 +276,7 @@ def _in_folder(folder: Path) -> Iterator[Input]:
 
 
 def _is_wanted(name: str) -> bool:
-    return name.endswith(_ENDINGS) and not any(part in name for part in _UNWANTED)
+    return name.endswith((".jsonl", ".json")) and not any(part in name for part in _UNWANTED)
 
 
 def _file(path: Path) -> Input:

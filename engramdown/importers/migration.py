@@ -56,13 +56,11 @@ _PLACES: Final = (
     "memory/MEMORY.md",
     "memory/*.md",
 )
-_ANY: Final = ("*.md", "*.mdc")
 _OF_FOLDERS: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
 # What was built, and the work of others.
 _NOT_OWN: Final = frozenset(
     {"build", "dist", "target", "node_modules", "site-packages", "third_party", "vendor"}
 )
-_MARKS_OF_OTHERS: Final = (".git", ".engramdown", "pyvenv.cfg")
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -136,7 +134,7 @@ def _places(path: Path, project: Path | None) -> list[_Place]:
     if project is not None and path.is_relative_to(project):
         found += _below(path)
     if not found:
-        found = [each for pattern in _ANY for each in sorted(path.glob(pattern))]
+        found = [each for pattern in ("*.md", "*.mdc") for each in sorted(path.glob(pattern))]
     topics = cache(_topics_in)
     places: list[_Place] = []
     for each in found:
@@ -171,7 +169,7 @@ def _is_own(folder: Path) -> bool:
     """Whether a folder of a project holds its own work."""
     if folder.name.startswith(".") or folder.name in _NOT_OWN or folder.is_symlink():
         return False
-    return not any((folder / mark).exists() for mark in _MARKS_OF_OTHERS)
+    return not any((folder / mark).exists() for mark in (".git", ".engramdown", "pyvenv.cfg"))
 
 
 def _part(path: Path, project: Path | None) -> str:

@@ -25,7 +25,6 @@ from engramdown.importers.records import (
 )
 
 _ROLES: Final = {"user": "user", "assistant": "assistant", "system": "system", "custom": "system"}
-_SUMMARIES: Final = ("compaction", "branch_summary")
 # What an assistant tells a sub-agent or another session, and what such a one reports; a time in
 # brackets may stand before it.
 _RELAYED: Final = re.compile(
@@ -77,7 +76,7 @@ def _items(record: Record, value: Fields) -> Iterator[Item]:
     said = Said(origin=value.text("id") or f"@{record.offset}", at=at, role="system", text="")
     if kind == "message":
         yield from _message(record.line, said, message)
-    elif kind in _SUMMARIES:
+    elif kind in ("compaction", "branch_summary"):
         yield replace(said, text=value.text("summary"), meta={"kind": "compacted"})
     elif kind == "custom_message":
         yield replace(said, text=content_text(value.get("content")))

@@ -50,8 +50,6 @@ LONGEST: Final = 100_000
 
 _ASKS: Final = "a program asks for it"
 _THEIRS: Final = "contradiction"
-_WAITS: Final = "waits for the user's yes in pending.md"
-_NO_KEY: Final = "is a memory that was not put under a key; choose another key"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CONFIDENCES: Final = ("high", "medium", "low")
 
@@ -411,7 +409,7 @@ class Puts:
         parts = split(value)
         engram = self._engram(place, parts.text, value)
         if item is not None and not item.was_put:
-            self._refuse(place, _NO_KEY)
+            self._refuse(place, "is a memory that was not put under a key; choose another key")
             return
         if item is not None and same(item.value, value) and item.searched == is_searched:
             return
@@ -465,7 +463,7 @@ class Puts:
 
     def _ask(self, place: Place, pending: Pending, reason: str) -> None:
         self._waiting.append((place.home.scope, pending))
-        self._refuse(place, f"{_WAITS}: {reason}")
+        self._refuse(place, f"waits for the user's yes in pending.md: {reason}")
 
     def _refuse(self, place: Place, reason: str) -> None:
         self._refusals.append(redact(f"{_name(place)} {reason}"))

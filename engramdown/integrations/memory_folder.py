@@ -457,7 +457,6 @@ _MAIN: Final = 2
 _LIKE: Final = 0.5
 # Looking for the likest pair of more than these would take long; they are taken in order.
 _MOST_PAIRS: Final = 2_500
-_EDGES: Final = " \t\r\n\ufeff"
 
 
 class Said(NamedTuple):
@@ -571,7 +570,7 @@ def edits(file: str, before: str, after: str) -> Edits:
     headings: list[str] = []
     others: list[str] = []
     for block in new.blocks:
-        text, raw = block.text, block.raw.strip(_EDGES)
+        text, raw = block.text, block.raw.strip(" \t\r\n\ufeff")
         if block.shape != "heading":
             # A page that was rendered has nothing but memories and headings.
             others += [raw.partition("\n")[0]] if raw and id(block) not in memories else []

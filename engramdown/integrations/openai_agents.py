@@ -49,7 +49,6 @@ except ImportError as error:
 T = TypeVar("T")
 Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 
-_KEY: Final = "openai_agents"
 _RUNNING: ContextVar[EngramdownSession | None] = ContextVar("engramdown_session", default=None)
 
 
@@ -96,7 +95,7 @@ class EngramdownSession(SessionABC):
         self.transcript = session_of(session_id)
         self.session_settings = session_settings or SessionSettings()
         self.cortex = cortex or Cortex.open()
-        history = History(self.cortex.episodes, self.transcript, _KEY, plain_item)
+        history = History(self.cortex.episodes, self.transcript, "openai_agents", plain_item)
         title = title or title_of(session_id)
         self._session = ExternalSession(self.cortex, history, title=title, budget=budget)
         self._names: dict[str, str] = {}

@@ -212,7 +212,6 @@ def _bound(response: Any) -> None:  # noqa: ANN401 - of whichever httpx it is
 # ---- where a model is ----
 
 _OPENAI: Final = "https://api.openai.com/v1"
-_OLLAMA: Final = "http://localhost:11434/v1"
 # Clients refuse to be made without a key, also for servers that want none.
 _NO_KEY: Final = "none"
 
@@ -267,7 +266,7 @@ def address_of(name: str, base_url: str, environment: Mapping[str, str]) -> Addr
     if not model.strip():
         raise AddressError("the model has no name; give one like ollama/llama3.2 or gpt-5-mini")
     if base_url or kind == "ollama":
-        url = base_url or _OLLAMA
+        url = base_url or "http://localhost:11434/v1"
         _check(url, "--base-url")
         return Address(name, model, url, environment.get(KEY) or _NO_KEY, KEY)
     url = environment.get(OPENAI_URL, "").strip() or _OPENAI

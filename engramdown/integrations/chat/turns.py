@@ -41,7 +41,6 @@ _NAME: Final = 64
 # What was said before a summary of this conversation.
 _LOOKING_BACK: Final = ("grep", "expand")
 _STOPPED: Final = "(The user stopped the answer here.)"
-_NOT_DONE: Final = "(This was not done: the turn ended before.)"
 _BROKE_OFF: Final = "(There is no answer, or no more of it: {})"
 
 
@@ -151,7 +150,7 @@ class Chat:
                 outcome = error.outcome if isinstance(error, ModelError) else "failed"
             # Servers want each call answered.
             for call in self._awaited:
-                self._keep("tool", _NOT_DONE, tool_call_id=call)
+                self._keep("tool", "(This was not done: the turn ended before.)", tool_call_id=call)
             self._awaited = []
             text = "".join(self._said).strip()
             # Not the reason: that quotes a server, and this stands there as the assistant's words.

@@ -270,9 +270,7 @@ _OURS: Final = re.compile(
 )
 _LONGEST_COMMAND: Final = 1_000
 _TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+)')
-_NO_NUMBERS: Final = ("NaN", "Infinity", "-Infinity")
 _DEEPEST: Final = 100
-_INDENT: Final = "  "
 _PAIRS: Final = {"{": "}", "[": "]"}
 _NAMES: Final = {"{": "an object", "[": "a list"}
 _MARK: Final = "\ufeff"
@@ -503,7 +501,7 @@ def _node(text: str, first: re.Match[str], tokens: Iterator[re.Match[str]], dept
     start, kind = first.start(1), first[1][0]
     if depth > _DEEPEST:
         raise JsonError(text, start, f"is nested deeper than {_DEEPEST} levels")
-    if first[1] in _NO_NUMBERS:
+    if first[1] in ("NaN", "Infinity", "-Infinity"):
         raise JsonError(text, start, f"{first[1]} is not a number of JSON")
     if kind not in _PAIRS:
         return Node(start, first.end(1), kind, first[1])
@@ -534,7 +532,7 @@ def inserted(text: str, container: Node, new: Sequence[tuple[str, Json]]) -> Edi
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     found = re.search(r"\n([ \t]+)\S", text)
-    unit = found[1] if found else _INDENT
+    unit = found[1] if found else "  "
     if container.members:
         first, last = container.members[0][1], container.members[-1][2].end
         lead = text[container.start + 1 : first]

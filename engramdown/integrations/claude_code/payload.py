@@ -40,7 +40,6 @@ _NAMES: Final[Mapping[str, str]] = {
 }
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _CAMEL: Final = re.compile("_([a-z])")
-_FAILED: Final = ("is_error", "isError")
 # What a result says of itself, most telling first.
 _OUTPUTS: Final = ("stdout", "stderr", "output", "content", "text", "result", "llmContent")
 _ANSWERS: Final = ("last_assistant_message", "prompt_response", "text")
@@ -164,7 +163,7 @@ def _with_tool(event: Event, values: Mapping[str, Any]) -> Event:
     if not reason and event.agent == "gemini" and isinstance(response, dict):
         reason = _as_text(response.get("error"))[:LONGEST]
     said_by = [each for each in (response, values) if isinstance(each, dict)]
-    flags = [each.get(key) is True for each in said_by for key in _FAILED]
+    flags = [each.get(key) is True for each in said_by for key in ("is_error", "isError")]
     failed = "failure" in event.said.casefold() or any(flags)
     return event._replace(
         tool=_name(values, "tool_name"),
