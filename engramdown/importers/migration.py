@@ -1,4 +1,4 @@
-"""Brings memories from the notes of other assistants through the gate.
+"""Brings memories from the notes of other assistants and people through the gate.
 
 Nothing of what is read is changed, and no link is followed out of the folder that was named. What
 cannot be read is reported with the reason, and the rest is read. In a project only files that are
@@ -6,6 +6,13 @@ about its folders are looked for, and none in hidden folders, packages, what was
 repositories. What came once does not come again, whatever became of it here: a ledger in the folder
 of the scope has a line with a digest, and no text, for each, written after the step that it speaks
 of. Killed at any point, the next run brings exactly the rest.
+
+Any text gives memories and what was passed over, each with its line and the reason, and never an
+error; a code fence, a table, a quotation, a comment and a block that this program wrote make no
+memory; what a file says twice is read once. A statement that is taken out of its section says by
+itself what it said there. The cost grows with the length of the text. Whose word a file is depends
+on its layout: what a person writes for an assistant is told by the user; what an assistant wrote
+for itself is inferred.
 """
 
 from __future__ import annotations
@@ -14,33 +21,684 @@ import codecs
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from datetime import date
+from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from posixpath import basename
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 from urllib.parse import unquote
 
 from engramdown.clock import moment
-from engramdown.engram import Engram, Scope, fingerprint, identity
-from engramdown.errors import StoreError
+from engramdown.engram import (
+    CONFIDENCES,
+    SOURCES,
+    Basis,
+    Confidence,
+    Engram,
+    Kind,
+    Scope,
+    Source,
+    fingerprint,
+    identity,
+    slug,
+)
+from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.gate import Receipt, kind_of
 from engramdown.hippocampus import Act, new_id, step_group
-from engramdown.importers.markdown_notes import (
-    Brought,
-    File,
-    Layout,
-    Passed,
-    layout_of,
-    links,
-    read,
-    topics,
-)
+from engramdown.kinds import LESSONS, PROFILE, RULES, kind_in, kind_in_scope
+from engramdown.markdown import FrontMatter, parse_front_matter
 from engramdown.storage import Disk, ScopeLock
 
 if TYPE_CHECKING:
     from engramdown.gate import Scopes
+
+_OPEN: Final = "<!--"
+_CLOSE: Final = "-->"
+_DATE: Final = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+_LONGEST_CONTEXT: Final = 100
+
+
+def after_comments(text: str) -> tuple[str, str]:
+    """Return ``text`` without its comments, and what stands in the one that ends it, or ``""``."""
+    parts, last, at = [], "", 0
+    while (start := text.find(_OPEN, at)) >= 0:
+        end = text.find(_CLOSE, start + len(_OPEN))
+        if end < 0:
+            break
+        parts.append(text[at:start].strip())
+        at = end + len(_CLOSE)
+        last = text[start + len(_OPEN) : end]
+    rest = text[at:]
+    return " ".join(filter(None, [*parts, rest.strip()])), "" if rest.strip() else last
+
+
+def metadata(comment: str) -> Mapping[str, str]:
+    """Return the pairs ``key:value`` of a comment; nothing if it is a note.
+
+    >>> metadata(" confidence:high ts:2026-02-27 "), metadata(" see below ")
+    ({'confidence': 'high', 'ts': '2026-02-27'}, {})
+    """
+    pairs = [word.partition(":") for word in comment.split()]
+    if not all(key and colon for key, colon, _ in pairs):
+        return {}
+    return {key: value for key, _, value in pairs if value != "None"}
+
+
+def date_in(text: str) -> str:
+    """Return the first day that ``text`` names as ``YYYY-MM-DD``, or ``""``.
+
+    >>> date_in("Notes of 2026-02-27"), date_in("2026-02-31")
+    ('2026-02-27', '')
+    """
+    found = _DATE.search(text)
+    try:
+        return date.fromisoformat(found[0]).isoformat() if found else ""
+    except ValueError:
+        return ""
+
+
+def in_context(text: str, context: str) -> str:
+    """Return ``text`` behind what it stands below, if that is short.
+
+    >>> in_context("run the linter", "Before pushing:")
+    'Before pushing: run the linter'
+    """
+    words = context.rstrip(" :\uff1a.")
+    if not words or len(words) > _LONGEST_CONTEXT:
+        return text
+    joint = "\n" if "\n" in text else " "
+    return f"{words}:{joint}{text}"
+
+
+def listed(front: FrontMatter, name: str) -> str:
+    """Return the items of a list in front matter with commas between, whether it is YAML or not."""
+    return ", ".join(front.items(name)) or front.raw(name).strip("[]\"' ")
+
+
+# ---- statements ----
+
+_FENCE: Final = re.compile(r"(?:[-*+][ \t]+)*(`{3,}+(?!.*`)|~{3,}+)")
+_HEADING: Final = re.compile(r"(#{1,6})(?:[ \t]+(.*))?$")
+_UNDERLINE: Final = re.compile(r"(?:=+|-+)$")
+_BREAK: Final = re.compile(r"(?:-[ \t]*){3,}$|(?:\*[ \t]*){3,}$|(?:_[ \t]*){3,}$")
+_ITEM: Final = re.compile(r"(?:[-*+](?:[ \t]+|$)|([0-9]{1,9})[.)][ \t]+)(.*)$")
+_APART: Final = (
+    (re.compile(">"), "a quotation"),
+    (re.compile(r"\|"), "a table"),
+    (re.compile(r"</?[A-Za-z!?]"), "HTML"),
+    (re.compile(r"\[[^\]]{1,200}\]:\s"), "the target of a link"),
+)
+_IMPORT: Final = re.compile(r"@([\w~./\\][^\s]*)$")
+_TASK: Final = re.compile(r"\[[ xX-]\](?:\s|$)")
+_OURS: Final = re.compile(r"<!--\s*engramdown:(begin|end)\b")
+_ENDS: Final = (":", "\uff1a")
+_CODE_INDENT: Final = 4
+
+
+class Heading(NamedTuple):
+    """A heading above a statement.
+
+    Attributes:
+        level: 1 to 6.
+        title: Its words.
+    """
+
+    level: int
+    title: str
+
+
+class Statement(NamedTuple):
+    """A list item or a paragraph.
+
+    Attributes:
+        text: Its own words.
+        context: The item above it, or the paragraph that leads to the list; or ``""``.
+        line: Where it begins, from 1.
+        headings: The headings above it, the outermost first.
+        meta: What its comment says of it.
+    """
+
+    text: str
+    context: str
+    line: int
+    headings: tuple[Heading, ...]
+    meta: Mapping[str, str]
+
+    @property
+    def whole(self) -> str:
+        """Its words in their context."""
+        return in_context(self.text, self.context)
+
+
+class Passed(NamedTuple):
+    """Something that was not taken.
+
+    Attributes:
+        line: Where it begins, from 1.
+        reason: Why, in words.
+    """
+
+    line: int
+    reason: str
+
+
+class Page(NamedTuple):
+    """What a file says.
+
+    Attributes:
+        statements: In file order.
+        passed: What is no statement, in file order.
+        front: Its front matter.
+    """
+
+    statements: tuple[Statement, ...]
+    passed: tuple[Passed, ...]
+    front: FrontMatter
+
+
+def walk(text: str) -> Page:
+    r"""Return the statements of a file.
+
+    >>> [each.whole for each in walk("Before pushing:\n- lint\n- test\n").statements]
+    ['Before pushing: lint', 'Before pushing: test']
+    """
+    front = parse_front_matter(text)
+    lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").split("\n")]
+    walker = _Walker(lines, front.body_line - 1)
+    walker.run()
+    return Page(tuple(walker.statements), tuple(walker.passed), front)
+
+
+class _Open(NamedTuple):
+    """A statement whose end is not found yet."""
+
+    line: int
+    indent: int
+    words: list[str]
+    is_item: bool
+
+
+class _Walker:
+    """One pass over the lines of a file."""
+
+    def __init__(self, lines: list[str], at: int) -> None:
+        self.at = at
+        self.lines = lines
+        self.statements: list[Statement] = []
+        self.passed: list[Passed] = []
+        self.headings: list[Heading] = []
+        # The items above, outermost first, each with its indentation; -1 is a leading paragraph.
+        self.above: list[tuple[int, str]] = []
+        self.open: _Open | None = None
+        self.after_blank = False
+        self.last_passed = -1
+        ends = [at for at, line in enumerate(lines) if _CLOSE in line]
+        own_ends = [at for at, line in enumerate(lines) if _own(line) == "end"]
+        self.last_comment_end = ends[-1] if ends else -1
+        self.last_own_end = own_ends[-1] if own_ends else -1
+
+    def run(self) -> None:
+        while self.at < len(self.lines):
+            line = self.lines[self.at].expandtabs(4)
+            self.at += 1
+            said = line.strip()
+            if not said:
+                self.after_blank = True
+            elif not (self._hides(said, line) or self._is_apart(said, line)):
+                self._say(said, len(line) - len(line.lstrip()))
+                self.after_blank = False
+        self._close()
+
+    # ---- what is no statement ----
+
+    def _hides(self, said: str, line: str) -> bool:
+        """Pass over what begins here and hides what follows: code, a comment, our own block."""
+        if found := _FENCE.match(said):
+            fence, indent = found[1], len(line) - len(line.lstrip())
+
+            def closes(each: str) -> bool:
+                whole = each.expandtabs(4)
+                bare = whole.strip()
+                is_near = len(whole) - len(whole.lstrip()) < indent + _CODE_INDENT
+                return is_near and len(bare) >= len(fence) and bare == fence[0] * len(bare)
+
+            self._pass("code")
+            self._skip_to(closes)
+        elif _own(said) == "begin" and self.last_own_end >= self.at:
+            self._pass("written by engramdown")
+            self._skip_to(lambda each: _own(each) == "end")
+        elif said.startswith(_OPEN):
+            self._pass("a comment")
+            if _CLOSE not in said and self.last_comment_end >= self.at:
+                self._skip_to(lambda each: _CLOSE in each)
+        else:
+            return False
+        return True
+
+    def _skip_to(self, is_end: Callable[[str], bool]) -> None:
+        while self.at < len(self.lines):
+            self.at += 1
+            if is_end(self.lines[self.at - 1]):
+                return
+
+    def _is_apart(self, said: str, line: str) -> bool:
+        """Pass over a line that stands for itself and is no statement."""
+        is_deep = line.startswith(" " * _CODE_INDENT)
+        if is_deep and not self._goes_on():
+            reason = "code"
+        elif not is_deep and self._is_heading(said):
+            return True
+        elif found := _IMPORT.match(said.lstrip("-*+ ")):
+            reason = f"names another file; `engramdown migrate {found[1]}` brings what it says"
+        else:
+            reason = next((reason for pattern, reason in _APART if pattern.match(said)), "")
+        if reason:
+            self._pass(reason)
+        return bool(reason)
+
+    def _goes_on(self) -> bool:
+        """Whether what is indented can belong to what stands above it."""
+        in_list = any(indent >= 0 for indent, _ in self.above)
+        return in_list or (self.open is not None and (self.open.is_item or not self.after_blank))
+
+    def _is_heading(self, said: str) -> bool:
+        found = _HEADING.match(said)
+        if found:
+            self._close()
+            self._head(len(found[1]), (found[2] or "").rstrip("# \t"))
+        elif _UNDERLINE.match(said) and self._is_paragraph():
+            words, self.open = self.open.words if self.open else [], None
+            self._head(1 if said[0] == "=" else 2, " ".join(words))
+        elif _BREAK.match(said):
+            self._close()
+            self.above.clear()
+        else:
+            return False
+        return True
+
+    def _is_paragraph(self) -> bool:
+        return self.open is not None and not self.open.is_item and not self.after_blank
+
+    def _head(self, level: int, title: str) -> None:
+        self.headings = [each for each in self.headings if each.level < level]
+        self.headings.append(Heading(level, after_comments(title)[0]))
+        self.above.clear()
+
+    def _pass(self, reason: str) -> None:
+        self._close()
+        goes_on = self.last_passed == self.at - 1 and self.passed[-1].reason == reason
+        if not goes_on:
+            self.passed.append(Passed(self.at, reason))
+        self.last_passed = self.at
+
+    # ---- what is one ----
+
+    def _say(self, said: str, indent: int) -> None:
+        item = _ITEM.match(said)
+        # A line of a paragraph may well begin with a number; as in CommonMark, 1 begins a list.
+        if item and (item[1] in (None, "1") or not self._is_paragraph()):
+            self._close()
+            while self.above and self.above[-1][0] >= indent:
+                self.above.pop()
+            self.open = _Open(self.at, indent, [item[2]], is_item=True)
+            return
+        if self.open is not None and (indent > self.open.indent or not self.after_blank):
+            self.open.words.append(said)
+            return
+        self._close()
+        if not indent:
+            self.above = []
+        self.open = _Open(self.at, indent, [said], is_item=False)
+
+    def _close(self) -> None:
+        """Take the statement that is open."""
+        if self.open is None:
+            return
+        line, indent, words, is_item = self.open
+        self.open = None
+        text, comment = after_comments(" ".join(words))
+        context = self.above[-1][1] if self.above else ""
+        if is_item or text.endswith(_ENDS):
+            self.above.append((indent if is_item else -1, in_context(text, context)))
+        if text.endswith(_ENDS):
+            self.passed.append(Passed(line, "only leads to what follows"))
+        elif _TASK.match(text):
+            self.passed.append(Passed(line, "a task"))
+        elif text:
+            headings = tuple(self.headings)
+            self.statements.append(Statement(text, context, line, headings, metadata(comment)))
+
+
+def _own(line: str) -> str:
+    """Return ``begin`` or ``end`` if a line marks a block that this program wrote."""
+    found = _OURS.match(line.strip())
+    return found[1] if found else ""
+
+
+# ---- headings ----
+
+_KINDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
+    ("always", re.compile(r"(?:always|must|do's|dos)(?: do)?\Z")),
+    ("never", re.compile(r"(?:never|don'?ts?|do not|must not|avoid)(?: do)?\Z")),
+    ("when", re.compile(r"(?:when|whenever|if)\b")),
+)
+_FORBIDDING: Final = re.compile(r"(?:never|no|not|don['\u2019]?t|do not|avoid)\b", re.IGNORECASE)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_LONGEST: Final = 2_000
+
+
+def kind_below(statement: Statement) -> Kind | None:
+    """Return the kind of rule that the nearest heading of one says, if there is any."""
+    kinds = map(_kind, reversed(statement.headings))
+    return next((kind for kind in kinds if kind is not None), None)
+
+
+def said_below(statement: Statement, *, in_words: bool) -> str:
+    """Return the words of a statement behind the case that its heading names: "When deploying".
+
+    Args:
+        statement: The statement.
+        in_words: Whether what a heading forbids is to be said in words, too.
+    """
+    text = statement.whole
+    if in_words and kind_below(statement) == "never" and not _FORBIDDING.match(text):
+        return f"never {_in_a_sentence(text)}"
+    titles = (each.title.strip(" :*_") for each in reversed(statement.headings) if _kind(each))
+    case = next(titles, "")
+    is_case = " " in case and _kind(Heading(1, case)) == "when" and not _SURROGATE.search(case)
+    if not is_case or len(case) > _LONGEST:
+        return text
+    return f"{_in_a_sentence(case) if in_words else case}: {text}"
+
+
+def _kind(heading: Heading) -> Kind | None:
+    words = heading.title.replace("\u2019", "'").casefold().strip(" :*_!.")
+    return next((kind for kind, pattern in _KINDS if pattern.match(words)), None)
+
+
+def _in_a_sentence(text: str) -> str:
+    """Return words without the capital that only begins a sentence.
+
+    >>> _in_a_sentence("Push to main"), _in_a_sentence("CI on Fridays"), _in_a_sentence("A tag")
+    ('push to main', 'CI on Fridays', 'a tag')
+    """
+    is_word = text[1:2].islower() or text[1:2].isspace()
+    return text[:1].lower() + text[1:] if is_word else text
+
+
+# ---- memories ----
+
+Layout = Literal[
+    "notes", "cursor", "index", "topic", "daily", "anton-memory", "anton-context", "anton-learnings"
+]
+LAYOUTS: Final[tuple[Layout, ...]] = get_args(Layout)
+
+_ANTON: Final[Mapping[str, Layout]] = {
+    "memory": "anton-memory",
+    "context": "anton-context",
+    "learnings": "anton-learnings",
+}
+_RULING: Final = frozenset({"notes", "cursor", "index", "topic"})
+_BY_PERSON: Final = frozenset({"notes", "cursor"})
+_DAILY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[^/]*\.md")
+_LINK: Final = re.compile(r"\[[^\]\n]{0,200}\]\(<?([^)>\s]{1,500}?\.md)(?:#[^)\s]{0,200})?>?\)")
+_BARE_LINK: Final = re.compile(rf"(?:\*\*|__)?{_LINK.pattern}")
+_ABOUT_ITSELF: Final = re.compile(r"This file (?:provides|contains|gives|is) ", re.IGNORECASE)
+_SOURCES: Final[dict[str, Source]] = {each: each for each in SOURCES}
+_CONFIDENCES: Final[dict[str, Confidence]] = {each: each for each in CONFIDENCES}
+_SHORTEST: Final = 3
+_TOPIC_LENGTH: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that may hold memories.
+
+    Attributes:
+        path: What a person calls it, with ``/``.
+        text: What it says.
+        layout: What it is.
+        topic: What its memories are about, where something else than the file says so.
+        folder: The folder of the project that it is about, or ``""`` if it is about all of it.
+    """
+
+    path: str
+    text: str
+    layout: Layout
+    topic: str = ""
+    folder: str = ""
+
+
+class Brought(NamedTuple):
+    """A memory from a file.
+
+    Attributes:
+        engram: The memory.
+        line: Where it begins in the file, from 1.
+    """
+
+    engram: Engram
+    line: int
+
+
+class Found(NamedTuple):
+    """What a file holds.
+
+    Attributes:
+        memories: In file order.
+        passed: What was not taken, in file order.
+    """
+
+    memories: tuple[Brought, ...]
+    passed: tuple[Passed, ...]
+
+
+# Whose word a memory is: its source, its confidence, and its basis.
+_Word = tuple[Source, Confidence, Basis]
+_BY_USER: Final[_Word] = ("user", "high", "told")
+_INFERRED: Final[_Word] = ("llm", "medium", "inferred")
+
+
+def layout_of(path: str) -> Layout | None:
+    """Return what a file is by its path, or ``None`` if it is none that is known.
+
+    >>> layout_of("CLAUDE.md"), layout_of(".anton/memory/rules.md"), layout_of("src/main.py")
+    ('notes', 'anton-memory', None)
+    """
+    name = basename(path)
+    parts = path.split("/")[:-1]
+    if ".anton" in parts:
+        folder = "".join(parts[len(parts) - parts[::-1].index(".anton") :][:1])
+        is_one = name in (RULES, LESSONS, PROFILE) if folder == "memory" else name.endswith(".md")
+        return _ANTON.get(folder) if is_one else None
+    if name.endswith(".mdc"):
+        return "cursor"
+    if name == ".cursorrules":
+        return "notes"
+    if _DAILY.fullmatch(name):
+        return "daily"
+    if name == "MEMORY.md":
+        return "index"
+    return "notes" if name.lower().endswith((".md", ".markdown")) else None
+
+
+def read(file: File, scope: Scope, kind_of: Callable[[str], Kind]) -> Found:
+    """Return what a file holds.
+
+    Args:
+        file: The file.
+        scope: Where its memories are to be kept.
+        kind_of: Finds the kind of a memory in its words.
+    """
+    page = walk(file.text)
+    reader = _Reader(file, scope, kind_of, page.front)
+    memories: list[Brought] = []
+    passed = list(page.passed)
+    known: set[str] = set()
+    for statement in page.statements:
+        reason = reader.refusal(statement)
+        brought = None if reason else reader.engram(statement)
+        if brought is None or identity(brought) in known:
+            passed.append(Passed(statement.line, reason or "stands in the file twice"))
+        else:
+            known.add(identity(brought))
+            memories.append(Brought(brought, statement.line))
+    return Found(tuple(memories), tuple(sorted(passed)))
+
+
+def links(text: str) -> list[str]:
+    """Return the markdown files that a file links to, as they are written there, each once.
+
+    >>> links("- [Builds](builds.md) and [CI](topics/ci.md#slow)")
+    ['builds.md', 'topics/ci.md']
+    """
+    found = (each[1] for each in _LINK.finditer(text))
+    return list(dict.fromkeys(each for each in found if "://" not in each))
+
+
+def topics(text: str) -> Mapping[str, str]:
+    """Return the topics of files by their names, as an ``index.json`` tells them.
+
+    Whatever else the file is, it tells nothing.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if isinstance(found, dict):
+        found = next((each for each in found.values() if isinstance(each, list)), found)
+    topics: dict[str, str] = {}
+    if not isinstance(found, list):
+        found = list(found.items()) if isinstance(found, dict) else []
+    for each in found:
+        file, topic = each if isinstance(each, tuple) else ("", each)
+        if isinstance(topic, dict):
+            if not file:
+                file = topic.get("file") or topic.get("path") or topic.get("filename") or ""
+            topic = topic.get("topic") or topic.get("title") or topic.get("name")
+        name = basename(str(file))
+        if name and topic and isinstance(topic, str):
+            topics[name] = topic
+    return topics
+
+
+class _Reader:
+    """Makes memories of the statements of one file."""
+
+    def __init__(
+        self, file: File, scope: Scope, kind_of: Callable[[str], Kind], front: FrontMatter
+    ) -> None:
+        self.file = file
+        self.layout = file.layout
+        self.name = basename(file.path)
+        self.scope = scope
+        self.kind_of = kind_of
+        # Which part of the project is meant, if it is a part: "in api/", "on *.py".
+        self.place = ""
+        folder, globs = file.folder if scope == "project" else "", ""
+        if self.layout == "cursor" and front.text("alwaysApply").lower() != "true":
+            globs = listed(front, "globs")
+        if globs and _is_text(globs) and len(globs) <= _LONGEST:
+            self.place = f"on {globs}"
+        elif folder and _is_text(folder):
+            self.place = f"in {folder}/"
+
+    def refusal(self, statement: Statement) -> str:
+        """Return why a statement is no memory, or ``""``."""
+        text = statement.text
+        if not _is_text(statement.whole):
+            return "holds bytes that are not UTF-8"
+        if self.layout == "index" and _BARE_LINK.match(text):
+            return "leads to another file"
+        if self.layout == "notes" and _ABOUT_ITSELF.match(text):
+            return "speaks of the file itself"
+        if sum(map(str.isalnum, text)) < _SHORTEST:
+            return "says too little"
+        if len(statement.whole) > _LONGEST:
+            return f"is longer than {_LONGEST:,} characters"
+        return ""
+
+    def engram(self, statement: Statement) -> Engram:
+        """Return the memory that a statement is."""
+        kind = self._kind(statement)
+        source, confidence, basis = self._word(statement, kind)
+        text = said_below(statement, in_words=bool(self.place))
+        titles = [each.title for each in reversed(statement.headings)]
+        # The day that the file tells, the nearest first.
+        days = [statement.meta.get("ts", ""), *titles, self.name if self.layout == "daily" else ""]
+        return Engram(
+            f"When working {self.place}: {text}" if self.place else text,
+            kind,
+            self.scope,
+            confidence,
+            self._topic(statement) if kind == "lesson" else "",
+            source,
+            basis=basis,
+            origin=f"{self.file.path}:{statement.line}" if _is_text(self.file.path) else "",
+            # It was not said in a conversation here, and the file may be a stranger's.
+            via="tool",
+            ts=next(filter(None, map(date_in, days)), ""),
+        )
+
+    def _kind(self, statement: Statement) -> Kind:
+        if self.layout == "anton-memory" and self.name in (PROFILE, LESSONS):
+            return kind_in(self.name)
+        if self.place:
+            return "when"
+        titled = kind_below(statement)
+        if titled is not None:
+            return titled
+        if self.layout not in _RULING:
+            # A diary tells what happened: "When I tried it, it failed" is no rule.
+            return "always" if self.layout == "anton-memory" else "lesson"
+        kind = self.kind_of(statement.text)
+        if kind == "lesson":
+            kind = self.kind_of(statement.whole)
+        # A file of one project says nothing about the user that would hold in all of them.
+        return kind_in_scope(kind, self.scope)
+
+    def _word(self, statement: Statement, kind: Kind) -> _Word:
+        if self.layout in _BY_PERSON:
+            return _BY_USER
+        if self.layout != "anton-memory":
+            return _INFERRED
+        meta = statement.meta
+        if not meta:
+            # Only a person leaves it out; facts about the user never have any.
+            return _INFERRED if kind == "profile" else _BY_USER
+        source = _SOURCES.get(meta.get("source", ""), "llm")
+        # Its tool writes "user" whoever said so.
+        return source, _CONFIDENCES.get(meta.get("confidence", ""), "medium"), "inferred"
+
+    def _topic(self, statement: Statement) -> str:
+        titles = [each.title for each in reversed(statement.headings) if each.level > 1]
+        words = [statement.meta.get("topic", ""), self.file.topic]
+        words += [title for title in titles if not date_in(title)]
+        if self.layout not in ("notes", "index", "daily", "anton-memory"):
+            words.append(self.name.rpartition(".")[0].lstrip("."))
+        return next(filter(None, map(_as_topic, words)), "")
+
+
+@lru_cache(maxsize=256)
+def _as_topic(words: str) -> str:
+    """Return words as a topic, or ``""`` if they cannot be one."""
+    plain = "".join(char if char.isalnum() else " " for char in words[:_TOPIC_LENGTH])
+    try:
+        return slug(" ".join(plain.split()))
+    except InvalidEngramError:
+        return ""
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be written: no half of a surrogate pair, no byte that is no character."""
+    return not _SURROGATE.search(text)
+
+
+# ---- files ----
 
 _PLACES: Final = (
     ".anton/memory/*.md",
@@ -135,12 +793,12 @@ def _places(path: Path, project: Path | None) -> list[_Place]:
         found += _below(path)
     if not found:
         found = [each for pattern in ("*.md", "*.mdc") for each in sorted(path.glob(pattern))]
-    topics = cache(_topics_in)
+    topics_in = cache(_topics_in)
     places: list[_Place] = []
     for each in found:
         layout = layout_of(each.as_posix())
         if layout is not None:
-            told = topics(each.parent) if layout == "anton-learnings" else {}
+            told = topics_in(each.parent) if layout == "anton-learnings" else {}
             topic, part = told.get(each.name, ""), _part(each, project)
             places.append(_Place(each, path, layout, topic, part))
     return places

@@ -30,7 +30,7 @@ from engramdown.episodes.card import cut_at_word
 from engramdown.gate.gate import kind_of
 from engramdown.gate.injection import find_instruction
 from engramdown.importers import inputs
-from engramdown.importers.markdown_notes import File, links, read, topics
+from engramdown.importers.migration import File, links, read, topics
 from engramdown.journal import page as days
 from engramdown.journal import page_search
 from engramdown.journal.page_search import excerpt

@@ -20,7 +20,7 @@ from engramdown.engram import SCOPES, Engram, slug
 from engramdown.errors import InvalidEngramError, SettingsError
 from engramdown.gate.gate import kind_of
 from engramdown.gate.injection import find_instruction
-from engramdown.importers.markdown_notes import LAYOUTS, File, links, read, topics
+from engramdown.importers.migration import LAYOUTS, File, links, read, topics
 from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.similarity import (
     Rewordings,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engramdown.engram import Engram, Scope, identity
 from engramdown.gate.gate import kind_of
-from engramdown.importers.markdown_notes import (
+from engramdown.importers.migration import (
     LAYOUTS,
     File,
     Found,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.importers.markdown_notes import File
-from engramdown.importers.migration import Unread, files_at
+from engramdown.importers.migration import File, Unread, files_at
 from engramdown.storage.disk import Disk
 from tests.cortex.notes import write
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.importers.markdown_notes import (
+from engramdown.importers.migration import (
     Page,
     after_comments,
     date_in,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.importers.markdown_notes import Statement, kind_below, said_below, walk
+from engramdown.importers.migration import Statement, kind_below, said_below, walk
 
 
 def statement(text: str) -> Statement:
