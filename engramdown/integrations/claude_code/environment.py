@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 PATIENCE: Final = 0.5
 """Seconds for which a hook waits for a lock."""
 
+SOURCE: Final = "claude-code"
+"""What transcripts of Claude Code are imported as."""
+# Not the name that the ledger has for it: to look whether there is one must not load it.
+_IMPORTS: Final = "imports"
 _CLOSED: Final = "no project memory here; a hook does not begin one"
 
 
@@ -108,6 +112,16 @@ def find_place(start: Path, home: Path | None = None, mode: str | None = None) -
     # Whoever broke its settings must not take away what a model is told of all projects.
     settings = load_or_strictest(place, project, mode)
     return HookPlace(place, project, start, settings, settings.trouble)
+
+
+def imported_session(episodes: EpisodicMemory, session: str) -> str:
+    """Return what a conversation of Claude Code is called here; ``""`` if it never was imported."""
+    if not session or not (episodes.folder / _IMPORTS).is_dir():
+        return ""
+    from engramdown.importers import Ledger
+    from engramdown.storage import Disk
+
+    return Ledger(episodes.folder, Disk(), durable=False).session_of(SOURCE, session)
 
 
 # ---- what hooks leave for each other ----

@@ -1,23 +1,45 @@
-"""What a hook does when an event comes: the one function that agents need.
+"""What a hook does when an event comes: the one function that agents need, and what it records.
 
 Nothing is looked at of an event that is not one of ours. What is to be printed is said part by
 part, the most important first, so that whoever gives up in between has whole parts.
+
+What an agent keeps a transcript of comes from there, and only what is new, so that nothing stands
+twice; of any other agent what its hooks were told. A transcript that is a link, no file, too large
+or somebody else's is not opened. What is not to be recorded is not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
 
-from engramdown.errors import LockTimeoutError
-from engramdown.integrations.claude_code.environment import HookPlace, HookState
-from engramdown.integrations.claude_code.payload import Event
+from engramdown.errors import LockTimeoutError, SessionNotFoundError, StoreError
+from engramdown.integrations.claude_code.environment import (
+    PATIENCE,
+    SOURCE,
+    HookPlace,
+    HookState,
+    abandoned,
+    imported_session,
+)
+from engramdown.integrations.claude_code.payload import EVENTS, Event
+from engramdown.transcripts import is_like
+
+if TYPE_CHECKING:
+    from engramdown import Engram, EpisodicMemory
+    from engramdown.importers import Input
+    from engramdown.transcripts import Episode, SessionInfo
 
 Say = Callable[[str], object]
 """Is given a part of what to print; ``""`` for nothing."""
 Left = Callable[[], float]
 """Returns how many seconds are left before whoever called the hook gives it up."""
-_Handler = Callable[[HookPlace, Event, HookState, Say, Left], None]
 
 
 def handle_event(place: HookPlace, event: Event, say: Say, left: Left) -> None:
@@ -33,51 +55,32 @@ def handle_event(place: HookPlace, event: Event, say: Say, left: Left) -> None:
         EngramdownError: If memory or a transcript cannot be read or written.
         OSError: The same.
     """
-    handle = _HANDLERS.get(event.name)
-    if handle is not None:
-        handle(place, event, HookState(place.root, event.session), say, left)
+    if event.name not in EVENTS:
+        return
+    state = HookState(place.root, event.session)
+    if event.name == "session-start":
+        from engramdown.integrations.claude_code.injection import at_start
 
-
-def _start(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
-    from engramdown.integrations.claude_code.capture import record_leftovers
-    from engramdown.integrations.claude_code.injection import at_start
-
-    at_start(place, event, state, say, left)
-    if place.project is not None and place.settings.episodes.enabled:
-        record_leftovers(place, state.session)
-
-
-def _prompt(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
-    from engramdown.integrations.claude_code.capture import is_recorded, keep_event
-    from engramdown.integrations.claude_code.injection import about_prompt
-
-    if is_recorded(place, event) and event.text.strip():
+        at_start(place, event, state, say, left)
+        if place.project is not None and place.settings.episodes.enabled:
+            record_leftovers(place, state.session)
+        return
+    is_kept = is_recorded(place, event)
+    if is_kept and (event.text.strip() or event.name == "post-tool"):
         keep_event(place, event, state)
-    if event.agent != "cursor":  # It takes nothing for context then.
+    if event.name == "prompt-submit" and event.agent != "cursor":  # It takes no context then.
+        from engramdown.integrations.claude_code.injection import about_prompt
+
         about_prompt(place, event, state, say, left)
+    elif event.name == "post-tool" and event.error and not event.stopped:
+        from engramdown.integrations.claude_code.injection import about_error
+
+        say(about_error(place, event, state))
+    elif event.name in ("stop", "session-end") and is_kept:
+        _end_turn(place, event, state)
 
 
-def _tool(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
-    del left
-    from engramdown.integrations.claude_code.capture import is_recorded, keep_event
-
-    if is_recorded(place, event):
-        keep_event(place, event, state)
-    if not event.error or event.stopped:
-        return
-    from engramdown.integrations.claude_code.injection import about_error
-
-    say(about_error(place, event, state))
-
-
-def _stop(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
-    del say, left  # An agent that stopped listens to nobody.
-    from engramdown.integrations.claude_code.capture import is_recorded, keep_event, record
-
-    if not is_recorded(place, event):
-        return
-    if event.text.strip():
-        keep_event(place, event, state)
+def _end_turn(place: HookPlace, event: Event, state: HookState) -> None:
     try:
         session = record(place, event, state)
     except LockTimeoutError:
@@ -123,8 +126,6 @@ def _learn(place: HookPlace, session: str, state: HookState) -> None:
     """Let pass the gate what the turns teach that ended, as far as it is seen without a model."""
     if place.settings.mode == "off" or not place.settings.consolidation.learn_from_errors:
         return
-    from engramdown.integrations.claude_code.capture import lessons
-
     given = state.given()
     found, last = lessons(place, session, given.learned)
     if found:
@@ -139,10 +140,258 @@ def _learn(place: HookPlace, session: str, state: HookState) -> None:
         state.give(state.given()._replace(learned=last))
 
 
-_HANDLERS: Final[Mapping[str, _Handler]] = {
-    "session-start": _start,
-    "prompt-submit": _prompt,
-    "post-tool": _tool,
-    "stop": _stop,
-    "session-end": _stop,
-}
+# ---- recording ----
+
+LARGEST: Final = 100 * 1024 * 1024
+"""Bytes of an agent's transcript that a hook reads at most."""
+
+_SILENT: Final = 3600.0
+_FORGOTTEN: Final = 30 * 86_400.0
+_LEFT: Final = 20
+_FEWEST: Final = 3
+_KINDS: Final[Mapping[str, Any]] = {"name": str, "call": str, "error": (str, bool)}
+_SPEAKERS: Final[Mapping[str, str]] = {"prompt-submit": "user", "stop": "assistant"}
+_REASONS: Final[Mapping[str, str]] = {"clear": "reset"}
+
+
+def is_recorded(place: HookPlace, event: Event) -> bool:
+    """Whether anything of the conversation is to be recorded."""
+    chosen = place.settings.episodes
+    if place.project is None or not event.session or not chosen.enabled:
+        return False
+    names = (event.session.lower(), f"{SOURCE}-{event.session.lower()}")
+    return not (chosen.ignore and any(is_like(name, chosen.ignore) for name in names))
+
+
+def keep_event(place: HookPlace, event: Event, state: HookState) -> None:
+    """Keep what the event tells, until the end of the turn."""
+    from engramdown.transcripts import redact_for_role
+
+    if event.aside:
+        return  # The prompt and the answer of a sub-agent are no words of this conversation.
+    if event.name in _SPEAKERS:
+        lines: list[dict[str, Any]] = [{"role": _SPEAKERS[event.name], "text": event.text}]
+    elif event.tool:
+        call: dict[str, Any] = {"name": event.tool, "call": event.call}
+        failed = {"error": event.error} if event.error else {}
+        lines = [
+            {**call, "role": "tool_call", "text": event.given},
+            {**call, "role": "tool_result", "text": event.got, **failed},
+        ]
+    else:
+        return
+    for line in lines:
+        for key in ("text", "error"):
+            if isinstance(line.get(key), str):
+                line[key] = redact_for_role(line["role"], line[key], place.settings.episodes)
+    # For whoever records it if no hook of this conversation does: see record_leftovers.
+    where = {"agent": event.session, "transcript": event.transcript}
+    state.note(where | each for each in lines if each["text"] or each["role"].startswith("tool"))
+
+
+def record(place: HookPlace, event: Event, state: HookState) -> str:
+    """Bring the transcript up to date and return the id of the session, ``""`` if there is none.
+
+    Raises:
+        LockTimeoutError: If somebody else was at it for too long; the next one brings it.
+        StoreError: If a transcript cannot be read or written.
+        OSError: The same.
+    """
+    episodes = place.episodes()
+    if episodes is None:
+        return ""
+    try:
+        session, refused = _record_new(episodes, event, state)
+        if session and event.name == "session-end" and not event.aside:
+            info = _info(episodes, session)
+            if info is None or not info.ended:
+                episodes.end(session, _REASONS.get(event.reason, "finished"))
+        _raise_trouble(episodes)
+        if refused:
+            raise StoreError(refused)
+    finally:
+        episodes.close()
+    return session
+
+
+def record_leftovers(place: HookPlace, session: str) -> None:
+    """Record what conversations left whose agent was killed, and drop what nobody needs.
+
+    Args:
+        place: Where memory is.
+        session: The conversation that runs.
+
+    Raises:
+        StoreError: If something cannot be read or written; the next one tries again.
+        OSError: The same.
+    """
+    now = time.time()
+    left = abandoned(place.root, session, now - _SILENT, _LEFT)
+    episodes = place.episodes() if left else None
+    if episodes is None:
+        return
+    try:
+        for state in left:
+            lines = [each for _, notes in state.notes() for each in notes]
+            if lines:
+                session, transcript = (str(lines[-1].get(k, "")) for k in ("agent", "transcript"))
+                _record_new(episodes, Event(session=session, transcript=transcript), state)
+            state.forget_after(now - _FORGOTTEN)
+    finally:
+        episodes.close()
+
+
+def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], int]:
+    """Return what the turns teach that came after a line, and the number of the last line.
+
+    Args:
+        place: Where memory is.
+        session: The session.
+        after: The number of that line.
+    """
+    from engramdown.consolidation import by_turn, cells_of, lessons_of_turn
+    from engramdown.transcripts import visible
+
+    episodes = place.episodes()
+    if episodes is None or _last(episodes, session) - after < _FEWEST:
+        return [], after
+    found = list(_lines(episodes, session))
+    new = [each for each in visible(found) if each.seq > after]
+    if len(new) < _FEWEST:
+        return [], after
+    turns = by_turn(cells_of(session, new))
+    return [lesson for turn in turns for lesson in lessons_of_turn(turn)], found[-1].seq
+
+
+def _record_new(episodes: EpisodicMemory, event: Event, state: HookState) -> tuple[str, str]:
+    """Record what is new of a conversation.
+
+    Returns:
+        The id of the session, or ``""``; and why the agent's transcript was not read, if not.
+    """
+    session, refused = imported_session(episodes, event.session), ""
+    ignored = episodes.settings.ignore
+    if session and ignored and is_like(session, ignored):
+        state.drop(name for name, _ in state.notes())
+        return "", ""
+    # What began with what the hooks were told goes on so, or it would stand there twice.
+    if session or _last(episodes, state.session) < 0:
+        session, refused = _imported(episodes, event)
+    if session:
+        state.drop(name for name, _ in state.notes())
+    elif _write_notes(episodes, state):
+        session = state.session
+    return session, refused
+
+
+# ---- an agent's own transcript ----
+
+
+def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
+    """Take in what is new in the transcript that the agent keeps.
+
+    Returns:
+        The id of the session, ``""`` if the agent keeps none; and why it was not read, if not.
+    """
+    found = _transcript(event.transcript, episodes.folder.parent)
+    if found is None or isinstance(found, str):
+        return "", found or ""
+    from engramdown.importers import CLAUDE_CODE, FILE, Importer, Lines, sample
+
+    with found.open() as stream:
+        if not any(CLAUDE_CODE.knows(value) for value in sample(Lines(stream))):
+            return "", ""
+    importer = Importer(episodes.folder, episodes.settings, ends=False, patience=PATIENCE)
+    file = importer.run([found], CLAUDE_CODE).files[0]
+    if file.error:
+        raise StoreError(file.error)
+    # What a sub-agent did is a session of its own: not the one that goes on.
+    here = [each.session for each in file.sessions if each.key == FILE]
+    return imported_session(episodes, event.session) or "".join(here[:1]), ""
+
+
+def _transcript(name: str, scope: Path) -> Input | str | None:
+    """Return the transcript if it can be read without a risk, or why it is not; ``None`` for none.
+
+    Args:
+        name: Where the agent says that it is.
+        scope: The folder of our own scope.
+    """
+    path = Path(name)
+    if not name or not path.is_absolute():
+        return None
+    try:
+        found = path.lstat()
+    except (OSError, ValueError):
+        return None
+    real = Path(os.path.realpath(path))
+    if not stat.S_ISREG(found.st_mode) or real.is_relative_to(os.path.realpath(scope)):
+        return f"{path}: is no transcript of an agent; what its hooks were told is recorded"
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        return f"{path}: belongs to somebody else and is not read"
+    if found.st_size > LARGEST:
+        most = LARGEST // 1024 // 1024
+        return f"{path}: is larger than {most} MB, too much for a hook; run `engramdown import`"
+    from engramdown.importers import Input
+    from engramdown.storage import open_regular
+
+    def opened(stack: ExitStack) -> IO[bytes]:
+        return stack.enter_context(os.fdopen(open_regular(real, os.O_RDONLY), "rb"))
+
+    return Input(str(real), found.st_size, datetime.fromtimestamp(found.st_mtime, UTC), opened)
+
+
+# ---- what the hooks were told ----
+
+
+def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
+    """Write down what the hooks were told; whether the session is there afterwards."""
+    from engramdown.transcripts import stamp
+
+    if not state.notes():
+        return _last(episodes, state.session) >= 0
+    with state.alone():
+        notes = state.notes()
+        known = {(each.ts, each.role) for each in _lines(episodes, state.session)}
+        for name, lines in notes:
+            for line in lines:
+                role, text = line.get("role"), line.get("text")
+                try:
+                    at = datetime.fromisoformat(str(line.get("at")))
+                    is_there = (stamp(at), role) in known
+                except (ValueError, OverflowError, TypeError):
+                    continue
+                # A hook that was killed may have written it before.
+                if is_there or not isinstance(role, str) or not isinstance(text, str):
+                    continue
+                more: Any = {k: line[k] for k, v in _KINDS.items() if isinstance(line.get(k), v)}
+                episodes.log(state.session, role, text, at=at, **more)
+            _raise_trouble(episodes)
+            state.drop([name])
+    return _last(episodes, state.session) >= 0
+
+
+def _info(episodes: EpisodicMemory, session: str) -> SessionInfo | None:
+    from engramdown.storage import Disk
+    from engramdown.transcripts import Sessions
+
+    return Sessions(episodes.folder, Disk()).info(session)
+
+
+def _last(episodes: EpisodicMemory, session: str) -> int:
+    """Return the number of the last line of a session; -1 if it is not there."""
+    found = _info(episodes, session)
+    return -1 if found is None else found.lines
+
+
+def _lines(episodes: EpisodicMemory, session: str) -> Iterable[Episode]:
+    try:
+        return episodes.session(session).episodes
+    except SessionNotFoundError:
+        return ()
+
+
+def _raise_trouble(episodes: EpisodicMemory) -> None:
+    trouble = episodes.trouble
+    if trouble is not None:
+        raise StoreError(str(trouble))

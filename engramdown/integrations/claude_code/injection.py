@@ -24,6 +24,7 @@ from engramdown.integrations.claude_code.environment import (
     Given,
     HookPlace,
     HookState,
+    imported_session,
     new_troubles,
 )
 from engramdown.integrations.claude_code.payload import Event
@@ -247,7 +248,6 @@ def _earlier(place: HookPlace, event: Event, state: HookState) -> str:
     if shared(event.text, event.text) < _ENOUGH_EARLIER:
         return ""
     from engramdown.context import past_experience, sought
-    from engramdown.integrations.claude_code.capture import imported_session
 
     query = sought(event.text, ())
     episodes = place.episodes() if query else None
