@@ -29,7 +29,7 @@ from typing import IO, Any, Final
 
 from engramdown.errors import StoreError
 from engramdown.importers.records import Record, Skipped
-from engramdown.storage import Disk
+from engramdown.storage import Disk, closing
 
 # ---- taking JSON apart ----
 
@@ -367,15 +367,10 @@ class Ledger:
         # What a crash, or an error here, left of a line stays behind, on a line of its own.
         data, self._lacks_end = b"\n" + line if self._lacks_end else line, True
         descriptor = self._disk.open(self.path, write=True)
-        try:
+        with closing(descriptor, self.path):
             self._disk.write_all(descriptor, data)
             if self._durable:
                 self._disk.sync_open(descriptor)
-        except OSError as error:
-            error.filename = error.filename or str(self.path)
-            raise
-        finally:
-            self._disk.close(descriptor)
         self._lacks_end = False
         self._remember(entry)
 

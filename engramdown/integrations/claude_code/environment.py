@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engramdown.clock import moment, nanoseconds
 from engramdown.errors import StoreError
 from engramdown.settings import Settings, find_project, global_home, load_or_strictest
-from engramdown.storage import Disk
+from engramdown.storage import Disk, closing
 from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ class HookPlace(NamedTuple):
         # Imported here: after most tool calls nothing of memory is needed.
         from engramdown import Cortex
         from engramdown.hippocampus import REFUSED, ClosedDisk, Hippocampus, is_refused
-        from engramdown.storage import Disk
 
         chosen = settings or self.settings
 
@@ -119,7 +118,6 @@ def imported_session(episodes: EpisodicMemory, session: str) -> str:
     if not session or not (episodes.folder / _IMPORTS).is_dir():
         return ""
     from engramdown.importers import Ledger
-    from engramdown.storage import Disk
 
     return Ledger(episodes.folder, Disk(), durable=False).session_of(SOURCE, session)
 
@@ -301,10 +299,8 @@ def complain(root: Path, event: str, reason: str) -> None:
             disk.save(path, line.encode(), durable=False, replace=True)
             return
         descriptor = disk.open(path, write=True)
-        try:
+        with closing(descriptor, path):
             disk.write_all(descriptor, line.encode())
-        finally:
-            disk.close(descriptor)
 
 
 def troubles(root: Path) -> list[str]:

@@ -29,6 +29,7 @@ from engramdown.integrations.claude_code.environment import (
     imported_session,
 )
 from engramdown.integrations.claude_code.payload import EVENTS, Event
+from engramdown.storage import Disk, open_regular
 from engramdown.transcripts import is_like
 
 if TYPE_CHECKING:
@@ -333,7 +334,6 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
         most = LARGEST // 1024 // 1024
         return f"{path}: is larger than {most} MB, too much for a hook; run `engramdown import`"
     from engramdown.importers import Input
-    from engramdown.storage import open_regular
 
     def opened(stack: ExitStack) -> IO[bytes]:
         return stack.enter_context(os.fdopen(open_regular(real, os.O_RDONLY), "rb"))
@@ -372,7 +372,6 @@ def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
 
 
 def _info(episodes: EpisodicMemory, session: str) -> SessionInfo | None:
-    from engramdown.storage import Disk
     from engramdown.transcripts import Sessions
 
     return Sessions(episodes.folder, Disk()).info(session)
