@@ -170,13 +170,18 @@ class Opened:
 
     def read(self, size: int) -> bytes:
         """Return the next bytes, at most ``size``."""
-        with _naming(self._path):
-            return self._stream.read(size)
+        return self._named(self._stream.read, size)
 
     def readline(self) -> bytes:
         """Return the next line, with its end."""
-        with _naming(self._path):
-            return self._stream.readline()
+        return self._named(self._stream.readline, -1)
+
+    def _named(self, read: Callable[[int], bytes], size: int) -> bytes:
+        # No context manager: each line of a large file comes through here.
+        try:
+            return read(size)
+        except _faults() as error:
+            raise _unreadable(self._path, error) from error
 
 
 @contextmanager
@@ -184,16 +189,21 @@ def _naming(path: str) -> Iterator[None]:
     """Let what goes wrong name the file."""
     try:
         yield
-    except Exception as error:
-        # Imported here: a hook reads files only.
-        from zipfile import BadZipFile
+    except _faults() as error:
+        raise _unreadable(path, error) from error
 
-        # RuntimeError: the archive wants a password; NotImplementedError, its child: an unknown
-        # method.
-        if not isinstance(error, (OSError, EOFError, RuntimeError, BadZipFile, zlib.error)):
-            raise
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UnreadableError(f"{path}: cannot be read: {reason}") from error
+
+def _faults() -> tuple[type[Exception], ...]:
+    """Return what goes wrong with a file: asked for when something did."""
+    from zipfile import BadZipFile
+
+    # RuntimeError: the archive wants a password; its child NotImplementedError: an unknown method.
+    return (OSError, EOFError, RuntimeError, BadZipFile, zlib.error)
+
+
+def _unreadable(path: str, error: Exception) -> UnreadableError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return UnreadableError(f"{path}: cannot be read: {reason}")
 
 
 @dataclass(frozen=True, slots=True)
