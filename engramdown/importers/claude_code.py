@@ -212,9 +212,9 @@ def _items(record: Record, value: Fields, key: str) -> Iterator[Item]:
             yield Skipped(record.line, "has no message", damaged=True)
             return
         model = message.text("model")
-        said = replace(said, model="" if model == "<synthetic>" else model)
+        model = "" if model == "<synthetic>" else model
         for place, block in enumerate(_blocks(message)):
-            here = replace(said, origin=f"{origin}/{place}")
+            here = replace(said, origin=f"{origin}/{place}", model=model)
             yield from _apart(_block(record, value, block, here))
     elif kind == "system" and text:
         is_boundary = value.get("subtype") == "compact_boundary"

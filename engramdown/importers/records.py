@@ -174,9 +174,11 @@ class Fields(dict[str, Any]):
 
     def text(self, *names: str) -> str:
         """Return the first of some members that is a string and holds something, or ``""``."""
-        values = (self.get(name) for name in names)
-        found = (each for each in values if each and isinstance(each, str))
-        return join_surrogates(next(found, ""))
+        for name in names:
+            value = self.get(name)
+            if isinstance(value, str) and value:
+                return join_surrogates(value)
+        return ""
 
     def fields(self, name: str) -> Fields:
         """Return a member that is an object."""
