@@ -452,7 +452,9 @@ class History:
     def _take_back(self, seqs: list[int], by: str) -> bool:
         """Exclude lines; whether nobody else took one of them just before."""
         said = {"of": seqs, _BY: f"{self._key} {by}"}
-        at = self._episodes and self._episodes.mark(self.session, "exclude", **said)
+        at = None
+        if self._episodes is not None:
+            at = self._episodes.mark(self.session, "exclude", **said)
         if at is None:
             self._unwritten.popped.update(seqs)
             self._unwritten.keep()

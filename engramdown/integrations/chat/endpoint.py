@@ -291,9 +291,8 @@ def _check(url: str, what: str) -> None:
 
 _DEEPEST: Final = 20
 _SHOWN: Final = 300
-_UNAUTHORIZED: Final = (401, 403)
-_STATUS: Final = {404: "not_found", 408: "timeout", 429: "rate_limited"}
-_STATUS |= dict.fromkeys(_UNAUTHORIZED, "unauthorized")
+_NO_SUCH_KEY: Final = dict.fromkeys((401, 403), "unauthorized")
+_STATUS: Final = _NO_SUCH_KEY | {404: "not_found", 408: "timeout", 429: "rate_limited"}
 _SERVER_ERRORS: Final = 500
 # Which httpx raised it, and how the package wrapped it, differs from version to version.
 _BROKEN_OFF: Final = "the connection broke off in the middle of the answer"
