@@ -34,7 +34,8 @@ from engramdown.errors import StoreError
 if TYPE_CHECKING:
     from engramdown.cli.chat_room import Room
     from engramdown.cli.chat_screen import TurnScreen
-    from engramdown.integrations.chat import Address, Chat, Endpoint
+    from engramdown.integrations.chat.endpoint import Address, Endpoint
+    from engramdown.integrations.chat.turns import Chat
 
 
 _MODES: Final = ("autopilot", "copilot", "off")
@@ -104,7 +105,7 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
     if not (is_talk or asked.strip()):
         raise RefusalError("Nothing was said yet.")
 
-    from engramdown.integrations.chat import Endpoint
+    from engramdown.integrations.chat.endpoint import Endpoint
 
     endpoint = Endpoint(address, options["timeout"])
     try:
@@ -152,7 +153,7 @@ def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
     Raises:
         RefusalError: If nothing says so, or what is needed is not there.
     """
-    from engramdown.integrations.chat import AddressError, address_of, is_installed
+    from engramdown.integrations.chat.endpoint import AddressError, address_of, is_installed
 
     settings = cortex.scopes.settings.consolidation
     name, url = options["model"], options["base_url"] or ""
@@ -179,7 +180,8 @@ def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
 
 
 def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: TurnScreen) -> Chat:
-    from engramdown.integrations.chat import BUDGET, Chat, ProjectFiles
+    from engramdown.integrations.chat.project_files import ProjectFiles
+    from engramdown.integrations.chat.turns import BUDGET, Chat
 
     options = given()
     roots = [store.root for store in cortex.scopes.stores if store.scope == "project"]

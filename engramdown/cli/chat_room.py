@@ -27,13 +27,14 @@ from engramdown.cli.output import RefusalError
 from engramdown.cli.review import Walk
 from engramdown.cli.views import hit_lines
 from engramdown.errors import EngramdownError
-from engramdown.integrations.chat import OPENAI_KEY, Chat, Endpoint, Turn
+from engramdown.integrations.chat.endpoint import OPENAI_KEY, Endpoint
+from engramdown.integrations.chat.turns import Chat, Turn
 from engramdown.language import on_screen
 from engramdown.secrets import redact
 
 if TYPE_CHECKING:
     from engramdown.cli.process import Place
-    from engramdown.integrations.chat import Address
+    from engramdown.integrations.chat.endpoint import Address
 
 
 _COMMAND: Final = re.compile(r"/[a-z]+(?=\s|\Z)")

@@ -7,45 +7,9 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.integrations.chat.endpoint import (
-        OPENAI_KEY,
-        Address,
-        AddressError,
-        Endpoint,
-        Reply,
-        address_of,
-        is_installed,
-    )
-    from engramdown.integrations.chat.project_files import ProjectFiles
-    from engramdown.integrations.chat.turns import BUDGET, Chat, Turn
+    from engramdown.integrations.chat.endpoint import Reply
+    from engramdown.integrations.chat.turns import Chat
 
-__all__ = [
-    "BUDGET",
-    "OPENAI_KEY",
-    "Address",
-    "AddressError",
-    "Chat",
-    "Endpoint",
-    "ProjectFiles",
-    "Reply",
-    "Turn",
-    "address_of",
-    "is_installed",
-]
+__all__ = ["Chat", "Reply"]
 
-__getattr__, __dir__ = door(
-    __name__,
-    {
-        "endpoint": [
-            "OPENAI_KEY",
-            "Address",
-            "AddressError",
-            "Endpoint",
-            "Reply",
-            "address_of",
-            "is_installed",
-        ],
-        "project_files": ["ProjectFiles"],
-        "turns": ["BUDGET", "Chat", "Turn"],
-    },
-)
+__getattr__, __dir__ = door(__name__, {"endpoint": ["Reply"], "turns": ["Chat"]})
