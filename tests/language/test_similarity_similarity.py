@@ -163,6 +163,12 @@ def test_what_shares_one_word_is_neither_near_nor_a_pair() -> None:
     assert list(Rewordings(["alpha beta", "gamma", "alpha betas"]).pairs()) == [(0, 2)]
 
 
+def test_the_likely_ones_share_most() -> None:
+    known = Rewordings(["Deploy on Fridays", "gamma", "Deploy the parser"])
+    assert known.likely("deploy the parser") == [0, 2]
+    assert Rewordings([]).find("gamma") is None
+
+
 VOCABULARY: Final = (
     "tests test deploy deploys server cache cached config get_user getUser Maria not never only "
     "before after on off open closed to in with , . and 3 4 7.1 --flag a/b A B fast slow port_1"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.language.snippets import LONGEST, find, snippet, where
+from engramdown.language.snippets import LONGEST, find, shortened, snippet, where
 from tests.episodes.strategies import texts
 
 FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
@@ -104,3 +104,9 @@ def test_a_huge_text_takes_no_long_time() -> None:
     text = "sail " * 200_000
     assert len(snippet(text, *where(text, frozenset({"sail"})))) <= LONGEST + 2
     assert len(snippet("\U0001f1e9" * 100_000, 50_000, 50_001)) <= LONGEST + 3
+
+
+def test_what_is_too_long_is_cut_between_characters() -> None:
+    assert shortened("na\u00efve", 3) == ("na", True)
+    assert shortened("na\u00efve", 0) == ("n", True)
+    assert shortened("na\u00efve", 9) == ("na\u00efve", False)
