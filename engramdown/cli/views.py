@@ -1,7 +1,8 @@
-"""How memories and other results look: to a person, and as the JSON of ``--json``.
+"""How memories and other results look, to a person and as the JSON of ``--json``; common words.
 
 In a list what is usual is left out, so that what is unusual is seen. Keys of JSON stay, new ones
-may come, and texts are exact; docs/cli.md lists the shapes.
+may come, and texts are exact; docs/cli.md lists the shapes. This module is loaded at every start,
+so it imports nothing of memory itself. What only one command says stands in that command.
 """
 
 from __future__ import annotations
@@ -20,6 +21,55 @@ if TYPE_CHECKING:
     from engramdown.hippocampus import Archived, Step
     from engramdown.recall import Hit
     from engramdown.sleep import News
+
+
+# ---- words ----
+
+OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
+DRY_RUN: Final = "Dry run: nothing is written."
+UNCHANGED: Final = "Nothing changed."
+BY_NAMES: Final = {
+    "user": "you",
+    "person": "you, by hand",
+    "llm": "the assistant",
+    "consolidation": "tidying up",
+    "engramdown": "Engramdown",
+    "git": "somebody else, in a commit",
+}
+SCOPE_NAMES: Final = {"project": "this project", "global": "all projects", "builtin": "built in"}
+
+
+def system_error(error: OSError) -> str:
+    """Say what the system refused, and for which file."""
+    what = error.strerror or str(error) or type(error).__name__
+    return f"{error.filename}: {what}" if error.filename else what
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "line"), counted(2_000, "line"), counted(2, "summary", "summaries")
+    ('1 line', '2,000 lines', '2 summaries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def no_project(start: Path) -> str:
+    """Say that there is no project here."""
+    return f"no project memory in {start} or above; run `engramdown init`, or use --global"
+
+
+def no_memory(start: Path, home: Path) -> str:
+    """Say that there is no memory at all."""
+    return f"no memory in {start} or above, nor in {home}; run `engramdown init`"
+
+
+def ambiguous(prefix: str) -> str:
+    """Say that a prefix begins several ids, which are listed below."""
+    return f"{prefix!r} could be any of these; give more characters"
+
+
+# ---- for a person ----
 
 
 def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:
@@ -143,9 +193,8 @@ def _entry_facts(entry: Entry, path: str) -> list[tuple[str, str]]:
 
 
 def _kind_facts(item: Engram | Entry) -> list[tuple[str, str]]:
-    names = ("kind", "scope", "topic", "confidence")
-    source = BY_NAMES[item.source]
-    return [*pick(item, " ".join(names)).items(), ("source", source), ("basis", item.basis)]
+    known = pick(item, "kind scope topic confidence")
+    return [*known.items(), ("source", BY_NAMES[item.source]), ("basis", item.basis)]
 
 
 def _listed(entry: Entry, notes: list[str], indent: int = 2, *, folded: bool) -> Line:
@@ -155,27 +204,22 @@ def _listed(entry: Entry, notes: list[str], indent: int = 2, *, folded: bool) ->
     return line(*shown, *beside(entry.comments), *tail, indent=indent, hang=indent + 10)
 
 
-def ambiguous(prefix: str) -> str:
-    """Say that a prefix begins several ids, which are listed below."""
-    return f"{prefix!r} could be any of these; give more characters"
-
-
-UNCHANGED: Final = "Nothing changed."
-
+# ---- for programs ----
 
 Folders = Mapping[str, Path]
 """The memory folder of each scope."""
+
+
+_OF_ENTRY: Final = (
+    "id text kind scope confidence source basis topic ts origin expires pin heading comments"
+)
 
 
 def entry_data(entry: Entry, folders: Folders) -> dict[str, Any]:
     """Return a memory and where it stands."""
     folder = folders.get(entry.scope)
     return {
-        **pick(
-            entry,
-            "id text kind scope confidence source basis topic ts origin expires pin heading "
-            "comments",
-        ),
+        **pick(entry, _OF_ENTRY),
         "file": entry.disk_file,
         "line": entry.line,
         "path": str(folder / entry.disk_file) if folder and entry.file else "",
@@ -235,52 +279,7 @@ def news_data(item: News, folders: Folders) -> dict[str, Any]:
     return {**item._asdict(), "path": path}
 
 
-OFF: Final = 'memory is switched off; set mode = "autopilot" or "copilot" in config.toml, or --mode'
-DRY_RUN: Final = "Dry run: nothing is written."
-
-
-def system_error(error: OSError) -> str:
-    """Say what the system refused, and for which file."""
-    what = error.strerror or str(error) or type(error).__name__
-    return f"{error.filename}: {what}" if error.filename else what
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "line"), counted(2_000, "line"), counted(2, "summary", "summaries")
-    ('1 line', '2,000 lines', '2 summaries')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-# ---- names ----
-
-BY_NAMES: Final = {
-    "user": "you",
-    "person": "you, by hand",
-    "llm": "the assistant",
-    "consolidation": "tidying up",
-    "engramdown": "Engramdown",
-    "git": "somebody else, in a commit",
-}
-
-# ---- where memory is ----
-
-SCOPE_NAMES: Final = {"project": "this project", "global": "all projects", "builtin": "built in"}
-
-
-def no_project(start: Path) -> str:
-    """Say that there is no project here."""
-    return f"no project memory in {start} or above; run `engramdown init`, or use --global"
-
-
-def no_memory(start: Path, home: Path) -> str:
-    """Say that there is no memory at all."""
-    return f"no memory in {start} or above, nor in {home}; run `engramdown init`"
-
-
-# ---- remembering ----
+# ---- what became of a memory ----
 
 _DECLINED: Final = "Declined; it is not proposed again."
 _NOT_YOURS: Final = "(ticked by somebody else: it came with git)"
