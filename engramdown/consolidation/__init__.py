@@ -7,26 +7,19 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.consolidation.actions import by_turn, cells_of
-    from engramdown.consolidation.error_lessons import lessons_of_turn
-    from engramdown.consolidation.plan import Move, Name, Operation, Row, Ruling, diff
-    from engramdown.consolidation.summaries import Pressure, Thresholds, format_summary, pressure
-
-__all__ = [
-    "Move",
-    "Name",
-    "Operation",
-    "Pressure",
-    "Row",
-    "Ruling",
-    "Thresholds",
-    "by_turn",
-    "cells_of",
-    "diff",
-    "format_summary",
-    "lessons_of_turn",
-    "pressure",
-]
+    from engramdown.consolidation.actions import by_turn as by_turn
+    from engramdown.consolidation.actions import cells_of as cells_of
+    from engramdown.consolidation.error_lessons import lessons_of_turn as lessons_of_turn
+    from engramdown.consolidation.plan import Move as Move
+    from engramdown.consolidation.plan import Name as Name
+    from engramdown.consolidation.plan import Operation as Operation
+    from engramdown.consolidation.plan import Row as Row
+    from engramdown.consolidation.plan import Ruling as Ruling
+    from engramdown.consolidation.plan import diff as diff
+    from engramdown.consolidation.summaries import Pressure as Pressure
+    from engramdown.consolidation.summaries import Thresholds as Thresholds
+    from engramdown.consolidation.summaries import format_summary as format_summary
+    from engramdown.consolidation.summaries import pressure as pressure
 
 __getattr__, __dir__ = door(
     __name__,

@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.context.notebooks import known
-    from engramdown.context.search import Asked, Found, flat, past_experience, search_all, sought
-    from engramdown.context.sections import BUDGETS, Memory, build, degraded, left_out
-    from engramdown.context.sources import Page
+    from engramdown.context.notebooks import known as known
+    from engramdown.context.search import Asked as Asked
+    from engramdown.context.search import Found as Found
+    from engramdown.context.search import flat as flat
+    from engramdown.context.search import past_experience as past_experience
+    from engramdown.context.search import search_all as search_all
+    from engramdown.context.search import sought as sought
+    from engramdown.context.sections import BUDGETS as BUDGETS
+    from engramdown.context.sections import Memory as Memory
+    from engramdown.context.sections import build as build
+    from engramdown.context.sections import degraded as degraded
+    from engramdown.context.sections import left_out as left_out
+    from engramdown.context.sources import Page as Page
 
-__all__ = ["BUDGETS", "Asked", "Found", "Memory", "Page", "build", "degraded"]
-__all__ += ["flat", "known", "left_out", "past_experience", "search_all", "sought"]
 
 __getattr__, __dir__ = door(
     __name__,

@@ -7,24 +7,21 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.conversation.conversation import Conversation
-    from engramdown.conversation.conversations import CompactionBeside
-    from engramdown.conversation.lookup import (
-        EXPAND,
-        GREP,
-        SCOPES,
-        Described,
-        Expanded,
-        Found,
-        Lineage,
-        pointer,
-    )
-    from engramdown.conversation.rendering import ends
-    from engramdown.conversation.summarize import MODES, Compacted
-    from engramdown.conversation.view import Track
+    from engramdown.conversation.conversation import Conversation as Conversation
+    from engramdown.conversation.conversations import CompactionBeside as CompactionBeside
+    from engramdown.conversation.lookup import EXPAND as EXPAND
+    from engramdown.conversation.lookup import GREP as GREP
+    from engramdown.conversation.lookup import SCOPES as SCOPES
+    from engramdown.conversation.lookup import Described as Described
+    from engramdown.conversation.lookup import Expanded as Expanded
+    from engramdown.conversation.lookup import Found as Found
+    from engramdown.conversation.lookup import Lineage as Lineage
+    from engramdown.conversation.lookup import pointer as pointer
+    from engramdown.conversation.rendering import ends as ends
+    from engramdown.conversation.summarize import MODES as MODES
+    from engramdown.conversation.summarize import Compacted as Compacted
+    from engramdown.conversation.view import Track as Track
 
-__all__ = ["EXPAND", "GREP", "MODES", "SCOPES", "Compacted", "CompactionBeside", "Conversation"]
-__all__ += ["Described", "Expanded", "Found", "Lineage", "Track", "ends", "pointer"]
 
 __getattr__, __dir__ = door(
     __name__,

@@ -7,26 +7,30 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.doctor.checks import Ids, StagedReport, check, inspect_staged, repair, stops
-    from engramdown.doctor.findings import CODES, Finding, Level, find
-    from engramdown.doctor.folder import UNREADABLE, inspect, inspect_settings
-    from engramdown.doctor.recordings import (
-        Sourced,
-        Tidying,
-        count_transcripts,
-        inspect_origins,
-        journalled,
-        learned_from,
-        plan_tidying,
-        remaining,
-        telling_findings,
-        tidy,
-    )
+    from engramdown.doctor.checks import Ids as Ids
+    from engramdown.doctor.checks import StagedReport as StagedReport
+    from engramdown.doctor.checks import check as check
+    from engramdown.doctor.checks import inspect_staged as inspect_staged
+    from engramdown.doctor.checks import repair as repair
+    from engramdown.doctor.checks import stops as stops
+    from engramdown.doctor.findings import CODES as CODES
+    from engramdown.doctor.findings import Finding as Finding
+    from engramdown.doctor.findings import Level as Level
+    from engramdown.doctor.findings import find as find
+    from engramdown.doctor.folder import UNREADABLE as UNREADABLE
+    from engramdown.doctor.folder import inspect as inspect
+    from engramdown.doctor.folder import inspect_settings as inspect_settings
+    from engramdown.doctor.recordings import Sourced as Sourced
+    from engramdown.doctor.recordings import Tidying as Tidying
+    from engramdown.doctor.recordings import count_transcripts as count_transcripts
+    from engramdown.doctor.recordings import inspect_origins as inspect_origins
+    from engramdown.doctor.recordings import journalled as journalled
+    from engramdown.doctor.recordings import learned_from as learned_from
+    from engramdown.doctor.recordings import plan_tidying as plan_tidying
+    from engramdown.doctor.recordings import remaining as remaining
+    from engramdown.doctor.recordings import telling_findings as telling_findings
+    from engramdown.doctor.recordings import tidy as tidy
 
-__all__ = ["CODES", "UNREADABLE", "Finding", "Ids", "Level", "Sourced", "StagedReport", "Tidying"]
-__all__ += ["check", "count_transcripts", "find", "inspect", "inspect_origins", "inspect_settings"]
-__all__ += ["inspect_staged", "journalled", "learned_from", "plan_tidying", "remaining", "repair"]
-__all__ += ["stops", "telling_findings", "tidy"]
 
 __getattr__, __dir__ = door(
     __name__,

@@ -10,31 +10,24 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.git.diff import VERBS, Change, Known, Place, State, compare, find, raw, words
-    from engramdown.git.driver import DRIVER, Setup, drive, plan_setup, program, set_up
-    from engramdown.git.lines import Markers
-    from engramdown.git.repository import Commit, find_repository
-
-__all__ = [
-    "DRIVER",
-    "VERBS",
-    "Change",
-    "Commit",
-    "Known",
-    "Markers",
-    "Place",
-    "Setup",
-    "State",
-    "compare",
-    "drive",
-    "find",
-    "find_repository",
-    "plan_setup",
-    "program",
-    "raw",
-    "set_up",
-    "words",
-]
+    from engramdown.git.diff import VERBS as VERBS
+    from engramdown.git.diff import Change as Change
+    from engramdown.git.diff import Known as Known
+    from engramdown.git.diff import Place as Place
+    from engramdown.git.diff import State as State
+    from engramdown.git.diff import compare as compare
+    from engramdown.git.diff import find as find
+    from engramdown.git.diff import raw as raw
+    from engramdown.git.diff import words as words
+    from engramdown.git.driver import DRIVER as DRIVER
+    from engramdown.git.driver import Setup as Setup
+    from engramdown.git.driver import drive as drive
+    from engramdown.git.driver import plan_setup as plan_setup
+    from engramdown.git.driver import program as program
+    from engramdown.git.driver import set_up as set_up
+    from engramdown.git.lines import Markers as Markers
+    from engramdown.git.repository import Commit as Commit
+    from engramdown.git.repository import find_repository as find_repository
 
 __getattr__, __dir__ = door(
     __name__,

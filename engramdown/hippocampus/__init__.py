@@ -7,62 +7,33 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.hippocampus.changeset import (
-        Act,
-        Draft,
-        FileChange,
-        PlanContext,
-        Revision,
-        new_id,
-        revise,
-        verified_by,
-    )
-    from engramdown.hippocampus.entry import (
-        Archived,
-        Entry,
-        as_entry,
-        begins,
-        by_prefix,
-        entry_id,
-        raw_entries,
-        retired_name,
-        tombstones,
-    )
-    from engramdown.hippocampus.files import step_group
-    from engramdown.hippocampus.history import Change, Step
-    from engramdown.hippocampus.snapshot import meant
-    from engramdown.hippocampus.store import REFUSAL, REFUSED, ClosedDisk, Hippocampus, is_refused
-    from engramdown.hippocampus.undo import ERRANDS
-
-__all__ = [
-    "ERRANDS",
-    "REFUSAL",
-    "REFUSED",
-    "Act",
-    "Archived",
-    "Change",
-    "ClosedDisk",
-    "Draft",
-    "Entry",
-    "FileChange",
-    "Hippocampus",
-    "PlanContext",
-    "Revision",
-    "Step",
-    "as_entry",
-    "begins",
-    "by_prefix",
-    "entry_id",
-    "is_refused",
-    "meant",
-    "new_id",
-    "raw_entries",
-    "retired_name",
-    "revise",
-    "step_group",
-    "tombstones",
-    "verified_by",
-]
+    from engramdown.hippocampus.changeset import Act as Act
+    from engramdown.hippocampus.changeset import Draft as Draft
+    from engramdown.hippocampus.changeset import FileChange as FileChange
+    from engramdown.hippocampus.changeset import PlanContext as PlanContext
+    from engramdown.hippocampus.changeset import Revision as Revision
+    from engramdown.hippocampus.changeset import new_id as new_id
+    from engramdown.hippocampus.changeset import revise as revise
+    from engramdown.hippocampus.changeset import verified_by as verified_by
+    from engramdown.hippocampus.entry import Archived as Archived
+    from engramdown.hippocampus.entry import Entry as Entry
+    from engramdown.hippocampus.entry import as_entry as as_entry
+    from engramdown.hippocampus.entry import begins as begins
+    from engramdown.hippocampus.entry import by_prefix as by_prefix
+    from engramdown.hippocampus.entry import entry_id as entry_id
+    from engramdown.hippocampus.entry import raw_entries as raw_entries
+    from engramdown.hippocampus.entry import retired_name as retired_name
+    from engramdown.hippocampus.entry import tombstones as tombstones
+    from engramdown.hippocampus.files import step_group as step_group
+    from engramdown.hippocampus.history import Change as Change
+    from engramdown.hippocampus.history import Step as Step
+    from engramdown.hippocampus.snapshot import meant as meant
+    from engramdown.hippocampus.store import REFUSAL as REFUSAL
+    from engramdown.hippocampus.store import REFUSED as REFUSED
+    from engramdown.hippocampus.store import ClosedDisk as ClosedDisk
+    from engramdown.hippocampus.store import Hippocampus as Hippocampus
+    from engramdown.hippocampus.store import is_refused as is_refused
+    from engramdown.hippocampus.undo import ERRANDS as ERRANDS
 
 __getattr__, __dir__ = door(
     __name__,

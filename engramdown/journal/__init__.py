@@ -7,23 +7,16 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.journal.journal import Day, Journal, Match, Written
-    from engramdown.journal.page import Section, normalized
-    from engramdown.journal.page_search import NoteMatch, preview
-    from engramdown.journal.working_notes import Note, WorkingNotes
-
-__all__ = [
-    "Day",
-    "Journal",
-    "Match",
-    "Note",
-    "NoteMatch",
-    "Section",
-    "WorkingNotes",
-    "Written",
-    "normalized",
-    "preview",
-]
+    from engramdown.journal.journal import Day as Day
+    from engramdown.journal.journal import Journal as Journal
+    from engramdown.journal.journal import Match as Match
+    from engramdown.journal.journal import Written as Written
+    from engramdown.journal.page import Section as Section
+    from engramdown.journal.page import normalized as normalized
+    from engramdown.journal.page_search import NoteMatch as NoteMatch
+    from engramdown.journal.page_search import preview as preview
+    from engramdown.journal.working_notes import Note as Note
+    from engramdown.journal.working_notes import WorkingNotes as WorkingNotes
 
 __getattr__, __dir__ = door(
     __name__,

@@ -7,34 +7,20 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.language.characters import on_screen, visible
-    from engramdown.language.similarity import similarity_of
-    from engramdown.language.untrusted import bullet, heading, inert, one_line, paragraphs
-    from engramdown.language.words import (
-        STOP_WORDS,
-        UNSPACED,
-        is_inflected,
-        spaced,
-        word_key,
-        word_set,
-    )
-
-__all__ = [
-    "STOP_WORDS",
-    "UNSPACED",
-    "bullet",
-    "heading",
-    "inert",
-    "is_inflected",
-    "on_screen",
-    "one_line",
-    "paragraphs",
-    "similarity_of",
-    "spaced",
-    "visible",
-    "word_key",
-    "word_set",
-]
+    from engramdown.language.characters import on_screen as on_screen
+    from engramdown.language.characters import visible as visible
+    from engramdown.language.similarity import similarity_of as similarity_of
+    from engramdown.language.untrusted import bullet as bullet
+    from engramdown.language.untrusted import heading as heading
+    from engramdown.language.untrusted import inert as inert
+    from engramdown.language.untrusted import one_line as one_line
+    from engramdown.language.untrusted import paragraphs as paragraphs
+    from engramdown.language.words import STOP_WORDS as STOP_WORDS
+    from engramdown.language.words import UNSPACED as UNSPACED
+    from engramdown.language.words import is_inflected as is_inflected
+    from engramdown.language.words import spaced as spaced
+    from engramdown.language.words import word_key as word_key
+    from engramdown.language.words import word_set as word_set
 
 __getattr__, __dir__ = door(
     __name__,

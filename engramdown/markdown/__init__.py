@@ -7,27 +7,19 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.markdown.blocks import Block
-    from engramdown.markdown.document import Document, Placed, parse, written
-    from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
-    from engramdown.markdown.marked_block import BlockError, put_in, taken_out
-    from engramdown.markdown.metadata import Metadata, current_id, is_address
-
-__all__ = [
-    "Block",
-    "BlockError",
-    "Document",
-    "FrontMatter",
-    "Metadata",
-    "Placed",
-    "current_id",
-    "is_address",
-    "parse",
-    "parse_front_matter",
-    "put_in",
-    "taken_out",
-    "written",
-]
+    from engramdown.markdown.blocks import Block as Block
+    from engramdown.markdown.document import Document as Document
+    from engramdown.markdown.document import Placed as Placed
+    from engramdown.markdown.document import parse as parse
+    from engramdown.markdown.document import written as written
+    from engramdown.markdown.front_matter import FrontMatter as FrontMatter
+    from engramdown.markdown.front_matter import parse_front_matter as parse_front_matter
+    from engramdown.markdown.marked_block import BlockError as BlockError
+    from engramdown.markdown.marked_block import put_in as put_in
+    from engramdown.markdown.marked_block import taken_out as taken_out
+    from engramdown.markdown.metadata import Metadata as Metadata
+    from engramdown.markdown.metadata import current_id as current_id
+    from engramdown.markdown.metadata import is_address as is_address
 
 __getattr__, __dir__ = door(
     __name__,

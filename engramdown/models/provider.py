@@ -28,6 +28,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from engramdown import forks
 from engramdown.errors import ModelError
 from engramdown.language.untrusted import inert, quoted
 from engramdown.models.ledger import MOST, OUTCOMES
@@ -525,7 +526,7 @@ class Provider:
         self._base_url = base_url
         self._timeout = timeout
         self._client: Any = None
-        self._heard = threading.Event()
+        self._heard = forks.Event()
 
     def open(self) -> Refusal | None:
         """Make a client, unless there is one; return why there can be none."""

@@ -224,7 +224,8 @@ class Index:
     def find(self, session: int, place: int) -> int | None:
         """Return the number of a session's chunk."""
         asked = "SELECT number FROM chunks WHERE session = ? AND place = ?"
-        return self._one(asked, session, place)  # type: ignore[no-any-return]
+        number: int | None = self._one(asked, session, place)
+        return number
 
     def chunks(self, session: int) -> Iterable[int]:
         """Return the numbers of the chunks of a session."""
@@ -241,7 +242,8 @@ class Index:
     def number(self, session: str) -> int | None:
         """Return the number of a session."""
         asked = "SELECT number FROM sessions WHERE name = ?"
-        return self._one(asked, session)  # type: ignore[no-any-return]
+        number: int | None = self._one(asked, session)
+        return number
 
     def speaker(self, name: int) -> str:
         """Return the name of a speaker or a tool."""

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.sleep.progress import slept_at
-    from engramdown.sleep.session_cards import fill_card
-    from engramdown.sleep.sleep import Sleep
-    from engramdown.sleep.steps import JobReport, SleepSummary
-    from engramdown.sleep.watcher import News
-    from engramdown.sleep.worker import Deed, WorkSummary, work_once
+    from engramdown.sleep.progress import slept_at as slept_at
+    from engramdown.sleep.session_cards import fill_card as fill_card
+    from engramdown.sleep.sleep import Sleep as Sleep
+    from engramdown.sleep.steps import JobReport as JobReport
+    from engramdown.sleep.steps import SleepSummary as SleepSummary
+    from engramdown.sleep.watcher import News as News
+    from engramdown.sleep.worker import Deed as Deed
+    from engramdown.sleep.worker import WorkSummary as WorkSummary
+    from engramdown.sleep.worker import work_once as work_once
 
-__all__ = ["Deed", "JobReport", "News", "Sleep", "SleepSummary", "WorkSummary", "fill_card"]
-__all__ += ["slept_at", "work_once"]
 
 __getattr__, __dir__ = door(
     __name__,

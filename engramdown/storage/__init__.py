@@ -7,20 +7,14 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.storage.disk import Disk
-    from engramdown.storage.locks import FolderLock, ScopeLock, one_call
-    from engramdown.storage.safe_open import closing, make_folder, open_regular, patiently
-
-__all__ = [
-    "Disk",
-    "FolderLock",
-    "ScopeLock",
-    "closing",
-    "make_folder",
-    "one_call",
-    "open_regular",
-    "patiently",
-]
+    from engramdown.storage.disk import Disk as Disk
+    from engramdown.storage.locks import FolderLock as FolderLock
+    from engramdown.storage.locks import ScopeLock as ScopeLock
+    from engramdown.storage.locks import one_call as one_call
+    from engramdown.storage.safe_open import closing as closing
+    from engramdown.storage.safe_open import make_folder as make_folder
+    from engramdown.storage.safe_open import open_regular as open_regular
+    from engramdown.storage.safe_open import patiently as patiently
 
 __getattr__, __dir__ = door(
     __name__,

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.integrations.chat.endpoint import Reply
-    from engramdown.integrations.chat.turns import Chat
-
-__all__ = ["Chat", "Reply"]
+    from engramdown.integrations.chat.endpoint import Reply as Reply
+    from engramdown.integrations.chat.turns import Chat as Chat
 
 __getattr__, __dir__ = door(__name__, {"endpoint": ["Reply"], "turns": ["Chat"]})
