@@ -1033,3 +1033,6 @@ def _text(text: str) -> str:
 
 def _hidden(kinds: tuple[str, ...]) -> str:
     return f" A secret in it was hidden, and is kept nowhere: {', '.join(kinds)}." if kinds else ""
+
+
+RECALL: Final = TOOLS["recall"]  # as the docs of 0.1 named it
