@@ -28,6 +28,8 @@ Durability = Literal["full", "fast"]
 FOLDER: Final = ".engramdown"
 CONFIG: Final = "config.toml"
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+LOCK_TIMEOUT: Final = 10.0
+"""Seconds that a writer waits for a lock at most, unless it is told otherwise."""
 _MEGABYTE: Final = 1024 * 1024
 _LARGEST_CONFIG: Final = 1024 * 1024
 _AT_HOME: Final = "may only stand in the config.toml of the global scope"
@@ -209,7 +211,7 @@ class Settings(NamedTuple):
 
     mode: Mode = "autopilot"
     durability: Durability = "full"
-    lock_timeout: float = 10.0
+    lock_timeout: float = LOCK_TIMEOUT
     max_file_mb: float = 16.0
     timezone: str = ""
     budgets: Mapping[str, int] = {}

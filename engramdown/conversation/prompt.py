@@ -508,7 +508,7 @@ def _said(scopes: Scopes, query: str, left: int, session: str) -> str:
 # As long as memory is the same, so are the parts that come before the conversation; earlier
 # sessions and the journal are as they were when this process was first asked for the session.
 
-# Where it is tight, what comes first gets room.
+# Where it is tight, what comes first gets room; what is not named here comes last.
 _ORDER: Final = (
     *("global_rules", "project_rules", "identity", "soul", "global_lessons", "project_lessons"),
     *("notes", "skills", "history", "journal", "relevant"),
@@ -542,7 +542,9 @@ class Parts(NamedTuple):
         texts = {name: part.text for name, part in self._listed().items()}
         texts["relevant"] = self.relevant.text
         known |= {name: estimate_tokens(text) for name, text in texts.items()}
-        return {name: known[name] for name in _ORDER if known.get(name)}
+        order = {name: at for at, name in enumerate(_ORDER)}
+        names = sorted(known, key=lambda name: order.get(name, len(order)))
+        return {name: known[name] for name in names if known[name]}
 
     def dropped(self, whole: Parts) -> list[Dropped]:
         """Return what these parts leave out, and what of the ``whole`` ones there was no room for.

@@ -27,6 +27,7 @@ from typing import Any, Final
 from engramdown.episodes.card import CardFiles
 from engramdown.errors import EngramdownError, EpisodeNotFoundError
 from engramdown.journal.working_notes import path_of, pieces
+from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts import episode as line_format
@@ -46,7 +47,6 @@ EventLine = Callable[[str, Mapping[str, Any]], bytes]
 """Returns the line of an event without its number."""
 
 # Seconds to wait for writers: a person has asked, and nobody's turn waits for this.
-_PATIENCE: Final = 10.0
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
@@ -233,7 +233,7 @@ class Forgetting:
         intent = _Intent("purge", session, (), payloads, self._first(session))
         return self._carry_out(intent, (), episodes, dry_run=dry_run)
 
-    def finish(self, timeout: float = _PATIENCE) -> bool:
+    def finish(self, timeout: float = LOCK_TIMEOUT) -> bool:
         """Finish what a crash interrupted; whether there was such a thing.
 
         Args:
@@ -256,7 +256,7 @@ class Forgetting:
             there = lines.issuperset(of) if of else whole
         if not there and not dry_run:
             with closing(self._log(session)) as log:
-                log.append([self._event(event, {"of": [*of]} if of else {})], bytes, _PATIENCE)
+                log.append([self._event(event, {"of": [*of]} if of else {})], bytes, LOCK_TIMEOUT)
         return Forgotten(action=event, session=session, seqs=of, changed=not there)
 
     def _carry_out(
@@ -350,7 +350,7 @@ class Forgetting:
     # ---- doing it, under the lock ----
 
     @contextmanager
-    def _held(self, timeout: float = _PATIENCE) -> Iterator[None]:
+    def _held(self, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
         """Hold the lock, after what a crash left was finished."""
         with self._lock.hold(timeout):
             left = _intent(self._disk.load(self._unfinished))

@@ -26,6 +26,7 @@ from engramdown.hippocampus.changeset import Act, Draft, FileChange, OutOfStepEr
 from engramdown.hippocampus.history import History, Step, digest
 from engramdown.hippocampus.snapshot import Reader, decoded, is_untidy
 from engramdown.markdown.document import Document, parse
+from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import ERASING, Disk, named_errors
 from engramdown.storage.locks import Held, ScopeLock, one_call
 
@@ -52,7 +53,7 @@ class MemoryFiles:
         obstacles: Says what stands in the place of a topic and cannot be read.
     """
 
-    def __init__(self, root: Path, disk: Disk, lock_timeout: float = 10.0) -> None:
+    def __init__(self, root: Path, disk: Disk, lock_timeout: float = LOCK_TIMEOUT) -> None:
         """Open the scope at ``root`` (an ``.engramdown`` folder); nothing is created yet.
 
         Args:

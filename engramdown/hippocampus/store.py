@@ -36,6 +36,7 @@ from engramdown.kinds import ARCHIVE, ASIDE, FILES, LESSONS, PROFILE, RULES, SOU
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.metadata import current_id, is_address
+from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
 
@@ -464,7 +465,7 @@ class Hippocampus(Store):
         scope: Scope = "project",
         *,
         disk: Disk | None = None,
-        lock_timeout: float = 10.0,
+        lock_timeout: float = LOCK_TIMEOUT,
     ) -> None:
         """Open a scope; nothing is created before the first write.
 

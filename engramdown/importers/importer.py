@@ -48,7 +48,7 @@ from engramdown.importers.records import (
     Source,
     digest,
 )
-from engramdown.settings import EpisodeSettings
+from engramdown.settings import LOCK_TIMEOUT, EpisodeSettings
 from engramdown.storage import Disk, FolderLock
 from engramdown.transcripts import (
     PAYLOADS,
@@ -285,8 +285,6 @@ def _id(at: datetime, identity: str) -> str:
 
 # ---- one session ----
 
-PATIENCE: Final = 10.0
-"""Seconds that an import waits for other writers at most."""
 
 # A line that stands twice in a source is taken once, if not more than so many stand in between.
 _REMEMBERED: Final = 50_000
@@ -624,7 +622,7 @@ class Importer:
         *,
         dry: bool = False,
         ends: bool = True,
-        patience: float = PATIENCE,
+        patience: float = LOCK_TIMEOUT,
     ) -> None:
         """Import into ``folder``.
 
@@ -750,7 +748,7 @@ class Importer:
 
 
 @contextmanager
-def alone(folder: Path, disk: Disk, patience: float = PATIENCE) -> Iterator[None]:
+def alone(folder: Path, disk: Disk, patience: float = LOCK_TIMEOUT) -> Iterator[None]:
     """Keep other imports out: two that read the same file would both write it.
 
     Raises:
@@ -817,7 +815,7 @@ def purge_import(
 
     if dry or disk.find(folder) is None:
         return look()
-    lock = FolderLock(folder / ".lock", disk, PATIENCE)
+    lock = FolderLock(folder / ".lock", disk, LOCK_TIMEOUT)
     with ExitStack() as stack:
         stack.callback(lock.close)
         stack.enter_context(alone(folder, disk))

@@ -36,6 +36,7 @@ from engramdown.journal.page_search import (
     query_stems,
     ranked,
 )
+from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import Swap, in_order
 from engramdown.storage.locks import ScopeLock
@@ -189,7 +190,7 @@ class Journal:
         *,
         zone: str = "",
         disk: Disk | None = None,
-        lock_timeout: float = 10.0,
+        lock_timeout: float = LOCK_TIMEOUT,
         hide: Callable[[list[Path]], Collection[Path]] | None = None,
     ) -> None:
         """Open the journal of a scope; nothing is created before the first section.

@@ -21,6 +21,7 @@ from engramdown.clock import moment
 from engramdown.errors import EngramdownError, InvalidNoteError, NotesChangedError, StoreError
 from engramdown.journal.page import LONGEST, Author, normalized, without_secrets
 from engramdown.markdown.front_matter import parse_strict
+from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import FolderLock
@@ -32,7 +33,6 @@ FOLDER: Final = "working"
 """The name of the folder in that of a scope."""
 
 _SUFFIX: Final = ".md"
-_PATIENCE: Final = 10.0
 _TRIES: Final = 50
 
 
@@ -87,7 +87,7 @@ class WorkingNotes:
         self._disk = disk or Disk()
         self._swap = Swap(self._disk)
         self._episodes = Disk()
-        self._lock = lock or FolderLock(root / EPISODES / ".lock", self._episodes, _PATIENCE)
+        self._lock = lock or FolderLock(root / EPISODES / ".lock", self._episodes, LOCK_TIMEOUT)
         self._log = GistLog(root, self._episodes, self._lock)
 
     # ---- reading ----
@@ -274,7 +274,7 @@ class WorkingNotes:
         with named_errors(self.path, "written"):
             self._make_folders()
             self._disk.check_writable(self.path.parent)
-            with self._lock.hold(_PATIENCE):
+            with self._lock.hold(LOCK_TIMEOUT):
                 # For git: under one name, so that only who holds the lock writes it. What was said
                 # is nobody's business but this machine's, whatever git is told above.
                 note = self.path.with_name(".gitignore")

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from engramdown.errors import EngramdownError, LockTimeoutError
 from engramdown.forks import RLock, in_child, unforked
+from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock, one_call
 
@@ -39,7 +40,6 @@ SEAL: Final = "index.seal"
 _PART: Final = ".part"
 # Seconds to wait while somebody else makes the index anew, and, for whoever lets go of the file,
 # to note how it is left.
-_PATIENCE: Final = 10.0
 _CLOSING: Final = 0.25
 _LONG_LOG: Final = 4 * 1024 * 1024
 
@@ -56,7 +56,7 @@ class IndexFile:
         """Keep the index of the transcripts in ``folder`` in ``cache``; nothing is read yet."""
         self.folder, self.cache, self._disk = folder, cache, disk
         self._threads = RLock()
-        self._lock = FolderLock(cache / LOCK, disk, _PATIENCE)
+        self._lock = FolderLock(cache / LOCK, disk, LOCK_TIMEOUT)
         self._index: Index | None = None
         self._scan: Scan | None = None
         self._seal: tuple[int, ...] = ()

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 from engramdown.clock import moment, nanoseconds
 from engramdown.errors import SkillNotFoundError, StoreError
 from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
+from engramdown.settings import LOCK_TIMEOUT
 from engramdown.skills.files import FILE, KEPT, SkillFiles
 from engramdown.skills.validation import Finding, check, check_label
 from engramdown.storage.disk import Disk
@@ -84,7 +85,7 @@ class SkillStore:
         scope: SkillScope = "project",
         *,
         disk: Disk | None = None,
-        lock_timeout: float = 10.0,
+        lock_timeout: float = LOCK_TIMEOUT,
     ) -> None:
         """Open the skills of a scope; nothing is created before the first write.
 

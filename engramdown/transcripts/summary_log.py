@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from engramdown.errors import StoreError
+from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import CACHE
@@ -34,7 +35,6 @@ FOLDER: Final = "gists"
 
 _SUFFIX: Final = ".jsonl"
 # Seconds to wait for writers: a model was paid for what is to be written.
-_PATIENCE: Final = 10.0
 
 
 class GistLog:
@@ -70,7 +70,7 @@ class GistLog:
         """
         path = self.path(session)
         # The folder of the lock is there: it is that of the transcript.
-        with self._lock.hold(_PATIENCE):
+        with self._lock.hold(LOCK_TIMEOUT):
             before = self._disk.load(path)
             if before and not before.endswith(b"\n"):
                 # What is whole but for its end counts from now on, so it is seen by who makes.
