@@ -433,7 +433,8 @@ class Waiting:
         for each in answers:
             check_decision(each.decision)
         items = self.items()
-        by_id = {item.id: (queue, item) for queue, item in items}
+        # Of several with one id, the first that is listed is meant.
+        by_id = {item.id: (queue, item) for queue, item in reversed(items)}
         found = [
             by_id.get(each.id) or by_prefix(each.id, items, lambda one: one[1].id, _WHERE)
             for each in answers

@@ -356,6 +356,16 @@ class TestDeciding:
         with pytest.raises(AmbiguousIdError, match="abcd1234, abcd5678"):
             copilot.resolve("abcd")
 
+    def test_of_two_with_one_id_the_first_is_meant(
+        self, copilot: Cortex, at_home: Person, person: Person
+    ) -> None:
+        for each in (at_home, person):
+            each.saves("pending.md", "- [ ] Use uv\n")
+        first, second = copilot.pending()
+        assert first.id == second.id
+        assert copilot.resolve(first.id).engram.scope == "global"
+        assert [each.file for each in copilot.pending()] == [second.file]
+
     def test_one_that_is_not_there_says_where_to_look(self, copilot: Cortex) -> None:
         with pytest.raises(EntryNotFoundError, match="engramdown review"):
             copilot.resolve("nothere1")
