@@ -7,6 +7,7 @@ allows. What was excluded or redacted is not in the view, nor is a summary made 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -161,7 +162,8 @@ class Track:
         """
         with self.guard:
             if self._spoken.inode < 0:
-                self._resume()
+                with self._whole():
+                    self._resume()
             # Summaries first: what they cover was said before, so it is found behind them.
             gists = self._new_gists()
             if gists is None or not self._take_in():
@@ -223,7 +225,20 @@ class Track:
             self._disk.close(descriptor)
         return kept
 
+    @contextlib.contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Forget everything if it cannot be read to the end: half of it is no view."""
+        try:
+            yield
+        except BaseException:
+            self._clear()
+            raise
+
     def _start_again(self) -> None:
+        with self._whole():
+            self._read_all()
+
+    def _read_all(self) -> None:
         self._clear()
         gists = self._new_gists() or []
         # What a summary covers is not taken apart: of a long transcript that is nearly all.

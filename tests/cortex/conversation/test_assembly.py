@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, Hippocampus, WorkingContext
 from engramdown.conversation.provider_rules import check_anthropic, check_openai
+from engramdown.conversation.view import Track
 from engramdown.engram import Kind
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens
@@ -454,6 +456,29 @@ class TestSession:
         assert made.messages[-1].text == "Is the disk full?"
         assert made.degraded.startswith("Memory is degraded")
         assert made.degraded in made.aside
+
+    def test_a_disk_that_fails_while_all_is_read_again_ends_no_turn(
+        self, opened: Opening, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        cortex = opened(Summariser())
+        assert talk(cortex, 6).compact(tail=2).gists
+        assert cortex.episodes is not None
+        path = cortex.episodes.folder / f"{SESSION}.jsonl"
+        with cortex.session(SESSION) as session:
+            session.begin_turn("Is the disk broken?")
+            copy = path.with_name("copy")
+            copy.write_bytes(path.read_bytes())
+            copy.replace(path)  # It is another file now: nothing that was read of it counts.
+
+            def fail(_: Track) -> bytes:
+                raise OSError(errno.EIO, "Input/output error")
+
+            with monkeypatch.context() as patched:
+                patched.setattr(Track, "_head", fail)
+                made = session.build_context(WIDE)
+            assert session.build_context(WIDE).dropped == ()
+            session.end_turn("Yes")
+        assert "Input/output error" in dropped(made)[SESSION]
 
     def test_what_it_is_about_can_be_said(self, opened: Opening) -> None:
         cortex = full(opened)
