@@ -124,9 +124,10 @@ def _renderer(templates: TemplateFolder, overrides: tuple[tuple[str, str], ...])
         return environment.template_class.from_code(environment, code, {})
 
     def render(name: str, values: Mapping[str, object]) -> str:
-        path, room = f"{templates.folder}/{name}", _ROOM + _TIMES * _length(values)
+        path = f"{templates.folder}/{name}"
         chunks = []
         try:
+            room = _ROOM + _TIMES * _length(values)
             for chunk in compiled(name).generate(values):
                 chunks.append(chunk)
                 room -= len(chunk)

@@ -112,6 +112,14 @@ def test_the_filters_are_those_that_jinja_has() -> None:
     assert set(FILTERS) <= set(Environment(autoescape=True).filters)
 
 
+def test_what_is_nested_for_its_own_sake_is_refused() -> None:
+    deep: object = "x"
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(StoreError, match=r"section\.j2"):
+        renderer({"section.j2": "{{ heading }}"})("section.j2", {"heading": deep})
+
+
 def test_a_template_that_says_everything_again_and_again_is_refused() -> None:
     loud = "{{ heading }}" * 100
     values = {"heading": "x" * 1000}
