@@ -351,7 +351,8 @@ class _Standing:
 
     def lines(self, memory_id: str) -> list[tuple[str, Placed]]:
         """Return the lines of a memory, each with its file; it is about to go."""
-        found = (self._found or self._read()).pop(memory_id, [])
+        known = self._read() if self._found is None else self._found
+        found = known.pop(memory_id, [])
         if all(placed.block in self._draft.get(name).blocks for name, placed in found):
             return found
         # Something that was accepted before it changed the line.
