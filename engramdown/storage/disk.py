@@ -606,10 +606,15 @@ class Disk:
         if replace:
             patiently(unfinished.replace, path)
             return True
-        with contextlib.suppress(FileExistsError):
-            self.publish(unfinished, path)
-            return True
-        return False
+        try:
+            patiently(os.link, unfinished, path)
+        except FileExistsError:
+            return False
+        except OSError:  # no hard links here: two who write the same at once write the same bytes
+            if os.path.lexists(path):
+                return False
+            patiently(unfinished.replace, path)
+        return True
 
 
 def megabytes(size: int, limit: int) -> tuple[str, str]:

@@ -197,10 +197,11 @@ class Swap:
         self._closed(path)
         waited = 0.0
         while not (data := self._disk.read(path)) and waited < _SETTLE_GONE:
-            # An editor may have put it aside, to write it anew: ``day.md~``.
-            beside = any(path.name in name for name in self._disk.names(path.parent))
-            if data is None and not is_there and not beside:
-                return None
+            if data is None and not is_there:
+                # An editor may have put it aside, to write it anew: ``day.md~``.
+                beside = any(path.name in name for name in self._disk.names(path.parent))
+                if not beside:
+                    return None
             time.sleep(_POLL)
             waited += _POLL
         return data
