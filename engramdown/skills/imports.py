@@ -202,6 +202,9 @@ def _contents(home: Path) -> tuple[dict[str, Content], int]:
     waiting = [(home, _DEEPEST)]
     while waiting:
         folder, deep = waiting.pop()
+        if folder != home and (folder.is_symlink() or deep < 0):
+            what = "is a link" if folder.is_symlink() else "is nested too deep"
+            raise StoreError(f"{folder}: {what}; put the folder itself into that of the skill.")
         with named_errors(folder, "read"):
             names, folders = disk.names(folder), disk.folders(folder)
         hidden += sum(map(_is_hidden, (*names, *folders)))
@@ -214,11 +217,9 @@ def _contents(home: Path) -> tuple[dict[str, Content], int]:
             if left < 0 or len(files) == MOST_FILES:
                 raise StoreError(_too_much(home))
             files[path.relative_to(home).as_posix()] = content
-        for path in [folder / name for name in folders if not _is_passed_over(name)]:
-            if path.is_symlink() or not deep:
-                what = "is a link" if path.is_symlink() else "is nested too deep"
-                raise StoreError(f"{path}: {what}; put the folder itself into that of the skill.")
-            waiting.append((path, deep - 1))
+        # The first folder is to be looked at next: of several problems the first one is told.
+        inside = [folder / name for name in folders if not _is_passed_over(name)]
+        waiting += [(path, deep - 1) for path in reversed(inside)]
     return files, hidden
 
 

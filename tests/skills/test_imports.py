@@ -45,6 +45,20 @@ def problems(found: list[Incoming]) -> dict[str, str]:
     return {each.label: each.problem for each in found}
 
 
+def test_the_first_of_several_problems_is_told(tmp_path: Path) -> None:
+    home = write(tmp_path / "charts")
+    for name in ("assets", "zones"):
+        (home / name).mkdir()
+        (home / name / "key.txt").write_text(TOKEN)
+    assert problems(found_at(home)) == {
+        "charts": "assets/key.txt holds a GitHub token; take it out of charts first"
+    }
+    for name in ("assets", "zones"):
+        (home / name / "up").symlink_to(tmp_path)
+    (problem,) = problems(found_at(home)).values()
+    assert problem.startswith(f"{home / 'assets' / 'up'}: is a link")
+
+
 def test_a_skill_is_read_whole_with_what_can_be_run(tmp_path: Path) -> None:
     home = write(tmp_path / "charts")
     (home / ".git").mkdir()
