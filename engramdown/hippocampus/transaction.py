@@ -140,10 +140,10 @@ class Staging:
         for folder in dict.fromkeys([*above, *(file.path.parent for file in files)]):
             self._disk.sync_folder(folder)
         for file in displaced:
-            if file in conflicts:
-                file.displaced = self._settled(file)
-            else:
+            if file not in conflicts:
                 self.drop(file.temporary)
+        for file in conflicts:
+            file.displaced = self._settled(file)
         return conflicts
 
     def put_back(self, files: Sequence[Staged]) -> bool:
