@@ -89,9 +89,10 @@ def cells(text: str) -> int:
 def shortened(text: str, room: int) -> str:
     """Return ``text``, or its beginning and an ellipsis, in at most ``room`` columns.
 
-    >>> shortened("a word", 6), shortened("a word or two", 8)
-    ('a word', 'a word…')
+    >>> shortened("a word", 6), shortened("a word or two", 8), shortened("a word", 0)
+    ('a word', 'a word…', '…')
     """
+    room = max(room, 1)
     while cells(text) > room:
         text = f"{text[: min(len(text) - 2, room - 1)].rstrip()}…"
     return text

@@ -54,6 +54,8 @@ _STYLES: Final[dict[str, dict[str, Any]]] = {
     "warn": {"fg": "magenta"},
 }
 _FRAME: Final = 4
+# In fewer columns a frame leaves too little room.
+_NARROWEST: Final = 12
 # The corners of a frame, from left to right and down, and its sides.
 _FRAMES: Final = {True: tuple("╭╮╰╯─│"), False: tuple("++++-|")}
 
@@ -90,13 +92,15 @@ class Screen:
     def box(self, title: str, lines: Iterable[Line]) -> None:
         """Print lines in a frame, or between two rules, with a title."""
         columns = width()
-        if not self._framed:
+        if not self._framed or columns < _NARROWEST:
             rule = "-" * columns
             head = f"-- {on_screen(title)} "
             self.show([line((head + rule[len(head) :], "dim")), *lines, line((rule, "dim"))])
             return
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        left, right, lower_left, lower_right, edge, side = _FRAMES[encoding.startswith("utf")]
+        left, right, lower_left, lower_right, edge, side = _FRAMES[
+            encoding.lower().startswith("utf")
+        ]
         head = f"{edge} {shortened(on_screen(title), columns - 2 * _FRAME)} "
         rows = [f"{left}{head}{edge * (columns - 2 - cells(head))}{right}"]
         for row in (row for item in lines for row in wrap(item, columns - _FRAME)):

@@ -95,6 +95,24 @@ def test_a_box_has_a_frame_and_shows_what_could_fool(monkeypatch: pytest.MonkeyP
     assert all(len(row) <= 40 for row in shown.split("\n"))
 
 
+@pytest.mark.parametrize("columns", range(1, 16))
+def test_a_box_fits_into_any_window(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = a_terminal(monkeypatch)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("NO_COLOR", "1")
+    output.screen().box("1 of 2 · pending.md:3", [line("Prefer pytest fixtures")])
+    assert all(len(row) <= columns for row in terminal.getvalue().split("\n"))
+
+
+def test_a_frame_does_not_ask_how_the_encoding_is_spelled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = a_terminal(monkeypatch)
+    monkeypatch.setattr(Terminal, "encoding", "UTF-8")
+    output.screen().box("title", [line("words")])
+    assert terminal.getvalue().startswith("╭─ title ")
+
+
 def test_a_person_is_asked_only_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = a_terminal(monkeypatch)
     assert terminal.isatty()
