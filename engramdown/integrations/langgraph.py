@@ -216,7 +216,10 @@ class Items:
             raise InvalidEngramError.not_one_of("scope", scope, ("project", "global"))
         self.cortex = cortex
         self.scope: Scope = scope
-        self.stores = {each: store_with_files(cortex, each, "to keep values in") for each in SCOPES}
+        # What a project keeps comes first.
+        self.stores = {
+            each: store_with_files(cortex, each, "to keep values in") for each in reversed(SCOPES)
+        }
         # By scope and file: the document and the marks that values were read from.
         self._read: dict[
             tuple[Scope, str], tuple[Document, tuple[str, ...], dict[Block, KeyedValue]]

@@ -298,6 +298,16 @@ def test_a_search_is_a_recall(store: MemoryStore, cortex: Cortex) -> None:
     assert value_of(store, "quiet") == {"data": "Noodles are a secret"}
 
 
+def test_what_a_project_keeps_is_found_before_what_holds_for_all(
+    store: MemoryStore, cortex: Cortex
+) -> None:
+    cortex.encode(Engram("Write tests first", "always", "global", "high", source="user"))
+    cortex.encode(Engram("Use uv", "always", "project", "high", source="user"))
+    assert [each.value["text"] for each in store.search(())] == ["Use uv", "Write tests first"]
+    (first,) = store.search((), limit=1)
+    assert first.namespace == ("project", "rules")
+
+
 def test_the_memories_that_are_there_anyway_are_values_too(
     store: MemoryStore, cortex: Cortex, person: Person
 ) -> None:
