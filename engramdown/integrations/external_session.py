@@ -285,7 +285,7 @@ def _put(value: JSON, place: Sequence[Any], new: object) -> JSON:
     key, *deeper = place
     try:
         inner = _put(value[key], deeper, new)
-        if isinstance(value, dict):
+        if not isinstance(value, list):
             return {**value, key: inner}
         return [*value[:key], inner, *value[key + 1 :]]
     except (TypeError, LookupError) as error:

@@ -62,6 +62,12 @@ def test_a_value_that_is_the_text_comes_back(value: object) -> None:
     assert as_value(kept, readable(value)) == value
 
 
+@pytest.mark.parametrize("item", ["abc", 7, None])
+def test_a_place_that_is_in_no_list_and_no_object_is_refused(item: object) -> None:
+    with pytest.raises(ValueError, match="nothing stands at 0"):
+        as_value({"item": item, "text": [0]}, "text")
+
+
 @pytest.mark.parametrize("odd", [float("inf"), float("-inf"), [[[]]] * 40, {"a": {}}])
 def test_what_a_transcript_cannot_say_as_it_is_comes_back_too(odd: object) -> None:
     for _ in range(120):
