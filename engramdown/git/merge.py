@@ -569,10 +569,12 @@ def _split(
     wanted = set(anchors)
     gaps: list[list[Token]] = [[]]
     for token in tokens:
-        if isinstance(token, str) or token not in without | wanted:
-            gaps[-1].append(token)
-        elif token in wanted - without:
+        if not isinstance(token, str) and token in without:
+            continue
+        if not isinstance(token, str) and token in wanted:
             gaps.append([])
+        else:
+            gaps[-1].append(token)
     return gaps
 
 

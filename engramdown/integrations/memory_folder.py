@@ -565,6 +565,7 @@ def edits(file: str, before: str, after: str) -> Edits:
             come.append(at)
     gone = [at for at in range(len(were)) if at not in kept]
     pairs = dict(_pairs(were, are, gone, come))
+    put = set(pairs.values())
     known = {block.text for block in old.blocks if block.shape == "heading"}
     memories = {id(each.block) for each in new_places}
     headings: list[str] = []
@@ -577,7 +578,7 @@ def edits(file: str, before: str, after: str) -> Edits:
         elif block.level > 1 and text not in known and text.strip() and not _is_kind(text):
             headings.append(heading(text))  # The title of a page is no section.
     return Edits(
-        added=tuple(are[at] for at in come if at not in pairs.values()),
+        added=tuple(are[at] for at in come if at not in put),
         reworded=tuple((at, are[pairs[at]]) for at in gone if at in pairs),
         removed=tuple(at for at in gone if at not in pairs),
         headings=tuple(headings),

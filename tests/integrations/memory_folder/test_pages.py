@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -119,3 +121,12 @@ def test_what_is_no_memory_is_told() -> None:
     assert found.headings == ("Tools",)
     assert found.others == ("```",)
     assert found.added == (Said("uv", ""),)
+
+
+def test_the_cost_of_many_changed_lines_is_linear() -> None:
+    before = "".join(f"- Line {at} is about this\n" for at in range(20_000))
+    begun = process_time()
+    found = edits("lessons.md", before, before.replace("this", "that"))
+    # In linear time half a second, in quadratic time ten.
+    assert process_time() - begun < 5
+    assert len(found.reworded) == 20_000
