@@ -186,8 +186,9 @@ def _end(error: BaseException) -> int:
         case Exit():
             code = error.exit_code
         case click.ClickException():
-            named = error.ctx if isinstance(error, click.UsageError) else None
-            path = named.command_path if named else "engramdown"
+            path = "engramdown"
+            if isinstance(error, click.UsageError):
+                path = error.ctx.command_path if error.ctx else _program_name()
             process.complain(_sentence(error), path)
             for item in error.more if isinstance(error, output.RefusalError) else ():
                 click.echo(f"  {process.one_line(item)}", err=True)
