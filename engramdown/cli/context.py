@@ -130,7 +130,9 @@ def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: ob
         if chosen["explain"] and not as_json:
             output.show(_explain_memory(made))
         else:
-            _print(_memory_data(made, folders(cortex)), str(made), as_json=as_json)
+            # Only a program is told more than the text.
+            data = _memory_data(made, folders(cortex)) if as_json else {}
+            _print(data, str(made), as_json=as_json)
 
 
 def _print(data: dict[str, Any], text: str, *, as_json: bool) -> None:
