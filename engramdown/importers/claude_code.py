@@ -215,7 +215,7 @@ def _items(record: Record, value: Fields, key: str) -> Iterator[Item]:
         model = "" if model == "<synthetic>" else model
         for place, block in enumerate(_blocks(message)):
             here = replace(said, origin=f"{origin}/{place}", model=model)
-            yield from _apart(_block(record, value, block, here))
+            yield from _apart(_block(record, value, message, block, here))
     elif kind == "system" and text:
         is_boundary = value.get("subtype") == "compact_boundary"
         yield replace(said, meta={"kind": "compacted"} if is_boundary else {})
@@ -268,7 +268,7 @@ def _blocks(message: Fields) -> list[Any]:
     return content if isinstance(content, list) else [content]
 
 
-def _block(record: Record, value: Fields, block: object, said: Said) -> Item:
+def _block(record: Record, value: Fields, message: Fields, block: object, said: Said) -> Item:
     fields = Fields(block)
     if fields.text("type") in THOUGHTS:
         return Skipped(record.line, "thoughts")
@@ -280,13 +280,12 @@ def _block(record: Record, value: Fields, block: object, said: Said) -> Item:
     if tool is not None:
         return tool
     text = content_text(block)
-    role, meta = _speaker(value, text)
+    role, meta = _speaker(value, message, text)
     failed = value.get("isApiErrorMessage") is True
     return replace(said, role=role, text=text, error=failed, meta=meta)
 
 
-def _speaker(value: Fields, text: str) -> tuple[str, dict[str, str]]:
-    message = value.fields("message")
+def _speaker(value: Fields, message: Fields, text: str) -> tuple[str, dict[str, str]]:
     said_by = message.text("role") or "user"
     if value["type"] == "assistant" or said_by == "assistant":
         return "assistant", {}

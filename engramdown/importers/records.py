@@ -170,7 +170,8 @@ class Fields(dict[str, Any]):
 
     def __init__(self, value: object = None) -> None:
         """Take the members of ``value``, if it is an object."""
-        super().__init__(value if isinstance(value, dict) else {})
+        if isinstance(value, dict):
+            self.update(value)
 
     def text(self, *names: str) -> str:
         """Return the first of some members that is a string and holds something, or ``""``."""
@@ -182,7 +183,9 @@ class Fields(dict[str, Any]):
 
     def fields(self, name: str) -> Fields:
         """Return a member that is an object."""
-        return Fields(self.get(name))
+        # Most are not there.
+        value = self.get(name)
+        return Fields(value) if isinstance(value, dict) else _NO_FIELDS
 
     def list(self, name: str) -> list[Fields]:
         """Return a member that is a list of objects."""
@@ -191,7 +194,13 @@ class Fields(dict[str, Any]):
 
     def time(self, *names: str) -> datetime | None:
         """Return the first of some members that says a moment."""
-        return next(filter(None, (time_of(self.get(name)) for name in names)), None)
+        for name in names:
+            if (found := time_of(self.get(name))) is not None:
+                return found
+        return None
+
+
+_NO_FIELDS: Final = Fields()
 
 
 def time_of(value: object) -> datetime | None:
