@@ -106,16 +106,19 @@ def without_gists_of(data: bytes, seqs: Collection[int]) -> bytes:
     So does a summary go whose author was shown one of them, since it may repeat its words, and a
     line that cannot be read, since it may be one.
     """
-    lines = data.split(b"\n")
-    left = dict(enumerate(map(_gist, lines)))
+    left = [(line, _gist(line)) for line in data.split(b"\n")]
     away: set[object] = set()
-    # A gist stands behind its sources, unless somebody turned lines round: so until nothing goes.
-    while gone := {
-        at: gist for at, gist in left.items() if gist is not None and _is_of(gist, seqs, away)
-    }:
-        away |= {gist.get("id") for gist in gone.values()}
-        left = {at: gist for at, gist in left.items() if at not in gone}
-    return b"\n".join(lines[at] for at in left)
+    is_done = False
+    # A gist stands behind its sources, so once is enough, unless somebody turned lines round.
+    while not is_done:
+        held, left = left, []
+        for line, gist in held:
+            if gist is not None and _is_of(gist, seqs, away):
+                away.add(gist.get("id"))
+            else:
+                left.append((line, gist))
+        is_done = len(left) == len(held)
+    return b"\n".join(line for line, _ in left)
 
 
 def _gist(line: bytes) -> dict[str, object] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Final, NamedTuple
 
 import pytest
@@ -18,6 +19,7 @@ from engramdown.transcripts.summary_log import (
     Gist,
     Source,
     read_gist,
+    without_gists_of,
     write_gist,
 )
 from tests.consolidation.view_laws import (
@@ -276,6 +278,21 @@ class TestView:
         seen = fold([0, 1], chain)
         assert list(seen) == ["g4999", 1]
         view_is_whole(seen, [0, 1])
+
+    def test_what_is_taken_back_goes_from_a_long_chain_of_summaries_at_once(self) -> None:
+        first = made("g0", 0)
+        chain = [
+            first,
+            *(made(f"g{at}", at)._replace(previous=f"g{at - 1}") for at in range(1, 3000)),
+            *(made(f"other{at}", 10_000 + at) for at in range(3)),
+        ]
+        data = b"".join(map(write_gist, chain))
+        began = time.process_time()
+        left = without_gists_of(data, [0])
+        assert time.process_time() - began < 2
+        assert left == b"".join(map(write_gist, chain[3000:]))
+        turned = b"".join(map(write_gist, reversed(chain[:40])))
+        assert without_gists_of(turned, [0]) == b""
 
     def test_a_hundred_thousand_messages_in_leaves_of_ten(self) -> None:
         leaves = [made(f"g{at}", *range(at * 10, at * 10 + 10)) for at in range(10_000)]
