@@ -238,7 +238,7 @@ def unsaid(text: str, originals: Sequence[str]) -> str:
             return "a number"
     # A negation counts that stands in a clause with most of the words of the fact.
     clauses = [part for each in pieces for part in _CLAUSE.split(plain(each)) if part.strip()]
-    held = [sum(_holds(read(part).every, one) for one in (*words, *numbers)) for part in clauses]
+    held = [sum(_holds(read(part).every, one) for one in {*words, *numbers}) for part in clauses]
     most = max(held, default=0)
     told = {_negates(part) for part, count in zip(clauses, held, strict=True) if count == most}
     return "a negation" if most and _negates(text) not in told else ""

@@ -395,9 +395,10 @@ def _leave() -> None:
 
 _BEFORE: Final = "degraded-"
 _AFTER: Final = ".json"
-_UNREADABLE: Final = (
-    *(ValueError, TypeError, KeyError, OverflowError, RecursionError, OSError, StoreError),
-)
+# What a file raises that was removed meanwhile, or is none of ours.
+_NOT_OURS: Final = (
+    ValueError, TypeError, KeyError, OverflowError, RecursionError, OSError, StoreError
+)  # fmt: skip
 
 
 class Trouble(NamedTuple):
@@ -444,12 +445,12 @@ def find_trouble(folder: Path, disk: Disk) -> list[tuple[str, Trouble]]:
     if not disk.is_writable(folder):
         reason = f"{folder}: is read-only; make it writable (chmod u+w)"
         return [(".", Trouble(disk.process(), "", reason))]
-    named = [name for name in disk.files(folder) if name.startswith(_BEFORE)]
     found = []
-    for name in named:
-        # Removed meanwhile, or not by us: then there is nothing that we can say.
-        with contextlib.suppress(*_UNREADABLE):
-            note = json.loads((name.endswith(_AFTER) and disk.load(folder / name)) or b"")
+    for name in disk.files(folder):
+        if not (name.startswith(_BEFORE) and name.endswith(_AFTER)):
+            continue
+        with contextlib.suppress(*_NOT_OURS):
+            note = json.loads(disk.load(folder / name) or b"")
             trouble = Trouble(**(note | {"ended": not disk.is_running(note["process"])}))
             if type(trouble.waiting) is type(trouble.lost) is int:
                 found.append((name, trouble))
