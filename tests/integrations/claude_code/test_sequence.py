@@ -371,14 +371,14 @@ def test_without_a_transcript_the_words_of_a_sub_agent_are_left_out(agent: Agent
 # ---- much that is due ----
 
 
-def test_ten_thousand_ticks_that_came_with_git_silence_nothing(
+def test_thousands_of_ticks_that_came_with_git_silence_nothing(
     tmp_path: Path, isolated_home: Path, child_env: dict[str, str]
 ) -> None:
     theirs = Desk(tmp_path / "theirs", author="Bob")
     theirs.write(".engramdown/memory/rules.md", f"## Always\n\n- {RULE}\n")
     ticked = "".join(
         f"- [x] Rule {at} of many <!-- id:{at:08d} kind:lesson scope:project source:llm -->\n"
-        for at in range(10_000)
+        for at in range(3_000)
     )
     theirs.write(".engramdown/memory/pending.md", f"# Pending\n\n{ticked}")
     theirs.commit()
@@ -386,7 +386,7 @@ def test_ten_thousand_ticks_that_came_with_git_silence_nothing(
     isolated_home.mkdir(exist_ok=True)
     cloned = Agent(tmp_path / "clone", child_env | PATIENT, "many")
     page = tmp_path / "clone" / ".engramdown" / "memory" / "pending.md"
-    left = [10_000]
+    left = [3_000]
     while left[-1] and len(left) < 20:
         code, out, _ = cloned.hook("SessionStart", source="startup")
         assert code == 0
