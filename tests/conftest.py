@@ -52,7 +52,7 @@ _PATIENT: Final = settings(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("default", _PATIENT, max_examples=60)
+settings.register_profile("default", _PATIENT, max_examples=25)
 # What is red there is red for whoever looks into it; new examples are sought at every desk. A law
 # that holds on the oldest Python is tried on the others, not searched again.
 _EXAMPLES: Final = 50 if sys.version_info < (3, 12) else 20
