@@ -180,6 +180,15 @@ def test_a_first_recall_loads_nothing_that_it_does_not_ask(
     assert loaded & (HEAVY | UNASKED) == set()
 
 
+def test_comparing_memories_reads_no_forms_of_words(
+    child_env: dict[str, str], project: Path
+) -> None:
+    code = "import engramdown.consolidation.plan_rules"
+    loaded = _loaded(code, child_env, project)
+    assert "engramdown.consolidation.information_loss" in loaded
+    assert "engramdown.consolidation.statement_forms" not in loaded
+
+
 def test_recording_a_line_loads_nothing_of_memory(child_env: dict[str, str], project: Path) -> None:
     loaded = _loaded(LOG, child_env, project)
     assert "engramdown.transcripts.session_log" in loaded

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast
 
+from engramdown.consolidation.utterances import BLANK
 from engramdown.engram import Confidence, Kind
 
 
@@ -44,9 +45,6 @@ class Form(NamedTuple):
     order: Literal["", "follows", "surely", "behind"] = ""
     passing: Literal["soon", "firm", "lasting"] = "soon"
 
-
-BLANK: Final = "\ue000"
-"""Stands for each character of a quotation or of code within a sentence; it counts as a letter."""
 
 CAPITAL: Final = "Name: "
 """The label of a name that is one only if each word of it has a capital letter."""

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from engramdown.consolidation import statement_forms as forms
-from engramdown.consolidation.utterances import mask_shown, sentences, small_letters
+from engramdown.consolidation.utterances import BLANK, mask_shown, sentences, small_letters
 from engramdown.engram import Confidence, Engram, Kind, Scope, fold
 from engramdown.language.words import word_set
 
@@ -359,7 +359,7 @@ def _statement(clause: _Clause, said: Said) -> Statement | None:
 def _says_nothing(words: str, said: Said) -> bool:
     """Whether what is kept cannot be understood alone: "never do that", "I love to"."""
     return (
-        not words.strip(forms.BLANK + _EDGE)
+        not words.strip(BLANK + _EDGE)
         or _named("UNFINISHED").match(words) is not None
         or pattern(rf"(?:{forms.NAMED['OPENERS']})+\Z").match(f"{words.strip(_EDGE)} ") is not None
         or (said.kind in ("always", "never") and _named("ABOUT_THAT").match(words) is not None)

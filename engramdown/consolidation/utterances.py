@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from engramdown.consolidation.statement_forms import BLANK, NAMED, read_table
-
-_TEXTS: Final = dict(read_table("messages", NAMED))
+BLANK: Final = "\ue000"
+"""Stands for each character of a quotation or of code within a sentence; it counts as a letter."""
 
 LONGEST: Final = 600
 """A sentence that is longer, in characters, is none that somebody gives as an order."""
@@ -26,6 +25,14 @@ _DOCUMENT: Final = 4000
 # The shortest line that may be one of a paragraph that was wrapped by a program.
 _WRAPPED: Final = 40
 _CURLY: Final = str.maketrans("\u2018\u2019\u02bc\u00b4", "''''")
+
+
+@cache
+def _texts() -> dict[str, str]:
+    # Imported here: whoever compares two memories loads this module, and reads no message.
+    from engramdown.consolidation.statement_forms import NAMED, read_table
+
+    return dict(read_table("messages", NAMED))
 
 
 class Sentence(NamedTuple):
@@ -169,13 +176,13 @@ def _sentence(mask: str, start: int, end: int, mark: str) -> Iterator[Sentence]:
 @cache
 def pattern_of(name: str) -> re.Pattern[str]:
     """Return a pattern of ``languages/messages.txt``, compiled when first needed."""
-    return re.compile(_TEXTS[name])
+    return re.compile(_texts()[name])
 
 
 @cache
 def any_case(name: str) -> re.Pattern[str]:
     """Return a pattern of ``languages/messages.txt`` for any case, compiled when first needed."""
-    return re.compile(_TEXTS[name], re.IGNORECASE)
+    return re.compile(_texts()[name], re.IGNORECASE)
 
 
 # ---- tags and comments ----

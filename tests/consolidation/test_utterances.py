@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.statement_forms import BLANK
-from engramdown.consolidation.utterances import LONGEST, mask_shown, sentences, small_letters
+from engramdown.consolidation.utterances import BLANK, LONGEST, mask_shown, sentences, small_letters
 
 
 def _shown(text: str) -> str:
