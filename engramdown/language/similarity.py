@@ -85,11 +85,13 @@ def signs_apart(a: str, b: str) -> str:
     return (
         _told("a quotation", _quoted(a, b), _quoted(b, a))
         or _told("a name", _parts(a, b), _parts(b, a))
-        # Of scripts without spaces no small words are known.
-        or _told(
-            "a character", *({char for char in text if spaced(char) != char} for text in (a, b))
-        )
+        or _told("a character", _unspaced(a), _unspaced(b))
     )
+
+
+def _unspaced(text: str) -> set[str]:
+    """Return the characters of scripts without spaces, of which no small words are known."""
+    return set() if text.isascii() else {char for char in text if spaced(char) != char}
 
 
 def _signs(text: str) -> tuple[list[str], ...]:
