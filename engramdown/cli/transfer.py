@@ -25,6 +25,7 @@ from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
 from engramdown.cli.views import DRY_RUN, counted
 from engramdown.engram import Scope
+from engramdown.errors import StoreError
 from engramdown.language import on_screen
 from engramdown.storage import Disk, make_folder
 
@@ -210,6 +211,8 @@ def export(
         raise click.UsageError(EXPORT_WHAT)
     if everything and target is None:
         raise click.UsageError(NEEDS_FOLDER)
+    if target is not None and not everything and target.exists() and not target.is_file():
+        raise StoreError(f"{target} is no file; say with -o which file to write")
     form: str = "json" if given()["as_json"] else given()["form"]
     found: dict[str, EpisodicMemory] = {}
     for memory in open_all(place):

@@ -163,6 +163,14 @@ def test_what_is_not_one_session_is_refused(run: Runner, inbox: Path) -> None:
         assert run(*wrong).code == 2
 
 
+@pytest.mark.parametrize("target", [".", "/dev/null"])
+def test_an_export_replaces_nothing_but_a_file(run: Runner, inbox: Path, target: str) -> None:
+    run.ok("import", str(inbox))
+    done = run("export", "claude-code", "-o", target)
+    assert done.code == 3
+    assert f"{target} is no file; say with -o which file to write" in done.err
+
+
 def test_an_export_that_fails_leaves_nothing_behind(run: Runner, inbox: Path) -> None:
     run.ok("import", str(inbox))
     folder = inbox / "full"
