@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast
 
-from engramdown.consolidation.utterances import BLANK
 from engramdown.engram import Confidence, Kind
+from engramdown.language.characters import BLANK
 
 
 class Form(NamedTuple):

@@ -15,8 +15,9 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from engramdown.consolidation import statement_forms as forms
-from engramdown.consolidation.utterances import BLANK, mask_shown, sentences, small_letters
+from engramdown.consolidation.utterances import mask_shown, sentences, small_letters
 from engramdown.engram import Confidence, Engram, Kind, Scope, fold
+from engramdown.language.characters import BLANK
 from engramdown.language.words import word_set
 
 LONGEST: Final = 300

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-BLANK: Final = "\ue000"
-"""Stands for each character of a quotation or of code within a sentence; it counts as a letter."""
+from engramdown.language.characters import BLANK
 
 LONGEST: Final = 600
 """A sentence that is longer, in characters, is none that somebody gives as an order."""

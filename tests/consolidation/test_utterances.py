@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.utterances import BLANK, LONGEST, mask_shown, sentences, small_letters
+from engramdown.consolidation.utterances import LONGEST, mask_shown, sentences, small_letters
+from engramdown.language.characters import BLANK
 
 
 def _shown(text: str) -> str:
