@@ -107,6 +107,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_law = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
         if is_story or (is_law and not item.nodeid.startswith(_SLOW)):
             item.add_marker("fast")
+        if item.nodeid.startswith("tests/crash/"):
+            item.add_marker("slow")
         files.add(item.path)
     items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
 

@@ -91,6 +91,7 @@ def run(program: str, env: dict[str, str], *arguments: str) -> str:
     return f"{done.stdout}{done.stderr}".strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", ["propose", "recall", "record"])
 def test_every_child_works_that_is_forked_while_a_thread_works(
     work: str, tmp_path: Path, child_env: dict[str, str]
@@ -140,6 +141,7 @@ assert os.waitpid(child, 0)[1] == 0
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "late",
     [

@@ -90,14 +90,17 @@ def complaints(rules_kept: Iterable[rules.Rule], names: Iterable[str]) -> list[s
     ]
 
 
+@pytest.mark.slow
 def test_every_module_keeps_every_rule() -> None:
     assert complaints(rules.RULES, MODULES) == []
 
 
+@pytest.mark.slow
 def test_every_module_runs_on_every_system() -> None:
     assert complaints([rules.is_of_every_system], MODULES) == []
 
 
+@pytest.mark.slow
 def test_every_lock_is_free_in_a_child_process() -> None:
     others = [name for name in MODULES if name != "engramdown/forks.py"]
     assert complaints([rules.locks_survive_a_fork], others) == []
@@ -181,6 +184,7 @@ def test_the_extras_are_a_decision() -> None:
     assert named == OPTIONAL_DEPENDENCIES
 
 
+@pytest.mark.slow
 def test_every_import_is_declared() -> None:
     undeclared = {name: undeclared_imports(name) for name in MODULES}
     assert {name: imports for name, imports in undeclared.items() if imports} == {}

@@ -14,6 +14,7 @@ from engramdown.cortex.cortex import OLD_NAMES
 from engramdown.lazy import MOVED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", MOVED)
 def test_an_old_module_is_the_new_one(old: str) -> None:
     sys.modules.pop(f"engramdown.{old}", None)

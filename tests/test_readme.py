@@ -29,6 +29,7 @@ def project(isolated_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_the_examples_of_a_page_do_what_it_says(
     name: str, project: Path, child_env: dict[str, str]

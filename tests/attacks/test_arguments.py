@@ -138,6 +138,7 @@ def test_what_is_remembered_comes_back_and_the_rest_stays(
 DEEP: Final = json.loads("[" * 500 + "]" * 500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=[*TOOLS])
 @pytest.mark.parametrize(
     "arguments",

@@ -436,6 +436,7 @@ ANY_WORDS: Final[list[Door]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["autopilot", "copilot"])
 def test_nothing_stands_beside_a_fact_in_other_words(tmp_path: Path, mode: str) -> None:
     missed = []

@@ -136,6 +136,7 @@ def test_no_letter_of_an_answer_is_lost(
     assert Counter(filter(str.isalpha, text)) <= shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colour", [False, True], ids=["plain", "colour"])
 @pytest.mark.parametrize(
     "text", [text for text in HIDING.values() if "\n" not in text[:9]], ids=str
@@ -219,6 +220,7 @@ INSIDE: Final = (
 _WITH_ID: Final = ("show", "why", "show --json", "forget --dry-run")
 
 
+@pytest.mark.slow
 def test_no_screen_hides_a_comment_inside_a_line(there: Person, run: Runner) -> None:
     """It is no part of the memory and sent to nobody, but a person is to see that it stands."""
     tick = "<!-- id:p81dz5ka kind:always scope:project source:consolidation ts:2026-02-27 -->"

@@ -268,6 +268,7 @@ def test_no_page_of_a_clone_shapes_a_prompt_before_it_is_approved(theirs: Desk, 
     assert "mallory" not in str(Cortex.open(project=mine).build_memory_context())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("careful")
 def test_nor_does_one_in_the_folder_of_other_tools(theirs: Desk, mine: Path) -> None:
     theirs.write(f"{FOLDER}/memory/rules.md", "# Rules\n")
@@ -291,6 +292,7 @@ def test_nor_does_one_in_the_folder_of_other_tools(theirs: Desk, mine: Path) -> 
 # ---- what looks like ours ----
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("careful")
 def test_a_pull_that_turns_a_rule_round_turns_it_off_instead(theirs: Desk, mine: Path) -> None:
     theirs.write("README", "hello\n")
@@ -573,6 +575,7 @@ def test_an_approved_one_is_verified(theirs: Desk, mine: Path) -> None:
     assert careful_one.entries()[-1].basis == "verified"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [
@@ -640,6 +643,7 @@ def test_a_watch_tells_whose_tick_it_was(theirs: Desk, mine: Path) -> None:
     assert [news.by for news in heard if news.what == "approved"] == ["git"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("home")
 def test_a_line_that_came_with_git_is_nowhere_told_as_mine(
     theirs: Desk, mine: Path, run: Runner, child_env: dict[str, str]
@@ -691,6 +695,7 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return decided
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["careful", "home op:forget of:gone", "home expires:never"])
 def test_a_refused_tick_is_decided_on_once(
     theirs: Desk,
@@ -733,6 +738,7 @@ def test_a_refused_tick_is_decided_on_once(
     assert Cortex.open(project=mine).review.apply_ticks() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["careful", "home"])
 def test_a_line_that_a_person_touched_is_heard_again(
     theirs: Desk, mine: Path, request: pytest.FixtureRequest, rule: str
@@ -756,6 +762,7 @@ def test_a_line_that_a_person_touched_is_heard_again(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("careful")
 def test_what_was_refused_before_is_no_news_and_still_trouble_for_a_watch(
     theirs: Desk, mine: Path

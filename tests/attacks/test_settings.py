@@ -208,6 +208,7 @@ def test_stats_and_a_hook_tell_what_is_switched_off(cloned: Clone, run: Runner) 
     assert "evil.example" not in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pulled", ["news", "review"])
 def test_settings_that_came_with_git_are_told_first_and_once(
     home: Person, theirs: Desk, cloned: Clone, pulled: str, run: Runner
@@ -253,6 +254,7 @@ def test_settings_of_ones_own_are_no_news(
     assert [code for code, _ in findings(run)] == ["switched-off", "settings-from-git"][::-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["link", "letters", "work-tree"])
 @pytest.mark.usefixtures("home")
 def test_no_trick_hides_that_settings_came_with_git(
@@ -321,6 +323,7 @@ def test_broken_settings_are_told_in_words(cloned: Clone, run: Runner) -> None:
 # ---- what a project says beside it ----
 
 
+@pytest.mark.slow
 def test_a_project_that_says_much_does_not_displace_what_is_for_all(
     home: Person, theirs: Desk, cloned: Clone, run: Runner
 ) -> None:

@@ -74,6 +74,7 @@ def test_a_label_leads_nowhere_else(run: Runner, home: Person, project: Path, la
     assert list((project / ".engramdown").rglob("SKILL.md")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_skill_is_told_and_left_as_it_is(run: Runner, evil: Path, name: str) -> None:
     data = HOSTILE[name].encode("utf-8", "surrogateescape")

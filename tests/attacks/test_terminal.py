@@ -182,6 +182,7 @@ def test_every_command_is_tried() -> None:
     assert set(commands()) - ASIDE <= set(SHOWN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colour", [False, True], ids=["plain", "colour"])
 def test_no_command_shows_what_is_hostile_as_it_is(
     home: Person, project: Path, run: Runner, monkeypatch: pytest.MonkeyPatch, *, colour: bool

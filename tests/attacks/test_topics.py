@@ -88,6 +88,7 @@ def topics(tmp_path: Path) -> Path:
     return store.memory / "topics"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [*OBSTACLES, *HARMLESS])
 def test_every_command_goes_on_and_nothing_is_lost(
     run: Runner, topics: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None]
@@ -122,6 +123,7 @@ def test_it_is_told_with_the_file_and_in_doctor(
     assert "topics" in told.out
 
 
+@pytest.mark.slow
 def test_what_stands_below_an_obstacle_is_not_taken_for_deleted(topics: Path) -> None:
     root = topics.parent.parent
     store = Hippocampus(root, disk=Disk(durable=False))

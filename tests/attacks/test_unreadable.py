@@ -284,6 +284,7 @@ CHANGING: Final = [
 ]
 
 
+@pytest.mark.slow
 def test_broken_settings_of_a_project_take_no_memory_away(there: Person, run: Runner) -> None:
     """Looking answers with the strictest settings and code 3; nothing is changed."""
     run.ok("log", "user", "About the linter")
@@ -347,6 +348,7 @@ def as_bytes(path: Path) -> None:
     path.write_bytes(b"- \xff\xfe\xff\n")
 
 
+@pytest.mark.slow
 def test_no_broken_file_hides_more_than_itself(home: Person, there: Person, run: Runner) -> None:
     """A command that looks shows all that it showed; what it cannot, it names, with code 3."""
     for person, whose in ((home, "Home "), (there, "")):

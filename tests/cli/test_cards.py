@@ -121,6 +121,7 @@ def test_no_session_is_no_card(run: Runner) -> None:
     assert run("log", "card", "two").code == 1
 
 
+@pytest.mark.slow
 def test_a_model_fills_it_in_if_asked(
     run: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -382,6 +382,7 @@ def test_a_hostile_answer_does_no_more_than_propose(run: Runner, lessons: Path) 
 # ---- at a terminal ----
 
 
+@pytest.mark.slow
 def test_at_a_terminal_it_asks_and_ctrl_c_writes_nothing(
     lessons: Path, child_env: dict[str, str]
 ) -> None:
@@ -398,6 +399,7 @@ def test_at_a_terminal_it_asks_and_ctrl_c_writes_nothing(
     assert b"The office is closed" not in lessons.read_bytes()
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_a_model_thinks_writes_nothing(
     lessons: Path, child_env: dict[str, str]
 ) -> None:

@@ -46,6 +46,7 @@ def test_options_are_completed(child_env: dict[str, str]) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["show", "edit", "forget", "why"])
 def test_ids_are_completed(
     command: str, child_env: dict[str, str], run: Runner, memory: Path
@@ -75,6 +76,7 @@ def test_without_memory_nothing_is_offered_and_nothing_said(child_env: dict[str,
     assert complete(child_env, "engramdown show ") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 @pytest.mark.parametrize("name", ["engramdown", "egd"])
 def test_there_is_a_script_for_each_shell(shell: str, name: str, child_env: dict[str, str]) -> None:
@@ -85,6 +87,7 @@ def test_there_is_a_script_for_each_shell(shell: str, name: str, child_env: dict
         subprocess.run([shell, "-n"], input=done.stdout, check=True, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_fish_says_of_a_word_is_not_cut_at_a_comma(
     child_env: dict[str, str], run: Runner, memory: Path
 ) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from engramdown import Cortex
 from tests.cli.conftest import Runner
 
 
+@pytest.mark.slow
 def test_the_bytes_are_those_of_the_library(
     run: Runner, memory: Path, child_env: dict[str, str]
 ) -> None:

@@ -78,6 +78,7 @@ def test_a_dry_run_shows_the_diff(run: Runner, page: Path) -> None:
     assert told["tokens"] == estimate_tokens(told["text"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [0, 60, 120, 400])
 def test_what_counts_most_comes_first_within_a_budget(run: Runner, page: Path, budget: int) -> None:
     for at in range(30):

@@ -106,6 +106,7 @@ def typed_by_hand(roots: tuple[Path, Path]) -> None:
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no SIGSTOP here")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -134,6 +135,7 @@ def test_who_reads_does_not_wait_for_a_writer(
         assert "Typed by hand" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_hand_edit_is_taken_in_once_the_lock_is_free(
     roots: tuple[Path, Path], holder: subprocess.Popen[bytes], run: Command
 ) -> None:
@@ -158,6 +160,7 @@ def test_a_model_that_views_memory_does_not_wait_for_a_writer(
     assert holder.poll() is None
 
 
+@pytest.mark.slow
 def test_doctor_names_who_holds_a_lock_and_takes_nothing_of_theirs_for_left_behind(
     roots: tuple[Path, Path], holder: subprocess.Popen[bytes], run: Command
 ) -> None:
@@ -218,6 +221,7 @@ ACTS: Final[dict[str, Callable[[Cortex], object]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", ACTS)
 def test_a_call_waits_for_all_locks_together_no_longer_than_for_one(
     act: str,
@@ -277,6 +281,7 @@ def test_other_work_counts_as_no_waiting() -> None:
         assert locks.left(1) == 1
 
 
+@pytest.mark.slow
 def test_to_erase_waits_for_transcripts_as_long_as_is_set(
     roots: tuple[Path, Path], child_env: dict[str, str], run: Command
 ) -> None:

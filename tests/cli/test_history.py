@@ -150,6 +150,7 @@ def test_a_step_whose_lines_you_deleted_is_passed_over(
     assert "nothing is left to undo" in run("undo").err
 
 
+@pytest.mark.slow
 def test_a_prefix_of_steps_in_both_scopes_is_told(run: Runner, memory: Path) -> None:
     assert memory.is_dir()
     for number in range(20):

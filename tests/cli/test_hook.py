@@ -54,6 +54,7 @@ def test_a_limit_that_is_none_is_passed_over(
     assert "linter" in run.ok("hook", "session-start").out
 
 
+@pytest.mark.slow
 def test_doctor_tells_of_trouble_within_a_week(memory: Path, run: Runner) -> None:
     with freeze_time("2026-03-01"):
         complain(memory.parent, "stop", "no room\nleft")

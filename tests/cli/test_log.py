@@ -232,6 +232,7 @@ def test_what_is_written_at_the_second_attempt_is_no_error(
     assert [line["text"] for line in recorded(memory, "s")] == ["x", "y"]
 
 
+@pytest.mark.slow
 def test_many_hooks_at_once_lose_nothing(child_env: dict[str, str], memory: Path) -> None:
     def record(number: int) -> None:
         command = ["engramdown", "log", "user", str(number), "--session", "s"]

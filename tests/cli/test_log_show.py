@@ -167,6 +167,7 @@ def test_what_could_fool_a_terminal_is_shown(run: Runner, memory: Path) -> None:
     assert run.ok("log", "--json").json[0]["title"] == nasty
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("three")
 def test_ids_are_completed(child_env: dict[str, str]) -> None:
     for command in ("log show", "log follow", "log end", "log user --session"):

@@ -341,6 +341,7 @@ def test_an_interrupt_stops_a_process_without_a_traceback(
     assert complaint == "\nStopped.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["list"], ["--help"], ["list", "--json"], ["context"]])
 def test_a_closed_pipe_is_no_error(
     arguments: list[str], memory: Path, run: Runner, child_env: dict[str, str]

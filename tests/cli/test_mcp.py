@@ -95,6 +95,7 @@ def test_the_settings_for_http_hold_the_token_and_say_so(run: Runner, isolated_h
     assert "keep the file out of git" in done.err
 
 
+@pytest.mark.slow
 def test_what_the_settings_start_is_a_server(
     run: Runner, child_env: dict[str, str], memory: Path
 ) -> None:
@@ -117,6 +118,7 @@ def test_what_the_settings_start_is_a_server(
     assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "engramdown"
 
 
+@pytest.mark.slow
 def test_another_host_is_refused_with_the_reason(run: Runner) -> None:
     done = run("mcp", "--http", "--host", "0.0.0.0")  # noqa: S104 - it is refused
     assert (done.code, done.out) == (2, "")
@@ -134,6 +136,7 @@ def test_the_usual_port_is_the_one_of_the_server() -> None:
     assert port.default == http.PORT
 
 
+@pytest.mark.slow
 def test_a_person_who_starts_it_by_hand_is_told_what_it_waits_for(
     child_env: dict[str, str],
 ) -> None:
@@ -152,6 +155,7 @@ def test_a_person_who_starts_it_by_hand_is_told_what_it_waits_for(
     assert (process.returncode, out) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["<&-", "</dev/null >&-"])
 def test_without_pipes_there_is_no_client(child_env: dict[str, str], closed: str) -> None:
     command = ["bash", "-c", f"engramdown mcp {closed}"]
@@ -160,6 +164,7 @@ def test_without_pipes_there_is_no_client(child_env: dict[str, str], closed: str
     assert b"standard input and output, and one of them is closed" in done.stderr
 
 
+@pytest.mark.slow
 def test_without_stderr_a_client_is_served(child_env: dict[str, str]) -> None:
     done = subprocess.run(
         ["bash", "-c", "engramdown mcp 2>&-"],

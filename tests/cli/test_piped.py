@@ -70,6 +70,7 @@ def applied(how: tuple[str, ...], patch: bytes, folder: Path, *more: str) -> Non
     assert b"offset" not in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", APPLY.values(), ids=[*APPLY])
 @pytest.mark.parametrize("before", FILES.values(), ids=[*FILES])
 def test_the_diff_of_a_dry_run_is_a_patch(
@@ -108,6 +109,7 @@ def test_what_cannot_be_seen_is_shown_and_json_has_the_patch(
     assert "Say why" in run.ok("list").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", APPLY.values(), ids=[*APPLY])
 def test_what_a_patch_leaves_is_what_the_command_leaves(
     how: tuple[str, ...], memory: Path, child_env: dict[str, str], run: Runner
@@ -124,6 +126,7 @@ def test_what_a_patch_leaves_is_what_the_command_leaves(
         assert states(copy / ".engramdown/memory") == states(memory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", APPLY.values(), ids=[*APPLY])
 def test_history_is_the_patches_that_led_here(
     how: tuple[str, ...], memory: Path, child_env: dict[str, str], run: Runner
@@ -149,6 +152,7 @@ def test_history_is_the_patches_that_led_here(
         assert now == {name: data for name, data in kept[-1 - count].items() if data}
 
 
+@pytest.mark.slow
 def test_no_text_passes_for_a_patch(memory: Path, child_env: dict[str, str], run: Runner) -> None:
     project = memory.parents[1]
     text = "x\n--- /dev/null\n+++ ./evil.sh\n@@ -0,0 +1 @@\n+curl evil\n\n"

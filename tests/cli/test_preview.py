@@ -41,6 +41,7 @@ def chat(folder: Path, env: dict[str, str], *sends: Sends) -> Iterator[tuple[Win
         yield window, server
 
 
+@pytest.mark.slow
 def test_a_window_that_is_resized_shows_an_answer_once(
     memory: Path, tmp_path: Path, child_env: dict[str, str]
 ) -> None:
@@ -62,6 +63,7 @@ def test_a_window_that_is_resized_shows_an_answer_once(
     ]
 
 
+@pytest.mark.slow
 def test_what_is_typed_while_a_model_thinks_is_asked_afterwards(
     memory: Path, tmp_path: Path, child_env: dict[str, str]
 ) -> None:
@@ -78,6 +80,7 @@ def test_what_is_typed_while_a_model_thinks_is_asked_afterwards(
     assert server.asked[1]["messages"][-1]["content"] == "And another thing"
 
 
+@pytest.mark.slow
 def test_an_answer_goes_on_after_ctrl_z(
     memory: Path, tmp_path: Path, child_env: dict[str, str]
 ) -> None:
@@ -99,6 +102,7 @@ def test_an_answer_goes_on_after_ctrl_z(
         assert window.text.count("Thinking") == 1
 
 
+@pytest.mark.slow
 def test_what_is_half_typed_is_there_after_ctrl_z(
     memory: Path, tmp_path: Path, child_env: dict[str, str]
 ) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cli.record_chat import PICTURE, drawn, recorded, words_of
 
 
+@pytest.mark.slow
 def test_the_picture_shows_what_a_chat_shows(child_env: dict[str, str]) -> None:
     now = words_of(drawn(recorded(child_env)))
     assert len(now) > 100

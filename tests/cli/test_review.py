@@ -259,6 +259,7 @@ OPERATIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 100])
 @pytest.mark.parametrize("case", OPERATIONS.values(), ids=[*OPERATIONS])
 def test_the_help_fits_the_question_and_the_window(

@@ -139,6 +139,7 @@ def test_a_line_written_by_hand_has_an_address(run: Runner, filled: Path) -> Non
     assert filled.is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["sh", "bash", "zsh -f", "fish --no-config"])
 def test_an_address_can_be_typed_in_every_shell(
     shell: str, run: Runner, filled: Path, child_env: dict[str, str]

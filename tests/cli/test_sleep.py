@@ -212,6 +212,7 @@ def test_ctrl_c_ends_it_with_what_was_done(
     assert b"Take the lock first" in (session / "lessons.md").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_person_sees_how_far_it_has_come(
     run: Runner, session: Path, child_env: dict[str, str]
 ) -> None:
@@ -230,6 +231,7 @@ def test_a_person_sees_how_far_it_has_come(
 # ---- a provider that fails ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply",
     [

@@ -46,6 +46,7 @@ def home(isolated_home: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_session_and_a_second_sleep_go_on_while_a_model_thinks(
     run: Runner, session: Path, home: Path, child_env: dict[str, str]
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_session_and_a_second_sleep_go_on_while_a_model_thinks(
     assert texts.count("Use make") == 1
 
 
+@pytest.mark.slow
 def test_a_sleep_that_is_told_to_end_leaves_its_work_to_the_next(
     run: Runner, session: Path, home: Path, child_env: dict[str, str]
 ) -> None:

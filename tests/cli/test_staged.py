@@ -46,6 +46,7 @@ def test_what_is_well_passes(run: Runner, desk: Desk) -> None:
     assert run.ok("doctor", "--staged").out == "Nothing is wrong in 1 staged file.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text, code, line",
     [
@@ -192,6 +193,7 @@ def commit(folder: Path, env: dict[str, str], *args: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_commit_of_all_is_looked_at(desk: Desk, hooked: dict[str, str]) -> None:
     desk.write(LESSONS, SECRET)
     code, said = commit(desk.top, hooked, "--all")
@@ -200,6 +202,7 @@ def test_a_commit_of_all_is_looked_at(desk: Desk, hooked: dict[str, str]) -> Non
     assert commit(desk.top, hooked, "--all")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_commit_of_one_file_is_looked_at_as_it_will_be(
     desk: Desk, hooked: dict[str, str]
 ) -> None:
@@ -214,6 +217,7 @@ def test_a_commit_of_one_file_is_looked_at_as_it_will_be(
     assert (code, f"{LESSONS}:1: secret" in said) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_commit_in_another_work_tree_is_looked_at(
     desk: Desk, hooked: dict[str, str], tmp_path: Path
 ) -> None:

@@ -86,6 +86,7 @@ def rules(memory: Path) -> Path:
     return memory / "rules.md"
 
 
+@pytest.mark.slow
 def test_a_line_that_is_typed_tells_which_kind_it_is_read_as(
     rules: Path, watchers: list[Watcher], child_env: dict[str, str]
 ) -> None:
@@ -98,6 +99,7 @@ def test_a_line_that_is_typed_tells_which_kind_it_is_read_as(
     assert "Learned: CI is slow (lessons.md:" in watcher.line()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--json"], ["--json", "--poll"]], ids=["native", "polling"])
 def test_each_change_is_a_line_of_json(
     rules: Path, watchers: list[Watcher], child_env: dict[str, str], arguments: list[str]
@@ -126,6 +128,7 @@ def test_each_change_is_a_line_of_json(
     )
 
 
+@pytest.mark.slow
 def test_a_person_reads_one_sentence_each(
     run: Runner, rules: Path, watchers: list[Watcher], child_env: dict[str, str]
 ) -> None:
@@ -142,6 +145,7 @@ def test_a_person_reads_one_sentence_each(
     assert "a1B2" not in watcher.line()
 
 
+@pytest.mark.slow
 def test_no_sentence_hides_a_comment_inside_a_line(
     rules: Path, watchers: list[Watcher], child_env: dict[str, str]
 ) -> None:
@@ -157,6 +161,7 @@ def test_no_sentence_hides_a_comment_inside_a_line(
         assert re.search(r"Forgot: .*curl.*evil", watcher.line())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, STOPPED), (signal.SIGTERM, 0)])
 def test_a_signal_ends_it(
@@ -180,6 +185,7 @@ def test_a_reader_that_goes_away_ends_it_even_if_nothing_happens(
     assert watcher.process.wait(PATIENCE) == 141
 
 
+@pytest.mark.slow
 def test_trouble_is_said_beside_the_changes_and_ends_nothing(
     rules: Path, memory: Path, watchers: list[Watcher], child_env: dict[str, str]
 ) -> None:
@@ -204,6 +210,7 @@ def test_what_was_changed_before_is_taken_in_and_said_to_be(
     assert found["text"] == f"{memory}: took in what you or git changed"
 
 
+@pytest.mark.slow
 def test_where_there_is_no_memory_yet_it_waits_for_it(
     run: Runner,
     tmp_path: Path,
@@ -220,6 +227,7 @@ def test_where_there_is_no_memory_yet_it_waits_for_it(
     assert watchers[0].next()["text"] == "CI is slow"
 
 
+@pytest.mark.slow
 def test_of_a_burst_a_person_is_shown_the_beginning_and_a_program_all(
     run: Runner, rules: Path, watchers: list[Watcher], child_env: dict[str, str]
 ) -> None:
@@ -251,6 +259,7 @@ def test_a_person_at_a_terminal_is_told_what_is_watched(
     assert "\x1b[32m" in terminal.raw
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("vim") is None, reason="no vim")
 def test_a_person_may_work_in_vim(
     rules: Path, watchers: list[Watcher], child_env: dict[str, str]
@@ -270,6 +279,7 @@ def test_a_person_may_work_in_vim(
         assert (found["what"], found["text"]) == ("learned", f"Written with {backup}")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("vim") is None, reason="no vim")
 def test_what_is_taken_in_leaves_a_file_alone_that_is_open_in_an_editor(
     run: Runner, rules: Path, watchers: list[Watcher], child_env: dict[str, str]
@@ -321,6 +331,7 @@ def test_what_a_person_changed_stays_theirs_when_git_takes_it_away_and_brings_it
         run.ok("list")
 
 
+@pytest.mark.slow
 def test_a_switch_of_branches_is_gits_and_a_hand_edit_behind_it_the_persons(
     run: Runner, memory: Path, watchers: list[Watcher], child_env: dict[str, str]
 ) -> None:

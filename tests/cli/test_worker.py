@@ -216,6 +216,7 @@ def test_it_has_to_rest(every: str, run: Runner) -> None:
     assert run("worker", "--every", every).code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply",
     [
@@ -264,6 +265,7 @@ def test_what_a_killed_worker_had_in_hand_a_sleep_finishes(
 # ---- again and again ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_in_its_rest(
     number: signal.Signals,
@@ -284,6 +286,7 @@ def test_a_signal_ends_it_in_its_rest(
     assert err in (b"", f"{said.STOPPING}\n".encode())
 
 
+@pytest.mark.slow
 def test_it_ends_after_the_step_that_it_is_at(
     sessions: Callable[..., None],
     home: Path,
@@ -314,6 +317,7 @@ def test_it_ends_after_the_step_that_it_is_at(
     assert [path.name for path in (memory.parent / "gists").iterdir()] == ["s1.jsonl"]
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_ends_it_at_once(
     sessions: Callable[..., None],
     home: Path,
@@ -343,6 +347,7 @@ def test_a_second_ctrl_c_ends_it_at_once(
         assert "Card: Moving (s1)" in run.ok("worker", "--once").out
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_it_after_the_step(
     sessions: Callable[..., None], home: Path, child: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
@@ -356,6 +361,7 @@ def test_a_reader_that_goes_away_ends_it_after_the_step(
         assert len(Provider.seen) == 1
 
 
+@pytest.mark.slow
 def test_each_round_is_a_line_of_json(
     sessions: Callable[..., None], child: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
@@ -371,6 +377,7 @@ def test_each_round_is_a_line_of_json(
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_what_lasts_is_said_once(
     sessions: Callable[..., None], child: Callable[..., subprocess.Popen[bytes]]
 ) -> None:

@@ -35,6 +35,7 @@ def test_nine_of_ten_duplicates_are_found_and_half_go_by_themselves(name: str) -
     assert sum(is_near_exact(pair.a, pair.b) for pair in same) / len(same) >= alone
 
 
+@pytest.mark.slow
 def test_the_same_pairs_are_found_in_whatever_order_and_by_their_keys() -> None:
     for pair in (pair for name in CORPORA for pair in corpus(name)):
         same = is_duplicate(pair.a, pair.b)

@@ -267,6 +267,7 @@ def test_only_what_the_user_states_of_themselves_bears_out_a_fact(
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_a_long_message_is_read_in_a_time_that_grows_with_it() -> None:
     for piece in ("my ", "a ", "is ", "...", "my wife ", ", ", "Eve Eve ", "? ", "and i ", "'s "):
         assert unsaid("Editor: Helix", [piece * 20_000]) == "'helix'"

@@ -190,6 +190,7 @@ class TestFrozen:
         store.undo()
         assert "tea" not in session.begin_turn()
 
+    @pytest.mark.slow
     def test_removed_files_are_gone(self, begun: Cortex, at_home: Person) -> None:
         session = begun.session()
         (at_home.memory / "SOUL.md").unlink()

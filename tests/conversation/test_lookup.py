@@ -45,6 +45,7 @@ def test_summaries_are_three_deep_and_more(conversation: Conversation) -> None:
     assert len({gist.id for gist in conversation.gists}) == len(conversation.gists)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cap", [1, 7, 40, 4_000])
 def test_following_cursors_gives_every_message_once_and_in_order(
     conversation: Conversation, cap: int
@@ -139,12 +140,14 @@ def test_whatever_room_there_is_nothing_is_left_out(
     assert [*texts] == [item.source for item in whole.items]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cap", [0, -1, -4_000])
 def test_no_room_is_the_default_room(conversation: Conversation, cap: int) -> None:
     gist = top(conversation)
     assert conversation.expand(gist, cap, depth=99) == conversation.expand(gist, depth=99)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cursor", ["x", "3", "1/", "1/999999", "1/-1", "/1", "1/1:", "1/1:x", "1/٣", " 1/0", "0/0"]
 )
@@ -167,6 +170,7 @@ def test_the_beginning_of_an_id_is_enough_if_only_one_begins_so(conversation: Co
     assert conversation.expand(gist[:9]).gist == gist
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", ["", "g", "gab", "zzzz", "g" * 17, "%", "*", "../x"])
 def test_an_unknown_id_is_told(conversation: Conversation, wanted: str) -> None:
     with pytest.raises(GistNotFoundError, match="no summary") as caught:
@@ -207,6 +211,7 @@ def test_a_source_is_named_by_its_pointer_or_its_id() -> None:
 # ---- what was taken back ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["exclude", "redact"])
 def test_what_was_taken_back_is_not_found_nor_summaries_of_it(opened: Opening, how: str) -> None:
     cortex = opened(Summariser(lambda number, _: f"Summary {number} of the secret"))

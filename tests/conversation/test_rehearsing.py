@@ -21,6 +21,7 @@ def shape(conversation: Conversation, mode: Mode, *, rehearsed: bool) -> list[tu
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("rounds", [0, 1, 9])
 def test_it_chooses_what_a_compaction_would_choose(

@@ -197,6 +197,7 @@ def test_a_second_compaction_of_one_conversation_is_told_that_one_runs(opened: O
     assert "already" in inner[0].reason
 
 
+@pytest.mark.slow
 def test_the_order_of_a_conversation_holds_through_depth_three(opened: Opening) -> None:
     cortex = opened(Summariser())
     for number in range(1, 331):

@@ -162,6 +162,7 @@ def test_how_often_is_a_setting(tmp_path: Path) -> None:
         assert learned(cortex) == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["x" * 1_000_000, ["x" * 1_000_000]])
 def test_what_is_kept_has_a_limit(output: object) -> None:
     doing = Doing()

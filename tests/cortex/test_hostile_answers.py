@@ -83,6 +83,7 @@ def drip(connection: Any) -> None:  # noqa: ANN401 - a socket
 CUT: Final = tools(call('{"items": [{"te'), finish="length")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sends, calls",
     [
@@ -113,6 +114,7 @@ def test_a_server_that_gives_no_answer_changes_no_byte_and_it_is_said_why(
     assert len(ledger_of(due.scopes).known().calls) == calls
 
 
+@pytest.mark.slow
 def test_a_server_that_never_ends_is_given_up_in_time(job: str, due: Cortex) -> None:
     before = memory(due)
     with wired(drip) as wire:
@@ -255,6 +257,7 @@ TEXTS: Final = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_no_text_gets_further_than_the_gate_lets_a_guess(text: str, job: str, due: Cortex) -> None:
     known = {entry.id: entry.text for entry in due.entries()}
@@ -294,6 +297,7 @@ def is_a_guess(entry: Entry) -> None:
     assert len(entry.text) <= 2000
 
 
+@pytest.mark.slow
 def test_a_lone_surrogate_in_an_escape_is_no_answer(job: str, due: Cortex) -> None:
     before = memory(due)
     with wired(
@@ -329,6 +333,7 @@ def test_a_plan_that_takes_half_of_a_file_is_refused(cortex: Cortex) -> None:
     assert memory(cortex) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", instructions_answered.ORDERS)
 def test_no_order_is_remembered(text: str, cortex: Cortex) -> None:
     ready("replay", cortex)

@@ -79,6 +79,7 @@ def test_an_empty_answer_teaches_nothing(job: str) -> None:
     assert learn(job, answering({FIELDS[job]: []})) == ((), ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 99, -1])
 def test_unknown_numbers_are_refused_with_the_reason(job: str, number: int) -> None:
     field = "messages" if job == "identity" else "cells"
@@ -90,6 +91,7 @@ def test_unknown_numbers_are_refused_with_the_reason(job: str, number: int) -> N
     assert "which it was not given" in str(told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", " \n ", "x" * 5000])
 def test_what_says_nothing_or_too_much_is_refused_with_the_reason(job: str, text: str) -> None:
     with pytest.raises(UnusableAnswerError, match=r"a (memory|fact) is refused: "):
@@ -104,6 +106,7 @@ def test_orders_and_secrets_wait_for_a_person(job: str, text: str, cortex: Corte
     assert not any(KEY in proposal.engram.text for proposal in cortex.pending())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script",
     [

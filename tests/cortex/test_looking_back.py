@@ -77,6 +77,7 @@ def test_a_summary_that_is_found_is_untrusted_history(cortex: Cortex) -> None:
     assert all(re.fullmatch(rf"{SESSION}#\d+-\d+", each) for each in answer.recalled)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, -3, None])
 def test_without_a_limit_there_are_twenty(cortex: Cortex, limit: int | None) -> None:
     assert len(ask(GREP, cortex, pattern="Question", limit=limit).recalled) == 20
@@ -209,6 +210,7 @@ def test_hostile_text_forges_nothing(opened: Opening) -> None:
 # ---- what is wrong is told ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, arguments, said",
     [
@@ -241,6 +243,7 @@ def test_a_wrong_argument_is_told(cortex: Cortex, name: str, arguments: Any, sai
     assert answer.recalled == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["grep", "describe", "expand"])
 def test_without_a_conversation_one_has_to_be_named(cortex: Cortex, name: str) -> None:
     answer = TOOLS[name](cortex, {"pattern" if name == "grep" else "id": "x"})

@@ -27,6 +27,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_no_half_of_the_words_is_left_anywhere(project: Path, isolated_home: Path) -> None:
     name = everywhere(project)
     assert len(left_in([project, isolated_home], SECRET, EARLIER)) > 15
@@ -79,6 +80,7 @@ def test_a_rehearsal_changes_no_byte(project: Path, isolated_home: Path) -> None
     assert isolated_home.is_dir()
 
 
+@pytest.mark.slow
 def test_it_is_not_learned_again(project: Path) -> None:
     name = everywhere(project)
     Cortex.open(project=project).review.erase(name)
@@ -440,6 +442,7 @@ def test_words_that_are_no_memory_here_are_erased(project: Path) -> None:
         cortex.review.erase()
 
 
+@pytest.mark.slow
 def test_writers_and_a_person_beside_it_lose_nothing(
     project: Path, child_env: dict[str, str]
 ) -> None:

@@ -97,6 +97,7 @@ def kill_at(points: Iterable[int], folder: Path, home: Path) -> int:
     return begun
 
 
+@pytest.mark.slow
 def test_what_was_begun_is_finished_by_the_next(tmp_path: Path, isolated_home: Path) -> None:
     dice = random.Random(14)
     points = sorted(dice.sample(range(1, 700), 12))

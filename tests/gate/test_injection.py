@@ -86,6 +86,7 @@ def test_any_text_gets_an_answer(text: str) -> None:
     assert find_instruction(text) == find_instruction(text).strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     [

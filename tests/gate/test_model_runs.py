@@ -56,6 +56,7 @@ def test_where_no_model_is_set_nobody_is_asked(folders: tuple[Path, Path]) -> No
     assert Asking.begin(opened(folders).scopes).of("replay") is None
 
 
+@pytest.mark.slow
 def test_the_model_that_is_set_is_asked_where_it_is(folders: tuple[Path, Path]) -> None:
     with serving(answering({"text": "hello"})) as url:
         configure(folders[0], f'model = "openai/small"\nbase_url = "{url}"\nmax_tokens = 77')

@@ -72,6 +72,7 @@ def texts(store: Hippocampus) -> list[str]:
 class TestAdding:
     """A proposal becomes one line that any editor can tick."""
 
+    @pytest.mark.slow
     @freeze_time("2026-02-27 12:00:00")
     def test_the_line_is_the_one_of_the_format(self, queue: FileQueue, person: Person) -> None:
         engram = Engram(
@@ -577,6 +578,7 @@ class TestAtOnce:
         accept(queue, item, item.engram)
         assert texts(store) == ["Use uv"]
 
+    @pytest.mark.slow
     def test_of_four_processes_one_accepts(
         self, store: Hippocampus, queue: FileQueue, child_env: dict[str, str]
     ) -> None:
@@ -700,6 +702,7 @@ class TestMany:
         assert len(waiting.apply_ticks(print)) == 5
         assert FileQueue(store).pending() == []
 
+    @pytest.mark.slow
     def test_twice_as_many_are_read_twice_as_often(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

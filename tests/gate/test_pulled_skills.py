@@ -69,6 +69,7 @@ def test_whatever_is_changed_of_it_waits_again(project: Path, file: str) -> None
     assert len(cortex.pending()) == 1
 
 
+@pytest.mark.slow
 def test_a_change_of_a_file_that_no_model_is_told_of_waits_again(project: Path) -> None:
     home = project / ".engramdown" / "skills" / "charts"
     deep = home.joinpath(*"abcdefghi")
@@ -105,6 +106,7 @@ def test_a_change_of_what_is_hidden_waits_again_if_git_knows_it(project: Path, f
     assert opened(project).skills.recall("charts").is_error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", [*HIDDEN, ".SKILL.md.swp"])
 def test_what_programs_leave_here_makes_nobody_ask(project: Path, file: str) -> None:
     cortex = opened(project)
@@ -138,6 +140,7 @@ def test_ones_own_hidden_files_make_nobody_ask_once_they_are_committed(project: 
     assert "Do it" in opened(project).skills.recall("maps").text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["many", "deep"])
 def test_what_cannot_be_looked_at_as_a_whole_is_never_approved(project: Path, way: str) -> None:
     home = project / ".engramdown" / "skills" / "charts"

@@ -137,6 +137,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_every_command_says_once_that_both_sides_of_a_merge_are_memory(
     clone: Clone, child_env: dict[str, str], command: list[str]

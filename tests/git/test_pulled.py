@@ -141,6 +141,7 @@ def test_other_words_of_a_memory_are_news_again(team: Team) -> None:
     assert bob.news() == ["CI takes ten minutes"]
 
 
+@pytest.mark.slow
 def test_a_switch_to_another_branch_and_back_is_none(team: Team) -> None:
     _, bob = team
     bob.news()
@@ -310,6 +311,7 @@ def test_other_words_may_be_approved_instead(careful: Team) -> None:
     assert bob.cortex().pending() == []
 
 
+@pytest.mark.slow
 def test_what_is_declined_goes_and_is_not_learned_again(careful: Team) -> None:
     _, bob = careful
     (proposal,) = bob.cortex().pending()

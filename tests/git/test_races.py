@@ -80,6 +80,7 @@ def racing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Racing:
     return Racing(tmp_path, monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("behind", [False, True], ids=["before", "behind"])
 @pytest.mark.parametrize(
     "how", [("merge", "--quiet", "other"), ("switch", "--quiet", "other")], ids=lambda how: how[0]
@@ -101,6 +102,7 @@ def test_what_is_learned_stays_however_often_git_moved_a_moment_ago(racing: Raci
     assert racing.texts() == {"From the beginning", "On other", "Learned meanwhile"}
 
 
+@pytest.mark.slow
 def test_what_was_stashed_is_in_the_stash_and_what_came_after_that_stays(racing: Racing) -> None:
     racing.learn("To be stashed")
     racing.desk.write(BEFORE, "mine")
@@ -109,6 +111,7 @@ def test_what_was_stashed_is_in_the_stash_and_what_came_after_that_stays(racing:
     assert "To be stashed" in racing.desk.git("show", f"stash:{RULES}")
 
 
+@pytest.mark.slow
 def test_what_a_reset_takes_back_is_gone_but_for_the_last_two_seconds(
     racing: Racing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +125,7 @@ def test_what_a_reset_takes_back_is_gone_but_for_the_last_two_seconds(
     assert [entry.text for entry in store.entries()] == ["From the beginning", "Just now"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "before",
     [
@@ -143,6 +147,7 @@ def test_what_was_committed_a_moment_ago_stays_on_its_branch(
     assert racing.texts() == {"From the beginning", "On main"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["sha1", "sha256"])
 def test_a_second_work_tree_switches_at_once(tmp_path: Path, form: str) -> None:
     desk = Desk(tmp_path / "work", init=False)
@@ -186,6 +191,7 @@ def test_a_broken_object_is_in_doubt_what_git_knows(racing: Racing) -> None:
     place.write_bytes(whole)
 
 
+@pytest.mark.slow
 def test_git_is_waited_for_in_vain(racing: Racing) -> None:
     """An index that stays locked, by a commit whose message is being written, keeps nobody out."""
     lock = racing.desk.top / ".git" / "index.lock"

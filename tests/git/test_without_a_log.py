@@ -132,6 +132,7 @@ def pack(place: Place) -> None:
     place.desk.git("switch", "--quiet", "main")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "move",
     [switch, reset, detach, revert, unseen, pull, rebase, pack],
@@ -180,6 +181,7 @@ def test_a_log_that_begins_behind_a_move_does_not_tell_of_it(tmp_path: Path) -> 
     assert place.deleted() == set()
 
 
+@pytest.mark.slow
 def test_a_log_that_stands_elsewhere_is_asked_of_git(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,6 +220,7 @@ def test_without_git_to_ask_what_it_writes_when_it_moves_has_to_do(
     assert {entry.text for entry in unlogged.store.entries()} == {"From the beginning"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["sha1", "sha256"])
 def test_a_second_work_tree_keeps_no_log_either(tmp_path: Path, form: str) -> None:
     place = Place(tmp_path / "work", "core.logAllRefUpdates=false", form=form)
@@ -260,6 +263,7 @@ def test_what_a_person_deletes_is_deleted_where_git_did_not_move(place: Place) -
     assert [receipt.action for receipt in cortex.propose(engram)] == ["discarded"]
 
 
+@pytest.mark.slow
 def test_what_a_person_deletes_that_was_not_committed_is_deleted(place: Place) -> None:
     place.learn("Not committed")
     place.delete("Not committed")
@@ -316,6 +320,7 @@ def stash(place: Place) -> None:
 ALL: Final = {"From the beginning", "Not committed", "Learned meanwhile"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("back", ["pop", "apply"])
 @pytest.mark.parametrize("seconds", [0, 3], ids=["at-once", "later"])
 def test_what_is_learned_in_a_stash_is_there_when_that_is_put_back(
@@ -328,6 +333,7 @@ def test_what_is_learned_in_a_stash_is_there_when_that_is_put_back(
     assert (place.texts(), place.deleted()) == (ALL, set())
 
 
+@pytest.mark.slow
 def test_what_is_learned_in_a_stash_is_there_meanwhile(place: Place) -> None:
     place.learn("Not committed")
     stash(place)
@@ -338,6 +344,7 @@ def test_what_is_learned_in_a_stash_is_there_meanwhile(place: Place) -> None:
     assert (place.texts(), place.deleted()) == (ALL, set())
 
 
+@pytest.mark.slow
 def test_what_is_stashed_twice_is_nowhere_doubled_or_deleted(place: Place) -> None:
     place.learn("Not committed")
     for _ in range(2):
@@ -349,6 +356,7 @@ def test_what_is_stashed_twice_is_nowhere_doubled_or_deleted(place: Place) -> No
     assert text.count("Not committed") == 1
 
 
+@pytest.mark.slow
 def test_what_is_not_committed_survives_a_rebase_that_stashes_it(place: Place) -> None:
     place.desk.git("branch", "side")
     place.keep("On main")
@@ -362,6 +370,7 @@ def test_what_is_not_committed_survives_a_rebase_that_stashes_it(place: Place) -
     assert place.deleted() == set()
 
 
+@pytest.mark.slow
 def test_a_shallow_clone_switches(place: Place, tmp_path: Path) -> None:
     place.keep("On main")
     place.desk.git("branch", "old", "HEAD~1")

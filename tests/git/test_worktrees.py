@@ -87,6 +87,7 @@ def test_one_in_which_there_is_no_memory_has_that_of_the_project_around_it(desk:
     assert find_repository(desk.top / FOLDER).top == desk.top.resolve()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "setting",
     [

@@ -11,6 +11,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from engramdown import Hippocampus
 from engramdown.markdown.document import parse
 from tests.hippocampus.disks import Point, WatchedDisk
@@ -65,6 +67,7 @@ def test_four_processes_lose_nothing(tmp_path: Path, child_env: dict[str, str]) 
     assert len(Hippocampus(tmp_path).history()) == 100
 
 
+@pytest.mark.slow
 def test_rules_lessons_facts_and_forgetting_at_once(
     tmp_path: Path, child_env: dict[str, str]
 ) -> None:

@@ -81,6 +81,7 @@ def texts(root: Path) -> list[str]:
     return [entry.text for entry in store.entries()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("editor", EDITORS, ids=lambda editor: editor.__name__)
 def test_a_person_and_three_agents(
     editor: Editor, tmp_path: Path, child_env: dict[str, str]

@@ -59,6 +59,7 @@ def read_and_edit(text: str) -> Document:
     return document.add("new", META, "always")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("character", CHARACTERS, ids=ascii)
 def test_a_megabyte_of_one_character(character: str) -> None:
     text = character * MEGABYTE
@@ -70,6 +71,7 @@ def test_a_megabyte_of_one_character(character: str) -> None:
     assert unescape(escape(text[:FIFTH])) == text[:FIFTH]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", PIECES, ids=ascii)
 def test_a_quarter_of_a_megabyte_of_one_piece(piece: str) -> None:
     run = piece * (QUARTER // len(piece))
@@ -104,11 +106,13 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_of_nothing_but(name: str) -> None:
     read_and_edit(PAGES[name]())
 
 
+@pytest.mark.slow
 def test_a_million_bullets() -> None:
     assert len(scan("- a\n" * 1_000_000)) == 1_000_000
 

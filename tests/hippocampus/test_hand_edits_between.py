@@ -291,6 +291,7 @@ def test_git_does_not_see_the_journal_and_the_lock(store: Hippocampus, git: Git)
     assert git("status", "--porcelain", "-uall").split("\n")[0].endswith("memory/rules.md")
 
 
+@pytest.mark.slow
 def test_a_branch_may_be_left_and_entered_again(store: Hippocampus, git: Git) -> None:
     git("checkout", "-q", "-b", "other")
     store.encode_lesson("Of the branch", topic="ci")

@@ -112,6 +112,7 @@ def judge(root: Path, wanted: set[str]) -> str:
     return "; ".join(name for name, failed in checks.items() if failed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("stale", [pytest.param(True, id="stale"), pytest.param(False, id="fresh")])
@@ -134,6 +135,7 @@ def test_a_save_at_any_point_of_an_operation_is_kept(
     assert number > 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 def test_a_save_at_any_point_of_taking_in_another_save_is_kept(tmp_path: Path, style: str) -> None:
     for number in count(1, 2):
@@ -150,6 +152,7 @@ def test_a_save_at_any_point_of_taking_in_another_save_is_kept(tmp_path: Path, s
     assert number > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["reword", "delete"])
 def test_of_two_changes_of_one_entry_the_later_one_or_the_persons_stays(
     tmp_path: Path, change: str

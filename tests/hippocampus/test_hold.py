@@ -50,6 +50,7 @@ def test_whoever_never_stops_saving_is_merged_behind_us(
     assert judge(tmp_path, {*OURS, NEW, *person.lines}) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_save_that_is_displaced_at_any_point_is_kept(

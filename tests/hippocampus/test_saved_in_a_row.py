@@ -107,6 +107,7 @@ class Hasty:
             pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["by-rename", "in-place", "with-backup"])
 @pytest.mark.parametrize("story", _STORIES)
 @pytest.mark.parametrize("patience", [0.0, 2.0], ids=["insisting", "giving-way"])

@@ -48,6 +48,7 @@ def undo(store: Hippocampus) -> None:
     store.undo()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", [forget, undo])
 def test_a_step_that_could_not_be_put_back_is_not_taken_again(
     tmp_path: Path, act: Callable[[Hippocampus], None]

@@ -154,6 +154,7 @@ def test_a_line_that_stands_twice_is_taken_once_and_equal_words_are_not_equal(sh
     assert sorted(shop.texts()) == [["ok", "ok", "ok"], ["x", "x"]]
 
 
+@pytest.mark.slow
 def test_ten_thousand_lines_of_one_moment_all_come(shop: Shop) -> None:
     lines = [claude_line(n, f"text {n}", ts="2026-02-27T10:00:00Z") for n in range(10_000)]
     path = write_lines(shop.inbox / "a.jsonl", lines)
@@ -184,6 +185,7 @@ def test_damaged_lines_are_counted_and_the_rest_comes(shop: Shop) -> None:
     assert shop.texts() == [["one", "two\u2028\u0085\ufeff", "three"]]
 
 
+@pytest.mark.slow
 def test_a_line_has_no_limit(shop: Shop) -> None:
     words = "word " * 4_000_000
     write_lines(shop.inbox / "a.jsonl", [claude_line(1, words), claude_line(2, "next")])
@@ -416,6 +418,7 @@ def test_a_session_goes_on_behind_what_was_said_here(shop: Shop) -> None:
     assert [episode.seq for episode in next(iter(shop.sessions().values()))] == list(range(6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("char", ["{", "[", '"', "\\", "a", " ", "0", "\n", "}", ","])
 def test_a_megabyte_of_anything_is_no_problem(shop: Shop, char: str) -> None:
     (shop.inbox / "a.jsonl").write_text(char * 1_000_000, "utf-8")

@@ -75,6 +75,7 @@ def die_at(shop: Shop, number: int) -> bool:
     return done.returncode != 0
 
 
+@pytest.mark.slow
 def test_an_import_that_is_killed_at_any_call_is_finished_by_the_next(tmp_path: Path) -> None:
     whole = Shop(tmp_path / "whole")
     fill(whole)

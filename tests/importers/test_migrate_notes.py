@@ -255,6 +255,7 @@ def _run(project: Path, watch: Watch) -> Cortex:
     return cortex
 
 
+@pytest.mark.slow
 def test_killed_at_any_point_the_next_run_brings_exactly_the_rest(tmp_path: Path) -> None:
     calm = tmp_path / "calm" / "project"
     write(calm)

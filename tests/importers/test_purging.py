@@ -171,6 +171,7 @@ def test_a_text_that_is_removed_while_it_is_imported_again_is_kept(
     assert memory.whole(episode) == LONG
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_purge_that_is_killed_at_any_change_is_finished_by_the_next(tmp_path: Path) -> None:
     class Dying(Disk):

@@ -463,6 +463,7 @@ for number in range(10):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_lose_nothing(
     store: MemoryStore, tmp_path: Path, child_env: dict[str, str]
 ) -> None:

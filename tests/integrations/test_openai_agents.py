@@ -34,6 +34,7 @@ def untraced() -> None:
 class TestARun:
     """A run is a turn."""
 
+    @pytest.mark.slow
     def test_what_one_learns_is_in_the_prompt_of_the_next_process(
         self, cortex: Cortex, project: Path
     ) -> None:

@@ -168,6 +168,7 @@ def test_the_offsets_are_in_order_and_inside(text: str) -> None:
     assert all(f"U+{ord(text[offset]):04X}" in name for offset, name in hidden_characters(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "filler",
     ["a", "\n", "\x1b", "\u200b", "\U0001f600\u200d", "\U0001f3f4\U000e0067", "\u0645\u200c"],

@@ -176,6 +176,7 @@ VOCABULARY: Final = (
 NOUNS: Final = "tests deploy server cache branch build format review module commit package"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [1, similarity_module._MOST_BITS])
 def test_among_many_the_same_is_found_as_when_each_is_compared(
     monkeypatch: pytest.MonkeyPatch, room: int

@@ -100,6 +100,7 @@ def test_a_word_may_be_longer_than_what_is_shown(size: int) -> None:
     assert len(snippet(text, start, end)) <= LONGEST + 2
 
 
+@pytest.mark.slow
 def test_a_huge_text_takes_no_long_time() -> None:
     text = "sail " * 200_000
     assert len(snippet(text, *where(text, frozenset({"sail"})))) <= LONGEST + 2

@@ -70,6 +70,7 @@ def ask(
         connection.close()
 
 
+@pytest.mark.slow
 def test_several_clients_that_write_at_once_lose_nothing(served: Served) -> None:
     async def write(name: int) -> None:
         async with served.client(ERAS[name % 2]) as client:
@@ -191,6 +192,7 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_a_client_that_is_killed_in_a_call_leaves_the_others_well(
     served: Served, child_env: dict[str, str], era: str
@@ -215,6 +217,7 @@ def test_a_client_that_is_killed_in_a_call_leaves_the_others_well(
     assert served.texts().count("Said by who died") <= 1
 
 
+@pytest.mark.slow
 def test_sessions_that_end_leave_nothing_behind(served: Served) -> None:
     status = Path(f"/proc/{served.process.pid}")
 
@@ -235,6 +238,7 @@ def test_sessions_that_end_leave_nothing_behind(served: Served) -> None:
     assert all(now <= then for now, then in zip(size(), before, strict=True))
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_in_the_middle_of_a_request_is_no_news(
     tmp_path: Path, programs: Path
 ) -> None:
@@ -253,6 +257,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_request_is_no_news(
     assert "Traceback" not in told
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it_although_clients_are_there(tmp_path: Path, programs: Path) -> None:
     with serving(tmp_path, programs) as served:
         _interrupted(served)

@@ -46,6 +46,7 @@ def _size(pid: int) -> tuple[int, ...]:
     return int(facts["VmRSS"].split()[0]), files, int(facts["Threads"])
 
 
+@pytest.mark.slow
 def test_calls_leave_nothing_behind(project: Path, child_env: dict[str, str]) -> None:
     _stays(grown(child_env, project, 500))
 

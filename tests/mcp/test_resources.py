@@ -296,6 +296,7 @@ def test_an_empty_memory_has_a_prompt_that_says_so(cortex: Cortex) -> None:
     run(work())
 
 
+@pytest.mark.slow
 def test_a_client_that_listens_hears_of_what_a_person_saves(kept: Path, project: Path) -> None:
     async def work() -> None:
         async with (

@@ -47,6 +47,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Iterator
     server.process.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_a_client_starts_it_and_uses_all_of_it(pipes: Pipes, project: Path, era: str) -> None:
     asked = Asked("accept")
@@ -67,6 +68,7 @@ def test_a_client_starts_it_and_uses_all_of_it(pipes: Pipes, project: Path, era:
     assert Cortex.open(project).entries() == []
 
 
+@pytest.mark.slow
 def test_several_clients_that_write_at_once_lose_nothing(pipes: Pipes, project: Path) -> None:
     async def write(name: int) -> None:
         async with Client(pipes(), mode=ERAS[name % 2]) as client:
@@ -82,6 +84,7 @@ def test_several_clients_that_write_at_once_lose_nothing(pipes: Pipes, project: 
     assert texts == {f"Client {name} said {number}" for name in range(3) for number in range(8)}
 
 
+@pytest.mark.slow
 def test_a_client_hears_that_a_call_is_worked_on(pipes: Pipes, project: Path) -> None:
     """Not how long it takes: the call waits for a lock that is let go of when the client heard."""
     memory = project / ".engramdown" / "memory"
@@ -110,6 +113,7 @@ def test_a_client_hears_that_a_call_is_worked_on(pipes: Pipes, project: Path) ->
     run(work("legacy"))  # Over HTTP, clients of both eras hear of it.
 
 
+@pytest.mark.slow
 def test_a_call_that_is_given_up_leaves_the_server_well(pipes: Pipes, project: Path) -> None:
     memory = project / ".engramdown" / "memory"
     memory.mkdir()
@@ -161,6 +165,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.slow
 def test_a_client_that_is_killed_in_a_call_leaves_no_server_and_no_lock(
     project: Path, child_env: dict[str, str]
 ) -> None:
@@ -193,6 +198,7 @@ def _runs(pid: int) -> bool:
     return state.rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "signal_number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 0)], ids=["ctrl-c", "term"]
 )
@@ -207,6 +213,7 @@ def test_a_signal_ends_it_although_it_waits_for_input(
     assert b"Traceback" not in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "signal_number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 0)], ids=["ctrl-c", "term"]
 )
@@ -225,6 +232,7 @@ def test_a_signal_ends_it_while_messages_come(
     assert len(Cortex.open(project).entries()) >= out.count(b"Remembered")
 
 
+@pytest.mark.slow
 def test_the_end_of_the_input_ends_it_when_all_is_answered(by_hand: ByHand) -> None:
     by_hand.begin()
     told = {"text": "The last word", "kind": "lesson"}
@@ -234,6 +242,7 @@ def test_the_end_of_the_input_ends_it_when_all_is_answered(by_hand: ByHand) -> N
     assert "Remembered" in json.loads(out)["result"]["content"][0]["text"]
 
 
+@pytest.mark.slow
 def test_an_error_of_a_client_is_an_answer_and_no_line_to_answer(
     project: Path, child_env: dict[str, str]
 ) -> None:
@@ -252,6 +261,7 @@ def test_an_error_of_a_client_is_an_answer_and_no_line_to_answer(
     assert server.end()[0] == 0
 
 
+@pytest.mark.slow
 def test_a_long_text_comes_back_as_an_answer(shared: ByHand) -> None:
     text = "long " * 100_000
     shared.ask(1, "tools/call", name="memorize", arguments={"text": text, "kind": "lesson"})
@@ -262,6 +272,7 @@ def test_a_long_text_comes_back_as_an_answer(shared: ByHand) -> None:
     assert shared.hear()["id"] == 2
 
 
+@pytest.mark.slow
 def test_nothing_else_is_ever_printed(project: Path, child_env: dict[str, str]) -> None:
     """What a handler prints, and what a child prints, goes to stderr."""
     noisy = (

@@ -25,6 +25,7 @@ def _subscribing(client: Client, uri: str, what: str = "subscribe") -> Awaitable
     return client.session.send_request(request, types.EmptyResult)
 
 
+@pytest.mark.slow
 def test_a_client_hears_of_what_it_subscribed_to(project: Path) -> None:
     kept = project / ".engramdown" / "memory"
     (kept / "topics").mkdir(parents=True)

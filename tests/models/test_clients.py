@@ -31,6 +31,7 @@ def flood(connection: socket.socket) -> None:
             connection.sendall(b" " * 1_000_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "send",
     [
@@ -87,6 +88,7 @@ def test_a_client_follows_no_redirect_and_tells_when_it_heard() -> None:
     assert not is_openai("openai/small", client)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "send, said",
     [

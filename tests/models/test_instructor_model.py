@@ -152,6 +152,7 @@ def test_a_model_that_refuses_is_not_argued_with(tmp_path: Path) -> None:
     assert desk.outcomes == ["refused"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no process can send Ctrl-C to another there")
 def test_a_call_that_is_interrupted_ends_at_once_and_is_written_down(tmp_path: Path) -> None:
     with serving(Reply(way="hang")) as url:
@@ -237,6 +238,7 @@ def test_a_server_that_fails_is_asked_again_and_then_given_up(tmp_path: Path) ->
     assert str(error) == "openai/small: the server answered 502: over capacity, 3 times"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["hang", "drip"])
 def test_a_call_ends_in_time(way: str, tmp_path: Path) -> None:
     with serving(Reply(way=way), answering(FACT)) as url:

@@ -148,6 +148,7 @@ def add_many(folder: Path, job: str) -> None:
         ledger.add(CALL._replace(job=job, ms=number))
 
 
+@pytest.mark.slow
 def test_several_processes_may_write_at_once(tmp_path: Path) -> None:
     processes = [
         multiprocessing.get_context("spawn").Process(target=add_many, args=(tmp_path, job))

@@ -63,6 +63,7 @@ def assistant(**fields: object) -> bytes:
     return http(completion({"role": "assistant", "content": None, **fields}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "send",
     [

@@ -199,6 +199,7 @@ def ask_often(folder: Path, start: Any, allowed: Any) -> None:  # noqa: ANN401 -
             allowed.put(1)
 
 
+@pytest.mark.slow
 def test_processes_that_ask_at_once_pass_no_limit_together(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     start, allowed = context.Barrier(3), context.Queue()

@@ -28,6 +28,7 @@ from tests.models.test_outcomes import FACT, Fact
 SECRET: Final = f"sk-proj-{'a1B2' * 10}"
 
 
+@pytest.mark.slow
 def test_a_thread_whose_call_times_out_takes_nobody_elses_connection_away() -> None:
     replies = [Reply(way="hang") if number % 3 == 0 else answering(FACT) for number in range(6)]
     with serving(*replies) as url:
@@ -72,6 +73,7 @@ def test_it_can_be_asked_while_a_loop_runs() -> None:
         assert asyncio.run(main(model)) == (Fact(**FACT), Fact(**FACT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reply", [answering(FACT), failing(500), Reply(way="hang")])
 def test_no_connection_is_left_open(reply: Reply) -> None:
     with serving(answering(FACT), reply) as url:

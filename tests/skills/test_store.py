@@ -196,6 +196,7 @@ def test_files_whose_names_are_those_of_others_in_the_making_come_too(
     }
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_said(store: SkillStore, root: Path) -> None:
     assert store.skills() == []
     for label in ("charts", "../x", ""):

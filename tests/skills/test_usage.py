@@ -75,6 +75,7 @@ def _count(root: Path) -> None:
         assert Usage(root).add("project", "charts")
 
 
+@pytest.mark.slow
 def test_processes_that_count_at_once_lose_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,6 +106,7 @@ def test_what_is_wrong_is_named(text: str, line: int, code: str, message: str) -
     assert message in said
 
 
+@pytest.mark.slow
 def test_a_front_matter_that_is_too_long_is_one_finding() -> None:
     for head in ("a: b\n", "???\n", "#\n"):
         text = GOOD.replace("\n---\n", "\n" + head * 400_000 + "---\n")

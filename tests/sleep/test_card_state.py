@@ -40,6 +40,7 @@ def test_a_card_waits_until_the_session_ends_and_then_until_it_is_done(
     assert desk.sessions == ["s1"]
 
 
+@pytest.mark.slow
 def test_what_failed_says_when_it_is_tried_again(cortex: Cortex, desk: Desk) -> None:
     desk.answers["s1"] = ModelError("no JSON", "malformed")
     spoken(cortex, "s1")

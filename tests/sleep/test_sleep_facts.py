@@ -35,6 +35,7 @@ def test_messages_are_counted_across_sessions_and_sleeps(cortex: Cortex) -> None
     assert model.asked == ["Facts"]
 
 
+@pytest.mark.slow
 def test_how_many_can_be_set(cortex: Cortex) -> None:
     cortex.scopes.model = model = Model(Facts={"facts": []})
     record(cortex, "s1", "Hello", "Hi")

@@ -138,6 +138,7 @@ def test_what_cannot_be_a_skill_waits_and_says_why(cortex: Cortex, tmp_path: Pat
     assert TOKEN not in page(tmp_path, "keys").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_an_acceptance_that_is_cut_short_anywhere_is_finished_by_the_next(
     cortex: Cortex, tmp_path: Path
 ) -> None:

@@ -89,6 +89,7 @@ def test_a_folder_that_goes_and_comes_back_is_watched_again(watch: Watch, memory
     assert seen(watch)
 
 
+@pytest.mark.slow
 def test_a_folder_that_takes_the_place_of_another_is_watched(watch: Watch, memory: Path) -> None:
     for turn in range(2):
         # The second time it may well have the inode of the one before.

@@ -104,6 +104,7 @@ def test_a_profile_is_told_of_by_the_name_that_it_has(cortex: Cortex, memory: Pa
     assert (item.file, item.line) == ("USER.MD", 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 def test_a_hand_edit_is_taken_in_and_told_with_its_place(
     told: Told, memory: Path, cortex: Cortex, style: str
@@ -132,6 +133,7 @@ def test_what_a_person_deletes_is_forgotten_and_kept_out(
     assert receipt.action == "discarded"
 
 
+@pytest.mark.slow
 def test_what_others_write_is_told_and_not_taken_for_a_hand_edit(
     told: Told, cortex: Cortex
 ) -> None:
@@ -147,6 +149,7 @@ def test_what_others_write_is_told_and_not_taken_for_a_hand_edit(
     assert "person" not in {step.by for step in cortex.scopes.stores[-1].history()}
 
 
+@pytest.mark.slow
 def test_what_is_ticked_is_carried_out_and_told_once(
     told: Told, memory: Path, cortex: Cortex
 ) -> None:
@@ -186,6 +189,7 @@ def test_prose_is_told_as_an_edit(told: Told, memory: Path) -> None:
     assert (item.file, item.text, item.line) == ("rules.md", "", 0)
 
 
+@pytest.mark.slow
 def test_a_topic_that_is_renamed_was_moved(told: Told, memory: Path) -> None:
     (memory / "topics" / "ci.md").rename(memory / "topics" / "builds.md")
     assert told.wait("CI is slow").what == "moved"
@@ -197,6 +201,7 @@ def test_a_scope_that_comes_later_is_noticed(told: Told, cortex: Cortex) -> None
     assert told.wait("learned", "Be brief").scope == "global"
 
 
+@pytest.mark.slow
 def test_a_folder_that_goes_is_missed_and_found_when_it_is_back(
     told: Told, memory: Path, cortex: Cortex
 ) -> None:
@@ -211,6 +216,7 @@ def test_a_folder_that_goes_is_missed_and_found_when_it_is_back(
     assert "Use uv" in [entry.text for entry in cortex.entries()]
 
 
+@pytest.mark.slow
 def test_the_whole_scope_may_be_replaced(told: Told, memory: Path) -> None:
     root = memory.parent
     shutil.copytree(root, root.with_name("copy"))
@@ -222,6 +228,7 @@ def test_the_whole_scope_may_be_replaced(told: Told, memory: Path) -> None:
     told.wait("learned", "After all")
 
 
+@pytest.mark.slow
 def test_a_store_that_fails_is_told_once_and_looked_at_again(
     told: Told, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +251,7 @@ def test_a_store_that_fails_is_told_once_and_looked_at_again(
     told.wait("learned", "Mine")
 
 
+@pytest.mark.slow
 def test_what_could_not_be_told_is_told_later(
     told: Told, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,6 +270,7 @@ def test_what_could_not_be_told_is_told_later(
     assert told.wait("learned", "Mine").line
 
 
+@pytest.mark.slow
 def test_an_unreadable_file_is_told_and_the_other_scope_goes_on(
     told: Told, memory: Path, cortex: Cortex
 ) -> None:
@@ -274,6 +283,7 @@ def test_an_unreadable_file_is_told_and_the_other_scope_goes_on(
     told.wait("mended")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", ["index.lock", "MERGE_HEAD", "rebase-merge"])
 def test_what_git_has_not_finished_is_waited_for(
     told: Told, memory: Path, project: Path, held: str
@@ -326,6 +336,7 @@ def test_the_index_of_transcripts_is_kept_up_if_there_is_one(
     assert told == []
 
 
+@pytest.mark.slow
 def test_two_that_watch_do_no_harm(told: Told, memory: Path, cortex: Cortex) -> None:
     other = Told()
     with cortex.worker.watch(other.extend):

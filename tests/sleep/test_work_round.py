@@ -296,6 +296,7 @@ def test_how_often_it_is_tried_can_be_set(cortex: Cortex, desk: Desk) -> None:
     assert len(desk.asked) == 1
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_there_is_asked_ever_less_often(cortex: Cortex, desk: Desk) -> None:
     for number in range(20):
         spoken(cortex, f"s{number:03}")

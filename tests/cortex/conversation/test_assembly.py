@@ -239,6 +239,7 @@ class TestBudget:
         assert texts[2:] == ["Second", "Third"]
         assert "placeholder" in dropped(made)[f"{SESSION}#2"]
 
+    @pytest.mark.slow
     def test_a_call_and_its_result_are_shown_or_left_out_together(self, opened: Opening) -> None:
         cortex = opened()
         talk(cortex, 30)
@@ -256,6 +257,7 @@ class TestBudget:
         out = 400 - len(made.messages)
         assert f"({out} earlier messages of this conversation are left out" in made.aside
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("budget", [50, 120, 200, 400, 700, 1_000, 3_000])
     def test_everything_but_the_tail_keeps_to_the_budget(
         self, opened: Opening, budget: int
@@ -380,6 +382,7 @@ class TestPrefix:
             SESSION, 900
         ) == cortex.conversations.build_context(SESSION, 900)
 
+    @pytest.mark.slow
     def test_another_day_changes_nothing_in_a_session(self, opened: Opening) -> None:
         with freeze_time("2026-03-01 12:00") as clock:
             cortex = full(opened)

@@ -53,6 +53,7 @@ def test_one_that_somebody_else_shows_to_a_model_is_left_alone(opened: Opening) 
     assert model.asked == []
 
 
+@pytest.mark.slow
 def test_it_can_be_switched_off(opened: Opening) -> None:
     model = Summariser()
     with opened(model, "[conversation]\nautomatic = false\n").session() as session:
@@ -61,6 +62,7 @@ def test_it_can_be_switched_off(opened: Opening) -> None:
     assert model.asked == []
 
 
+@pytest.mark.slow
 def test_in_the_mode_off_nothing_is_summarised_of_its_own_accord(opened: Opening) -> None:
     model = Summariser()
     cortex = opened(model)
@@ -70,6 +72,7 @@ def test_in_the_mode_off_nothing_is_summarised_of_its_own_accord(opened: Opening
     assert model.asked == []
 
 
+@pytest.mark.slow
 def test_no_turn_waits_for_a_model(opened: Opening) -> None:
     thinks, may_answer = threading.Event(), threading.Event()
 
@@ -112,6 +115,7 @@ def test_a_summary_that_a_program_did_not_wait_for_is_made_by_the_next(opened: O
     may_answer.set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "say", [pytest.param(broken, id="error"), pytest.param(lambda *_: "", id="empty")]
 )

@@ -46,6 +46,7 @@ def view(root: Path) -> tuple[list[str], list[int]]:
     return [*fold.gists], [seq for source in fold for seq in fold.messages(source)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.parametrize("half", [False, True], ids=["before", "half"])
 def test_a_kill_at_any_call_leaves_a_whole_summary_or_none(tmp_path: Path, *, half: bool) -> None:
@@ -74,6 +75,7 @@ def test_a_kill_at_any_call_leaves_a_whole_summary_or_none(tmp_path: Path, *, ha
     assert left > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lasts", [False, True], ids=["once", "sticky"])
 @pytest.mark.parametrize(
     "code", [errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EMFILE]

@@ -133,6 +133,7 @@ def _judged(asked: dict[str, Any]) -> Reply:
     return failing(400, "; ".join(wrong)) if wrong else Reply(text=json.dumps({"ok": True}))
 
 
+@pytest.mark.slow
 def test_the_real_clients_send_what_their_providers_take() -> None:
     with serving(_judged) as url:
         openai = OpenAI(base_url=url, api_key="k", max_retries=0)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.conftest import Opening
 from tests.cortex.conversation.talks import SESSION, everything
 
@@ -37,6 +39,7 @@ print(written)
 """
 
 
+@pytest.mark.slow
 def test_two_compactions_while_two_others_talk_cover_each_message_once(
     opened: Opening, tmp_path: Path
 ) -> None:

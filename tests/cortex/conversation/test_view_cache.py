@@ -54,6 +54,7 @@ def test_a_process_that_has_just_begun_reads_only_what_is_in_view(opened: Openin
     assert fresh(opened) == seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_with_and_without_the_cache_all_histories_look_the_same(opened: Opening, seed: int) -> None:
     dice = random.Random(seed)

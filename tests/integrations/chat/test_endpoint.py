@@ -34,6 +34,7 @@ def refusal(*sends: Sends, timeout: float = 20) -> ModelError:
     return found.value
 
 
+@pytest.mark.slow
 def test_an_answer_is_heard_as_it_comes() -> None:
     with wired(says("Because of the clock")) as server:
         reply, heard = ask(server.url)
@@ -49,6 +50,7 @@ def test_a_call_is_put_together() -> None:
     assert (reply.text, reply.calls[0].arguments) == ("Hm.", '{"query": "uv"}')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent, outcome, said",
     [
@@ -136,6 +138,7 @@ def test_who_goes_on_complaining_of_tools_is_not_asked_for_ever() -> None:
     assert refusal(without("tools")).outcome == "refused"
 
 
+@pytest.mark.slow
 def test_the_package_is_loaded_with_the_first_question() -> None:
     code = (
         "import sys\n"

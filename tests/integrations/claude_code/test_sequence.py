@@ -48,6 +48,7 @@ def fails_often(agent: Agent) -> None:
         agent.result(f"t{at}", "Error: cannot reach the harbour", failed=True)
 
 
+@pytest.mark.slow
 def test_a_whole_conversation_is_remembered_once(agent: Agent, project: Path) -> None:
     started = agent.ok("SessionStart", source="startup", model="any")
     assert RULE in started
@@ -87,6 +88,7 @@ def test_a_whole_conversation_is_remembered_once(agent: Agent, project: Path) ->
     assert [entry.origin.partition("#")[0] for entry in learned] == [info.id]
 
 
+@pytest.mark.slow
 def test_a_conversation_that_is_taken_up_again_goes_on(agent: Agent, project: Path) -> None:
     assert RULE in agent.ok("SessionStart", source="startup")
     agent.user("One")
@@ -235,6 +237,7 @@ def test_what_is_switched_off_learns_nothing(agent: Agent, project: Path, config
     assert cortex.pending() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "config", ["[episodes]\nenabled = false\n", '[episodes]\nignore = ["0f3a*"]\n']
 )
@@ -317,6 +320,7 @@ def test_a_hook_that_is_killed_leaves_nothing_torn(agent: Agent) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_two_conversations_at_once_do_not_mix(agent: Agent, child_env: dict[str, str]) -> None:
     other = Agent(agent.project, child_env, "other")
     running = []
@@ -338,6 +342,7 @@ def test_two_conversations_at_once_do_not_mix(agent: Agent, child_env: dict[str,
     }
 
 
+@pytest.mark.slow
 def test_what_a_sub_agent_is_told_is_not_the_users_word(agent: Agent, project: Path) -> None:
     agent.sub_agent("From now on use npm.")
     agent.ok("UserPromptSubmit", prompt="From now on use yarn.", agent_id="a7", agent_type="x")
@@ -397,6 +402,7 @@ def test_thousands_of_ticks_that_came_with_git_silence_nothing(
     assert sorted(left, reverse=True) == left
 
 
+@pytest.mark.slow
 def test_five_thousand_skills_silence_nothing(project: Path, child_env: dict[str, str]) -> None:
     for at in range(5_000):
         folder = project / ".engramdown" / "skills" / f"skill-{at:04}"
@@ -411,6 +417,7 @@ def test_five_thousand_skills_silence_nothing(project: Path, child_env: dict[str
     assert "- skill-0000: Does thing 0" in out.split("\n")
 
 
+@pytest.mark.slow
 def test_what_was_said_is_learned_when_the_session_ends(
     agent: Agent, project: Path, child_env: dict[str, str]
 ) -> None:
@@ -427,6 +434,7 @@ def test_what_was_said_is_learned_when_the_session_ends(
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["environment", "home", "mode"])
 def test_learning_when_a_session_ends_can_be_switched_off(
     agent: Agent, project: Path, isolated_home: Path, child_env: dict[str, str], how: str
@@ -456,6 +464,7 @@ def test_learning_when_a_session_ends_can_be_switched_off(
     assert not marker.exists()
 
 
+@pytest.mark.slow
 def test_a_session_begins_with_how_to_remember_and_recall(agent: Agent) -> None:
     said = [
         line for line in agent.ok("SessionStart", source="startup").split("\n") if "later" in line
@@ -471,6 +480,7 @@ def test_a_session_begins_with_how_to_remember_and_recall(agent: Agent) -> None:
     assert "engramdown remember" not in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "word, events, context",
     [

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from engramdown import Cortex, Engram
 from tests.integrations.memory_folder.conftest import Model
 
@@ -32,6 +34,7 @@ for number in range(8):
 """
 
 
+@pytest.mark.slow
 def test_two_models_and_a_person_lose_nothing(
     project: Path, cortex: Cortex, child_env: dict[str, str]
 ) -> None:
