@@ -143,8 +143,8 @@ BUGS: Final = (
     Bug(
         "a note of trouble is passed over",
         "episodes.recorder",
-        "if name.startswith(_BEFORE)]",
-        "if not name.startswith(_BEFORE)]",
+        "if not (name.startswith(_BEFORE) and",
+        "if (name.startswith(_BEFORE) and",
         lambda core: core.recording_never_fails_in_silence(2),
     ),
     Bug(

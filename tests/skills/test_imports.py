@@ -49,7 +49,7 @@ def test_the_first_of_several_problems_is_told(tmp_path: Path) -> None:
     home = write(tmp_path / "charts")
     for name in ("assets", "zones"):
         (home / name).mkdir()
-        (home / name / "key.txt").write_text(TOKEN)
+        (home / name / "key.txt").write_text(TOKEN, encoding="utf-8")
     assert problems(found_at(home)) == {
         "charts": "assets/key.txt holds a GitHub token; take it out of charts first"
     }
