@@ -211,16 +211,15 @@ def _show_at(place: Place, entry_id: str, rev: str) -> None:
         EntryNotFoundError: It meant nothing.
         RefusalError: It meant several things, which are listed.
     """
-    refused: EngramdownError | None = None
+    refusals: list[EngramdownError] = []
     for scope, _ in roots(place):
         try:
             found, commit, state = _find(place, scope, entry_id, rev)
             break
         except (EntryNotFoundError, GitError) as error:
-            refused = refused or error
+            refusals.append(error)
     else:
-        assert refused is not None  # noqa: S101 - there is a scope
-        raise refused
+        raise refusals[0]
     commands.show(
         [
             line((f"As it was in {said.commit(commit)}: {commit.subject}", "dim"), hang=2),

@@ -17,7 +17,7 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.errors import EpisodeNotFoundError, GistNotFoundError
 from engramdown.language.snippets import find, snippet, whole
 from engramdown.storage.disk import Disk
-from engramdown.transcripts.episode import Episode, Pointer, read_line
+from engramdown.transcripts.episode import NUMBERED, Episode, Pointer, read_line
 from engramdown.transcripts.sessions import lines
 from engramdown.transcripts.summary_log import Gist, Source
 from engramdown.transcripts.visibility import REDACTED, excluded, repeats_memory
@@ -30,7 +30,6 @@ EXPAND: Final = 4_000
 """So many tokens at once, unless others are asked for."""
 
 _SNIPPET: Final = 500
-_NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 # What stands in JSON as it is said.
 _PLAIN: Final = re.compile(r"[ !#-\[\]-~]+\Z")
 # The depth, which source comes next, and how much of it was shown.
@@ -289,7 +288,7 @@ class Lineage:
         end = start
 
         def is_among(line: bytes) -> bool:
-            number = _NUMBER.match(line)
+            number = NUMBERED.match(line)
             return number is None or int(number[1]) in wanted
 
         for at, source in enumerate(sources[start:], start):

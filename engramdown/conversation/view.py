@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,14 +23,13 @@ from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts import summary_log
 from engramdown.transcripts.changes import SUFFIX
-from engramdown.transcripts.episode import Episode, Pointer, check_session_id, read_line
+from engramdown.transcripts.episode import NUMBERED, Episode, Pointer, check_session_id, read_line
 from engramdown.transcripts.sessions import lines
 from engramdown.transcripts.summary_log import Fold, Gist, Place, Source, read_gist
 from engramdown.transcripts.visibility import REDACTED, excluded, read_mark
 
 _PIECE: Final = 4096
 _HEAD: Final = 128
-_NUMBER: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _MAY_BE_EMPTY: Final = b'"' + REDACTED.encode() + b'"'
 
 
@@ -335,7 +333,7 @@ class Track:
             if not line.endswith(b"\n"):
                 break
             self._spoken.end = offset + len(line)
-            number = _NUMBER.match(line) if unread else None
+            number = NUMBERED.match(line) if unread else None
             if number and int(number[1]) in unread and _MAY_BE_EMPTY not in line:
                 yield int(number[1]), None
                 continue

@@ -38,7 +38,7 @@ from engramdown.context.search import (
 from engramdown.conversation.conversations import words_of
 from engramdown.engram import Engram, Kind, Scope
 from engramdown.hippocampus.store import REFUSED
-from engramdown.language.untrusted import inert
+from engramdown.language.untrusted import brief_json, inert
 from engramdown.transcripts.episode import Pointer
 
 if TYPE_CHECKING:
@@ -66,7 +66,6 @@ _LIMITS: Final = (
     ("maximum", "at most {}"),
     ("maxLength", "at most {} characters"),
 )
-_SHOWN: Final = 60
 _TOLD: Final = 5
 """How many arguments that are none are named."""
 LONGEST: Final = 100_000
@@ -131,12 +130,12 @@ def read_arguments(arguments: object, wanted: type[A]) -> tuple[A | None, list[s
             found = arguments
     found = {} if found is None else found
     if not isinstance(found, Mapping):
-        return None, [f"the arguments are {_shown(arguments)}; give a JSON object"]
+        return None, [f"the arguments are {brief_json(arguments)}; give a JSON object"]
     given = {str(key): value for key, value in found.items() if value is not None}
     fields = wanted.model_fields
     names = [each for each in given if each not in fields]
     there = f"there are {', '.join(fields)}" if fields else "it takes none"
-    wrong = [f"{_shown(name)} is no argument; {there}" for name in names[:_TOLD]]
+    wrong = [f"{brief_json(name)} is no argument; {there}" for name in names[:_TOLD]]
     if names[_TOLD:]:
         wrong.append(f"{len(names) - _TOLD} more are none either")
     try:
@@ -161,17 +160,7 @@ def _complaints(error: ValidationError, wanted: type[Arguments]) -> Iterator[str
         else:
             limits = [words.format(must[key]) for key, words in _LIMITS if key in must]
             wish = ", ".join([_NAMES[must["type"]], *limits])
-        yield f'"{name}" is {_shown(each["input"])}; it must be {wish}'
-
-
-def _shown(value: object) -> str:
-    try:
-        text = json.dumps(value, default=repr)
-    except (ValueError, TypeError, RecursionError):
-        # Too deep, in itself, or a number with thousands of digits: no JSON, but some programs
-        # pass it on.
-        text = f"a {type(value).__name__} that cannot be shown"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        yield f'"{name}" is {brief_json(each["input"])}; it must be {wish}'
 
 
 # Every argument is described in as few words as it needs: the whole set of tools costs at most

@@ -52,7 +52,7 @@ from engramdown.kinds import (
     kind_in,
     topic_of,
 )
-from engramdown.language import bullet, heading, inert, paragraphs, similarity_of
+from engramdown.language import brief_json, bullet, heading, inert, paragraphs, similarity_of
 from engramdown.markdown import Document, Placed, parse, written
 from engramdown.storage import Disk, one_call
 from engramdown.transcripts import is_session_id
@@ -83,7 +83,6 @@ COMMANDS: Final = tuple(_NEEDED)
 _NAMES: Final = {str: "a string", int: "a whole number"}
 _RANGE: Final = 2
 _MOST_LINES: Final = 1_000_000_000
-_SHOWN: Final = 60
 
 
 # ---- commands ----
@@ -126,19 +125,19 @@ def command_from(arguments: object) -> Command:
             given = json.loads(arguments)
     if not isinstance(given, Mapping):
         raise Refused(
-            f"The arguments are {_shown(arguments)}; give an object with `command` and `path`."
+            f"The arguments are {brief_json(arguments)}; give an object with `command` and `path`."
         )
     name = given.get("command")
     if not isinstance(name, str) or name not in _NEEDED:
         known = ", ".join(COMMANDS)
-        raise Refused(f"Unknown command: {_shown(name)}. There are {known}.")
+        raise Refused(f"Unknown command: {brief_json(name)}. There are {known}.")
     values: dict[str, Any] = {}
     for key, attribute in _NEEDED[name].items():
         wanted = int if attribute == "line" else str
         # Some models leave the text out that puts nothing in the place of another one.
         value = given.get(key, "" if key == "new_str" else None)
         if not isinstance(value, wanted) or isinstance(value, bool):
-            problem = "is missing" if value is None else f"is {_shown(value)}"
+            problem = "is missing" if value is None else f"is {brief_json(value)}"
             raise Refused(f"`{key}` of {name} {problem}; it must be {_NAMES[wanted]}.")
         _check(key, value)
         values[attribute] = value
@@ -173,19 +172,10 @@ def _range(value: object) -> tuple[int, int]:
         or max(map(abs, value)) > _MOST_LINES
     ):
         raise Refused(
-            f"Invalid `view_range`: {_shown(value)}. It must be two line numbers, such as [1, 20]; "
-            f"-1 as the second one is the last line."
+            f"Invalid `view_range`: {brief_json(value)}. It must be two line numbers, such as "
+            f"[1, 20]; -1 as the second one is the last line."
         )
     return value[0], value[1]
-
-
-def _shown(value: object) -> str:
-    try:
-        text = json.dumps(value, default=repr)
-    except (TypeError, ValueError, RecursionError):
-        # It runs in a circle, is too deep, or a number of too many digits.
-        text = f"a {type(value).__name__} that cannot be shown"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 # ---- paths ----

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from engramdown.language.characters import on_screen as on_screen
     from engramdown.language.characters import visible as visible
     from engramdown.language.similarity import similarity_of as similarity_of
+    from engramdown.language.untrusted import brief_json as brief_json
     from engramdown.language.untrusted import bullet as bullet
     from engramdown.language.untrusted import heading as heading
     from engramdown.language.untrusted import inert as inert
@@ -27,7 +28,7 @@ __getattr__, __dir__ = door(
     {
         "characters": ["on_screen", "visible"],
         "similarity": ["similarity_of"],
-        "untrusted": ["bullet", "heading", "inert", "one_line", "paragraphs"],
+        "untrusted": ["brief_json", "bullet", "heading", "inert", "one_line", "paragraphs"],
         "words": ["STOP_WORDS", "UNSPACED", "is_inflected", "spaced", "word_key", "word_set"],
     },
 )

@@ -27,6 +27,7 @@ _HEADING: Final = re.compile(r"(#{1,6}+)(?=[ \t]|\Z)")
 # What a person wrote stands two levels below the heading of its section.
 _LEVELS_DOWN: Final = 2
 _LOWEST: Final = 6
+_BRIEF: Final = 60
 
 
 def inert(text: str) -> str:
@@ -123,3 +124,18 @@ def _around_comments(text: str) -> Iterator[tuple[str, str]]:
             return
         yield text[at:start], text[start : end + 3]
         at = end + 3
+
+
+def brief_json(value: object) -> str:
+    """Return what a program sent as JSON of at most 60 characters, to name it in a message.
+
+    What is no JSON (too deep, a circle, a number with thousands of digits) is named by its type.
+
+    >>> brief_json({"limit": -1})
+    '{"limit": -1}'
+    """
+    try:
+        text = json.dumps(value, default=repr)
+    except (ValueError, TypeError, RecursionError):
+        text = f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"

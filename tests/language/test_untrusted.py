@@ -7,7 +7,15 @@ import json
 import pytest
 from hypothesis import given
 
-from engramdown.language.untrusted import bullet, heading, inert, one_line, paragraphs, quoted
+from engramdown.language.untrusted import (
+    brief_json,
+    bullet,
+    heading,
+    inert,
+    one_line,
+    paragraphs,
+    quoted,
+)
 from tests.cortex.entries import any_text
 
 # Everything that str.splitlines and a terminal take for more than a character of the text.
@@ -105,3 +113,13 @@ Be brief.
 @pytest.mark.parametrize("page", ["", "\n \n", "# Soul\n\n## Tone\n", "<!-- note -->\n"])
 def test_a_page_of_headings_and_notes_says_nothing(page: str) -> None:
     assert paragraphs(page) == []
+
+
+def test_what_a_program_sent_is_named_briefly() -> None:
+    circle: list[object] = []
+    circle.append(circle)
+    assert brief_json({"path": "a.md"}) == '{"path": "a.md"}'
+    assert brief_json("a" * 100) == f'"{"a" * 59}…'
+    assert brief_json({1}) == '"{1}"'
+    assert brief_json(circle) == "a list that cannot be shown"
+    assert brief_json(10**5_000) == "a int that cannot be shown"
