@@ -279,7 +279,7 @@ class Transcripts:
             raise RefusalError(views.ambiguous(prefix), more)
         return known[0].id if known else matches[0]
 
-    def find_or_running(self, prefix: str) -> str:
+    def find_or_current(self, prefix: str) -> str:
         """Return the id of the session that ``prefix`` means; the one that runs for ``""``.
 
         Raises:

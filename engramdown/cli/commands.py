@@ -230,7 +230,7 @@ def show(
         printed(lines)
 
 
-def rehearse_if_asked(cortex: Cortex) -> None:
+def dry_run_if_asked(cortex: Cortex) -> None:
     """Write nothing from now on if the command that runs was given ``--dry-run``."""
     if given()["dry_run"]:
         cortex.scopes.rehearse()

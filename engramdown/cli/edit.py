@@ -85,7 +85,7 @@ def remember(place: Place, /, **_: object) -> None:
     cortex = open_cortex(place, "project" if engram.scope == "project" else "nothing")
     if commands.given()["scope"] == "global":
         cortex.scopes.allow_global()
-    commands.rehearse_if_asked(cortex)
+    commands.dry_run_if_asked(cortex)
     receipt = cortex.propose([engram], by_person=True)[0]
     written = receipt.action in _WRITTEN
     sentence = views.receipt(receipt)
@@ -151,7 +151,7 @@ def edit(
     if not text.strip():
         retire = f"to retire the memory, run `engramdown forget {entry.id}`"
         raise click.UsageError(f"the text is empty; {retire}")
-    commands.rehearse_if_asked(cortex)
+    commands.dry_run_if_asked(cortex)
     if text == entry.text:
         commands.show_change(cortex, [line(views.UNCHANGED)], {"changed": False, "id": entry.id})
         return
@@ -191,7 +191,7 @@ def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
     cortex = open_cortex(place)
     # A dictionary, because one memory may be named twice.
     entries = {entry.id: entry for entry in (find_entry(cortex, item) for item in entry_ids)}
-    commands.rehearse_if_asked(cortex)
+    commands.dry_run_if_asked(cortex)
     gone = [cortex.forget(entry_id, options["why"]) for entry_id in entries]
     lines = []
     for entry in gone:
@@ -211,7 +211,7 @@ def restore(place: Place, /, *, entry_id: str, **_: object) -> None:
     """Bring back a retired memory; `engramdown list --archived` shows them."""
     cortex = open_cortex(place)
     item = find_archived(cortex, entry_id)
-    commands.rehearse_if_asked(cortex)
+    commands.dry_run_if_asked(cortex)
     entry = cortex.restore(item.entry.id)
     lines = [line((f"Restored in {_address(entry)}", "good"), hang=2)]
     commands.show_change(cortex, lines, entry_data(entry, folders(cortex)))

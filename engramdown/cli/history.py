@@ -238,7 +238,7 @@ def undo(place: Place, /, *, step_id: str, scope: str | None, dry_run: bool, **_
     cortex = open_cortex(place)
     stores = [store for store in cortex.scopes.stores if scope in (None, store.scope)]
     choice = _named(stores, step_id) if step_id else _last(stores)
-    commands.rehearse_if_asked(cortex)
+    commands.dry_run_if_asked(cortex)
     try:
         if len(choice.kept) > 1:
             # All of them, or none: tried first.

@@ -267,7 +267,7 @@ def end(place: Place, /, *, session: str, reason: str, scope: str | None, as_jso
     Of a session in which nothing was said nothing is left.
     """
     transcripts = open_transcripts(place, scope, write=True)
-    chosen = transcripts.find_or_running(session)
+    chosen = transcripts.find_or_current(session)
     before = transcripts.sessions.info(chosen)
     if before is not None and before.ended:
         how = f"{before.reason or 'ended'}, {clock(before.ended)}"

@@ -298,7 +298,7 @@ def _one_lines(pointer: Pointer, episode: Episode) -> Iterator[Line]:
 def follow(place: Place, /, *, session: str, number: int, scope: str | None, as_json: bool) -> None:
     """Follow SESSION, or the one that runs, until it ends or you press Ctrl-C."""
     transcripts = open_transcripts(place, scope)
-    chosen = transcripts.find_or_running(session)
+    chosen = transcripts.find_or_current(session)
     tail = _Tail(transcripts, chosen)
     talk = Talk(chosen, transcripts.memory.settings.gap_minutes)
     new = tail.new()

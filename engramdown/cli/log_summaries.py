@@ -71,7 +71,7 @@ def _of_a_gist(command: commands.Command) -> commands.Command:
     return click.argument("gist", metavar="SUMMARY")(which(commands.in_scope(command)))
 
 
-def _looking(transcripts: access.Transcripts, session: str) -> tuple[Track, Lineage]:
+def _open_view(transcripts: access.Transcripts, session: str) -> tuple[Track, Lineage]:
     """Return the view of a session, and what finds the way back to the words."""
     track = Track(transcripts.memory, session)
     return track, Lineage(track, transcripts.memory, estimate_tokens)
@@ -88,7 +88,7 @@ def _with(transcripts: access.Transcripts, session: str, gist: str) -> tuple[Tra
         f"no session has a summary {gist!r}; `engramdown log gists SESSION` lists the ids"
     )
     for name in names:
-        track, lineage = _looking(transcripts, name)
+        track, lineage = _open_view(transcripts, name)
         try:
             lineage.describe(gist)
         except GistNotFoundError as error:
@@ -127,7 +127,7 @@ def gists(place: Place, /, *, session: str, scope: str | None, **_: object) -> N
     """
     transcripts = access.open_transcripts(place, scope)
     name = transcripts.find(session)
-    track, _lineage = _looking(transcripts, name)
+    track, _lineage = _open_view(transcripts, name)
     track.refresh()
     tree = list(_tree(track))
     own, root = access.meant(place, scope)
@@ -279,7 +279,7 @@ def expand(place: Place, /, *, gist: str, session: str, scope: str | None, **_: 
     transcripts = access.open_transcripts(place, scope)
     wanted, mark, number = gist.rpartition("#")
     if mark and number.isdecimal():
-        track, lineage = _looking(transcripts, transcripts.find(wanted))
+        track, lineage = _open_view(transcripts, transcripts.find(wanted))
         gist = f"{track.session}#{number}"
     else:
         track, lineage = _with(transcripts, session, gist)
@@ -357,7 +357,7 @@ def grep(
         raise click.UsageError("the text to look for is empty")
     transcripts = access.open_transcripts(place, scope)
     name = transcripts.find(session)
-    _track, lineage = _looking(transcripts, name)
+    _track, lineage = _open_view(transcripts, name)
     # One more, to know whether there are more.
     found = lineage.grep(pattern, commands.given()["where"], limit + 1)
     hits = found[:limit]
@@ -407,7 +407,7 @@ def compact(
     stays: `engramdown log expand` and `engramdown log grep` find it.
     """
     transcripts = access.open_transcripts(place, scope)
-    name = transcripts.find_or_running(session)
+    name = transcripts.find_or_current(session)
     cortex = access.open_cortex(place)
     notebooks = cortex.context.notebooks
     conversation = Conversation(cortex.scopes, transcripts.memory, notebooks, name)

@@ -102,7 +102,7 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **orders: Any) -> N
     Lines that are ticked in pending.md are applied first.
     """
     cortex = open_cortex(place)
-    commands.rehearse_if_asked(cortex)
+    commands.dry_run_if_asked(cortex)
     receipts = cortex.review.apply_ticks()
     cortex.review.keep_own()
     arrivals = cortex.scopes.if_readable(cortex.review.arrivals)

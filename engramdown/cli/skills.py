@@ -307,7 +307,7 @@ def delete_skill(
         stays = "comes with the program and stays; a skill of yours with this label replaces it"
         raise RefusalError(f"{skill.label} {stays}")
     if dry_run:
-        _show_would(f"{skill.path.parent} would be put aside.", data)
+        _show_trial(f"{skill.path.parent} would be put aside.", data)
         return
     kept = skills.delete(skill)
     where = " --global" if skill.scope == "global" else ""
@@ -329,13 +329,13 @@ def restore_skill(
     skills = opened(place, where)
     if dry_run:
         back = f"{root / 'skills' / label} would be back."
-        _show_would(back, {"label": label, "scope": where})
+        _show_trial(back, {"label": label, "scope": where})
         return
     skill = skills.restore(where, label)
     commands.show([whole((f"Wrote {skill.path}", "good"))], {"changed": True, **skill_data(skill)})
 
 
-def _show_would(text: str, data: dict[str, Any]) -> None:
+def _show_trial(text: str, data: dict[str, Any]) -> None:
     commands.show([line((views.DRY_RUN, "warn")), whole(text)], {**data, "dry_run": True})
 
 

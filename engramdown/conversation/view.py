@@ -192,7 +192,7 @@ class Track:
         known = {each.seq: each for each in map(read_line, messages) if each is not None}
         summaries = {each.id: each for each in map(read_gist, gists) if each is not None}
         # No message in view is none to tell whether the transcript is the one that was meant.
-        if not known or not all(_stands(place, known, summaries) for place in kept.view):
+        if not known or not all(_is_there(place, known, summaries) for place in kept.view):
             return
         self._fold = Fold.resumed((place.source for place in kept.view), summaries.values())
         self._places = {place.source: place.at for place in kept.view}
@@ -379,7 +379,7 @@ class _Known(dict[str, Gist]):
         return self._track.gist(gist)
 
 
-def _stands(place: Place, messages: Mapping[int, Episode], gists: Mapping[str, Gist]) -> bool:
+def _is_there(place: Place, messages: Mapping[int, Episode], gists: Mapping[str, Gist]) -> bool:
     """Whether a part of the view stands where it stood."""
     if isinstance(place.source, str):
         return place.source in gists

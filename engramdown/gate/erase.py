@@ -508,7 +508,7 @@ class _Eraser:
             if rest[0] == "cache" and rest[-1].startswith(_DIGESTS):
                 self.disk.unlink(path)  # digests of what memory said
             elif rest == ("sleep.jsonl",):
-                _mask(path, lambda data: _DIGESTED.sub(_blind, data))
+                _mask(path, lambda data: _DIGESTED.sub(_cross_out, data))
             elif not self._holds(path, rest):
                 continue
             elif rest[0] == "cache" and rest[1:2] != ("hooks",):
@@ -636,5 +636,5 @@ def _mask(path: Path, hide: Callable[[bytes], bytes]) -> None:
             os.fsync(file.fileno())
 
 
-def _blind(match: re.Match[bytes]) -> bytes:
+def _cross_out(match: re.Match[bytes]) -> bytes:
     return match[1] + b"x" * len(match[2]) + match[3]

@@ -154,7 +154,7 @@ def keeps_all(name: str, base: str, ours: str, theirs: str, merged: str) -> bool
     True
     """
 
-    def sayings(text: str) -> set[str]:
+    def statements_in(text: str) -> set[str]:
         # Each entry, of a paragraph each line; a tick makes no other saying.
         found = set()
         for placed in raw_entries(name, parse(text)):
@@ -163,7 +163,7 @@ def keeps_all(name: str, base: str, ours: str, theirs: str, merged: str) -> bool
             found |= {fold(split_task(line)[1] if name == PENDING else line) for line in lines}
         return found
 
-    old, mine, other, now = map(sayings, (base, ours, theirs, merged))
+    old, mine, other, now = map(statements_in, (base, ours, theirs, merged))
     return mine - now <= old - other and other - now <= old - mine
 
 

@@ -418,7 +418,7 @@ def _ways_back(past: Iterable[Past]) -> Iterator[tuple[str, tuple[Part, ...]]]:
 
 
 # What sort of thing it is, and the thing.
-_Thing = tuple[str, str]
+_Feature = tuple[str, str]
 
 
 class _Overlap:
@@ -430,18 +430,18 @@ class _Overlap:
         extra: How many it has that are not wanted.
     """
 
-    def __init__(self, wanted: Iterable[_Thing]) -> None:
+    def __init__(self, wanted: Iterable[_Feature]) -> None:
         self._wanted = {*wanted}
-        self.has: Counter[_Thing] = Counter()
+        self.has: Counter[_Feature] = Counter()
         self.missing, self.extra = len(self._wanted), 0
 
-    def want(self, thing: _Thing) -> None:
+    def want(self, thing: _Feature) -> None:
         """Want a thing from now on that the side has not."""
         if thing not in self._wanted and not self.has[thing]:
             self._wanted.add(thing)
             self.missing += 1
 
-    def count(self, thing: _Thing, by: int) -> None:
+    def count(self, thing: _Feature, by: int) -> None:
         """Have one more (``by`` is 1) or one less (-1) of a thing."""
         before = self.has[thing]
         self.has[thing] += by
@@ -459,7 +459,7 @@ class _Comparison:
     """The lines and ids of one state beside what was saved."""
 
     def __init__(self, seen: str, saved: str) -> None:
-        self._saved, there = {*_things(saved)}, [*_things(seen)]
+        self._saved, there = {*_features(saved)}, [*_features(seen)]
         shared = self._saved.intersection(there)
         self._words, self._metas, self._entries, self._ids = (
             _Overlap(thing for thing in self._saved if thing[0] == sort)
@@ -512,14 +512,14 @@ class _Comparison:
             first = text.rfind("\n", 0, first)
         last = _UNIT.search(text, end)
         stop = last.start() if last else len(text)
-        before = [*_things(text[first + 1 : part.at] + part.old + text[end:stop])]
+        before = [*_features(text[first + 1 : part.at] + part.old + text[end:stop])]
         for thing in self._saved.intersection(before) if is_ours else ():
             if thing[0] == "line":
                 self._read.want(thing)
         self._count(before, 1)
-        self._count(_things(text[first + 1 : stop]), -1)
+        self._count(_features(text[first + 1 : stop]), -1)
 
-    def _count(self, things: Iterable[_Thing], by: int) -> None:
+    def _count(self, things: Iterable[_Feature], by: int) -> None:
         for thing in things:
             for overlap in self._overlaps[thing[0]]:
                 overlap.count(thing, by)
@@ -534,7 +534,7 @@ def _lines(text: str) -> list[str]:
     return [_BULLET.sub("-", unit) for unit in units if unit]
 
 
-def _things(text: str) -> Iterator[_Thing]:
+def _features(text: str) -> Iterator[_Feature]:
     """Yield what two texts are compared by.
 
     That is their lines, the words and our metadata in each, the words with the id, and all ids.

@@ -141,7 +141,9 @@ def reverse(draft: Draft, step: Step, steps: Sequence[Step]) -> None:
     aside = ASIDE | whole
     out = [each for each in step.changes if each.after is None and each.file not in aside]
     deleted = _done_to([each for each in out if _is_deleted(draft, each, step)], step)
-    away = deleted | _done_to([each for each in out if _gave_way(draft, each, step, since)], step)
+    away = deleted | _done_to(
+        [each for each in out if _is_superseded(draft, each, step, since)], step
+    )
     # What stays away stays in the archive, though nobody changed that since.
     whole -= {change.file for change in away}
     if away and away.issuperset(step.changes):
@@ -206,7 +208,7 @@ def _done_to(removed: Sequence[Change], step: Step) -> set[Change]:
     }
 
 
-def _gave_way(draft: Draft, change: Change, step: Step, since: Sequence[Step]) -> bool:
+def _is_superseded(draft: Draft, change: Change, step: Step, since: Sequence[Step]) -> bool:
     """Whether another fact has got the key since of one that a step took out."""
     fact = older_fact(draft, _text_before(change)) if change.file == PROFILE else None
     own = {each.id for each in step.changes}

@@ -413,14 +413,14 @@ def client_of(name: str, base_url: str, timeout: float, heard: Callable[[], obje
             kinds = ", ".join(f"{each}/…" for each in _EXTRAS)
             raise ValueError(f"base_url goes with {kinds} only")
         client = instructor.from_provider(name)
-        _restrain(getattr(client, "client", None), timeout, heard)
+        _limit_client(getattr(client, "client", None), timeout, heard)
         return client
     url = base_url or (_OLLAMA if kind == "ollama" else "")
     if url and not _is_address(url):
         raise ValueError("base_url is no address that begins with http:// or https://")
     sdk = importlib.import_module(_EXTRAS[kind])
     http = sdk.DefaultHttpxClient()
-    _bound(http, heard)
+    _limit_http(http, heard)
     raw = (sdk.Anthropic if kind == "anthropic" else sdk.OpenAI)(
         # A key in the environment is its provider's, and goes to no other server.
         api_key=(os.environ.get(KEY) or _NO_KEY) if url else None,
@@ -460,7 +460,7 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def _restrain(raw: Any, seconds: float, heard: Callable[[], object]) -> None:  # noqa: ANN401 - any provider's client
+def _limit_client(raw: Any, seconds: float, heard: Callable[[], object]) -> None:  # noqa: ANN401 - any provider's client
     """Hold the client of a package that we do not know to what we promise, as far as it can be.
 
     It neither tries again by itself nor waits for longer than we do; and if it is one of the many
@@ -471,10 +471,10 @@ def _restrain(raw: Any, seconds: float, heard: Callable[[], object]) -> None:  #
             setattr(raw, key, value)
     http: Any = getattr(raw, "_client", None)
     if hasattr(http, "follow_redirects") and hasattr(http, "send"):
-        _bound(http, heard)
+        _limit_http(http, heard)
 
 
-def _bound(http: Any, heard: Callable[[], object]) -> None:  # noqa: ANN401 - of whichever httpx it is
+def _limit_http(http: Any, heard: Callable[[], object]) -> None:  # noqa: ANN401 - of whichever httpx it is
     """Let an httpx client follow no redirect, and read no more of a response than allowed.
 
     A packed body is unpacked here, within the same bound: a small one could fill the memory, too.

@@ -260,7 +260,7 @@ class Steps:
             # The gate keeps no secret; the file of what is in hand is none of its doors.
             clean = tuple(each for each in work.engrams if not holds_secret(each))
             self.state.begin(work._replace(engrams=clean))
-            if self._stands(work):
+            if self._is_unchanged(work):
                 self._propose(job, work)
             else:
                 self.state.end()
@@ -271,7 +271,7 @@ class Steps:
         if self.night.dry:
             return
         work = self.state.work()
-        if work is not None and work.parts and self._is_open(work) and self._stands(work):
+        if work is not None and work.parts and self._is_open(work) and self._is_unchanged(work):
             self._propose(work.parts[0].mark.job, work)
         else:
             self.state.end()
@@ -285,7 +285,7 @@ class Steps:
     def _is_open(self, work: Work) -> bool:
         return any(self._after(part.mark) < part.mark.seq for part in work.parts)
 
-    def _stands(self, work: Work) -> bool:
+    def _is_unchanged(self, work: Work) -> bool:
         """Whether the lines that taught something are there and say what they said."""
         return all(
             digest_of(self._lines(part.mark.session, part.after, part.mark.seq)) == part.digest

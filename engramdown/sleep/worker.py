@@ -438,13 +438,13 @@ class Questions:
         found = self.asking.of("model")
         self.model = "" if found is None else found.name
         self.why_not = "" if self.model else NO_MODEL
-        tries = self.state.attempts(self._its)
+        tries = self.state.attempts(self._model_mark)
         if self.model and not is_ripe(tries, moment()):
             then = next_try(tries)[: len("2026-03-01T10:00")].replace("T", " ")
             self.why_not = f"{self.model} gave no answer; it is asked again from {then} UTC on"
 
     @property
-    def _its(self) -> Mark:
+    def _model_mark(self) -> Mark:
         """What is kept of the model itself."""
         return Mark("model", self.model)
 
@@ -514,12 +514,12 @@ class Questions:
         doubt, self._doubt, self._is_there = self._doubt, None, True
         if doubt is not None:
             self.failed(doubt)
-        if self.state.attempts(self._its).times:
-            self.state.add(self._its)
+        if self.state.attempts(self._model_mark).times:
+            self.state.add(self._model_mark)
 
     def _is_away(self) -> None:
         self._doubt = None
-        self.failed(self._its)
+        self.failed(self._model_mark)
 
 
 # ---- the kinds of work ----
