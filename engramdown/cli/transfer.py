@@ -212,7 +212,7 @@ def export(
     if everything and target is None:
         raise click.UsageError(NEEDS_FOLDER)
     if target is not None and not everything and target.exists() and not target.is_file():
-        raise StoreError(f"{target} is no file; say with -o which file to write")
+        raise StoreError(f"{target} is not a file; name the file to write with -o")
     form: str = "json" if given()["as_json"] else given()["form"]
     found: dict[str, EpisodicMemory] = {}
     for memory in open_all(place):

@@ -168,7 +168,7 @@ def test_an_export_replaces_nothing_but_a_file(run: Runner, inbox: Path, target:
     run.ok("import", str(inbox))
     done = run("export", "claude-code", "-o", target)
     assert done.code == 3
-    assert f"{target} is no file; say with -o which file to write" in done.err
+    assert f"{target} is not a file; name the file to write with -o" in done.err
 
 
 def test_an_export_that_fails_leaves_nothing_behind(run: Runner, inbox: Path) -> None:
