@@ -326,8 +326,8 @@ class GistNotFoundError(StoreError, LookupError):
         self.session = session
         self.id = gist
         ids = ", ".join([*known][:_SHOWN])
-        told = f"it could be {ids}" if ids else f"`engramdown log gists {session}` lists the ids"
-        super().__init__(f"{session}: no summary {gist!r}; {told}")
+        hint = f"; it could be {ids}" if ids else ""
+        super().__init__(f"{session}: no summary {gist!r}{hint}")
 
 
 class SkillNotFoundError(StoreError, LookupError):

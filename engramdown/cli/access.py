@@ -48,7 +48,6 @@ _LOOKING: Final = frozenset(
         *("doctor", "export", "mcp", "log", "skills", "journal", "journal list", "journal show"),
         *("journal search", "skills list", "skills show", "skills validate", "log list"),
         *("log show", "log follow", "log tools", "log steps", "log card", "log notes"),
-        *("log gists", "log grep", "log describe", "log expand"),
     }
 )
 _CHANGING: Final = {

@@ -76,17 +76,21 @@ class Commands(click.Group):
     Attributes:
         table: Below each title of the help, each command, where it is (``module:name``) and what it
             does.
+        homes: Where each command is.
+        removed: Commands that were removed, and what to use instead.
     """
 
     def __init__(
         self,
         *args: Any,  # noqa: ANN401 - whatever click.Group takes
         table: Table,
+        removed: Mapping[str, str] | None = None,
         **kwargs: Any,  # noqa: ANN401 - the same
     ) -> None:
         """Hold the commands of a table."""
         super().__init__(*args, **kwargs)
         self.table = table
+        self.removed = removed or {}
         self.homes = {name: row[0] for rows in table.values() for name, row in rows.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -114,6 +118,9 @@ class Commands(click.Group):
         if real in self.homes:
             output.note(f"{name} is `{ctx.command_path} {real}` here")
             return super().resolve_command(ctx, [real, *rest])
+        if name in self.removed:
+            gone = f"`{ctx.command_path} {name}` was removed; use {self.removed[name]}"
+            raise click.UsageError(gone, ctx)
         hint = ""
         if name in _TAKES_AWAY:
             takes = [each for each in self.homes if each in _DESTRUCTIVE - {"undo"}]

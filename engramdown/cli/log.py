@@ -37,10 +37,6 @@ COMMANDS: Final[commands.Table] = {
     },
     "Summarise": {
         "compact": ("log_summaries:compact", "Summarise the older part of a conversation."),
-        "gists": ("log_summaries:gists", "List the summaries of a conversation."),
-        "grep": ("log_summaries:grep", "Find a text in a conversation, summarised or not."),
-        "describe": ("log_summaries:describe", "Show a summary, and what it was made from."),
-        "expand": ("log_summaries:expand", "Show what a summary stands for."),
     },
     "Record": {
         "user": ("log:user", "Record what the user said."),
@@ -61,6 +57,12 @@ COMMANDS: Final[commands.Table] = {
         "redact": ("log_forget:redact", "Empty lines for ever."),
         "purge": ("log_forget:purge", "Remove sessions for ever."),
     },
+}
+_REMOVED: Final = {
+    "gists": "`engramdown log show`, or `engramdown log compact`, which shows what it wrote",
+    "grep": "`engramdown recall`",
+    "describe": "`engramdown log show`",
+    "expand": "`engramdown log show`",
 }
 _FOLLOW: Final = "--follow"
 _SPOKEN: Final = frozenset({"user", "assistant", "system"})
@@ -91,6 +93,7 @@ class _Log(commands.ListingCommands):
 @click.group(
     cls=_Log,
     table=COMMANDS,
+    removed=_REMOVED,
     subcommand_metavar="[COMMAND] [ARGS]...",
     epilog="`engramdown log COMMAND --help` says more about a command.",
 )

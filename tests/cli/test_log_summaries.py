@@ -1,8 +1,7 @@
-"""engramdown log compact and its siblings: summaries of a conversation, and the way back."""
+"""engramdown log compact: summaries of a conversation."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -96,10 +95,9 @@ def test_a_model_that_is_set_is_asked_and_named(
         configured(talk / "memory", url)
         done = run.ok("log", "compact", SESSION)
     assert done.err == "note: openai/scripted writes the summaries; this may take a while\n"
-    assert run.ok("log", "gists", "--json").json["gists"][0]["text"] == "Files were\x1b[2J found."
+    (gist,) = read_gists(log_of(talk).read_bytes())
+    assert gist.text == "Files were\x1b[2J found."
     assert done.out.endswith("\n\nFiles were␛[2J found.\n")
-    gist = run.ok("log", "gists", "--json").json["gists"][0]["id"]
-    assert "Files were␛[2J found." in run.ok("log", "describe", gist).out
 
 
 def test_what_a_model_could_not_do_is_said_and_nothing_is_written(
@@ -198,14 +196,6 @@ def test_a_summary_that_cannot_be_written_is_an_error_of_the_store(run: Runner, 
         ("compact", "--mode", "nap"),
         ("compact", "--tail", "-1"),
         ("compact", "--tail", "many"),
-        ("expand", "gabcd", "--tokens", "0"),
-        ("expand", "gabcd", "--depth", "0"),
-        ("expand",),
-        ("describe",),
-        ("grep",),
-        ("grep", " \n"),
-        ("grep", "x", "--limit", "0"),
-        ("grep", "x", "--scope", "all"),
     ],
 )
 def test_wrong_usage_is_told(run: Runner, arguments: tuple[str, ...]) -> None:
@@ -214,207 +204,21 @@ def test_wrong_usage_is_told(run: Runner, arguments: tuple[str, ...]) -> None:
     assert f"`engramdown log {arguments[0]} --help`" in done.err
 
 
-# ---- gists ----
-
-
-def test_summaries_stand_above_what_they_were_made_from(run: Runner, talk: Path) -> None:
+@pytest.mark.usefixtures("talk")
+def test_summaries_of_summaries_are_written(run: Runner, talk: Path) -> None:
     first = summarised(run, "--tail", "40")
     second = summarised(run)
-    top = summarised(run, "--mode", "handoff")
-    out = run.ok("log", "gists").out
-    rows = out.split("\n")
-    assert [row.split()[0] for row in rows[1:4]] == [top, first, second]
-    assert [len(row) - len(row.lstrip()) for row in rows[1:4]] == [0, 2, 2]
-    assert re.fullmatch(
-        r"A model sees 1 summary and 20 messages: \d+ tokens\. It is time to summarise above "
-        r"80,000 tokens, or with 30 messages\.",
-        rows[5],
-    )
-    told = run.ok("log", "gists", "--json").json
-    assert [gist["id"] for gist in told["gists"]] == [top, first, second]
-    assert [(gist["derived"], gist["in_view"]) for gist in told["gists"]] == [
-        ("", True),
-        (top, False),
-        (top, False),
-    ]
-    assert (told["session"], told["messages"], told["limit"]) == (SESSION, 20, 80_000)
+    told = run.ok("log", "compact", "--without-model", "--mode", "handoff", "--json").json
+    (top,) = told["gists"]
+    assert top["sources"] == [first, second]
+    assert (top["first"], top["last"]) == (1, 40)
     assert len(log_of(talk).read_bytes().split(b"\n")) == 4
 
 
-def test_without_a_summary_it_says_how_to_get_one(run: Runner, talk: Path) -> None:
-    done = run("log", "gists")
-    assert done.code == 1
-    assert "60 messages are not summarised; 30 are enough" in done.out
-    assert "no summary of talk; `engramdown log compact talk` writes one" in done.err
-    assert not log_of(talk).parent.exists()
-    (talk / "config.toml").write_text("[conversation]\nmax_tokens = -1\n", encoding="utf-8")
-    assert "Nothing is summarised unless somebody asks." in run("log", "gists").out
-    (talk / "config.toml").write_text("[conversation]\nmax_messages = 0\n", encoding="utf-8")
-    assert run("log", "gists").out.endswith("It is time to summarise above 80,000 tokens.\n")
-
-
-# ---- describe ----
-
-
-@pytest.mark.usefixtures("talk")
-def test_a_summary_is_shown_with_its_facts(run: Runner) -> None:
-    leaf = summarised(run)
-    rows = run.ok("log", "describe", leaf[:8]).out.split("\n")
-    facts = dict(re.split(r"\s{2,}", row, maxsplit=1) for row in rows[: rows.index("")])
-    assert facts["summary"] == leaf
-    assert facts["stands for"] == "40 messages, talk#1-40"
-    assert (facts["form"], facts["made from"]) == ("leaf, depth 0", "#1-40")
-    assert (facts["by"], facts["shown"]) == ("without a model", "to the model, as it is")
-    top = summarised(run, "--mode", "handoff", "--tail", "4")
-    told = run.ok("log", "describe", leaf, "--json").json
-    assert (told["session"], told["derived"], told["in_view"]) == (SESSION, top, False)
-    assert f"not: {top} is" in run.ok("log", "describe", leaf).out
-
-
-def test_the_newest_session_that_has_it_is_meant(run: Runner, talk: Path) -> None:
-    leaf = summarised(run)
-    say(talk, 30, "later")
-    newest = run.ok("log", "compact", "later", "--without-model", "--json").json["gists"][0]["id"]
-    assert run.ok("log", "describe", newest, "--json").json["session"] == "later"
-    assert run.ok("log", "describe", leaf, "--json").json["session"] == SESSION
-    # Somebody else's file in the place of a log hides no other.
-    log_of(talk, "later").unlink()
-    log_of(talk, "later").symlink_to(log_of(talk))
-    assert run.ok("log", "describe", leaf, "--json").json["session"] == SESSION
-    refused = run("log", "describe", leaf, "--session", "later")
-    assert refused.code in (1, 3)
-
-
-@pytest.mark.usefixtures("talk")
-@pytest.mark.parametrize("command", ["describe", "expand"])
-@pytest.mark.parametrize("wanted", ["gnone", "g", "", "../x", "é", '"'])
-def test_an_unknown_summary_is_told(run: Runner, command: str, wanted: str) -> None:
-    summarised(run)
-    done = run("log", command, wanted)
-    assert (done.code, done.out) == (1, "")
-    assert "`engramdown log gists SESSION` lists the ids" in done.err
-    done = run("log", command, wanted, "--session", "tal")
-    assert (done.code, done.out) == (1, "")
-    assert "`engramdown log gists talk` lists the ids" in done.err
-    assert run("log", command, wanted, "--session", "none").code == 1
-
-
-# ---- expand ----
-
-
-@pytest.mark.usefixtures("talk")
-def test_what_was_said_is_shown(run: Runner) -> None:
-    leaf = summarised(run)
-    done = run.ok("log", "expand", leaf)
-    rows = done.out.split("\n")
-    assert re.fullmatch(r"talk#1  user  \d{4}-\d\d-\d\d \d\d:\d\d", rows[0])
-    assert rows[1:3] == ["  Where is file1.py?", ""]
-    assert done.err == ""
-
-
-@pytest.mark.usefixtures("talk")
-def test_following_what_it_says_shows_all_of_it(run: Runner) -> None:
-    summarised(run, "--tail", "40")
-    summarised(run)
-    top = summarised(run, "--mode", "handoff")
-    seen: list[str] = []
-    command = ["log", "expand", top, "--tokens", "60", "--depth", "9"]
-    while True:
-        done = run.ok(*command)
-        seen += re.findall(r"(?m)^talk#(\d+)  ", done.out)
-        found = re.search(r"there is more: `engramdown (log expand [^`]+)`", done.err)
-        if found is None:
-            break
-        command = found[1].split()
-    assert seen == [str(seq) for seq in range(1, 41)]
-
-
-@pytest.mark.usefixtures("talk")
-def test_a_program_is_given_where_to_go_on(run: Runner) -> None:
-    leaf = summarised(run)
-    told = run.ok("log", "expand", leaf, "--tokens", "20", "--json").json
-    assert (told["session"], told["id"], told["truncated"]) == (SESSION, leaf, True)
-    assert [item["source"] for item in told["items"]] == ["talk#1", "talk#2", "talk#3"]
-    rest = run.ok("log", "expand", leaf, "--cursor", told["cursor"], "--json").json
-    assert [item["source"] for item in rest["items"]] == [f"talk#{seq}" for seq in range(4, 41)]
-    assert (rest["truncated"], rest["cursor"]) == (False, "")
-    wrong = run("log", "expand", leaf, "--cursor", "x")
-    assert (wrong.code, "'x' is no cursor of this summary" in wrong.err) == (2, True)
-
-
-@pytest.mark.usefixtures("talk")
-def test_one_message_is_shown_whole_by_its_pointer(run: Runner) -> None:
-    done = run.ok("log", "expand", "tal#3")
-    assert re.fullmatch(r"talk#3  user  \S+ \S+\n  Where is file2\.py\?\n", done.out)
-    part = run.ok("log", "expand", "talk#4", "--tokens", "5", "--json").json
-    assert (part["id"], part["truncated"], part["items"][0]["cut"]) == ("talk#4", True, True)
-    rest = run.ok("log", "expand", "talk#4", "--cursor", part["cursor"], "--json").json
-    both = part["items"][0]["text"] + rest["items"][0]["text"]
-    assert both == "I decided to keep it in src/file2.py."
-    for wrong in ("talk#0", "talk#999", "none#1"):
-        assert run("log", "expand", wrong).code == 1
-
-
-def test_one_level_down_are_summaries_and_a_part_says_so(run: Runner, talk: Path) -> None:
-    leaf = summarised(run)
-    top = summarised(run, "--mode", "handoff", "--tail", "10")
-    out = run.ok("log", "expand", top, "--tokens", "5").out
-    assert re.match(rf"{leaf}  leaf summary  \S+ \S+  a part of it\n", out)
-    assert talk.is_dir()
-
-
-# ---- grep ----
-
-
-@pytest.mark.usefixtures("talk")
-def test_the_newest_is_found_first_and_says_where_it_is(run: Runner) -> None:
-    leaf = summarised(run)
-    done = run.ok("log", "grep", "FILE3", "--scope", "messages", "-n", "3")
-    rows = done.out.rstrip("\n").split("\n")
-    assert re.fullmatch(
-        r"talk#60  \S+ \S+  assistant  I decided to keep it in src/file30\.py\.", rows[0]
-    )
-    assert len(rows) == 3
-    assert re.match(rf"talk#6  \S+ \S+  assistant  in {leaf}  I decided", rows[2])
-    assert "there are more than 3; --limit shows more" in done.err
-    told = run.ok("log", "grep", "file30", "tal", "--json").json
-    assert [(hit["source"], hit["role"]) for hit in told] == [
-        ("talk#60", "assistant"),
-        ("talk#59", "user"),
-    ]
-
-
-@pytest.mark.usefixtures("talk")
-def test_a_summary_is_found_too(run: Runner) -> None:
-    leaf = summarised(run)
-    (row,) = run.ok("log", "grep", "file", "--scope", "summaries").out.rstrip("\n").split("\n")
-    assert re.match(rf"{leaf}  \S+ \S+  leaf summary  ", row)
-
-
-@pytest.mark.usefixtures("talk")
-@pytest.mark.parametrize("pattern", ["file%", "file*", "zeppelin", "_", "x" * 5_000])
-def test_nothing_found_is_said(run: Runner, pattern: str) -> None:
-    done = run("log", "grep", pattern)
-    assert (done.code, done.out) == (1, "")
-    assert "not found in talk; the very text is looked for, without wildcards" in done.err
-    assert run("log", "grep", pattern, "--json").json == []
-
-
-def test_looking_writes_nothing(run: Runner, talk: Path) -> None:
-    leaf = summarised(run)
-    before = {path: path.read_bytes() for path in talk.rglob("*") if path.is_file()}
-    for arguments in (["gists"], ["describe", leaf], ["expand", leaf], ["grep", "file"]):
-        run.ok("log", *arguments)
-    assert {path: path.read_bytes() for path in talk.rglob("*") if path.is_file()} == before
-
-
 def test_what_was_redacted_is_in_no_summary(run: Runner, talk: Path) -> None:
-    leaf = summarised(run)
+    summarised(run)
     run.ok("log", "redact", "talk#3")
-    assert run("log", "describe", leaf).code == 1
-    assert run("log", "gists").code == 1
     assert not log_of(talk).exists()
-    assert json.dumps(run("log", "grep", "file2.py", "--json").json).count("talk#") == 1
 
 
 def test_a_narrow_window_keeps_every_word(
@@ -422,9 +226,19 @@ def test_a_narrow_window_keeps_every_word(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
     monkeypatch.setattr("engramdown.cli.process.is_terminal", lambda _: True)
-    monkeypatch.setattr("engramdown.cli.output.is_person", lambda: False)
-    leaf = summarised(run)
-    for arguments in (["gists"], ["describe", leaf], ["expand", leaf], ["grep", "file3"]):
-        out = re.sub(r"\x1b\[[0-9;]*m", "", run.ok("log", *arguments).out)
-        assert all(len(row) <= 30 for row in out.split("\n"))
-    assert talk.is_dir()
+    shown = run.ok("log", "compact", SESSION, "--without-model").out
+    out = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert all(len(row) <= 30 for row in out.split("\n"))
+    (gist,) = read_gists(log_of(talk).read_bytes())
+    assert gist.text.split() == out.split()[-len(gist.text.split()) :]
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize("name", ["gists", "grep", "describe", "expand"])
+def test_a_removed_command_says_what_to_use(run: Runner, name: str) -> None:
+    done = run("log", name, "x", "--json")
+    assert (done.code, f"`engramdown log {name}` was removed; use `engramdown " in done.err) == (
+        2,
+        True,
+    )
+    assert name not in run.ok("log", "--help").out.split()
