@@ -451,8 +451,8 @@ def tidy_if_due(scopes: Scopes) -> None:
 #
 # Kept until the turn ends and is learned from, up to a limit, whatever a tool gives back.
 
+# The roles of lines that tell what was done.
 DONE: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
-"""The roles of lines that tell what was done."""
 
 _LONGEST: Final = 20_000
 _MOST: Final = 500

@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 # exception, and never in many of them. ``null`` counts as left out, and nothing is made into
 # another type.
 
+# A JSON schema of type ``object``.
 Schema = Mapping[str, Any]
-"""A JSON schema of type ``object``."""
 
 _NAMES: Final = {"string": "a string", "integer": "a whole number", "number": "a number"}
 _LIMITS: Final = (
@@ -66,10 +66,10 @@ _LIMITS: Final = (
     ("maximum", "at most {}"),
     ("maxLength", "at most {} characters"),
 )
+# How many arguments that are none are named.
 _TOLD: Final = 5
-"""How many arguments that are none are named."""
+# How many characters a string may have; what is asked for in more is no question.
 LONGEST: Final = 100_000
-"""How many characters a string may have; what is asked for in more is no question."""
 
 
 class Arguments(BaseModel):
@@ -360,13 +360,13 @@ class Tool:
         return Answer(text, recalled)
 
 
+# How providers want the definition of a tool.
 STYLES: Final = ("openai", "openai-responses", "anthropic", "mcp", "plain")
-"""How providers want the definition of a tool."""
 _TOOLS: Final[dict[str, Tool]] = {}
+# All tools, by name.
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(_TOOLS)
-"""All tools, by name."""
+# The tools that every assistant has use for.
 MEMORY_TOOLS: Final = ("memorize", "recall", "recall_topic", "recall_skill", "forget", "review")
-"""The tools that every assistant has use for."""
 
 
 def _tool(

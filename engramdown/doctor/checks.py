@@ -412,8 +412,8 @@ def _mend(
             store.forget(found, why="expired", reason="expired")
 
 
+# The codes that :func:`fix` mends; ``expired`` is mended by forgetting the memory.
 BY_TEXT: Final = frozenset({"duplicate", "id-twice", "metadata-twice", "metadata-value"})
-"""The codes that :func:`fix` mends; ``expired`` is mended by forgetting the memory."""
 
 
 def fix(text: str, findings: Iterable[Finding], new_id: Callable[[], str]) -> str:

@@ -78,6 +78,7 @@ _warning = partial(Code, "warning")
 _note = partial(Code, "note")
 _OWN = "rewrite the comment, or delete it to make the line your own"
 
+# Every code with its level, its sentence and the next step.
 CODES: Final[Mapping[str, Code]] = {
     # What is in the way of reading.
     "unreadable-bytes": _error(
@@ -265,4 +266,3 @@ CODES: Final[Mapping[str, Code]] = {
         "leave them; after a purge, look whether they say what was purged",
     ),
 }
-"""Every code with its level, its sentence and the next step."""

@@ -34,8 +34,8 @@ from engramdown.storage.disk import Disk, megabytes
 from engramdown.storage.locks import ScopeLock
 from engramdown.storage.safe_open import open_regular, what_instead
 
+# The codes of files that could not be read.
 UNREADABLE: Final = frozenset({"cannot-read", "link", "not-a-file", "too-large"})
-"""The codes of files that could not be read."""
 
 _LIMIT: Final = 16 * 1024 * 1024
 # A file of ours that is not finished is as old as one write; the rest was left by a crash.
@@ -43,10 +43,10 @@ _FINISHED_AFTER: Final = 60.0
 # How long a lock may be held before it is named, in seconds: a step takes milliseconds.
 _WRITTEN_AFTER: Final = 0.5
 _POLL: Final = 0.01
+# The lock of the memory files, in their folder.
 LOCK: Final = ".lock"
-"""The lock of the memory files, in their folder."""
+# Other locks that are held for moments, in the folder of a scope.
 LOCKS: Final = ("journal.lock", "skills.lock")
-"""Other locks that are held for moments, in the folder of a scope."""
 _TOPICS: Final = "topics"
 _CONFIG: Final = (f"../{CONFIG}", 0)
 _BY: Final = {"home": "the global scope", "environment": "the environment", "argument": "an option"}

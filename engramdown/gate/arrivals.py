@@ -381,8 +381,8 @@ def _arrival(found: Found) -> Arrival:
 # nothing that was cloned or pulled can say so of itself; a line that cannot be read is skipped; a
 # file that git knows says nothing. Reading creates nothing.
 
+# The name of the file.
 NAME: Final = "pulled.jsonl"
-"""The name of the file."""
 
 Did = Literal["seen", "approved", "declined", "own"]
 

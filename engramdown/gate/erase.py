@@ -52,15 +52,15 @@ if TYPE_CHECKING:
 
 _LOCK: Final = "erasing.lock"
 _GOES_ON: Final = "What is left of the erasure is done by the next command that opens memory."
+# What is seen to elsewhere, or holds no words that can be read.
 _HANDLED: Final = frozenset({"history.jsonl", NOTE, f"{NOTE}.part", "erased"})
-"""What is seen to elsewhere, or holds no words that can be read."""
 _INDEXES: Final = ("index.", "vectors.")
 _DIGESTS: Final = ("pulled.json", "given.json", "refused-")
 _DIGESTED: Final = re.compile(rb'("digest": ?")([0-9a-f]{8,64})(")')
 _HAND: Final = "~_"
 _HEADINGS: Final = ("", "## Always\n\n", "## Never\n\n", "## When\n\n")
+# What a person writes for another purpose: only what says all of it, or most, is taken out.
 _OWN: Final = frozenset({"skills", "templates", "prompts", "config.toml", "memory"})
-"""What a person writes for another purpose: only what says all of it, or most, is taken out."""
 _PAGE_FOLDERS: Final = frozenset(
     {"journal", "working", "gists", "skills", "templates", "prompts", "memory"}
 )

@@ -20,8 +20,8 @@ from engramdown.engram import fold
 from engramdown.language.claims import read
 from engramdown.storage.disk import Disk, named_errors
 
+# The folder, in that of a scope, with a file of its own that hides it from git.
 FOLDER: Final = "erased"
-"""The folder, in that of a scope, with a file of its own that hides it from git."""
 
 _KEY: Final = "key"
 _MARKS: Final = "marks.jsonl"

@@ -26,6 +26,7 @@ Code = Literal[
     "confidence", "retire",
 ]  # fmt: skip
 
+# The words for each code, as a person reads them where the details are not known any more.
 REASONS: Final[Mapping[str, str]] = {
     "off": "memory is switched off",
     "turned-down": "you turned this down before",
@@ -38,7 +39,6 @@ REASONS: Final[Mapping[str, str]] = {
     "confidence": "you want to be asked about what is not certain",
     "retire": "an assistant asks to forget it, and that is for you to say",
 }
-"""The words for each code, as a person reads them where the details are not known any more."""
 
 _LONGEST: Final = 200
 

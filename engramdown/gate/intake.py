@@ -48,12 +48,12 @@ _TICKED_ELSEWHERE: Final = "ticked by somebody else, came with git"
 _WHERE: Final = "what is pending (`engramdown review` lists it)"
 
 Queue = FileQueue | PlainQueue
+# Returns which lines of a ``pending.md`` came with git and nobody here approved: line and text.
 CameWithGit = Callable[[Scope], Collection[tuple[int, str]]]
-"""Returns which lines of a ``pending.md`` came with git and nobody here approved: line and text."""
+# Returns what decides on engrams, of which it is told all beforehand.
 Gates = Callable[[Iterable[Engram]], Callable[[Engram], gate.Decision]]
-"""Returns what decides on engrams, of which it is told all beforehand."""
+# Is told of what cannot be read.
 PassOver = Callable[[StoreError], object]
-"""Is told of what cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)

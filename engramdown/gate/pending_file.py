@@ -441,10 +441,10 @@ def _write(draft: changeset.Draft, engram: Engram, by: str = "user") -> changese
 # memories as they read when it was proposed, and to no others; what a person declines is remembered
 # by what it was about, and never as words that must not be learned.
 
+# The word of each operation for the archive.
 REASONS: Final = {
     "drop": "duplicate", "merge": "merged", "supersede": "replaced", "expire": "expired", "move": ""
 }  # fmt: skip
-"""The word of each operation for the archive."""
 
 _QUESTIONS: Final = {
     "drop": "Remove, as `{stays}` says the same",
@@ -603,8 +603,8 @@ def _stale(item: Pending, why: str) -> errors.StoreError:
 _FORM: Final = re.compile(r"\s*Skill\s+`([^`\n]*)`\s*:(.*?)(?:\n[ \t]*\n(.*))?\Z", re.DOTALL)
 _HOW: Final = "write `Skill `, the label in backquotes, a colon and what it does"
 
+# The key in ``metadata`` that says where a skill was learned.
 NOTE = "learned-from"
-"""The key in ``metadata`` that says where a skill was learned."""
 
 
 class SkillDraft(NamedTuple):

@@ -35,8 +35,8 @@ PATH: Final = "/mcp"
 TOKEN_FILE: Final = "mcp-token"  # noqa: S105 - the name of the file, in the folder of the global scope
 _MOST_SESSIONS: Final = 256
 _SHUTDOWN: Final = 1
+# The port that a Host header need not name.
 _HTTP_PORT: Final = 80
-"""The port that a Host header need not name."""
 _COMMAND: Final = "mcp"
 _NO_TOKEN: Final = "show the token: `engramdown mcp --http --print-config json` prints it\n"  # noqa: S105 - a message
 _TOKEN_BYTES: Final = 32

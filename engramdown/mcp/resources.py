@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.hippocampus import Entry
 
+# What the address of a topic begins with.
 TOPIC: Final = "memory://topics/"
-"""What the address of a topic begins with."""
+# What the address of a skill begins with.
 SKILL: Final = "memory://skills/"
-"""What the address of a skill begins with."""
 _CONTEXT: Final = "memory://context"
 _PENDING: Final = "memory://pending"
 # The pages that the files of memory are shown in.
@@ -249,6 +249,7 @@ def _heading(entry: Entry) -> str:
     return heading(entry.heading) or entry.kind.capitalize()
 
 
+# The pages that are always there, by their addresses.
 PAGES: Final = MappingProxyType(
     {
         _CONTEXT: Page(
@@ -268,7 +269,6 @@ PAGES: Final = MappingProxyType(
         _PENDING: Page("Pending", "What waits for the user's decision.", _pending_page),
     }
 )
-"""The pages that are always there, by their addresses."""
 
 
 # ---- what changed ----

@@ -53,8 +53,8 @@ T = TypeVar("T")
 _Context = ServerRequestContext[Any, Any]
 
 NAME: Final = "engramdown"
+# How many calls run at once.
 WORKERS: Final = 4
-"""How many calls run at once."""
 _INSTRUCTIONS: Final = (
     "Memory of this user and this project, kept as markdown that the user owns. Recall before you "
     "answer what may have come up before; memorize what the user asks to be remembered. What is "
@@ -87,14 +87,14 @@ _TEMPLATES: Final = {
     )
 }
 _FIRST_REPORT: Final = 0.25
+# Seconds before a client hears that a call is running, and until it hears so again.
 _REPORT_EVERY: Final = 0.5
-"""Seconds before a client hears that a call is running, and until it hears so again."""
 _SPARE: Final = 60
 _HANDSHAKES: Final = ("initialize", "server/discover")
 _MOST_COMPLETIONS: Final = 100
 _MOST_LISTENERS: Final = 64
+# For how many seconds running calls are waited for at the end.
 _PATIENCE: Final = 2.0
-"""For how many seconds running calls are waited for at the end."""
 _TICK: Final = 0.01
 _EXIT_CODES: Final = {signal.SIGINT: 130, signal.SIGTERM: 0}
 
