@@ -20,21 +20,16 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, groupby
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 import mcp_types as types
-from mcp.server.connection import Connection
-from mcp.server.context import ServerRequestContext
-from mcp.server.session import ServerSession
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ResourcesListChanged,
     ResourceUpdated,
     ServerEvent,
-    SubscriptionBus,
 )
-from mcp.shared.exceptions import MCPError
 
 from engramdown.clock import today
 from engramdown.engram import slug
@@ -47,6 +42,7 @@ if TYPE_CHECKING:
     from engramdown.hippocampus import Entry
 
 # What the address of a topic begins with.
+MARKDOWN: Final = "text/markdown"
 TOPIC: Final = "memory://topics/"
 # What the address of a skill begins with.
 SKILL: Final = "memory://skills/"
@@ -64,14 +60,11 @@ _MOST_ENTRIES: Final = 1_000
 _MOST_LISTED: Final = 200
 _TITLES: Final = {"global": "In all projects", "project": "In this project"}
 _NOTHING: Final = "Nothing yet."
-_LONGEST_URI: Final = 1_000
 # How much of an address that is none is told back, in characters.
 _LONGEST_ECHO: Final = 200
 # Seconds between two looks.
 _PAUSE: Final = 1.0
-_MOST_SUBSCRIBED: Final = 256
 
-_ServerContext = ServerRequestContext[Any, Any]
 _States = dict[str, set[tuple[str, int, int, int]]]
 
 
@@ -87,20 +80,6 @@ class Page(NamedTuple):
     title: str
     about: str
     text: Callable[[Cortex], str]
-
-
-class Listed(NamedTuple):
-    """A page that there is.
-
-    Attributes:
-        uri: Its address.
-        title: What a person calls it.
-        about: What it holds.
-    """
-
-    uri: str
-    title: str
-    about: str
 
 
 class UnknownPageError(EngramdownError):
@@ -140,29 +119,32 @@ def with_unreadable(cortex: Cortex, text: str) -> str:
     return f"{text.rstrip()}\n\nCould not be read, and is left out: {one_line(lost[0])}\n"
 
 
-def is_one(uri: str) -> bool:
-    """Whether a page could have this address, now or later.
-
-    >>> is_one("memory://rules"), is_one("memory://topics/later"), is_one("file:///etc/passwd")
-    (True, True, False)
-    """
-    return uri in PAGES or (uri.startswith((TOPIC, SKILL)) and len(uri) <= _LONGEST_URI)
-
-
-def listed(cortex: Cortex) -> list[Listed]:
-    """Return the pages that there are: those that always are, the topics, the skills.
+def listed(cortex: Cortex) -> list[types.Resource]:
+    """Return all pages: the fixed ones, the topics, the skills.
 
     Raises:
         StoreError: If memory cannot be read.
     """
-    found = [Listed(uri, each.title, each.about) for uri, each in PAGES.items()]
+    found = [_resource(uri, each.title, each.about) for uri, each in PAGES.items()]
     for topic, count in _topics(cortex):
         about = "1 lesson" if count == 1 else f"{count} lessons"
-        found.append(Listed(address(TOPIC, topic), f"Topic {inert(topic)}", about))
+        found.append(_resource(address(TOPIC, topic), f"Topic {inert(topic)}", about))
     for skill in cortex.skills.usable()[:_MOST_LISTED]:
         about = one_line(skill.description)
-        found.append(Listed(address(SKILL, skill.label), f"Skill {skill.label}", about))
+        found.append(_resource(address(SKILL, skill.label), f"Skill {skill.label}", about))
     return found
+
+
+def _resource(uri: str, title: str, about: str) -> types.Resource:
+    name = uri.removeprefix("memory://")
+    return types.Resource(
+        uri=uri, name=name, title=title, description=sendable(about), mime_type=MARKDOWN
+    )
+
+
+def sendable(text: str) -> str:
+    """Return ``text`` as JSON can carry it: half a pair of surrogates is escaped."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def address(begins: str, name: str) -> str:
@@ -349,77 +331,3 @@ def _events(before: _States, now: _States) -> list[ServerEvent]:
     if any(uri.startswith(TOPIC) for uri in before.keys() ^ now.keys()):
         events.append(ResourcesListChanged())
     return events
-
-
-class Subscriptions:
-    """Clients of the handshake era, and what they subscribed to."""
-
-    def __init__(self, changes: SubscriptionBus) -> None:
-        """Listen to ``changes`` for them."""
-        self._changes = changes
-        self._clients: dict[Connection, _Client] = {}
-
-    async def subscribe(
-        self, ctx: _ServerContext, params: types.SubscribeRequestParams
-    ) -> types.EmptyResult:
-        """Let a client hear of a resource from now on, until it leaves."""
-        uri = str(params.uri)
-        if not is_one(uri):
-            reason = "only pages of memory can be subscribed to; resources/list has them"
-            raise MCPError(types.INVALID_PARAMS, reason)
-        connection = _connection(ctx)
-        client = self._clients.get(connection)
-        if client is None:
-            client = self._clients[connection] = _Client(ctx.session)
-            connection.exit_stack.callback(self._clients.pop, connection)
-            connection.exit_stack.callback(client.close)
-            connection.exit_stack.callback(self._changes.subscribe(client.hear))
-        if len(client.uris | {uri}) > _MOST_SUBSCRIBED:
-            most = f"a client may subscribe to {_MOST_SUBSCRIBED} pages at once"
-            raise MCPError(types.INVALID_PARAMS, f"{most}; unsubscribe from some")
-        client.uris.add(uri)
-        return types.EmptyResult()
-
-    async def unsubscribe(
-        self, ctx: _ServerContext, params: types.UnsubscribeRequestParams
-    ) -> types.EmptyResult:
-        """Let a client hear no more of a resource."""
-        if client := self._clients.get(_connection(ctx)):
-            client.uris.discard(str(params.uri))
-        return types.EmptyResult()
-
-
-class _Client:
-    """A client, what it subscribed to, and what it is still to hear."""
-
-    def __init__(self, session: ServerSession) -> None:
-        self.uris: set[str] = set()
-        self._session = session
-        self._due: dict[str, None] = {}
-        self._sending: asyncio.Task[None] | None = None
-
-    def hear(self, event: ServerEvent) -> None:
-        """Tell the client of what changed, once it has read what it was told before."""
-        if isinstance(event, ResourceUpdated) and event.uri in self.uris:
-            self._due[event.uri] = None
-            if self._sending is None or self._sending.done():
-                self._sending = asyncio.ensure_future(self._send())
-
-    def close(self) -> None:
-        if self._sending is not None:
-            self._sending.cancel()
-
-    async def _send(self) -> None:
-        while self._due:
-            uri = next(iter(self._due))
-            del self._due[uri]
-            await self._session.send_resource_updated(uri)
-
-
-def _connection(ctx: _ServerContext) -> Connection:
-    # Nothing else of the SDK tells when a client has left.
-    connection: Connection | None = getattr(ctx.session, "_connection", None)
-    if connection is None:
-        reason = "this version of the MCP SDK does not tell when a client has left"
-        raise MCPError(types.INTERNAL_ERROR, reason)
-    return connection

@@ -38,7 +38,7 @@ from engramdown import __version__
 from engramdown.errors import EngramdownError
 from engramdown.language import inert
 from engramdown.mcp import elicitation, resources
-from engramdown.mcp.resources import ChangeBus, Subscriptions
+from engramdown.mcp.resources import MARKDOWN, ChangeBus, sendable
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -72,14 +72,13 @@ _PROMPT: Final = types.Prompt(
         )
     ],
 )
-_MARKDOWN: Final = "text/markdown"
 _TEMPLATES: Final = {
     uri: types.ResourceTemplate(
         name=name,
         title=name.capitalize(),
         uri_template=uri,
         description=about,
-        mime_type=_MARKDOWN,
+        mime_type=MARKDOWN,
     )
     for uri, name, about in (
         (f"{resources.TOPIC}{{slug}}", "topic", "The lessons of one topic."),
@@ -179,7 +178,6 @@ class MemoryServer:
         self._pool = pool
         self._offer = offer
         self._background: set[asyncio.Future[None]] = set()
-        subscriptions = Subscriptions(changes)
         self._tools = [types.Tool.model_validate(each) for each in offer.tools]
         self.server = Server(
             NAME,
@@ -193,8 +191,6 @@ class MemoryServer:
                 types.ListResourceTemplatesResult(resource_templates=[*_TEMPLATES.values()])
             ),
             on_read_resource=self._read_resource,
-            on_subscribe_resource=subscriptions.subscribe,
-            on_unsubscribe_resource=subscriptions.unsubscribe,
             on_list_prompts=_always(types.ListPromptsResult(prompts=[_PROMPT])),
             on_get_prompt=self._get_prompt,
             on_completion=self._complete,
@@ -289,16 +285,7 @@ class MemoryServer:
     async def _list_resources(
         self, ctx: _Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        found = [
-            types.Resource(
-                uri=each.uri,
-                name=each.uri.removeprefix("memory://"),
-                title=each.title,
-                description=_clean(each.about),
-                mime_type=_MARKDOWN,
-            )
-            for each in await self._read(ctx, "resources", resources.listed)
-        ]
+        found = await self._read(ctx, "resources", resources.listed)
         return types.ListResourcesResult(resources=found)
 
     async def _read_resource(
@@ -306,7 +293,7 @@ class MemoryServer:
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         text = await self._read(ctx, "resource", lambda cortex: resources.page(cortex, uri))
-        content = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=_clean(text))
+        content = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=sendable(text))
         return types.ReadResourceResult(contents=[content])
 
     async def _complete(
@@ -340,7 +327,7 @@ class MemoryServer:
             return resources.with_unreadable(cortex, str(context))
 
         text = await self._read(ctx, _PROMPT.name, build) or "Nothing is remembered yet."
-        content = types.TextContent(text=_clean(text))
+        content = types.TextContent(text=sendable(text))
         prompt = types.PromptMessage(role="user", content=content)
         return types.GetPromptResult(description=_PROMPT.description, messages=[prompt])
 
@@ -353,7 +340,7 @@ class MemoryServer:
         except (EngramdownError, OSError) as error:
             is_unknown = isinstance(error, resources.UnknownPageError)
             code = types.INVALID_PARAMS if is_unknown else types.INTERNAL_ERROR
-            raise MCPError(code, _clean(str(error))) from None
+            raise MCPError(code, sendable(str(error))) from None
 
     async def _run(self, ctx: _Context, name: str, work: Callable[[Worker], T]) -> T:
         return await _with_progress(ctx, name, self._pool.run(work))
@@ -404,12 +391,7 @@ async def _accept_any_arguments(ctx: _Context, call_next: CallNext) -> HandlerRe
 
 
 def _result(text: str, *, is_error: bool = False) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=_clean(text))], is_error=is_error)
-
-
-def _clean(text: str) -> str:
-    """Return ``text`` as it can be sent: half a pair of surrogates is no character."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return types.CallToolResult(content=[types.TextContent(text=sendable(text))], is_error=is_error)
 
 
 # ---- running it ----
