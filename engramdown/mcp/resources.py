@@ -1,14 +1,12 @@
-"""What of memory can be read as a page, and how clients hear that one changed.
+"""The pages of memory that a client can read, and how it hears that one changed.
 
-There are pages of rules, lessons, the profile, a topic, a skill, and what is pending. A page shows
-what a prompt would show and no more: no metadata, no private note, nothing that has expired or that
-a person has not approved yet; its text is inert. A page that is not there is refused with those
-that are.
+There are pages of rules, lessons, the profile, a topic, a skill, and pending proposals. A page
+shows only what a prompt would show: no metadata, no private note, nothing that has expired or that
+a person has not approved yet; its text is inert. The error for an unknown page names the known
+ones.
 
-A page is told of once somebody, with whatever program, has changed a file of memory. As long as
-nobody listens nothing is looked at, and a look costs a stat of a few files. A client of the
-handshake era hears of what it subscribed to, as often as it can read; when it has left, nothing of
-it stays.
+Listeners hear of a page once any program has changed its file of memory. Files are only looked at
+while somebody listens, and a look costs a stat of a few files.
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, groupby
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -60,7 +57,7 @@ _MOST_ENTRIES: Final = 1_000
 _MOST_LISTED: Final = 200
 _TITLES: Final = {"global": "In all projects", "project": "In this project"}
 _NOTHING: Final = "Nothing yet."
-# How much of an address that is none is told back, in characters.
+# How many characters of an unknown address are quoted.
 _LONGEST_ECHO: Final = 200
 # Seconds between two looks.
 _PAUSE: Final = 1.0
@@ -69,12 +66,12 @@ _States = dict[str, set[tuple[str, int, int, int]]]
 
 
 class Page(NamedTuple):
-    """A page that is always there.
+    """A page with a fixed address.
 
     Attributes:
-        title: What a person calls it.
+        title: Its name for people.
         about: What it holds.
-        text: What makes it.
+        text: Returns its text.
     """
 
     title: str
@@ -83,18 +80,18 @@ class Page(NamedTuple):
 
 
 class UnknownPageError(EngramdownError):
-    """There is no page with this address; the message names those that there are."""
+    """No page has this address; the message names the pages that exist."""
 
 
 def page(cortex: Cortex, uri: str) -> str:
-    """Return the page with an address, as markdown.
+    """Return the page at an address, as markdown.
 
     Raises:
-        UnknownPageError: If there is none.
+        UnknownPageError: If no page has the address.
         StoreError: If memory cannot be read.
     """
     path = uri.rstrip("/")
-    # What names the kind of a page has no capitals, whoever writes it with some.
+    # The part of an address that names the kind of page is matched without regard to case.
     known = path.casefold()
     if known in PAGES:
         return with_unreadable(cortex, PAGES[known].text(cortex))
@@ -106,10 +103,10 @@ def page(cortex: Cortex, uri: str) -> str:
 
 
 def with_unreadable(cortex: Cortex, text: str) -> str:
-    """Return a text about memory, which says what of it could not be read.
+    """Return a text about memory with a note about what could not be read.
 
     Raises:
-        StoreError: If there is nothing to show but that.
+        StoreError: If there is nothing else to show.
     """
     lost = cortex.scopes.unreadable()
     if not lost:
@@ -157,7 +154,7 @@ def address(begins: str, name: str) -> str:
 
 
 def _topics(cortex: Cortex) -> list[tuple[str, int]]:
-    """Return the topics, and how many lessons each has; those with the most first."""
+    """Return each topic with its number of lessons, the largest first."""
     found = cortex.scopes.topics()
     return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:_MOST_LISTED]
 
@@ -171,7 +168,7 @@ def _pending_page(cortex: Cortex) -> str:
 
 
 def _file_page(title: str, file: str, *, headed: bool = False) -> Callable[[Cortex], str]:
-    """Return what makes the page of a file of memory."""
+    """Return the function that makes the page of a file of memory."""
 
     def make(cortex: Cortex) -> str:
         stores = (cortex.scopes.global_hc, cortex.scopes.project_hc)
@@ -185,7 +182,7 @@ def _topic_page(cortex: Cortex, name: str) -> str:
     try:
         entries = _live(cortex.scopes.recall_topic(name))
     except InvalidEngramError:
-        entries = []  # no name of a topic, so there is none
+        entries = []  # not a valid name of a topic
     if not entries:
         there = ", ".join(topic for topic, _ in _topics(cortex)) or "none yet"
         raise UnknownPageError(f"there is no topic {_echo(name)}; there are {there}")
@@ -193,7 +190,7 @@ def _topic_page(cortex: Cortex, name: str) -> str:
 
 
 def _skill_page(cortex: Cortex, label: str) -> str:
-    # As a tool, so that a model that remembers its words is not taken to have them from the user.
+    # Through the tool, so that words that a model remembers from it do not count as the user's.
     found = cortex.use_tool("recall_skill", {"label": label})
     if found.is_error:
         raise UnknownPageError(found.text.removeprefix("recall_skill failed: "))
@@ -231,36 +228,32 @@ def _heading(entry: Entry) -> str:
     return heading(entry.heading) or entry.kind.capitalize()
 
 
-# The pages that are always there, by their addresses.
-PAGES: Final = MappingProxyType(
-    {
-        _CONTEXT: Page(
-            "Memory", "What a prompt is given of memory: identity, rules, lessons.", _context_page
-        ),
-        "memory://rules": Page(
-            "Rules",
-            "What always, never and sometimes holds.",
-            _file_page("Rules", RULES, headed=True),
-        ),
-        "memory://lessons": Page(
-            "Lessons", "What was learned, the newest last.", _file_page("Lessons", LESSONS)
-        ),
-        "memory://profile": Page(
-            "Profile", "Who the user is.", _file_page("Who the user is", PROFILE)
-        ),
-        _PENDING: Page("Pending", "What waits for the user's decision.", _pending_page),
-    }
-)
+# The pages with fixed addresses.
+PAGES: Final = {
+    _CONTEXT: Page(
+        "Memory", "What a prompt is given of memory: identity, rules, lessons.", _context_page
+    ),
+    "memory://rules": Page(
+        "Rules",
+        "What always, never and sometimes holds.",
+        _file_page("Rules", RULES, headed=True),
+    ),
+    "memory://lessons": Page(
+        "Lessons", "What was learned, the newest last.", _file_page("Lessons", LESSONS)
+    ),
+    "memory://profile": Page("Profile", "Who the user is.", _file_page("Who the user is", PROFILE)),
+    _PENDING: Page("Pending", "What waits for the user's decision.", _pending_page),
+}
 
 
 # ---- what changed ----
 
 
 class ChangeBus(InMemorySubscriptionBus):
-    """Publishes changes of memory files to who subscribed, and looks for them only then."""
+    """Publishes changes of memory files, and looks for them only while somebody listens."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
-        """Look at memory folders."""
+        """Watch the memory folders ``folders``."""
         super().__init__()
         self._folders = tuple(folders)
         self._listening = 0
@@ -268,10 +261,10 @@ class ChangeBus(InMemorySubscriptionBus):
         self._states: _States = {}
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Tell ``listener`` what changes from now on, until what is returned is called."""
+        """Call ``listener`` with each change until the returned function is called."""
         leave = super().subscribe(listener)
         if not self._listening:
-            # Now, not a moment later: what changes from here on is told.
+            # Before anything else: every later change is published.
             self._states = self._look()
         self._listening += 1
         self._wanted.set()
@@ -297,7 +290,7 @@ class ChangeBus(InMemorySubscriptionBus):
                     await self.publish(event)
 
     def _look(self) -> _States:
-        """Return what tells one state of each resource from another."""
+        """Return the state of each resource: the files that make it, with times and sizes."""
         states: _States = {}
         for uri, each in chain.from_iterable(map(_files, self._folders)):
             with contextlib.suppress(OSError):

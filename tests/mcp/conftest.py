@@ -16,7 +16,7 @@ import httpx2
 import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp.client.session import ElicitationFnT, MessageHandlerFnT
+from mcp.client.session import ElicitationFnT
 from mcp.client.streamable_http import streamable_http_client
 
 from engramdown import Cortex
@@ -55,7 +55,6 @@ async def beside(
     era: str = "auto",
     elicit: ElicitationFnT | None = None,
     names: Sequence[str] | None = None,
-    hear: MessageHandlerFnT | None = None,
     **offered: Any,  # noqa: ANN401 - what an offer has
 ) -> AsyncIterator[Client]:
     """Yield a client of a server in this process."""
@@ -65,9 +64,7 @@ async def beside(
     watching = asyncio.ensure_future(changes.watch())
     memory = MemoryServer(pool, offer, changes)
     try:
-        async with Client(
-            memory.server, mode=era, elicitation_callback=elicit, message_handler=hear
-        ) as client:
+        async with Client(memory.server, mode=era, elicitation_callback=elicit) as client:
             yield client
     finally:
         watching.cancel()

@@ -12,12 +12,14 @@ import pytest
 from freezegun import freeze_time
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from engramdown import Cortex, Engram
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.mcp import resources
+from engramdown.mcp.server import MemoryServer, Offer, WorkerPool
 from tests.git.desk import Desk
 from tests.mcp.conftest import ERAS, beside, read, run
 
@@ -292,6 +294,28 @@ def test_an_empty_memory_has_a_prompt_that_says_so(cortex: Cortex) -> None:
             (message,) = (await client.get_prompt("memory")).messages
             assert isinstance(message.content, types.TextContent)
             assert message.content.text == "Nothing is remembered yet."
+
+    run(work())
+
+
+def test_nobody_looks_at_files_for_a_client_that_left(cortex: Cortex) -> None:
+    changes = resources.ChangeBus(store.memory for store in cortex.scopes.stores)
+
+    async def until(*, begun: bool) -> None:
+        while bool(changes._listening) is not begun:  # noqa: ASYNC110 - it rings no bell
+            await asyncio.sleep(0.01)
+
+    async def work() -> None:
+        pool = WorkerPool(cortex)
+        watching = asyncio.ensure_future(changes.watch())
+        async with (
+            Client(MemoryServer(pool, Offer([]), changes).server) as client,
+            client.listen(resource_subscriptions=["memory://rules"]),
+        ):
+            await until(begun=True)
+        await until(begun=False)
+        watching.cancel()
+        pool.close()
 
     run(work())
 
