@@ -50,8 +50,8 @@ class RunningSession(Protocol):
         """Who the assistant and the user are, as the session was told."""
 
 
+# The title of a day of the journal, and its sections: heading and text.
 Day = tuple[str, tuple[tuple[str, str], ...]]
-"""The title of a day of the journal, and its sections: heading and text."""
 
 
 class Settled(NamedTuple):

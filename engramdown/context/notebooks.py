@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from engramdown.journal.working_notes import WorkingNotes
     from engramdown.storage.disk import Disk
 
+# The folders in that of a scope: of the journal, and of the notes.
 FOLDERS: Final = ("journal", "working")
-"""The folders in that of a scope: of the journal, and of the notes."""
 
 
 class Notebooks:

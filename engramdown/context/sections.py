@@ -135,10 +135,10 @@ def _shrink_to_fit(
 
 # ---- skills: a line each ----
 
+# What the line of a skill may cost, in tokens.
 SKILL: Final = 50
-"""What the line of a skill may cost, in tokens."""
+# What all of them may, unless it is set.
 SKILLS: Final = 2_000
-"""What all of them may, unless it is set."""
 HEADING: Final = "## Your Skills"
 
 _ELLIPSIS: Final = "…"
@@ -244,25 +244,25 @@ def line_of(skill: SkillLine) -> str:
 
 # ---- memory: entries under their headings ----
 
+# What each section may cost in tokens; the order is the one in which they are shown.
 BUDGETS: Final[Mapping[str, int]] = {
     **{each.name: each.budget for each in SECTIONS},
     "skills": SKILLS,
     "scratchpad": 500,
 }
-"""What each section may cost in tokens; the order is the one in which they are shown."""
 
+# What `context.j2` may add to the sections, in tokens.
 FRAME: Final = 500
-"""What ``context.j2`` may add to the sections, in tokens."""
 
 _HEADINGS: Final = {**{each.name: each.heading for each in SECTIONS}, "soul": "## Who You Are"}
+# Characters that a token holds at most, see `estimate_tokens`.
 _LONGEST_TOKEN: Final = 4
-"""Characters that a token holds at most, see :func:`estimate_tokens`."""
 _SURENESS: Final = {confidence: rank for rank, confidence in enumerate(CONFIDENCES)}
 # Own headings of a person come after Always and Never, whose rules they hold too.
 _OWN_HEADING: Final = 2
 
+# Gives how relevant entries are, by position; called only when it matters, as it costs time.
 Scores = Callable[[], Mapping[int, float]]
-"""Gives how relevant entries are, by position; called only when it matters, as it costs time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -584,8 +584,8 @@ def _line(entry: Entry) -> str:
 
 # ---- earlier sessions ----
 
+# What the section may cost in tokens, unless it is set.
 HISTORY: Final = 4000
-"""What the section may cost in tokens, unless it is set."""
 
 _HISTORY_HEADING: Final = "## Your Memory — Earlier Sessions"
 
@@ -645,12 +645,12 @@ def _flat(text: str) -> str:
 
 # ---- the words, from templates that a person may replace ----
 
+# The templates: the whole context, one section of it, those of skills and earlier sessions, what a
+# scratchpad tool is told, what comes before a conversation, and what stands behind it.
 TEMPLATES: Final = (
     *("context.j2", "section.j2", "skills.j2", "history.j2"),
     *("scratchpad.j2", "working.j2", "aside.j2"),
 )
-"""The templates: the whole context, one section of it, those of skills and earlier sessions, what a
-scratchpad tool is told, what comes before a conversation, and what stands behind it."""
 
 _TEMPLATES: Final = TemplateFolder("engramdown.context", "templates")
 

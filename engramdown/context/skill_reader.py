@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from engramdown.skills.library import Skills
     from engramdown.skills.store import Skill, Used
 
+# How much of a page, or how long a file of a skill, is shown at once, in bytes.
 MOST_BYTES: Final = 64 * 1024
-"""How much of a page, or how long a file of a skill, is shown at once, in bytes."""
 
 # What the line of a skill costs at least, in tokens.
 _LEAST: Final = 3

@@ -204,10 +204,10 @@ class Identity(NamedTuple):
 
 T = TypeVar("T")
 
+# The page that says who the assistant is.
 SOUL: Final = f"memory/{kinds.SOUL}"
-"""The page that says who the assistant is."""
+# Where a scope's own templates are.
 FOLDER: Final = "templates"
-"""Where a scope's own templates are."""
 
 
 class _Candidate(NamedTuple):

@@ -31,8 +31,8 @@ from engramdown.transcripts.sessions import Transcript
 from engramdown.transcripts.summary_log import FOLDER, GistLog, without_gists_of
 from engramdown.transcripts.visibility import visible
 
+# The kind of a session in which nothing was said that counts.
 EMPTY: Final = "empty"
-"""The kind of a session in which nothing was said that counts."""
 
 _CUES: Final = {
     "debugging": (
@@ -53,8 +53,8 @@ _CUES: Final = {
     ),
     "creative": "blog draft essay lyrics novel poem rewrite slogan song story tagline",
 }
+# The words of the user that speak for a kind; of equals the first kind wins.
 CUES: Final = {kind: frozenset(words.split()) for kind, words in _CUES.items()}
-"""The words of the user that speak for a kind; of equals the first kind wins."""
 
 _CASUAL: Final = "casual"
 _WORK: Final = "work"

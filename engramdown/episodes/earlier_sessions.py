@@ -22,10 +22,10 @@ from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import visible
 
+# How many sessions are told of at most.
 SESSIONS: Final = 20
-"""How many sessions are told of at most."""
+# How many messages of the newest session are shown at most.
 MESSAGES: Final = 50
-"""How many messages of the newest session are shown at most."""
 
 # How many transcripts are read at most to find those in which something was said.
 _READ: Final = 3 * SESSIONS

@@ -40,11 +40,11 @@ from engramdown.transcripts.summary_log import FOLDER as SUMMARIES
 from engramdown.transcripts.summary_log import ViewCache
 from engramdown.transcripts.visibility import REDACTED, excluded
 
+# The file that says what was begun; it is there only in between.
 UNFINISHED: Final = "forgetting.json"
-"""The file that says what was begun; it is there only in between."""
 
+# Returns the line of an event without its number.
 EventLine = Callable[[str, Mapping[str, Any]], bytes]
-"""Returns the line of an event without its number."""
 
 # Seconds to wait for writers: a person has asked, and nobody's turn waits for this.
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
@@ -437,8 +437,8 @@ def _intent(data: bytes | None) -> _Intent | None:
 
 # ---- what repeats the content of a line ----
 
+# The file, in the folder of a scope, of what sleep has learned and not yet put into memory.
 WORK: Final = "sleep-work.json"
-"""The file, in the folder of a scope, of what sleep has learned and not yet put into memory."""
 
 _INDEX: Final = ("index.sqlite", "index.seal")
 _VECTORS: Final = "vectors.sqlite"

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from engramdown.transcripts.tool_calls import Iteration, ToolCall, ToolSum
 
 
+# How far back a new session looks for them; with years of transcripts it would take too long.
 TIDY_DAYS: Final = 2
-"""How far back a new session looks for them; with years of transcripts it would take too long."""
 _DAY: Final = 86_400 * 1_000_000_000
 
 _OPTIONAL: Final = Episode._fields[Episode._fields.index("name") : -len(("event", "more"))]

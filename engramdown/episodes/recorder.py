@@ -31,10 +31,10 @@ from engramdown.transcripts.session_log import SessionLog
 LOCK: Final = ".lock"
 QUEUE_ITEMS: Final = 1_000
 QUEUE_BYTES: Final = 16 * 1024 * 1024
+# Seconds that a call waits for other writers at most.
 LOCK_TIMEOUT: Final = 1.0
-"""Seconds that a call waits for other writers at most."""
+# The same while something waits already, so that a lock that is stuck slows no turn down.
 IMPATIENT: Final = 0.02
-"""The same while something waits already, so that a lock that is stuck slows no turn down."""
 _OPEN_FILES: Final = 32
 
 _Failure = (OSError, EngramdownError)

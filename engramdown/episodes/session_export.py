@@ -18,8 +18,8 @@ from engramdown.transcripts.tool_calls import paired
 
 FORMAT_VERSION: Final = 1
 
+# Returns the whole text of an episode that shows it cut, or `None` if it was not kept.
 Whole = Callable[[Episode], str | None]
-"""Returns the whole text of an episode that shows it cut, or ``None`` if it was not kept."""
 
 _RUN: Final = re.compile("`+")
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")

@@ -41,8 +41,8 @@ from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.exchange import Swap, in_order
 from engramdown.storage.locks import ScopeLock
 
+# The name of the folder in that of a scope.
 FOLDER: Final = "journal"
-"""The name of the folder in that of a scope."""
 
 _FEW: Final = 31
 

@@ -309,8 +309,8 @@ def named_in(query: str) -> tuple[list[date], str]:
     return days, _NAMED.sub(taken, query)
 
 
+# Characters of a section, or of notes, at most.
 LONGEST: Final = 100_000
-"""Characters of a section, or of notes, at most."""
 _THEME: Final = 60
 _THEMES: Final = 20
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")

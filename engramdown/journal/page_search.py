@@ -29,8 +29,8 @@ from engramdown.transcripts.episode import is_session_id, stamp_of
 from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.visibility import excluded
 
+# Characters of a preview at most, and of one that is cut exactly.
 PREVIEW: Final = 250
-"""Characters of a preview at most, and of one that is cut exactly."""
 
 _ELLIPSIS: Final = "…"
 _K1: Final = 1.2

@@ -29,8 +29,8 @@ from engramdown.transcripts.changes import FOLDER as EPISODES
 from engramdown.transcripts.episode import check_session_id
 from engramdown.transcripts.summary_log import GistLog
 
+# The name of the folder in that of a scope.
 FOLDER: Final = "working"
-"""The name of the folder in that of a scope."""
 
 _SUFFIX: Final = ".md"
 _TRIES: Final = 50

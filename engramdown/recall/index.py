@@ -39,10 +39,10 @@ from engramdown.transcripts.episode import ROLES, Episode
 from engramdown.transcripts.visibility import read_mark
 
 VERSION: Final = 5
+# What may go wrong with an index; another one helps.
 FAILURES: Final = (sqlite3.Error, Unusable)
-"""What may go wrong with an index; another one helps."""
+# In how many lines a word must stand to get a list of its own.
 LISTED: Final = 2_000
-"""In how many lines a word must stand to get a list of its own."""
 
 # One line in so many with a word is few: a list would be larger than it is worth.
 _RARE: Final = 200

@@ -24,16 +24,16 @@ from zlib import crc32
 from engramdown.transcripts.episode import ROLES, Episode, read_line, stamp
 from engramdown.transcripts.visibility import LOOKS, repeats_memory
 
+# The role of a line that is no episode.
 BROKEN: Final = 127
-"""The role of a line that is no episode."""
+# The roles of lines that have no words in the index.
 WORDLESS: Final = frozenset({ROLES.index("event"), BROKEN})
-"""The roles of lines that have no words in the index."""
+# The roles whose names are those of somebody who speaks.
 SPEAKERS: Final = frozenset({ROLES.index("user"), ROLES.index("assistant")})
-"""The roles whose names are those of somebody who speaks."""
+# Lines in a chunk.
 CHUNK: Final = 32
-"""Lines in a chunk."""
+# Chunks whose freshness stands in one row.
 PAGE: Final = 512
-"""Chunks whose freshness stands in one row."""
 
 _ROLE: Final = {role.encode(): code for code, role in enumerate(ROLES)}
 _SPOKEN: Final = b"|".join(role for role in _ROLE if role != b"event")
@@ -66,10 +66,10 @@ _FACTS: Final = struct.Struct("<IIqHBH")
 _LARGEST: Final = 0xFFFF
 _TICKET: Final = 30
 
+# What the index knows of a line: where it begins, in bytes from the beginning of its chunk; its
+# number in the session, as it says itself; when, in microseconds since 1970; how many words it has;
+# the place of its role among `ROLES`; the number of the tool's or speaker's name.
 Facts = tuple[int, int, int, int, int, int]
-"""What the index knows of a line: where it begins, in bytes from the beginning of its chunk; its
-number in the session, as it says itself; when, in microseconds since 1970; how many words it has;
-the place of its role among ``ROLES``; the number of the tool's or speaker's name."""
 
 
 class Unusable(Exception):  # noqa: N818 - it says what the index is, and no caller of ours sees it

@@ -25,9 +25,9 @@ from engramdown.forks import Lock, in_child, unforked
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.words import STOP_WORDS, spaced
 
+# Days after which a memory has lost half of what being new is worth. What projects agree on holds
+# for quarters rather than weeks; a shorter one would rank by date, a longer one not at all.
 HALF_LIFE: Final = 180
-"""Days after which a memory has lost half of what being new is worth. What projects agree on
-holds for quarters rather than weeks; a shorter one would rank by date, a longer one not at all."""
 
 # At most: of two memories that answer equally well, the better known comes first, but neither
 # factor lifts one above another that matches clearly better.

@@ -23,10 +23,10 @@ from engramdown.language.terms import Term, indexed, term, words
 from engramdown.language.words import STOP_WORDS
 from engramdown.transcripts.episode import ROLES, Pointer
 
+# When was it, how many, who or which, what should I do.
 Want = Literal["time", "number", "name", "advice"]
-"""When was it, how many, who or which, what should I do."""
+# What stands in an answer: a time, a number, a standing wish, somebody who says *I*.
 Sign = Literal["time", "number", "wish", "first person"]
-"""What stands in an answer: a time, a number, a standing wish, somebody who says *I*."""
 
 _DAYS: Final = "mon|tues|wednes|thurs|fri|satur|sun"
 _MONTHS: Final = "january|february|march|april|june|july|august|september|october|november|december"
@@ -106,8 +106,8 @@ def _read(sign: str) -> re.Pattern[str]:
     return re.compile(rf"[^a-z0-9_]{sign}(?![a-z0-9_])")
 
 
+# A pasted log has thousands of words; what is asked stands at its beginning or its end.
 MOST_TERMS: Final = 32
-"""A pasted log has thousands of words; what is asked stands at its beginning or its end."""
 
 _QUOTED: Final = re.compile(r'["\u201c]([^"\u201c\u201d]+)["\u201d]')
 _NAMED: Final = re.compile(r"([^\W_]+)(?:['\u2019][sS]\b)?")
@@ -208,8 +208,8 @@ def _terms(asked: list[str], spoken: Collection[str]) -> tuple[Term, ...]:
 
 # ---- which lines may be hits ----
 
+# The roles that are recalled when none is asked for, by their place among `ROLES`.
 USUAL: Final = frozenset(range(len(ROLES))) - {ROLES.index("event"), ROLES.index("memory_read")}
-"""The roles that are recalled when none is asked for, by their place among ``ROLES``."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY: Final = 86_400_000_000

@@ -41,12 +41,12 @@ from engramdown.transcripts.episode import ROLES
 if TYPE_CHECKING:
     from engramdown.recall.index_file import Source
 
+# How many neighbours on each side of a turn count for it.
 REACH: Final = 3
-"""How many neighbours on each side of a turn count for it."""
+# How many candidates bring the turns right before and after them along.
 BESIDE: Final = 100
-"""How many candidates bring the turns right before and after them along."""
+# How many of the best are worth reading again.
 REREAD: Final = 50
-"""How many of the best are worth reading again."""
 _SESSION: Final = 24  # bits of a key that are no session
 _SEQ: Final = (1 << _SESSION) - 1
 _READ: Final = 2000  # characters of a text that are read again
@@ -148,8 +148,8 @@ class Weights(NamedTuple):
     phrase: float = 4.0
 
 
+# One set for every kind of data.
 WEIGHTS: Final = Weights()
-"""One set for every kind of data."""
 
 
 def idf(holders: int, total: int) -> float:
@@ -307,18 +307,18 @@ def _reader(
 
 # ---- which lines are worth ranking ----
 
+# How many candidates are ranked.
 MOST: Final = 200
-"""How many candidates are ranked."""
+# How many lines may be gone through to find them.
 LONGEST_LISTS: Final = 20_000
-"""How many lines may be gone through to find them."""
 _ABOVE_ALL: Final = 1e6
 _USER: Final = ROLES.index("user")
 _MILLION: Final = 1_000_000
 # Lines of a list, for each chunk that is reached, that are sooner looked at than looked up.
 _SHORT: Final = 16
 
+# The keys of the lines that hold a term: a list for each way to say it.
 Lists = Sequence[Sequence[int]]
-"""The keys of the lines that hold a term: a list for each way to say it."""
 
 
 def candidates(

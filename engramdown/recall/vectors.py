@@ -97,8 +97,8 @@ def fused(by_words: Sequence[_T], by_meaning: Sequence[_T]) -> dict[_T, float]:
     return scores
 
 
+# Characters of a text that are embedded; models read no more than a page.
 LONGEST: Final = 2_000
-"""Characters of a text that are embedded; models read no more than a page."""
 
 
 class Utterance(NamedTuple):
@@ -294,8 +294,8 @@ class Vectors:
             return act(file)
 
 
+# How many hits each of the two rankings gives at least.
 POOL: Final = 100
-"""How many hits each of the two rankings gives at least."""
 # Texts that are embedded at once.
 _BATCH: Final = 64
 # Vectors that are compared at once.

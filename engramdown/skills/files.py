@@ -26,14 +26,14 @@ from engramdown.storage.locks import ScopeLock
 from engramdown.storage.safe_open import FILE_MODE
 
 FILE: Final = "SKILL.md"
+# The folder in that of a scope in which skills are made that are brought in; not for git.
 STAGED: Final = "skills-staged"
-"""The folder in that of a scope in which skills are made that are brought in; not for git."""
+# The one in which those are kept whose place they took.
 REPLACED: Final = "skills-replaced"
-"""The one in which those are kept whose place they took."""
 PROGRAM_MODE: Final = 0o700
 _ASIDE: Final = re.compile(r"-[0-9a-f]{8}")
+# A save that lost its place while two others were made; a person decides.
 KEPT: Final = re.compile(r"SKILL\.other-[0-9a-f]{8}\.md")
-"""A save that lost its place while two others were made; a person decides."""
 
 
 class SkillFiles:
@@ -311,13 +311,13 @@ def _is_temporary(name: str) -> bool:
 # is told. Only so many files are looked at, however many there are. To know a skill by all of its
 # files, each counts, hidden ones and links too, but for what programs left that nobody shares.
 
+# How many files of a skill are told of.
 MOST: Final = 200
-"""How many files of a skill are told of."""
+# How many folders deep they may stand.
 DEEPEST: Final = 6
-"""How many folders deep they may stand."""
 
+# How many files a skill may have that is to be known by all of them.
 EVERY: Final = 5_000
-"""How many files a skill may have that is to be known by all of them."""
 
 _BOTTOM: Final = 30
 _PASSED_OVER: Final = frozenset({"__pycache__", "node_modules"})

@@ -26,12 +26,13 @@ from engramdown.storage.disk import Disk, named_errors
 if TYPE_CHECKING:
     import zipfile
 
+# How much all files of a skill may hold, in bytes.
 LARGEST: Final = 20 * 1024 * 1024
-"""How much all files of a skill may hold, in bytes."""
+# How many files a skill may have.
 MOST_FILES: Final = 500
-"""How many files a skill may have."""
+# How many may be brought in at once.
 MOST_SKILLS: Final = 1_000
-"""How many may be brought in at once."""
+# Where assistants keep skills, in a home folder or a project.
 PLACES: Final = (
     ".claude/skills",
     ".agents/skills",
@@ -41,7 +42,6 @@ PLACES: Final = (
     ".gemini/skills",
     ".opencode/skills",
 )
-"""Where assistants keep skills, in a home folder or a project."""
 
 _DEEPEST: Final = 8
 _PASSED_OVER: Final = frozenset({"__pycache__", "node_modules"})

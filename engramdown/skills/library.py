@@ -26,15 +26,15 @@ from engramdown.skills.store import Skill, SkillScope, SkillStore, Usage, Used, 
 from engramdown.skills.validation import check_description, check_label, check_text
 from engramdown.storage.disk import Disk
 
+# Is given the page that stands there and returns the new one, or raises.
 Change = Callable[[FrontMatter], FrontMatter]
-"""Is given the page that stands there and returns the new one, or raises."""
 
 
+# Is given a scope and its folder, and starts it.
 Start = Callable[[Scope, Path], object]
-"""Is given a scope and its folder, and starts it."""
 
+# What becomes of a skill that is to be brought in.
 Action = Literal["added", "replaced", "unchanged", "refused", "failed"]
-"""What becomes of a skill that is to be brought in."""
 
 
 class Known(NamedTuple):

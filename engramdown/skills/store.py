@@ -20,11 +20,11 @@ from engramdown.skills.validation import Finding, check, check_label
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import ScopeLock
 
+# Where a skill holds; `builtin` ones come with the package.
 SkillScope = Literal["project", "global", "builtin"]
-"""Where a skill holds; ``builtin`` ones come with the package."""
 
+# The folder of those; nothing is ever written there.
 BUILT_IN: Final = Path(__file__).parent / "builtin"
-"""The folder of those; nothing is ever written there."""
 
 _TICK: Final = 2_000_000_000
 
@@ -267,8 +267,8 @@ def _encoded(page: FrontMatter) -> bytes:
 # that cannot be read is skipped. Counting is never an error: where it is not possible, nothing is
 # counted.
 
+# The file, in the folder of a scope; no page of ours, nor for git.
 NAME: Final = "skill-usage.jsonl"
-"""The file, in the folder of a scope; no page of ours, nor for git."""
 
 _LARGEST: Final = 64 * 1024
 _MOST: Final = 500

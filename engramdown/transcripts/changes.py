@@ -21,15 +21,15 @@ from engramdown.errors import StoreError
 from engramdown.storage.safe_open import open_regular
 from engramdown.transcripts.episode import is_session_id
 
+# Sessions whose files are looked at for every question.
 MANY: Final = 1_000
-"""Sessions whose files are looked at for every question."""
+# Of more sessions, those written last.
 RECENT: Final = 256
-"""Of more sessions, those written last."""
+# The folder of the transcripts, in that of a scope.
 FOLDER: Final = "episodes"
-"""The folder of the transcripts, in that of a scope."""
 SUFFIX: Final = ".jsonl"
+# The folder, beside that of the transcripts, of what can be made again.
 CACHE: Final = "cache"
-"""The folder, beside that of the transcripts, of what can be made again."""
 _TOUCHED: Final = "written"
 _LONGEST: Final = 1_000_000
 # The time of a folder steps; what happens within one step has the same time.

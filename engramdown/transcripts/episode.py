@@ -36,13 +36,13 @@ Role = Literal[
 ]
 Event = Literal["start", "end", "archive", "exclude", "include", "redact", "lost"]
 
+# Of the format; it stands in the first line of a session.
 VERSION: Final = 1
-"""Of the format; it stands in the first line of a session."""
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 EVENTS: Final[tuple[Event, ...]] = get_args(Event)
 
+# How a line of ours begins: with its number.
 NUMBERED: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
-"""How a line of ours begins: with its number."""
 _MARK: Final = b"\xef\xbb\xbf"
 _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
 _POINTER: Final = re.compile(r"([a-z0-9][a-z0-9._-]{0,99})#([0-9]{1,12})")
@@ -376,8 +376,8 @@ _TAIL: Final[Mapping[str, Callable[[Any], bool]]] = {
 _FIELDS: Final = tuple(name for name in Episode._fields if name not in ("seq", "more"))
 
 
+# Characters of a session's id at most.
 LONGEST: Final = 100
-"""Characters of a session's id at most."""
 
 _ALLOWED: Final = re.compile(r"[a-z0-9][a-z0-9._-]*")
 # What Windows takes for a device, with whatever behind the first dot.

@@ -20,8 +20,8 @@ from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import cut
 
+# The name of the folder.
 PAYLOADS: Final = "payloads"
-"""The name of the folder."""
 
 _ERRORS: Final = "surrogatepass"
 _SHELF: Final = 2
@@ -122,8 +122,8 @@ def _digest(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
+# Whose lines show what a tool was given or gave back.
 TOOL_ROLES: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
-"""Whose lines show what a tool was given or gave back."""
 
 
 class LineText(NamedTuple):

@@ -22,13 +22,13 @@ from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import CACHE, SUFFIX, touch
 from engramdown.transcripts.episode import NUMBERED, number, read_line
 
+# How long nothing was said in a session that is taken for one whose program died.
 ORPHAN_MINUTES: Final = 60
-"""How long nothing was said in a session that is taken for one whose program died."""
 
+# Returns what `engramdown.transcripts.episode.encode` returned for a line.
 Line = Callable[[], bytes]
-"""Returns what :func:`engramdown.transcripts.episode.encode` returned for a line."""
+# Is called while nobody else writes or takes back.
 Act = Callable[[], object]
-"""Is called while nobody else writes or takes back."""
 
 _TAIL: Final = 4096
 _SEVERAL: Final = 2

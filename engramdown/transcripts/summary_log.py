@@ -30,8 +30,8 @@ from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import CACHE
 
+# The name of the folder in that of a scope.
 FOLDER: Final = "gists"
-"""The name of the folder in that of a scope."""
 
 _SUFFIX: Final = ".jsonl"
 # Seconds to wait for writers: a model was paid for what is to be written.
@@ -151,17 +151,17 @@ def _is_of(gist: dict[str, object], seqs: Iterable[int], away: Collection[object
     return False
 
 
+# A message, by its number in the transcript, or a gist, by its id.
 Source = int | str
-"""A message, by its number in the transcript, or a gist, by its id."""
 Form = Literal["leaf", "condensed", "handoff"]
 Level = Literal["normal", "aggressive", "cut", "extractive"]
 
+# What the key `kind` of a line says: the log has lines of other kinds, too.
 KIND: Final = "gist"
-"""What the key ``kind`` of a line says: the log has lines of other kinds, too."""
+# Of messages; of gists; of everything before, for a reader who knows nothing of it.
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
-"""Of messages; of gists; of everything before, for a reader who knows nothing of it."""
+# How a text came about: as asked for; asked for again, shorter; cut; without a model.
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
-"""How a text came about: as asked for; asked for again, shorter; cut; without a model."""
 
 
 class Gist(NamedTuple):
@@ -401,8 +401,8 @@ def _sources(value: object) -> tuple[Source, ...] | None:
     return tuple(found) or None
 
 
+# The name of the folder in the cache.
 VIEWS: Final = "views"
-"""The name of the folder in the cache."""
 
 _VERSION: Final = 1
 _VIEW_SUFFIX: Final = ".json"

@@ -18,8 +18,8 @@ from typing import Any, Final
 from engramdown.transcripts.episode import Episode, Pointer
 from engramdown.transcripts.visibility import visible
 
+# So many calls are returned at once.
 MOST: Final = 1_000
-"""So many calls are returned at once."""
 
 _SPOKEN: Final = frozenset({"user", "assistant"})
 _STEP: Final = frozenset({"assistant", "tool_call"})

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from engramdown.transcripts.episode import Episode
 
+# The key of a line whose content was replaced.
 REDACTED: Final = "redacted"
-"""The key of a line whose content was replaced."""
 
 
 class Excluded(NamedTuple):
@@ -52,11 +52,11 @@ def visible(episodes: Iterable[Episode]) -> list[Episode]:
     ]
 
 
+# How the names of our tools end that give back what is known.
 LOOKS: Final = (
     *("recall", "recall_topic", "recall_skill", "search_journals", "review"),
     *("grep", "describe", "expand"),
 )
-"""How the names of our tools end that give back what is known."""
 
 _LARGEST = 0xFFFFFFFF
 _TOOLS = ("tool_call", "tool_result")
@@ -64,8 +64,8 @@ _NO_ECHO = ("user", "assistant", "event")
 # Nobody else has tools of these names.
 _OURS = ("recall", "recall_topic", "recall_skill", "search_journals")
 
+# What stands for what memory brought in, for whoever learns from a transcript.
 LOOKED_UP: Final = "(memory was looked up)"
-"""What stands for what memory brought in, for whoever learns from a transcript."""
 
 
 def read_mark(event: Episode) -> tuple[bool | None, list[int] | None]:
