@@ -33,7 +33,6 @@ WRITING: Final = frozenset(
 UNASKED: Final = frozenset(
     {
         *("dataclasses", "hashlib", "inspect", "portalocker", "random", "secrets", "tomllib"),
-        "engramdown.recall.scan",
         "engramdown.transcripts.sessions",
         *(f"engramdown.episodes.{name}" for name in ("forget",)),
     }

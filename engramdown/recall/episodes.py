@@ -33,7 +33,7 @@ from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import ROLES, read_line
 
 if TYPE_CHECKING:
-    from engramdown.recall.index_file import Source
+    from engramdown.recall.index import Index
 
 _MINUTE: Final = 60_000_000
 _HOUR: Final = 60 * _MINUTE
@@ -89,16 +89,16 @@ class Recall:
         if limit <= 0 or not query:
             return Hits()
         find = self._exact if mode == "exact" else self._best
-        return Hits(self.index.ask(lambda source: find(source, query, limit, wanted)))
+        return Hits(self.index.ask(lambda index: find(index, query, limit, wanted)))
 
     def messages(self, limit: int, wanted: Wanted) -> list[Hit]:
         """Return the newest ``limit`` lines that are wanted, the oldest first."""
         if limit <= 0:
             return []
 
-        def newest(source: Source) -> list[Hit]:
-            found = sorted(nlargest(limit, _lines_of(source, wanted)))
-            said = self._lines(source, {at: place for at, (_, place) in enumerate(found)})
+        def newest(index: Index) -> list[Hit]:
+            found = sorted(nlargest(limit, _lines_of(index, wanted)))
+            said = self._lines(index, {at: place for at, (_, place) in enumerate(found)})
             # Of what was redacted only the place is left.
             return [
                 _hit(moment.session, said[at], said[at].text)
@@ -111,22 +111,22 @@ class Recall:
     def sessions(self, wanted: Wanted) -> list[str]:
         """Return the sessions that have a line that is wanted, in the order of their ids."""
         return self.index.ask(
-            lambda source: sorted({line.session for line, _ in _lines_of(source, wanted)})
+            lambda index: sorted({line.session for line, _ in _lines_of(index, wanted)})
         )
 
     # ---- the best ----
 
-    def _best(self, source: Source, text: str, limit: int, wanted: Wanted) -> list[Hit]:
-        query = read_query(text, tuple(source.speakers()), wanted.now)
+    def _best(self, index: Index, text: str, limit: int, wanted: Wanted) -> list[Hit]:
+        query = read_query(text, tuple(index.speakers()), wanted.now)
         if not query.terms:
             # Signs and emoji are no words.
-            return self._exact(source, text.strip(), limit, wanted) if text.strip() else []
+            return self._exact(index, text.strip(), limit, wanted) if text.strip() else []
         if anchor := read_anchor(text):
-            spans = self._spans(source, anchor, wanted)
+            spans = self._spans(index, anchor, wanted)
             query = query._replace(dates=query.dates._replace(near=spans))
-        ranked, places = best(source, query, wanted)
+        ranked, places = best(index, query, wanted)
         first = [one.key for one in ranked[: max(limit, REREAD)]]
-        said = self._lines(source, {key: places[key] for key in first})
+        said = self._lines(index, {key: places[key] for key in first})
         texts = {key: said[key].text for key in first[:REREAD]}
         words = (word for term in query.terms for word in term.words)
         stems = frozenset(stem for word in words for stem in tokens(word))
@@ -135,22 +135,22 @@ class Recall:
             shown = said[key].text
             if len(shown) > LONGEST:
                 shown = snippet(shown, *where(shown, stems))
-            session = source.name(places[key].chunk.session)
+            session = index.name(places[key].chunk.session)
             hits.append(_hit(session, said[key], shown, score))
         return hits
 
-    def _spans(self, source: Source, anchor: Anchor, wanted: Wanted) -> tuple[Span, ...]:
+    def _spans(self, index: Index, anchor: Anchor, wanted: Wanted) -> tuple[Span, ...]:
         """Return the times that ``anchor`` may mean: a day, or when the best lines tell of it."""
         if read_dates(anchor.event).days:
             now = wanted.now.timestamp() if wanted.now else 0.0
             return spans_from(anchor, [(now, anchor.event)])
-        event = read_query(anchor.event, tuple(source.speakers()))
-        ranked, places = best(source, event, Wanted())
+        event = read_query(anchor.event, tuple(index.speakers()))
+        ranked, places = best(index, event, Wanted())
         first = [one for one in ranked[:_TELL] if one.score >= _SURE * ranked[0].score]
-        said = self._lines(source, {one.key: places[one.key] for one in first})
+        said = self._lines(index, {one.key: places[one.key] for one in first})
         return spans_from(anchor, [(one.mark.at, said[one.key].text) for one in first])
 
-    def _lines(self, source: Source, places: Mapping[int, Place]) -> dict[int, Line]:
+    def _lines(self, index: Index, places: Mapping[int, Place]) -> dict[int, Line]:
         """Read lines by their keys, each file once.
 
         Raises:
@@ -162,7 +162,7 @@ class Recall:
         said = {}
         for session, keys in by_session.items():
             parts = [places[key].chunk.range(places[key].at) for key in keys]
-            for key, data in zip(keys, self._read(source.name(session), parts), strict=True):
+            for key, data in zip(keys, self._read(index.name(session), parts), strict=True):
                 found = list(lines.read_lines(data))
                 if len(found) != 1 or found[0].role == lines.BROKEN:
                     raise Unusable
@@ -183,41 +183,41 @@ class Recall:
 
     # ---- the exact string ----
 
-    def _exact(self, source: Source, needle: str, limit: int, wanted: Wanted) -> list[Hit]:
-        only = self._sessions_with(source, needle)
+    def _exact(self, index: Index, needle: str, limit: int, wanted: Wanted) -> list[Hit]:
+        only = self._sessions_with(index, needle)
         found: list[tuple[int, str, Line]] = []
-        for session, newest in source.sessions():
+        for session, newest in index.sessions():
             if len(found) == limit and newest < found[-1][0]:
                 break
             is_meant = newest >= wanted.since and wanted.session in {"", session}
             if is_meant and (only is None or session in only):
-                found = nlargest(limit, [*found, *self._found(source, session, needle, wanted)])
+                found = nlargest(limit, [*found, *self._found(index, session, needle, wanted)])
         return [
             _hit(session, line, snippet(line.text, *(find(line.text, needle) or (0, 0))))
             for _, session, line in found
         ]
 
-    def _sessions_with(self, source: Source, needle: str) -> frozenset[str] | None:
+    def _sessions_with(self, index: Index, needle: str) -> frozenset[str] | None:
         """Return the only sessions that can hold ``needle``, or ``None`` if that is not known."""
         for word in inner_words(needle):
-            lists = lists_of(source, (word,))
+            lists = lists_of(index, (word,))
             if sum(map(len, lists)) <= _FEW:
                 numbers = {key // lines.CHUNK for keys in lists for key in keys}
-                chunks = source.fetch(numbers)
-                return frozenset(source.name(chunks[number].session) for number in numbers)
+                chunks = index.fetch(numbers)
+                return frozenset(index.name(chunks[number].session) for number in numbers)
         return None
 
     def _found(
-        self, source: Source, session: str, needle: str, wanted: Wanted
+        self, index: Index, session: str, needle: str, wanted: Wanted
     ) -> Iterator[tuple[int, str, Line]]:
         """Yield the lines of a session that hold ``needle``, as they sort by age."""
         try:
             block = self._disk.load(self.folder / f"{session}{SUFFIX}") or b""
         except (OSError, StoreError):
             return
-        number = source.number(session)
+        number = index.number(session)
         for line in lines_with(needle, block):
-            hidden = number is None or source.is_excluded(number, line.seq)
+            hidden = number is None or index.is_excluded(number, line.seq)
             if wanted.takes(line.role, line.ts) and not hidden:
                 yield line.ts, session, line
 
@@ -227,17 +227,17 @@ class Recall:
         """Return what was said around each of ``hits``, as far as ``settings`` say."""
         reach = int(settings.around_hours * _HOUR)
 
-        def surroundings(source: Source) -> Iterator[Context]:
+        def surroundings(index: Index) -> Iterator[Context]:
             for hit in hits:
                 moment = Moment(lines.microseconds(hit.time), hit.session, hit.seq)
                 near = Wanted(since=moment.ts - reach, until=moment.ts + reach)
-                places = dict(_lines_of(source, near))
+                places = dict(_lines_of(index, near))
                 found = around(sorted(places), moment, settings)
                 before = [self._message(one, places[one]) for one in found.before]
                 after = [self._message(one, places[one]) for one in found.after]
                 yield Context(before, after, found.more_before, found.more_after)
 
-        return self.index.ask(lambda source: list(surroundings(source)))
+        return self.index.ask(lambda index: list(surroundings(index)))
 
     def _message(self, moment: Moment, place: Place) -> Message:
         [data] = self._read(moment.session, [place.chunk.range(place.at)])
@@ -249,19 +249,19 @@ class Recall:
         return Message(moment.session, *said, text, truncated)
 
 
-def _lines_of(source: Source, wanted: Wanted) -> Iterator[tuple[Moment, Place]]:
+def _lines_of(index: Index, wanted: Wanted) -> Iterator[tuple[Moment, Place]]:
     """Yield the lines that are wanted, whatever they say."""
-    only = source.number(wanted.session) if wanted.session else None
-    for session in source.running(wanted.since, wanted.until):
+    only = index.number(wanted.session) if wanted.session else None
+    for session in index.running(wanted.since, wanted.until):
         if wanted.session and session != only:
             continue
-        name = source.name(session)
-        numbers = list(source.chunks(session))
-        chunks = source.fetch(numbers)
+        name = index.name(session)
+        numbers = list(index.chunks(session))
+        chunks = index.fetch(numbers)
         for chunk in map(chunks.__getitem__, numbers):
             for at in range(chunk.lines):
                 _, seq, ts, _, role, _ = chunk.line(at)
-                if wanted.takes(role, ts) and not source.is_excluded(session, seq):
+                if wanted.takes(role, ts) and not index.is_excluded(session, seq):
                     yield Moment(ts, name, seq), Place(chunk, at)
 
 

@@ -2,10 +2,9 @@
 
 Before every question it takes in what was appended since, by whomever; of what several processes
 do at once nothing is taken in twice. It is the only place of nothing: what it holds is read from
-the transcripts again whenever it is missing, of another version, or not as it was left. What it
-says of a word is what a scan of the files says. A transcript that was replaced, cut short or
-removed, an index of another version and one that SQLite calls damaged are :class:`Unusable`:
-whoever opened it makes a new one.
+the transcripts again whenever it is missing, of another version, or not as it was left. A
+transcript that was replaced, cut short or removed, an index of another version and one that SQLite
+calls damaged are :class:`Unusable`: whoever opened it makes a new one.
 
 The words of each line stand in a contentless FTS5 table with its key and nothing else: no text,
 no places, no counts. That is an eighth of the transcripts' size. A word that stands in very many
@@ -422,27 +421,26 @@ class Index:
                 self._freshness[number] = value
 
     def _take_session(self, intake: _Intake, known: _Known) -> bool:
-        """Take in one session; ``False`` if it cannot be read.
+        """Take in one session; return ``False`` if it cannot be read.
 
         Raises:
             Unusable: If what was taken in does not stand there as it did.
         """
+        path = self._folder / f"{known.name}{changes.SUFFIX}"
         try:
-            file = self._disk.open(self._folder / f"{known.name}{changes.SUFFIX}")
+            with self._disk.opened(path) as file:
+                found = self._disk.look(file)
+                grown = found.st_ino == known.inode and found.st_size > known.size
+                mark, length = divmod(known.mark, 1 << 16)
+                start = known.taken - length if grown else 0
+                digest = crc32(self._disk.read_at(file, start, known.taken))
+                if found.st_size < known.taken or digest != (mark if grown else known.digest):
+                    raise Unusable
+                state = found.st_ino, found.st_size, found.st_mtime_ns
+                known.inode, known.size, known.changed = state
+                self._read(file, intake, known)
         except (OSError, StoreError):
             return False
-        try:
-            found = self._disk.look(file)
-            grown = found.st_ino == known.inode and found.st_size > known.size
-            mark, length = divmod(known.mark, 1 << 16)
-            start = known.taken - length if grown else 0
-            digest = crc32(self._disk.read_at(file, start, known.taken))
-            if found.st_size < known.taken or digest != (mark if grown else known.digest):
-                raise Unusable
-            known.inode, known.size, known.changed = found.st_ino, found.st_size, found.st_mtime_ns
-            self._read(file, intake, known)
-        finally:
-            self._disk.close(file)
         intake.keep(known)
         return True
 

@@ -1,10 +1,9 @@
 """Where the index of transcripts is kept, and what is asked instead when it cannot be.
 
-:meth:`IndexFile.ask` always gets an answer from somewhere, and the same one: from the file
-``cache/index.sqlite``; from an index in memory where nothing can be kept; from a scan of the
-transcripts where there is no FTS5 or no SQLite. A file that is missing, of another version, cut
-short or changed by anybody but us is made anew, and replaced whole. Several processes and threads
-may ask at once.
+:meth:`IndexFile.ask` gets the same answer from the file ``cache/index.sqlite`` and, where nothing
+can be kept, from an index in memory. Where no transcript can be read, nothing is found. A file that
+is missing, of another version, cut short or changed by anybody but us is made anew, and replaced
+whole. Several processes and threads may ask at once.
 
 How a file is known that was damaged in a way that SQLite does not see: whoever moves changes from
 the log of SQLite into the file, which nobody does but under the lock here, notes its size and time
@@ -20,8 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from engramdown.errors import EngramdownError, LockTimeoutError
+from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child, unforked
+from engramdown.recall import NEEDED
 from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock, one_call
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     import sqlite3
 
     from engramdown.recall.index import Index
-    from engramdown.recall.scan import Scan
-
-    Source = Index | Scan
 
 FILE: Final = "index.sqlite"
 LOCK: Final = "index.lock"
@@ -58,25 +55,26 @@ class IndexFile:
         self._threads = RLock()
         self._lock = FolderLock(cache / LOCK, disk, LOCK_TIMEOUT)
         self._index: Index | None = None
-        self._scan: Scan | None = None
         self._seal: tuple[int, ...] = ()
         self._kept = True
         self._closing: weakref.finalize[..., IndexFile] | None = None
         in_child(self, IndexFile._abandon)
 
     @one_call()
-    def ask(self, question: Callable[[Source], _Answer]) -> _Answer:
-        """Return the answer of ``question``, which is given what knows the transcripts."""
+    def ask(self, question: Callable[[Index], _Answer]) -> _Answer:
+        """Return the answer of ``question``, which is given the index.
+
+        Raises:
+            StoreError: If this Python has no SQLite, or one without FTS5.
+        """
         with self._threads, unforked():
             try:
-                import sqlite3  # noqa: F401 - a Python may be built without it
-
                 from engramdown.recall.index import FAILURES
-            except ImportError:
-                return self._scanned(question)
-            if self._disk.find(self.folder) is None:
-                return self._scanned(question)  # which is nothing, and makes no folder
-            for place in (self._stored, self._anew, self._in_memory):
+            except ImportError as error:  # a Python may be built without SQLite
+                raise StoreError(NEEDED) from error
+            # Where there is no folder, none is made.
+            is_there = self._disk.find(self.folder) is not None
+            for place in (self._stored, self._anew, self._in_memory) if is_there else ():
                 with contextlib.suppress(OSError, EngramdownError, *FAILURES):
                     index = place() if self._kept else self._in_memory()
                     with index.reading():
@@ -84,20 +82,23 @@ class IndexFile:
                     self._tidy(index)
                     return answer
                 self._leave()
-            return self._scanned(question)
+            return self._without_transcripts(question)
 
     def close(self) -> None:
         """Let go of the file; the next question opens it again."""
         with self._threads, unforked():
             self._leave()
 
-    def _scanned(self, question: Callable[[Source], _Answer]) -> _Answer:
-        if self._scan is None:
-            from engramdown.recall.scan import Scan
+    def _without_transcripts(self, question: Callable[[Index], _Answer]) -> _Answer:
+        """Return the answer of an index without a line."""
+        from engramdown.recall.index import FAILURES, fresh
 
-            self._scan = Scan(self.folder, self._disk)
-        self._scan.keep_up()
-        return question(self._scan)
+        try:
+            index = fresh(None, self.cache / "nowhere", self._disk)
+        except FAILURES as error:  # no such module: fts5
+            raise StoreError(NEEDED) from error
+        with contextlib.closing(index.connection):
+            return question(index)
 
     # ---- the file ----
 

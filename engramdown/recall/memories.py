@@ -4,8 +4,7 @@ Any string is a valid query; the same entries, query and day always give the sam
 equal scores keep the order of the entries; no file is read or written.
 
 The score is BM25 over words with English stemming (Porter's, from SQLite's FTS5, held in memory),
-times two mild factors: what is recent, and what is sure, counts a little more. Where SQLite comes
-without FTS5, the same formula and the same stems are computed here.
+times two mild factors: what is recent, and what is sure, counts a little more.
 """
 
 from __future__ import annotations
@@ -13,17 +12,20 @@ from __future__ import annotations
 import re
 import unicodedata
 import weakref
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import date
-from math import log
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.engram import Confidence
+from engramdown.errors import StoreError
 from engramdown.forks import Lock, in_child, unforked
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.words import STOP_WORDS, spaced
+from engramdown.recall import NEEDED
+
+if TYPE_CHECKING:
+    import sqlite3
 
 # Days after which a memory has lost half of what being new is worth. What projects agree on holds
 # for quarters rather than weeks; a shorter one would rank by date, a longer one not at all.
@@ -43,10 +45,6 @@ _TABLE: Final = (
     "(said, content='', tokenize='porter unicode61 remove_diacritics 2')"
 )
 _FIND: Final = "SELECT rowid, -bm25(memory) FROM memory WHERE memory MATCH ?"
-# BM25 as FTS5 computes it: sqlite.org/fts5.html, "The bm25() function".
-_K1: Final = 1.2
-_B: Final = 0.75
-_LEAST_IDF: Final = 1e-6
 # Connections of the process that this one was forked from.
 _OTHERS: Final[list[object]] = []
 
@@ -77,28 +75,57 @@ class MemoryIndex:
     ['Deploys happen on Mondays']
     """
 
-    __slots__ = ("__weakref__", "_scorer", "entries")
+    __slots__ = ("__weakref__", "_closing", "_connection", "_lock", "entries")
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        """Read the texts, topics and headings of ``entries``."""
+        """Read the texts, topics and headings of ``entries``.
+
+        Raises:
+            StoreError: If this Python has no SQLite, or one without FTS5.
+        """
         self.entries: tuple[Entry, ...] = tuple(entries)
-        self._scorer: _FullText | _Plain | None = _scorer(map(_said, self.entries))
+        self._lock = Lock()
+        self._connection: sqlite3.Connection | None = self._filled()
         in_child(self, MemoryIndex._leave_to_parent)
 
     def scores(self, query: str) -> dict[int, float]:
         """Return the BM25 score of each entry that holds a word of ``query``, by position."""
-        if self._scorer is None:
-            self._scorer = _scorer(map(_said, self.entries))
-        return self._scorer.scores(_query_words(query)) if self.entries else {}
+        # A quoted word is a string to FTS5 and never an operator; a word holds no quote.
+        words = " OR ".join(f'"{word}"' for word in _query_words(query))
+        if not words or not self.entries:
+            return {}
+        with self._lock, unforked():
+            if self._connection is None:
+                self._connection = self._filled()
+            return dict(self._connection.execute(_FIND, (words,)).fetchall())
+
+    @unforked()
+    def _filled(self) -> sqlite3.Connection:
+        """Return a connection to a table in memory that holds the words of the entries."""
+        try:
+            import sqlite3
+        except ImportError as error:  # a Python may be built without it
+            raise StoreError(NEEDED) from error
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._closing = weakref.finalize(self, unforked()(connection.close))
+        try:
+            connection.execute(_TABLE)
+        except sqlite3.OperationalError as error:  # no such module: fts5
+            raise StoreError(NEEDED) from error
+        connection.execute("BEGIN")
+        insert = "INSERT INTO memory(rowid, said) VALUES (?, ?)"
+        connection.executemany(insert, enumerate(map(_said, self.entries)))
+        connection.execute("COMMIT")
+        return connection
 
     def _leave_to_parent(self) -> None:
         """Leave a connection to the process that opened it: it must not even be closed in a child.
 
         Another thread may have been in the middle of a search.
         """
-        if isinstance(self._scorer, _FullText):
-            _OTHERS.append(self._scorer.detach())
-            self._scorer = None
+        self._closing.detach()
+        _OTHERS.append(self._connection)
+        self._connection = None
 
     def weighed(self, query: str, today: date) -> dict[int, float]:
         """Return the scores times what is recent and sure as of ``today``, by position."""
@@ -129,78 +156,6 @@ class MemoryIndex:
             if count:
                 found[position] = count * _weight(entry, today, ages)
         return found
-
-
-class _FullText:
-    """Texts in a table in memory that SQLite searches."""
-
-    __slots__ = ("__weakref__", "_closing", "_connection", "_lock")
-
-    @unforked()
-    def __init__(self, texts: Iterable[str]) -> None:
-        import sqlite3
-
-        self._connection = sqlite3.connect(
-            ":memory:", isolation_level=None, check_same_thread=False
-        )
-        self._closing = weakref.finalize(self, unforked()(self._connection.close))
-        self._lock = Lock()
-        self._connection.execute(_TABLE)
-        self._connection.execute("BEGIN")
-        insert = "INSERT INTO memory(rowid, said) VALUES (?, ?)"
-        self._connection.executemany(insert, enumerate(texts))
-        self._connection.execute("COMMIT")
-
-    def scores(self, words: Sequence[str]) -> dict[int, float]:
-        # A quoted word is a string to FTS5 and never an operator; a word holds no quote.
-        query = " OR ".join(f'"{word}"' for word in words)
-        if not query:
-            return {}
-        with self._lock, unforked():
-            return dict(self._connection.execute(_FIND, (query,)).fetchall())
-
-    def detach(self) -> object:
-        """Return the connection, which nobody closes from now on."""
-        self._closing.detach()
-        return self._connection
-
-
-class _Plain:
-    """The same, computed here."""
-
-    __slots__ = ("_counts", "_usual")
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._counts = [Counter(_stems(text)) for text in texts]
-        self._usual = sum(map(Counter.total, self._counts)) / max(len(self._counts), 1)
-
-    def scores(self, words: Sequence[str]) -> dict[int, float]:
-        found: dict[int, float] = {}
-        for word in (each for said in words for each in _stems(said)):
-            often = {at: count[word] for at, count in enumerate(self._counts) if word in count}
-            rare = log((len(self._counts) - len(often) + 0.5) / (len(often) + 0.5))
-            for at, count in often.items():
-                length = _K1 * (1 - _B + _B * self._counts[at].total() / self._usual)
-                score = max(rare, _LEAST_IDF) * count * (_K1 + 1) / (count + length)
-                found[at] = found.get(at, 0.0) + score
-        return found
-
-
-def _stems(text: str) -> list[str]:
-    # Imported here: nearly every Python has FTS5, which needs none of it.
-    from engramdown.language.terms import stem
-
-    return [stem(word) for word in _WORD.findall(_bare(text))]
-
-
-def _scorer(texts: Iterable[str]) -> _FullText | _Plain:
-    kept = list(texts)
-    with suppress(ImportError):  # Python can be built without SQLite
-        import sqlite3
-
-        with suppress(sqlite3.OperationalError):  # no such module: fts5
-            return _FullText(kept)
-    return _Plain(kept)
 
 
 def _said(entry: Entry) -> str:

@@ -39,7 +39,7 @@ from engramdown.recall.query import Query, Wanted, asks, says, says_name, told
 from engramdown.transcripts.episode import ROLES
 
 if TYPE_CHECKING:
-    from engramdown.recall.index_file import Source
+    from engramdown.recall.index import Index
 
 # How many neighbours on each side of a turn count for it.
 REACH: Final = 3
@@ -403,32 +403,32 @@ class Place(NamedTuple):
     at: int
 
 
-def best(source: Source, query: Query, wanted: Wanted) -> tuple[list[Ranked], dict[int, Place]]:
+def best(index: Index, query: Query, wanted: Wanted) -> tuple[list[Ranked], dict[int, Place]]:
     """Return the lines that answer ``query``, the best first, and where each stands, by its key.
 
     That is as far as can be told without reading them. The keys are the same however the index
     came by the lines: sessions are numbered here by their names.
     """
-    terms = [lists_of(source, term.words) for term in query.terms]
-    holders = [min(sum(map(len, lists)), source.total) for lists in terms]
-    worth = worths(query, holders, source.total)
-    gathering = _Gathering(source, wanted)
-    there = {key // CHUNK for name in query.names for key in source.keys(speaking(name))}
-    chosen = candidates(terms, worth, source.freshness(), gathering.takes, there)
+    terms = [lists_of(index, term.words) for term in query.terms]
+    holders = [min(sum(map(len, lists)), index.total) for lists in terms]
+    worth = worths(query, holders, index.total)
+    gathering = _Gathering(index, wanted)
+    there = {key // CHUNK for name in query.names for key in index.keys(speaking(name))}
+    chosen = candidates(terms, worth, index.freshness(), gathering.takes, there)
     gathering.load(chosen)
     chosen += gathering.beside(chosen)
     places = gathering.places(chosen)
     keys = [gathering.near(lists) for lists in terms]
-    evidence = Evidence(keys, holders, source.total, gathering.marks())
+    evidence = Evidence(keys, holders, index.total, gathering.marks())
     return rank(query, evidence, places), places
 
 
-def lists_of(source: Source, words: Iterable[str]) -> Lists:
+def lists_of(index: Index, words: Iterable[str]) -> Lists:
     """Return where any of ``words`` stands: one list for each."""
     lists: list[Sequence[int]] = []
     # Words with one stem have one list.
     for word in {tuple(tokens(word)): spelt(word) for word in words}.values():
-        parts = [source.keys(part) for part in word]
+        parts = [index.keys(part) for part in word]
         lists += [sorted(set(parts[0]).intersection(*parts[1:]))] if parts[1:] else parts
     return [keys for keys in lists if keys]
 
@@ -436,18 +436,18 @@ def lists_of(source: Source, words: Iterable[str]) -> Lists:
 class _Gathering:
     """What was looked up for one question."""
 
-    def __init__(self, source: Source, wanted: Wanted) -> None:
-        self._source = source
+    def __init__(self, index: Index, wanted: Wanted) -> None:
+        self._index = index
         self._wanted = wanted
         self._chunks: dict[int, Chunk] = {}
         self._neighbours: dict[tuple[int, int], int | None] = {}
         self._names: dict[int, int] = {}
         self._reached: list[int] = []
         self._held: set[int] = set()
-        number = source.number(wanted.session) if wanted.session else None
-        only = source.chunks(number) if number is not None else ()
+        number = index.number(wanted.session) if wanted.session else None
+        only = index.chunks(number) if number is not None else ()
         self._only = frozenset(only) if wanted.session else None
-        self._all = wanted.takes_all() and source.is_plain()
+        self._all = wanted.takes_all() and index.is_plain()
 
     def takes(self, key: int) -> bool:
         """Whether a line is wanted."""
@@ -463,12 +463,12 @@ class _Gathering:
         if at >= chunk.lines:
             return False
         _, seq, ts, _, role, _ = chunk.line(at)
-        return self._wanted.takes(role, ts) and not self._source.is_excluded(chunk.session, seq)
+        return self._wanted.takes(role, ts) and not self._index.is_excluded(chunk.session, seq)
 
     def load(self, keys: Iterable[int]) -> None:
         """Look up the chunks of lines, all at once."""
         missing = {key // CHUNK for key in keys} - self._chunks.keys()
-        self._chunks.update(self._source.fetch(missing))
+        self._chunks.update(self._index.fetch(missing))
 
     def beside(self, chosen: Sequence[int]) -> list[int]:
         """Return the lines right before and after the first that are wanted too."""
@@ -486,7 +486,7 @@ class _Gathering:
         if (number, turn) not in self._neighbours:
             chunk = self._chunks[number]
             is_last = chunk.lines < CHUNK if turn > 0 else not chunk.place
-            found = None if is_last else self._source.find(chunk.session, chunk.place + turn)
+            found = None if is_last else self._index.find(chunk.session, chunk.place + turn)
             self._neighbours[number, turn] = found
         beside = self._neighbours[number, turn]
         return None if beside is None else beside * CHUNK + line
@@ -494,7 +494,7 @@ class _Gathering:
     def places(self, chosen: Sequence[int]) -> dict[int, Place]:
         """Return where the candidates stand, by the keys that ranking knows them by."""
         chunks, names = self._chunks, self._names
-        order = sorted({chunks[key // CHUNK].session for key in chosen}, key=self._source.name)
+        order = sorted({chunks[key // CHUNK].session for key in chosen}, key=self._index.name)
         base = {session: at << _SESSION for at, session in enumerate(order)}
         places = {}
         for key in chosen:
@@ -537,7 +537,7 @@ class _Gathering:
             _, _, ts, length, role, name = self._chunks[key // CHUNK].line(key % CHUNK)
             if (role, name) not in speakers:
                 # The name of a tool is nobody's who speaks.
-                speaker = self._source.speaker(name) if role in SPEAKERS else ""
+                speaker = self._index.speaker(name) if role in SPEAKERS else ""
                 own = role == _USER and not speaker
                 speakers[role, name] = ((speaker or ROLES[role]).lower(), own)
             marks[self._names[key]] = Mark(ts / _MILLION, *speakers[role, name], length)

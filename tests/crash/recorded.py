@@ -11,7 +11,6 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -358,10 +357,6 @@ def _import(root: Path) -> None:
 def _put_in_inbox(root: Path) -> None:
     lines = [claude_line(1, "robin sings"), claude_line(2, "robin sleeps")]
     write_lines(root / "inbox/a.jsonl", lines)
-
-
-# What is asked when no index can be: loaded before nothing can be opened any more.
-import_module("engramdown.recall.scan")
 
 
 def _rebuild(root: Path) -> None:

@@ -239,17 +239,6 @@ def test_only_what_is_forgotten_is_not_found_any_more(memory: EpisodicMemory) ->
     assert [str(hit.pointer) for hit in memory.recall("hello")] == ["other#1"]
 
 
-def test_without_sqlite_the_index_that_another_python_made_goes(
-    memory: EpisodicMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert memory.recall("heron")
-    memory.close()
-    monkeypatch.setitem(sys.modules, "sqlite3", None)
-    memory.forgetting().redact("s", [1, 3])
-    assert not list((tmp_path / "cache").glob("index.s*"))
-    assert TRACE not in everything(tmp_path)
-
-
 def test_the_piece_of_it_that_was_torn_off_goes_too(memory: EpisodicMemory) -> None:
     own = json.loads(lines(memory)[1])["id"]
     piece = memory.folder / "s.torn-1"

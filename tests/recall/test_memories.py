@@ -1,4 +1,4 @@
-"""`engramdown.recall.memories`: any query, one order, with and without FTS5."""
+"""`engramdown.recall.memories`: any query, one order."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 
+from engramdown.episodes.memory import EpisodicMemory
+from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import Entry
-from engramdown.recall import memories
+from engramdown.recall import index, memories
 from engramdown.recall.memories import HALF_LIFE, MemoryIndex
 from tests.cortex.entries import any_entries, any_text, entry
+from tests.episodes.transcripts import write
 
 TODAY = date(2026, 3, 1)
 
@@ -22,77 +26,64 @@ def texts(index: MemoryIndex, query: str) -> list[str]:
     return [hit.entry.text for hit in index.search(query, TODAY)]
 
 
-def without_fts5(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memories, "_TABLE", "CREATE VIRTUAL TABLE memory USING fts4711(said)")
+def test_the_one_that_answers_is_found_by_other_forms_of_the_words() -> None:
+    index = MemoryIndex([entry("Use tabs"), entry("Deploys are on Mondays"), entry("Ask first")])
+    assert texts(index, "when are we deploying?") == ["Deploys are on Mondays"]
 
 
-def without_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sqlite3", None)  # what makes an import fail
+def test_a_word_that_only_begins_alike_is_not_found() -> None:
+    assert texts(MemoryIndex([entry("strict"), entry("b"), entry("c")]), "string") == []
 
 
-@pytest.fixture(
-    params=[lambda _: None, without_fts5, without_sqlite], ids=["fts5", "no-fts5", "no-sqlite"]
-)
-def anywhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the test on a Python with FTS5, without FTS5 and without SQLite."""
-    request.param(monkeypatch)
+def test_more_and_rarer_words_come_first() -> None:
+    many = [entry(f"The linter likes rule {number}") for number in range(9)]
+    index = MemoryIndex([*many, entry("The linter fails on Windows")])
+    assert texts(index, "linter on windows")[0] == "The linter fails on Windows"
+    assert len(texts(index, "linter on windows")) == 10
 
 
-@pytest.mark.usefixtures("anywhere")
-class TestEverywhere:
-    """What holds on every Python."""
-
-    def test_the_one_that_answers_is_found_by_other_forms_of_the_words(self) -> None:
-        index = MemoryIndex(
-            [entry("Use tabs"), entry("Deploys are on Mondays"), entry("Ask first")]
-        )
-        assert texts(index, "when are we deploying?") == ["Deploys are on Mondays"]
-
-    def test_a_word_that_only_begins_alike_is_not_found(self) -> None:
-        assert texts(MemoryIndex([entry("strict"), entry("b"), entry("c")]), "string") == []
-
-    def test_more_and_rarer_words_come_first(self) -> None:
-        many = [entry(f"The linter likes rule {number}") for number in range(9)]
-        index = MemoryIndex([*many, entry("The linter fails on Windows")])
-        assert texts(index, "linter on windows")[0] == "The linter fails on Windows"
-        assert len(texts(index, "linter on windows")) == 10
-
-    def test_topics_and_headings_count(self) -> None:
-        index = MemoryIndex(
-            [entry("a", topic="api-coingecko"), entry("b", heading="Style"), entry("c")]
-        )
-        assert texts(index, "coingecko") == ["a"]
-        assert texts(index, "style") == ["b"]
-
-    def test_cjk_matches_by_character_and_accents_do_not_matter(self) -> None:
-        index = MemoryIndex([entry("提交前先运行测试"), entry("Straße nach Köln"), entry("café")])
-        assert texts(index, "测试") == ["提交前先运行测试"]
-        assert texts(index, "koln") == ["Straße nach Köln"]
-        assert texts(index, "CAFE\u0301") == ["café"]
-
-    def test_stop_words_are_looked_for_only_when_there_is_nothing_else(self) -> None:
-        index = MemoryIndex([entry("What is it that you do"), entry("The linter")])
-        assert texts(index, "what is it that the linter does") == ["The linter"]
-        assert texts(index, "what is it") == ["What is it that you do"]
-
-    def test_equal_scores_keep_the_order_of_the_entries(self) -> None:
-        index = MemoryIndex([entry("Use uv", id=f"{number}") for number in range(20)])
-        assert [hit.position for hit in index.search("uv", TODAY)] == list(range(20))
-
-    @pytest.mark.parametrize("query", ["", " ", "?", '"', "*", "\x00", "\ud800", "😀"])
-    def test_a_query_without_words_finds_nothing(self, query: str) -> None:
-        assert MemoryIndex([entry("anything"), entry("😀 at all")]).search(query, TODAY) == []
-
-    @pytest.mark.parametrize(
-        "query", ["linter AND", "NEAR(linter", "said:linter", "linter*", "-linter"]
+def test_topics_and_headings_count() -> None:
+    index = MemoryIndex(
+        [entry("a", topic="api-coingecko"), entry("b", heading="Style"), entry("c")]
     )
-    def test_operators_are_words(self, query: str) -> None:
-        assert texts(MemoryIndex([entry("the linter"), entry("b"), entry("c")]), query) == [
-            "the linter"
-        ]
+    assert texts(index, "coingecko") == ["a"]
+    assert texts(index, "style") == ["b"]
 
-    def test_no_entries_find_nothing(self) -> None:
-        assert MemoryIndex([]).scores("linter") == {}
+
+def test_cjk_matches_by_character_and_accents_do_not_matter() -> None:
+    index = MemoryIndex([entry("提交前先运行测试"), entry("Straße nach Köln"), entry("café")])
+    assert texts(index, "测试") == ["提交前先运行测试"]
+    assert texts(index, "koln") == ["Straße nach Köln"]
+    assert texts(index, "CAFE\u0301") == ["café"]
+
+
+def test_stop_words_are_looked_for_only_when_there_is_nothing_else() -> None:
+    index = MemoryIndex([entry("What is it that you do"), entry("The linter")])
+    assert texts(index, "what is it that the linter does") == ["The linter"]
+    assert texts(index, "what is it") == ["What is it that you do"]
+
+
+def test_equal_scores_keep_the_order_of_the_entries() -> None:
+    index = MemoryIndex([entry("Use uv", id=f"{number}") for number in range(20)])
+    assert [hit.position for hit in index.search("uv", TODAY)] == list(range(20))
+
+
+@pytest.mark.parametrize("query", ["", " ", "?", '"', "*", "\x00", "\ud800", "😀"])
+def test_a_query_without_words_finds_nothing(query: str) -> None:
+    assert MemoryIndex([entry("anything"), entry("😀 at all")]).search(query, TODAY) == []
+
+
+@pytest.mark.parametrize(
+    "query", ["linter AND", "NEAR(linter", "said:linter", "linter*", "-linter"]
+)
+def test_operators_are_words(query: str) -> None:
+    assert texts(MemoryIndex([entry("the linter"), entry("b"), entry("c")]), query) == [
+        "the linter"
+    ]
+
+
+def test_no_entries_find_nothing() -> None:
+    assert MemoryIndex([]).scores("linter") == {}
 
 
 def test_what_is_newer_comes_first_among_equals() -> None:
@@ -151,17 +142,23 @@ def test_every_string_is_a_query_and_always_gives_the_same_order(
     assert all(hit.score > 0 for hit in hits)
 
 
-@given(any_entries, any_text)
-def test_every_string_is_a_query_without_sqlite_too(entries: list[Entry], query: str) -> None:
-    plain = memories._Plain([memories._said(each) for each in entries])
-    if entries:
-        assert all(score > 0 for score in plain.scores(memories._query_words(query)).values())
-
-
-def test_both_ways_of_scoring_agree() -> None:
-    said = [f"deploy the worker {number}" for number in range(5)] + ["ask", "deploy deploy x", "y"]
-    full, plain = memories._FullText(said), memories._Plain(said)
-    assert plain.scores(["deploy", "ask"]) == pytest.approx(full.scores(["deploy", "ask"]))
+@pytest.mark.parametrize("lacking", ["SQLite", "FTS5"])
+def test_a_python_without_what_is_needed_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lacking: str
+) -> None:
+    if lacking == "SQLite":
+        monkeypatch.setitem(sys.modules, "sqlite3", None)  # what makes an import fail
+        monkeypatch.delitem(sys.modules, "engramdown.recall.index", raising=False)
+    else:
+        monkeypatch.setattr(memories, "_TABLE", "CREATE VIRTUAL TABLE memory USING fts4711(said)")
+        monkeypatch.setattr(index, "_TABLES", "CREATE VIRTUAL TABLE words USING fts4711(text)")
+    with pytest.raises(StoreError, match="no SQLite with FTS5"):
+        MemoryIndex([entry("a")])
+    write(tmp_path, "s", ["the boat"])
+    for root in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(StoreError, match="no SQLite with FTS5"):
+            EpisodicMemory(root).recall("boat")
+    assert not (tmp_path / "cache" / "index.sqlite").exists()
 
 
 def test_the_table_is_closed_with_its_index(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,12 +171,7 @@ def test_the_table_is_closed_with_its_index(monkeypatch: pytest.MonkeyPatch) -> 
         table.execute("SELECT 1")
 
 
-@pytest.mark.parametrize("has_sqlite", [True, False])
-def test_an_index_that_a_child_process_inherits_leaves_the_connection_to_its_parent(
-    monkeypatch: pytest.MonkeyPatch, *, has_sqlite: bool
-) -> None:
-    if not has_sqlite:
-        monkeypatch.setitem(sys.modules, "sqlite3", None)
+def test_an_index_that_a_child_process_inherits_leaves_the_connection_to_its_parent() -> None:
     index = MemoryIndex([entry("Use uv")])
     before = index.search("uv", date(2026, 3, 1))
     index._leave_to_parent()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -183,11 +182,7 @@ def test_a_neighbour_in_the_next_chunk_helps(tmp_path: Path) -> None:
         assert hits[64] > hits[131]
 
 
-@pytest.mark.parametrize("without", ["nothing", "sqlite3"])
-def test_who_is_named_is_found_among_hundreds_who_say_more_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: str
-) -> None:
-    monkeypatch.setitem(sys.modules, without, None)
+def test_who_is_named_is_found_among_hundreds_who_say_more_of_it(tmp_path: Path) -> None:
     write(tmp_path, "others", ["a red kayak, the red kayak"] * 300, 1000)
     path = write(tmp_path, "people", ["Good day"] * 40)
     append(path, line(41, "Mine is that kayak", role="user", name="Zoë"))
@@ -235,20 +230,6 @@ def test_surroundings_cross_sessions_and_stop_at_a_silence(tmp_path: Path) -> No
         assert [each.truncated for each in around.before] == [False, False, True]
         assert len(around.before[-1].text) == 2_000
         assert (around.more_before, around.more_after) == (0, 0)
-
-
-def test_surroundings_without_sqlite_are_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(5):
-        write(tmp_path, f"s{number}", [f"boat {number}", "yes"] * 40, number * 3)
-    with closing(memory(tmp_path)) as reader:
-        hits = reader.recall("boat 3")
-        expected = reader.around(hits)
-    monkeypatch.setitem(__import__("sys").modules, "sqlite3", None)
-    scanning = EpisodicMemory(tmp_path)
-    assert scanning.recall("boat 3") == hits
-    assert scanning.around(hits) == expected
 
 
 def test_reading_changes_no_transcript(reader: EpisodicMemory, tmp_path: Path) -> None:

@@ -13,12 +13,14 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.recall import index, index_file
+from engramdown.language.terms import spelt, stem, tokens
+from engramdown.recall import index, index_file, lines
 from engramdown.recall.index import Index
 from engramdown.storage.disk import Disk
 from engramdown.transcripts import changes
@@ -59,14 +61,6 @@ def answers(memory: EpisodicMemory) -> list[list[tuple[str, float]]]:
     ]
 
 
-@pytest.fixture
-def scanned(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, float]]]:
-    """What a Python without SQLite answers."""
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "sqlite3", None)
-        return answers(EpisodicMemory(root))
-
-
 def index_of(root: Path) -> Path:
     return root / "cache" / index_file.FILE
 
@@ -76,28 +70,34 @@ def test_there_are_answers(root: Path) -> None:
         assert sum(map(bool, answers(reader))) > len(QUERIES)
 
 
-def test_an_index_and_a_scan_answer_alike(
-    root: Path, scanned: list[list[tuple[str, float]]]
-) -> None:
-    with closing(memory(root)) as indexed:
-        assert answers(indexed) == scanned
+def test_of_each_word_the_index_knows_the_lines_that_hold_it(root: Path) -> None:
+    holders: dict[str, set[tuple[str, int]]] = {}
+    for path in (root / "episodes").glob("*.jsonl"):
+        for said in lines.read_lines(path.read_bytes()):
+            for word in tokens(said.text):
+                holders.setdefault(word, set()).add((path.stem, said.seq))
+
+    def known(index: Index, word: str) -> set[tuple[str, int]]:
+        places = [divmod(key, lines.CHUNK) for key in index.keys(word)]
+        chunks = index.fetch({number for number, _ in places})
+        return {(index.name(chunks[n].session), chunks[n].line(at)[1]) for n, at in places}
+
+    with closing(memory(root)) as reader:
+        words = {part for text in TEXTS for part in spelt(text)}
+        ask = reader._recalling().index.ask
+        assert {word: ask(partial(known, word=word)) for word in words} == {
+            word: holders[stem(word)] for word in words
+        }
         assert index_of(root).stat().st_mode & 0o777 == 0o600
 
 
-def test_without_fts5_a_scan_answers(
-    root: Path, scanned: list[list[tuple[str, float]]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(index, "_TABLES", "CREATE VIRTUAL TABLE words USING fts9")
-    assert answers(memory(root)) == scanned
-    assert not index_of(root).exists()
-
-
-def test_where_nothing_can_be_kept_an_index_in_memory_answers(
-    root: Path, scanned: list[list[tuple[str, float]]]
-) -> None:
+def test_where_nothing_can_be_kept_an_index_in_memory_answers(root: Path) -> None:
+    with closing(memory(root)) as indexed:
+        expected = answers(indexed)
+    shutil.rmtree(root / "cache")
     (root / "cache").write_text("a file is in the way", encoding="utf-8")
     reader = EpisodicMemory(root)
-    assert answers(reader) == scanned
+    assert answers(reader) == expected
     append(root / "episodes" / "s0.jsonl", line(99, "zeppelin"))
     assert found(reader, "zeppelin", 1) == ["s0#99"]
 
