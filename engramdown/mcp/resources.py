@@ -1,37 +1,24 @@
-"""The pages of memory that a client can read, and how it hears that one changed.
+"""The pages of memory that a client can read.
 
 There are pages of rules, lessons, the profile, a topic, a skill, and pending proposals. A page
 shows only what a prompt would show: no metadata, no private note, nothing that has expired or that
 a person has not approved yet; its text is inert. The error for an unknown page names the known
 ones.
-
-Listeners hear of a page once any program has changed its file of memory. Files are only looked at
-while somebody listens, and a look costs a stat of a few files.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import os
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, groupby
-from pathlib import Path
+from collections.abc import Callable, Iterable
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 import mcp_types as types
-from mcp.server.subscriptions import (
-    InMemorySubscriptionBus,
-    ResourcesListChanged,
-    ResourceUpdated,
-    ServerEvent,
-)
 
 from engramdown.clock import today
 from engramdown.engram import slug
 from engramdown.errors import EngramdownError, InvalidEngramError, StoreError
-from engramdown.kinds import FILES, LESSONS, PENDING, PROFILE, RULES, SOUL
+from engramdown.kinds import LESSONS, PROFILE, RULES
 from engramdown.language import bullet, heading, inert, one_line
 
 if TYPE_CHECKING:
@@ -45,24 +32,12 @@ TOPIC: Final = "memory://topics/"
 SKILL: Final = "memory://skills/"
 _CONTEXT: Final = "memory://context"
 _PENDING: Final = "memory://pending"
-# The pages that the files of memory are shown in.
-_PAGES_OF_FILES: Final = {
-    RULES: "memory://rules",
-    LESSONS: "memory://lessons",
-    **dict.fromkeys((PROFILE, *FILES[PROFILE].aliases), "memory://profile"),
-    PENDING: _PENDING,
-    SOUL: _CONTEXT,
-}
 _MOST_ENTRIES: Final = 1_000
 _MOST_LISTED: Final = 200
 _TITLES: Final = {"global": "In all projects", "project": "In this project"}
 _NOTHING: Final = "Nothing yet."
 # How many characters of an unknown address are quoted.
 _LONGEST_ECHO: Final = 200
-# Seconds between two looks.
-_PAUSE: Final = 1.0
-
-_States = dict[str, set[tuple[str, int, int, int]]]
 
 
 class Page(NamedTuple):
@@ -244,83 +219,3 @@ PAGES: Final = {
     "memory://profile": Page("Profile", "Who the user is.", _file_page("Who the user is", PROFILE)),
     _PENDING: Page("Pending", "What waits for the user's decision.", _pending_page),
 }
-
-
-# ---- what changed ----
-
-
-class ChangeBus(InMemorySubscriptionBus):
-    """Publishes changes of memory files, and looks for them only while somebody listens."""
-
-    def __init__(self, folders: Iterable[Path]) -> None:
-        """Watch the memory folders ``folders``."""
-        super().__init__()
-        self._folders = tuple(folders)
-        self._listening = 0
-        self._wanted = asyncio.Event()
-        self._states: _States = {}
-
-    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Call ``listener`` with each change until the returned function is called."""
-        leave = super().subscribe(listener)
-        if not self._listening:
-            # Before anything else: every later change is published.
-            self._states = self._look()
-        self._listening += 1
-        self._wanted.set()
-        has_left = False
-
-        def unsubscribe() -> None:
-            nonlocal has_left
-            leave()
-            self._listening -= not has_left
-            has_left = True
-
-        return unsubscribe
-
-    async def watch(self) -> None:
-        """Look again and again while anybody listens; never returns."""
-        while True:
-            await self._wanted.wait()
-            self._wanted.clear()
-            while self._listening:
-                await asyncio.sleep(_PAUSE)
-                before, self._states = self._states, await asyncio.to_thread(self._look)
-                for event in _events(before, self._states):
-                    await self.publish(event)
-
-    def _look(self) -> _States:
-        """Return the state of each resource: the files that make it, with times and sizes."""
-        states: _States = {}
-        for uri, each in chain.from_iterable(map(_files, self._folders)):
-            with contextlib.suppress(OSError):
-                found = each.stat(follow_symlinks=False)
-                state = (each.path, found.st_mtime_ns, found.st_size, found.st_ino)
-                states.setdefault(uri, set()).add(state)
-        return states
-
-
-def _files(folder: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield the files of a memory folder, each with the page that shows it."""
-    for place in (folder, folder / "topics"):
-        try:
-            with os.scandir(place) as found:
-                files = [each for each in found if each.is_file(follow_symlinks=False)]
-        except OSError:
-            continue
-        for each in files:
-            name, _, ending = each.name.rpartition(".")
-            if place == folder and each.name.casefold() in _PAGES_OF_FILES:
-                yield _PAGES_OF_FILES[each.name.casefold()], each
-            elif place != folder and ending == "md":
-                yield address(TOPIC, name), each
-
-
-def _events(before: _States, now: _States) -> list[ServerEvent]:
-    changed = {uri for uri in (*before, *now) if before.get(uri) != now.get(uri)}
-    if changed - {_PENDING}:
-        changed.add(_CONTEXT)
-    events: list[ServerEvent] = [ResourceUpdated(uri=uri) for uri in sorted(changed)]
-    if any(uri.startswith(TOPIC) for uri in before.keys() ^ now.keys()):
-        events.append(ResourcesListChanged())
-    return events

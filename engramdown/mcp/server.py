@@ -20,7 +20,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
-from urllib.parse import unquote
 
 import anyio
 import mcp_types as types
@@ -28,7 +27,6 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.stdio import stdio_server
-from mcp.server.subscriptions import ListenHandler, SubscriptionBus
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -38,7 +36,7 @@ from engramdown import __version__
 from engramdown.errors import EngramdownError
 from engramdown.language import inert
 from engramdown.mcp import elicitation, resources
-from engramdown.mcp.resources import MARKDOWN, ChangeBus, sendable
+from engramdown.mcp.resources import MARKDOWN, sendable
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -66,32 +64,24 @@ _PROMPT: Final = types.Prompt(
     description="What memory has to say, the most relevant to a message first.",
     arguments=[
         types.PromptArgument(
-            name="message",
-            description="What the conversation is about; may be empty.",
-            required=False,
+            name="message", description="What the conversation is about; may be empty."
         )
     ],
 )
-_TEMPLATES: Final = {
-    uri: types.ResourceTemplate(
-        name=name,
-        title=name.capitalize(),
-        uri_template=uri,
-        description=about,
-        mime_type=MARKDOWN,
+_TEMPLATES: Final = [
+    types.ResourceTemplate(
+        name=name, title=name.capitalize(), uri_template=uri, description=about, mime_type=MARKDOWN
     )
     for uri, name, about in (
         (f"{resources.TOPIC}{{slug}}", "topic", "The lessons of one topic."),
         (f"{resources.SKILL}{{label}}", "skill", "A procedure to follow."),
     )
-}
+]
+# Seconds until a client hears that a call is running, and between the reports after that.
 _FIRST_REPORT: Final = 0.25
-# Seconds before a client hears that a call is running, and until it hears so again.
 _REPORT_EVERY: Final = 0.5
 _SPARE: Final = 60
 _HANDSHAKES: Final = ("initialize", "server/discover")
-_MOST_COMPLETIONS: Final = 100
-_MOST_LISTENERS: Final = 64
 # For how many seconds running calls are waited for at the end.
 _PATIENCE: Final = 2.0
 _TICK: Final = 0.01
@@ -167,13 +157,12 @@ class MemoryServer:
         server: The server of the SDK, for a transport to run.
     """
 
-    def __init__(self, pool: WorkerPool, offer: Offer, changes: SubscriptionBus) -> None:
+    def __init__(self, pool: WorkerPool, offer: Offer) -> None:
         """Serve what ``pool`` works on.
 
         Args:
             pool: Where calls run.
             offer: What is offered.
-            changes: Publishes which resources changed.
         """
         self._pool = pool
         self._offer = offer
@@ -188,13 +177,11 @@ class MemoryServer:
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
             on_list_resource_templates=_always(
-                types.ListResourceTemplatesResult(resource_templates=[*_TEMPLATES.values()])
+                types.ListResourceTemplatesResult(resource_templates=_TEMPLATES)
             ),
             on_read_resource=self._read_resource,
             on_list_prompts=_always(types.ListPromptsResult(prompts=[_PROMPT])),
             on_get_prompt=self._get_prompt,
-            on_completion=self._complete,
-            on_subscriptions_listen=ListenHandler(changes, max_subscriptions=_MOST_LISTENERS),
         )
         security = RequestStateSecurity.ephemeral(ttl=offer.patience + _SPARE)
         self.server.middleware.append(self._apply_ticks)
@@ -295,20 +282,6 @@ class MemoryServer:
         text = await self._read(ctx, "resource", lambda cortex: resources.page(cortex, uri))
         content = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=sendable(text))
         return types.ReadResourceResult(contents=[content])
-
-    async def _complete(
-        self, ctx: _Context, params: types.CompleteRequestParams
-    ) -> types.CompleteResult:
-        values: list[str] = []
-        uri = params.ref.uri if isinstance(params.ref, types.ResourceTemplateReference) else ""
-        if uri in _TEMPLATES:
-            prefix = uri.partition("{")[0]
-            found = await self._read(ctx, "completion", resources.listed)
-            known = [unquote(each.uri[len(prefix) :]) for each in found if prefix in each.uri]
-            typed = params.argument.value.casefold()
-            values = [each for each in known if each.casefold().startswith(typed)]
-        shown = types.Completion(values=values[:_MOST_COMPLETIONS], total=len(values))
-        return types.CompleteResult(completion=shown)
 
     # ---- prompts ----
 
@@ -475,10 +448,7 @@ async def _serve(
     # What the SDK warns of is the business of clients, who are told.
     logging.getLogger("mcp").setLevel(logging.ERROR)
     pool = WorkerPool(cortex)
-    changes = ChangeBus(store.memory for store in cortex.scopes.stores)
-    watching = asyncio.ensure_future(changes.watch())
     try:
-        await serve(MemoryServer(pool, offer, changes).server, pool)
+        await serve(MemoryServer(pool, offer).server, pool)
     finally:
-        watching.cancel()
         pool.close()

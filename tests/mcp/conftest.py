@@ -20,7 +20,6 @@ from mcp.client.session import ElicitationFnT
 from mcp.client.streamable_http import streamable_http_client
 
 from engramdown import Cortex
-from engramdown.mcp.resources import ChangeBus
 from engramdown.mcp.server import MemoryServer, Offer, WorkerPool
 from tests.conftest import ROOT
 
@@ -60,14 +59,11 @@ async def beside(
     """Yield a client of a server in this process."""
     pool = WorkerPool(cortex)
     offer = Offer(cortex.tool_definitions("mcp", names), **offered)
-    changes = ChangeBus(store.memory for store in cortex.scopes.stores)
-    watching = asyncio.ensure_future(changes.watch())
-    memory = MemoryServer(pool, offer, changes)
+    memory = MemoryServer(pool, offer)
     try:
         async with Client(memory.server, mode=era, elicitation_callback=elicit) as client:
             yield client
     finally:
-        watching.cancel()
         pool.close()
 
 

@@ -12,14 +12,11 @@ import pytest
 from freezegun import freeze_time
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp import Client
 from mcp.shared.exceptions import MCPError
-from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from engramdown import Cortex, Engram
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.mcp import resources
-from engramdown.mcp.server import MemoryServer, Offer, WorkerPool
 from tests.git.desk import Desk
 from tests.mcp.conftest import ERAS, beside, read, run
 
@@ -74,17 +71,6 @@ def test_every_page_that_is_listed_can_be_read(kept: Path, project: Path, era: s
             templates = (await client.list_resource_templates()).resource_templates
             topic, skill = (each.uri_template for each in templates)
             assert (topic, skill) == ("memory://topics/{slug}", "memory://skills/{label}")
-            for uri, begun, found in (
-                (topic, "c", ["ci"]),
-                (topic, "C", ["ci"]),
-                (topic, "x", []),
-                ("memory://", "", []),
-                ("", "", []),
-                (skill, "write-", ["write-a-skill"]),
-            ):
-                asked = types.ResourceTemplateReference(uri=uri)
-                done = await client.complete(asked, {"name": "slug", "value": begun})
-                assert done.completion.values == found
 
     run(work())
 
@@ -294,48 +280,5 @@ def test_an_empty_memory_has_a_prompt_that_says_so(cortex: Cortex) -> None:
             (message,) = (await client.get_prompt("memory")).messages
             assert isinstance(message.content, types.TextContent)
             assert message.content.text == "Nothing is remembered yet."
-
-    run(work())
-
-
-def test_nobody_looks_at_files_for_a_client_that_left(cortex: Cortex) -> None:
-    changes = resources.ChangeBus(store.memory for store in cortex.scopes.stores)
-
-    async def until(*, begun: bool) -> None:
-        while bool(changes._listening) is not begun:  # noqa: ASYNC110 - it rings no bell
-            await asyncio.sleep(0.01)
-
-    async def work() -> None:
-        pool = WorkerPool(cortex)
-        watching = asyncio.ensure_future(changes.watch())
-        async with (
-            Client(MemoryServer(pool, Offer([]), changes).server) as client,
-            client.listen(resource_subscriptions=["memory://rules"]),
-        ):
-            await until(begun=True)
-        await until(begun=False)
-        watching.cancel()
-        pool.close()
-
-    run(work())
-
-
-@pytest.mark.slow
-def test_a_client_that_listens_hears_of_what_a_person_saves(kept: Path, project: Path) -> None:
-    async def work() -> None:
-        async with (
-            beside(Cortex.open(project), "auto") as client,
-            client.listen(
-                resources_list_changed=True,
-                resource_subscriptions=["memory://rules", "memory://context"],
-            ) as events,
-        ):
-            heard = aiter(events)
-            (kept / "rules.md").write_text(f"{RULES}- By hand\n", encoding="utf-8")
-            found = [await anext(heard), await anext(heard)]
-            assert found == [ResourceUpdated("memory://context"), ResourceUpdated("memory://rules")]
-            (kept / "topics" / "more.md").write_text("- More\n", encoding="utf-8")
-            found = [await anext(heard), await anext(heard)]
-            assert found == [ResourceUpdated("memory://context"), ResourcesListChanged()]
 
     run(work())
