@@ -1,7 +1,7 @@
-"""Brings in what other programs keep: transcripts of sessions, and notes.
+"""Imports the transcripts and notes of other programs.
 
-One reader for each source, which sees no file and no clock, and one importer around them. Importing
-twice changes nothing; what is not understood is counted, and never a reason to stop.
+Each source has a reader, which sees neither files nor the clock, and one importer runs them all.
+Importing twice changes nothing; what is not understood is counted, and never stops an import.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads the episodes of Anton: ``.anton/episodes/<session>.jsonl``.
 
-Its roles are ours, and its tool results are as long as it kept them. A tool call is the text of a
-Python value: it stays as it is.
+It has the same roles as we, and tool results as long as it kept them. A tool call is the text of a
+Python value and stays unchanged.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
     for record in records:
         value = Fields(record.value)
         if not _knows(value) or value["role"] not in ROLES or value["role"] == "event":
-            yield Skipped(record.line, "is no episode of Anton", damaged=True)
+            yield Skipped(record.line, "is not an episode of Anton", damaged=True)
             continue
         own, at, turn = value.text("session"), value.time("ts"), value["turn"]
         if own not in known:
-            # Episodes of several sessions in one file are those of several sessions.
+            # One file may hold episodes of several sessions.
             known[own] = FILE if not known else own
             yield Conversation(key=known[own], id=own, at=at)
         meta = value.fields("meta")

@@ -22,7 +22,7 @@ from engramdown.importers.records import (
 )
 from engramdown.transcripts import as_text, join_surrogates
 
-# The kinds of content that are no part of what was said.
+# Kinds of content that are left out.
 _LEFT_OUT: Final = {
     "thoughts": "thoughts",
     "reasoning_recap": "thoughts",
@@ -39,7 +39,7 @@ def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
 def _read(records: Iterable[Record]) -> Iterator[Item]:
     for record in records:
         if not _knows(record.value):
-            yield Skipped(record.line, "is no conversation of ChatGPT", damaged=True)
+            yield Skipped(record.line, "is not a conversation of ChatGPT", damaged=True)
             continue
         value, line = Fields(record.value), record.line
         own, at = value.text("conversation_id", "id"), value.time("create_time")
@@ -55,14 +55,13 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
         left = set(nodes).difference(path)
         for name, node in nodes.items():
             if name in left and node.fields("message"):
-                yield Skipped(line, "message on a branch that was left")
+                yield Skipped(line, "message on an abandoned branch")
 
 
 def _path(nodes: Mapping[str, Fields], current: object) -> list[str]:
     """Return the names of the nodes from the root to the one that was shown last.
 
-    Where nothing says which that is, it is the leaf with the latest message; of several without a
-    time the last.
+    If that is unknown, it is the leaf with the latest message, or the last of those without a time.
     """
 
     def time(name: str) -> float:

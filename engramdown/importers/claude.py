@@ -1,7 +1,7 @@
 """Reads the data export of Claude: ``conversations.json``.
 
-Taken are the messages with what was attached as text, tool calls and their results; of other files
-the name. Thoughts are left out.
+Imports messages with attached text, tool calls and their results; of other files only the name.
+Thoughts are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engramdown.importers.records import (
 )
 
 _ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant", "system": "system"}
-# The kinds of blocks that are no part of what was said.
+# Kinds of blocks that are left out.
 _LEFT_OUT: Final = {
     **dict.fromkeys(THOUGHTS, "thoughts"),
     **dict.fromkeys(("token_budget", "flag"), "bookkeeping"),
@@ -38,11 +38,11 @@ def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
 def _read(records: Iterable[Record]) -> Iterator[Item]:
     for record in records:
         if not _knows(record.value):
-            yield Skipped(record.line, "is no conversation of Claude", damaged=True)
+            yield Skipped(record.line, "is not a conversation of Claude", damaged=True)
             continue
         value = Fields(record.value)
-        name, at = value.text("name"), value.time("created_at")
-        conversation = exported(record, value.text("uuid"), at, name)
+        at = value.time("created_at")
+        conversation = exported(record, value.text("uuid"), at, value.text("name"))
         yield conversation
         for place, message in enumerate(value.list("chat_messages")):
             role = _ROLES.get(message.text("sender"))
@@ -64,7 +64,7 @@ def _message(line: int, said: Said, message: Fields) -> Iterator[Item]:
     blocks = message.list("content")
     is_said = any(block.text("type") in ("text", "voice_note") for block in blocks)
     if (text := message.text("text")) and not is_said:
-        # Older exports have the words only here; in newer ones it repeats the blocks.
+        # Older exports have the words only here; newer ones repeat the blocks.
         yield replace(said, text=text)
     for number, block in enumerate(blocks):
         at = block.time("start_timestamp") or said.at
@@ -78,7 +78,7 @@ def _message(line: int, said: Said, message: Fields) -> Iterator[Item]:
 
 
 def _attached(message: Fields) -> Iterator[str]:
-    """Yield what was attached: text with its name above it, or only the name."""
+    """Yield the attachments: text below its name, or only the name."""
     for thing in message.list("attachments"):
         name, text = thing.text("file_name"), thing.text("extracted_content")
         head = f"[file {name}]" if name else "[pasted text]"

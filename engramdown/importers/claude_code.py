@@ -1,14 +1,13 @@
 """Reads the transcripts of Claude Code: ``~/.claude/projects/<project>/<session>.jsonl``.
 
-Taken are what was said, tool calls and their results, the notes of the program, and the summaries
-that stand for what was compacted. A side chain (the work of a sub-agent) is a session of its own.
-What a person wrote while the assistant was at work stands in the queue, in an attachment, or in
-both: it is taken once. Thoughts, progress and bookkeeping are left out. Branches that were rewound
-stay, in their order.
+Imports messages, tool calls and their results, notes of the program, and summaries of compacted
+parts. A side chain (the work of a sub-agent) becomes a session of its own. Messages that a person
+wrote while the assistant worked are in the queue, in an attachment, or in both, and are imported
+once. Thoughts, progress and bookkeeping are left out. Rewound branches stay, in their order.
 
-A line is the user's word only if its own ``isSidechain`` says that it belongs to the
-conversation with the user, or, where that is missing, the nearest of its parents that has one; and
-only the part of it that the program did not add, and that came from no tool.
+A line is the user's word only if its own ``isSidechain`` says that it belongs to the conversation
+with the user, or else that of its nearest parent that has one; and only the part of it that neither
+the program nor a tool added.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from engramdown.importers.records import (
 
 _KEYS: Final = ("sessionId", "parentUuid", "leafUuid", "isSnapshotUpdate")
 _COMPACTED: Final = "This session is being continued from a previous conversation"
-# What the program itself puts into the mouth of the user.
+# How text begins that the program adds in the user's name.
 _INJECTED: Final = (
     "<system-reminder>",
     "<local-command-",
@@ -49,12 +48,12 @@ _INJECTED: Final = (
     "<cross-session-message",
     "Caveat: The messages below",
 )
-# The same, beside the words of the user.
+# The same next to words of the user.
 _ADDED: Final = re.compile(
     "<(system-reminder|local-command-[a-z]+|bash-stdout|bash-stderr|task-notification"
     "|teammate-message|agent-message|cross-session-message)(?: [^<>]*)?>"
 )
-# A line that has one of these came from the program or from a tool.
+# A line with one of these came from the program or a tool.
 _PROGRAM: Final = ("isMeta", "isVisibleInTranscriptOnly", "sourceToolUseID", "toolUseResult")
 _FALSE: Final = (None, False, 0, "", "false", "False", "0", "no")
 _TITLES: Final = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
@@ -68,11 +67,11 @@ def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
 
 
 class _Side(NamedTuple):
-    """Whose a line is.
+    """The conversation that a line belongs to.
 
     Attributes:
-        user: Whether it belongs to the conversation with the user; ``None`` if nothing says so.
-        agent: The sub-agent whose side chain it belongs to, if it does and that is known.
+        user: Whether it belongs to the conversation with the user; ``None`` if that is unknown.
+        agent: The sub-agent of its side chain, if that is known.
     """
 
     user: bool | None
@@ -85,18 +84,18 @@ class _Side(NamedTuple):
 
 
 class _Chains:
-    """Decides line by line who speaks as the user: the user, or an assistant to a sub-agent."""
+    """Decides for each line whether its user is the user, or an assistant with a sub-agent."""
 
     def __init__(self, earlier: Earlier) -> None:
-        """Begin; ``earlier`` is asked only where a line does not tell it itself."""
+        """Begin; ``earlier`` is called only if a line does not say it itself."""
         self._known: dict[str, _Side] = {}
         self._earlier: Earlier | None = earlier
         self._has_user = False
 
     def side(self, value: Fields) -> _Side:
-        """Return whose a line is, and remember it for the lines that name it as their parent."""
+        """Return the side of a line, and remember it for lines that name it as their parent."""
         if value["type"] == "queue-operation" and "isSidechain" not in value:
-            # It has no parents: it is what waits for the conversation with the user.
+            # A queued message has no parents; it belongs to a conversation with the user.
             if not self._has_user:
                 self._look_back()
             return _Side(user=True if self._has_user else None)
@@ -113,7 +112,7 @@ class _Chains:
             return _Side(user=True)
         if agent:
             return _Side(user=False, agent=agent)
-        # Behind what was compacted there is no parent, but one that is said to be.
+        # After a compacted part the parent is only a logical one.
         parent = value.text("parentUuid", "logicalParentUuid")
         if parent and parent not in self._known:
             self._look_back()
@@ -121,7 +120,7 @@ class _Chains:
         return above if aside in _FALSE else _Side(user=False, agent=above.agent)
 
     def _look_back(self) -> None:
-        """Learn what stands in the part of the file that was read another time."""
+        """Read the part of the file that was imported earlier."""
         earlier, self._earlier = self._earlier, None
         for record in earlier() if earlier is not None else ():
             value = Fields(record.value)
@@ -136,7 +135,7 @@ def _read(records: Iterable[Record], earlier: Earlier = tuple) -> Iterator[Item]
     for record in records:
         value = Fields(record.value)
         if not isinstance(value.get("type"), str):
-            yield Skipped(record.line, "is no record of Claude Code", damaged=True)
+            yield Skipped(record.line, "is not a record of Claude Code", damaged=True)
             continue
         title = value.text(_TITLES.get(value["type"], "")) or title
         side = chains.side(value)
@@ -149,16 +148,16 @@ def _read(records: Iterable[Record], earlier: Earlier = tuple) -> Iterator[Item]
                 yield _conversation(value, side, title if side.key == FILE else "")
             said = replace(item, copied=True) if "forkedFrom" in value else item
             if said.role == "user" and not side.user:
-                # What nobody says to be the user's word is not theirs.
+                # Only words that are known to be the user's count as theirs.
                 meta = {"kind": "task"} if side.user is False else {}
                 said = replace(said, role="system", meta=meta)
             yield said
 
 
 class _Queue:
-    """What was written while the assistant was at work, to take it once.
+    """Messages that were written while the assistant worked, each to be imported once.
 
-    Attachments say it since version 2.1, before that only the queue, when it takes a message out.
+    Since version 2.1 they are in attachments, before only in the queue, when one is removed.
     """
 
     def __init__(self) -> None:
@@ -166,7 +165,7 @@ class _Queue:
         self._attached: Counter[str] = Counter()
 
     def once(self, record: Record, value: Fields, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield ``items``, which stand in ``value``, but for what was said already."""
+        """Yield the ``items`` of ``value`` without those that were imported before."""
         removed = value["type"] == "queue-operation"
         if not removed and value["type"] != "attachment" and value.get("promptSource") != "queued":
             yield from items
@@ -194,7 +193,7 @@ def _conversation(value: Fields, side: _Side, title: str) -> Conversation:
         at=value.time("timestamp"),
         title=title,
         parent=session if aside else forked,
-        # A session that was resumed or forked begins with the lines of the other one.
+        # A resumed or forked session begins with the lines of the other one.
         copies="" if aside else forked or session,
         meta={name: text for name, text in meta.items() if text},
     )
@@ -220,21 +219,21 @@ def _items(record: Record, value: Fields, key: str) -> Iterator[Item]:
         is_boundary = value.get("subtype") == "compact_boundary"
         yield replace(said, meta={"kind": "compacted"} if is_boundary else {})
     elif kind == "attachment" and attachment.get("type") == "queued_command":
-        # What a person wrote while the assistant was at work.
+        # A person wrote it while the assistant worked.
         is_notice = attachment.get("commandMode") == "task-notification"
         text = content_text(attachment.get("prompt"))
         yield from _apart(replace(said, role="system" if is_notice else _role(text), text=text))
     elif kind == "queue-operation" and value.get("operation") == "remove":
-        # It has no id, and a copy of the session has it at another place.
+        # It has no id, and in a copy of the session it is at another place.
         origin = f"queue {value.text('timestamp') or origin}"
         text = content_text(value.get("content"))
         yield from _apart(replace(said, origin=origin, role=_role(text), text=text))
     else:
-        yield Skipped(record.line, f"{kind[:40]}: no part of the conversation")
+        yield Skipped(record.line, f"{kind[:40]}: not part of the conversation")
 
 
 def _apart(item: Item) -> Iterator[Item]:
-    """Yield the words of a user, and apart from them what the program added to them."""
+    """Yield the words of a user apart from what the program added to them."""
     if not isinstance(item, Said) or item.role != "user":
         yield item
         return
@@ -246,12 +245,12 @@ def _apart(item: Item) -> Iterator[Item]:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return what of a text the user wrote, and what the program added to it."""
+    """Return the user's part of a text, and the part that the program added."""
     own, added, at = [], [], 0
     open_tags: set[str] = set()
     for found in _ADDED.finditer(text):
         end = f"</{found[1]}>"
-        # Where nothing closes it, the user speaks of it.
+        # A tag that is never closed is the user's.
         closing = -1 if end in open_tags else text.find(end, found.end())
         if found.start() < at or closing < 0:
             open_tags |= {end} if found.start() >= at else set()
@@ -263,7 +262,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _blocks(message: Fields) -> list[Any]:
-    """Return the blocks of a message; neighbouring texts of one speaker stay apart."""
+    """Return the blocks of a message; texts of one speaker are not joined."""
     content = message.get("content")
     return content if isinstance(content, list) else [content]
 
@@ -294,7 +293,7 @@ def _speaker(value: Fields, message: Fields, text: str) -> tuple[str, dict[str, 
     # Newer versions say who wrote it: a person, a sub-agent that is done, a timer.
     writer = value.text("origin") or value.fields("origin").text("kind")
     is_programs = said_by != "user" or any(value.get(name) not in _FALSE for name in _PROGRAM)
-    # A line that tells the result of a tool is none of the user's, whatever else stands in it.
+    # A line with the result of a tool is never the user's, whatever else it holds.
     kinds = (Fields(block).text("type") for block in _blocks(message))
     if is_programs or writer not in ("", "human") or any(k.endswith("tool_result") for k in kinds):
         return "system", {}
@@ -302,7 +301,7 @@ def _speaker(value: Fields, message: Fields, text: str) -> tuple[str, dict[str, 
 
 
 def _role(text: str) -> str:
-    """Return who speaks where nothing but the words says so; behind a reminder may stand a user."""
+    """Return who speaks, judged by the words alone; a user's may follow a reminder."""
     own = _split(text)[0] if text.lstrip().startswith(_INJECTED[0]) else text
     is_users = (own or not text) and not own.lstrip().startswith(_INJECTED)
     return "user" if is_users else "system"

@@ -1,26 +1,27 @@
-"""Imports what other programs recorded, and takes it back.
+"""Imports transcripts of other programs, and removes them again.
 
-A file is judged by what is in it, not by its name. The same file twice changes nothing; of a file
-that grew only the new lines come; an import that was killed is finished by the next one, without
-anything twice. Times are those of the source: an episode without one has that of the one before it
-in its session, the first that of the conversation, or, where that has none, of the file. Every line
-that is not taken is counted with a reason, and none is a reason to stop.
+A file is recognised by its content, not by its name. Importing it twice changes nothing; of a file
+that grew only the new lines are imported; the next import finishes one that was killed, without
+duplicates. Times are those of the source: an episode without a time gets that of the episode before
+it in its session, the first one that of the conversation, or else of the file. Every skipped line
+is counted with a reason, and none stops an import.
 
-The same conversation gives the same name and the same lines with the same ids, whenever and on
-whatever machine it is read. Texts are redacted and cut as for what is recorded here; whole texts
-are on the disk before the lines that show them cut, lines are appended under the lock of the
-transcripts, and what was read is written before the ledger says so, after each part of a file.
+The same conversation gives the same name and the same lines with the same ids, at any time and on
+any machine. Texts are redacted and shortened like those recorded here. Whole texts are on the disk
+before the lines that show them shortened, lines are appended under the lock of the transcripts, and
+each part of a file is written before the ledger mentions it.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -67,22 +68,22 @@ from engramdown.transcripts import (
 )
 from engramdown.transcripts import digest as text_digest
 
+# So many places of each reason are remembered.
 _PLACES: Final = 5
-"""Of each reason, so many places are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What one session got.
+    """The imported part of one session.
 
     Attributes:
         session: Its id.
-        key: What tells it from the others of its file.
-        title: What the source calls it.
-        started: The time of the first episode that was read, as it stands in a line.
-        fresh: Whether the session was not there before.
-        new: How many episodes came.
-        known: How many that were read were there already.
+        key: The key that distinguishes it from others of its file.
+        title: Its title in the source.
+        started: The time of the first episode read, as in a line.
+        fresh: Whether the session is new.
+        new: The number of new episodes.
+        known: The number of episodes read that were imported before.
     """
 
     session: str
@@ -96,12 +97,12 @@ class Brought:
 
 @dataclass(slots=True)
 class Reason:
-    """Why something was not taken.
+    """A reason for skipping lines.
 
     Attributes:
-        count: How often.
-        damaged: Whether it should have been readable.
-        lines: Where, the first few.
+        count: The number of skipped lines.
+        damaged: Whether they should have been readable.
+        lines: The numbers of the first few.
     """
 
     count: int = 0
@@ -109,66 +110,63 @@ class Reason:
     lines: list[int] = field(default_factory=list)
 
 
-State = Literal["read", "unchanged", "unknown", "failed"]
-
-
 @dataclass(slots=True)
 class FileReport:
-    """What one file brought.
+    """The result of importing one file.
 
     Attributes:
         path: Where it is.
-        source: Whose it is, or ``""``.
-        state: ``read``; ``unchanged`` since it was read; ``unknown``, of no source; ``failed``.
+        source: The name of its source, or ``""``.
+        state: ``read``; ``unchanged`` since the last import; ``unknown``, of no source; ``failed``.
         error: Why it failed.
-        sessions: What its sessions got.
-        skipped: What was not taken, by reason.
+        sessions: The imported sessions.
+        skipped: The skipped lines, by reason.
         unfinished: Whether its last line is still being written.
     """
 
     path: str
     source: str = ""
-    state: State = "read"
+    state: Literal["read", "unchanged", "unknown", "failed"] = "read"
     error: str = ""
     sessions: list[Brought] = field(default_factory=list)
     skipped: dict[str, Reason] = field(default_factory=dict)
     unfinished: bool = False
 
-    def skip(self, found: Skipped) -> None:
-        """Count something that was not taken."""
-        reason = self.skipped.setdefault(found.reason, Reason(damaged=found.damaged))
+    def skip(self, skipped: Skipped) -> None:
+        """Count a skipped line."""
+        reason = self.skipped.setdefault(skipped.reason, Reason(damaged=skipped.damaged))
         reason.count += 1
         if len(reason.lines) < _PLACES:
-            reason.lines.append(found.line)
+            reason.lines.append(skipped.line)
 
 
 @dataclass(slots=True)
 class Report:
-    """What an import did.
+    """The result of an import.
 
     Attributes:
-        files: What each file brought.
+        files: The result for each file.
     """
 
     files: list[FileReport] = field(default_factory=list)
 
     @property
     def sessions(self) -> list[Brought]:
-        """What the sessions got, in the order in which they were read."""
+        """The imported sessions, in the order in which they were read."""
         return [brought for file in self.files for brought in file.sessions]
 
     @property
     def new(self) -> int:
-        """How many episodes came."""
+        """The number of new episodes."""
         return sum(brought.new for brought in self.sessions)
 
     @property
     def known(self) -> int:
-        """How many episodes that were read were there already."""
+        """The number of episodes read that were imported before."""
         return sum(brought.known for brought in self.sessions)
 
     def skipped(self, *, damaged: bool) -> Counter[str]:
-        """Return how much was not taken, by reason."""
+        """Return the number of skipped lines, by reason."""
         counted: Counter[str] = Counter()
         for file in self.files:
             for name, reason in file.skipped.items():
@@ -177,7 +175,7 @@ class Report:
         return counted
 
     def states(self) -> Counter[str]:
-        """Return how many files there are of each state."""
+        """Return the number of files in each state."""
         return Counter(file.state for file in self.files)
 
 
@@ -196,13 +194,13 @@ def sources() -> Mapping[str, Source]:
     from engramdown.importers.openclaw import OPENCLAW
     from engramdown.importers.own import OWN
 
-    # The more a format demands of a record, the sooner it is asked.
+    # Stricter formats come first.
     in_order = (OWN, CLAUDE_CODE, CHATGPT, CLAUDE, ANTON, OPENCLAW, OPENAI)
     return {source.name: source for source in in_order}
 
 
 def recognised(values: Iterable[Any]) -> Source | None:
-    """Return the source of the first value that one of them knows."""
+    """Return the source of the first value that one recognises."""
     for value in values:
         for source in sources().values():
             if source.knows(value):
@@ -215,20 +213,18 @@ def recognised(values: Iterable[Any]) -> Source | None:
 _BITS: Final = 30
 _FIELDS: Final = tuple(name for name in Episode._fields if name not in ("seq", "more"))
 _SAID: Final = ("name", "call", "ms", "error", "model", "turn")
-_MS_PER_SECOND: Final = 1_000
-_US_PER_MS: Final = 1_000
 
 
 class NewLine(NamedTuple):
-    """A line to be appended.
+    """A line to append.
 
     Attributes:
         id: The id of the episode.
         at: Its time.
-        line: What :func:`engramdown.transcripts.episode.encode` returned.
-        mark: What two lines share only if one of them is superfluous.
-        event: Which event it is, or ``""``.
-        payload: The digest of its whole text and the text, if that is to be kept.
+        line: The encoded line.
+        mark: Lines with equal marks are duplicates.
+        event: The name of the event, or ``""``.
+        payload: The digest of its whole text and the text, if it is stored apart.
     """
 
     id: str
@@ -240,7 +236,7 @@ class NewLine(NamedTuple):
 
 
 def said_line(said: Said, at: datetime, settings: EpisodeSettings) -> NewLine:
-    """Return the line of something that was said at ``at``."""
+    """Return the line of something said at ``at``."""
     identity = digest(said.origin, said.role, said.name, said.call, said.text)
     text, length, payload = shorten_for_line(said.role, said.text, settings)
     known: dict[str, Any] = {"ts": stamp(at), "id": _id(at, identity), "role": said.role}
@@ -251,10 +247,10 @@ def said_line(said: Said, at: datetime, settings: EpisodeSettings) -> NewLine:
 
 
 def kept_line(kept: Kept, settings: EpisodeSettings) -> NewLine:
-    """Return the line of an episode of ours as it was, but for secrets that are hidden here."""
+    """Return the line of an episode of ours unchanged, except for secrets."""
     episode, whole = kept.episode, kept.whole
     if whole is not None and text_digest(whole) != episode.payload:
-        # Kept under a name that is not its own, it would be taken for another text.
+        # Under a wrong digest it would pass for another text.
         whole = None
     payload = None if whole is None else (episode.payload, whole)
     text = episode.text if whole is None else whole
@@ -271,7 +267,7 @@ def kept_line(kept: Kept, settings: EpisodeSettings) -> NewLine:
 def event_line(
     event: str, at: datetime, more: Mapping[str, Any], meta: Mapping[str, Any], salt: str = ""
 ) -> NewLine:
-    """Return the line of an event; ``more`` are its own fields, ``salt`` tells it from others."""
+    """Return the line of an event with its own fields ``more``; ``salt`` makes its id unique."""
     identity = digest(event, salt, str(more.get("session", "")))
     known: dict[str, Any] = {"ts": stamp(at), "id": _id(at, identity), "role": "event", "text": ""}
     line = encode(known | {"meta": meta, "event": event}, more)
@@ -279,36 +275,34 @@ def event_line(
 
 
 def _id(at: datetime, identity: str) -> str:
-    milliseconds = int(at.timestamp()) * _MS_PER_SECOND + at.microsecond // _US_PER_MS
+    milliseconds = int(at.timestamp()) * 1_000 + at.microsecond // 1_000
     return episode_id(milliseconds, int(identity, 16) & ((1 << _BITS) - 1))
 
 
 # ---- one session ----
 
 
-# A line that stands twice in a source is taken once, if not more than so many stand in between.
-_REMEMBERED: Final = 50_000
-# What a person says about a session that has ended does not open it again.
+# These events, by a person, do not reopen a session that has ended.
 _MARKS: Final = frozenset({"archive", "exclude", "include", "redact"})
 
 
 @dataclass(slots=True)
 class _Writer:
-    """What is known of one session while it is imported.
+    """The state of one session during an import.
 
     Attributes:
         importer: Appends the lines.
         session: Its id.
-        began: Whether it was there before.
-        purged: Whether it was imported and is gone: then nothing is written.
-        new: How many episodes came.
-        known: How many of them were there already.
+        began: Whether it existed before.
+        purged: Whether it was imported and removed since: then nothing is written.
+        new: The number of new episodes.
+        known: The number of episodes that were imported before.
         last: The time of the last episode, or when the session began.
-        first: The time of the first episode that was read.
+        first: The time of the first episode read.
         seq: The number of its last line, -1 if it has none.
-        elsewhere: The ids of the lines of a session that it may begin with a copy of.
-        copies_purged: Whether that session was imported and is gone.
-        size: How many bytes wait.
+        elsewhere: The ids of the lines of another session, which it may begin with a copy of.
+        copies_purged: Whether that session was imported and removed since.
+        size: The size of the waiting lines in bytes.
     """
 
     importer: Importer
@@ -326,40 +320,38 @@ class _Writer:
     _last_id: str = ""
     _ended: bool = False
     _there: Counter[str] = field(default_factory=Counter)
-    _recent: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    _marks: set[str] = field(default_factory=set)
     _waiting: list[NewLine] = field(default_factory=list)
 
     def look(self, after: int) -> None:
-        """Read what the session holds; the lines with a number above ``after`` may come again."""
+        """Read the session; lines with a number above ``after`` may be read again."""
         for episode in self.importer.episodes(self.session) or ():
             self.began, self.seq = True, episode.seq
             if episode.event not in _MARKS:
                 self._ended = episode.event == "end"
             if episode.seq > after:
                 self._there[episode.id] += 1
-            # Where it is read again, what has no time is to get the same one as then.
+            # A line without a time gets the same time when it is read again.
             if self.last is None or (episode.seq <= after and episode.role != "event"):
                 self.last, self._last_id = episode.at, episode.id
 
     def look_elsewhere(self, session: str) -> None:
-        """Read what another session holds, or see that it was removed."""
-        found = self.importer.episodes(session)
-        self.copies_purged = found is None
-        self.elsewhere = frozenset(each.id for each in found or ())
+        """Read another session, or notice that it was removed."""
+        episodes = self.importer.episodes(session)
+        self.copies_purged = episodes is None
+        self.elsewhere = frozenset(each.id for each in episodes or ())
 
     @property
     def is_copy(self) -> bool:
-        """Whether nothing came that does not stand in the other session."""
+        """Whether the session has only lines of the other one."""
         copies = bool(self.elsewhere) or self.copies_purged
         return copies and not self.began and not self.new
 
     def add(self, line: NewLine) -> None:
-        """Take a line in, unless it is there already."""
-        if line.mark in self._recent:
+        """Add a line, unless the session has it."""
+        if line.mark in self._marks:
             return
-        self._recent[line.mark] = None
-        if len(self._recent) > _REMEMBERED:
-            self._recent.popitem(last=False)
+        self._marks.add(line.mark)
         counted = not line.event
         if self._there.get(line.id):
             self._there[line.id] -= 1
@@ -372,12 +364,12 @@ class _Writer:
             self.last, self._last_id = line.at, line.id
 
     def end(self) -> None:
-        """End the session, if it has not ended."""
+        """End the session, unless it has ended."""
         if self.last is not None and not self._ended:
             self._put(event_line("end", self.last, {"reason": "import"}, {}, self._last_id))
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the waiting lines."""
         if self._waiting and self.importer.dry:
             self.seq += len(self._waiting)
         elif self._waiting:
@@ -392,14 +384,15 @@ class _Writer:
 
 # ---- one file ----
 
+# Called with the number of bytes read since the last call.
 Progress = Callable[[int], object]
-"""Told how many bytes more were read."""
 
-# What waits is written, and the ledger told, when there is so much of it.
+# So many waiting bytes are written, and noted in the ledger.
 _MOST_BYTES: Final = 4 * 1024 * 1024
 _SPOKEN: Final = ("user", "assistant", "system")
 _EMPTY: Final = "empty message"
 _PURGED: Final = "of a session that was purged"
+_COPIED: Final = "copied from a session that is here"
 
 
 class _FileImport:
@@ -420,8 +413,8 @@ class _FileImport:
         """Read the file and write what is new.
 
         Args:
-            source: Whose it is, or ``None`` to look into it.
-            progress: Told how many bytes more were read.
+            source: Its source, or ``None`` to recognise it.
+            progress: Called with the number of bytes read since the last call.
         """
         try:
             self._bring(source, progress)
@@ -466,10 +459,9 @@ class _FileImport:
             return sample(Elements(stream) if one_value else Lines(stream))
 
     def _records(self, source: Source, reading: Reading, progress: Progress) -> Iterator[Record]:
-        """Yield the records; whoever asks for the next one has dealt with the one before."""
+        """Yield the records; asking for the next one means that the one before is processed."""
         read = 0
         for found in reading:
-            # What has been asked for until now is dealt with: this one is not, so not yet noted.
             progress(reading.offset - read)
             read = reading.offset
             if isinstance(found, Skipped):
@@ -483,13 +475,11 @@ class _FileImport:
                 self._note(source, reading)
 
     def _earlier(self) -> Iterator[Record]:
-        """Yield the records that were read another time."""
+        """Yield the records of earlier imports of this file."""
         known = self._before.offset if self._before else 0
         with self._found.open() as stream:
             reading = Lines(stream)
-            for found in reading:
-                if reading.offset > known:
-                    return
+            for found in takewhile(lambda _: reading.offset <= known, reading):
                 if isinstance(found, Record):
                     yield found
 
@@ -510,7 +500,7 @@ class _FileImport:
             writer = writer or self._begin(source, item)
             new = said_line(item, item.at or writer.last or self._found.changed, settings)
             reason = _PURGED if item.copied and writer.copies_purged else ""
-            reason = "copied from a session that is here" if new.id in writer.elsewhere else reason
+            reason = _COPIED if new.id in writer.elsewhere else reason
         reason = reason or (_PURGED if writer.purged else "")
         if reason:
             self._report.skip(Skipped(line, reason))
@@ -534,7 +524,6 @@ class _FileImport:
             values = {
                 "session": session,
                 "parent": self._ids.get(above) or ledger.session_of(source.name, above),
-                "parent_call": conversation.parent_call,
                 "source": source.name,
                 "title": conversation.title,
             }
@@ -545,17 +534,17 @@ class _FileImport:
     def _writer(self, source: Source, key: str, session: str) -> _Writer:
         writer = self._writers[key] = _Writer(self._importer, session)
         writer.look(self._before.sessions.get(session, -1) if self._before else -1)
-        # What somebody removed after it was imported is not to come back.
+        # An imported session that somebody removed must not come back.
         writer.purged = not writer.began and session in self._ledger.sessions(source.name)
         return writer
 
     @property
     def _origin(self) -> str:
-        """Where the file was when it was read first."""
+        """Where the file was at its first import."""
         return self._before.origin if self._before else self._found.path
 
     def _finish(self, *, only_whole: bool = False) -> None:
-        """End the sessions, or only those whose conversation is whole, and write what waits."""
+        """End and write all sessions, or only those whose conversation is complete."""
         for key, writer in list(self._writers.items()):
             conversation = self._conversations[key]
             if only_whole and not conversation.whole:
@@ -577,7 +566,7 @@ class _FileImport:
             del self._writers[key]
 
     def _note(self, source: Source, reading: Reading) -> None:
-        """Tell the ledger what was read and written."""
+        """Note in the ledger what was read and written."""
         writers = self._writers.values()
         open_now = {writer.session: writer.seq for writer in writers if not writer.purged}
         if not self._importer.dry:
@@ -609,9 +598,9 @@ class Importer:
 
     Attributes:
         folder: The folder; it need not exist.
-        settings: What was configured.
+        settings: The settings of transcripts.
         dry: Whether nothing is written.
-        ends: Whether a session has ended that is imported; one that goes on has not.
+        ends: Whether imported sessions have ended; a running one has not.
     """
 
     def __init__(
@@ -627,12 +616,12 @@ class Importer:
         """Import into ``folder``.
 
         Args:
-            folder: That of the transcripts.
-            settings: What was configured.
-            disk: What is read and written with.
+            folder: The folder of the transcripts.
+            settings: The settings of transcripts.
+            disk: The system calls.
             dry: Whether nothing is written.
-            ends: Whether a session has ended that is imported; one that goes on has not.
-            patience: For how many seconds to wait for others at most, each time.
+            ends: Whether imported sessions have ended; a running one has not.
+            patience: The longest wait for a lock, in seconds.
         """
         self.folder = folder
         self.settings = settings
@@ -654,14 +643,14 @@ class Importer:
         """Import files.
 
         Args:
-            inputs: What to read; see :func:`engramdown.importers.inputs.find_inputs`.
-            source: Whose files they are, or ``None`` to look into each.
-            progress: Told how many bytes more were read.
+            inputs: The files; see :func:`engramdown.importers.inputs.find_inputs`.
+            source: Their source, or ``None`` to recognise each.
+            progress: Called with the number of bytes read since the last call.
 
         Raises:
             LockTimeoutError: If another import runs for too long.
-            StoreError: If something else than a file stands where a transcript should be.
-            OSError: If a transcript cannot be written; what was read until then is there.
+            StoreError: If there is something other than a file in the place of a transcript.
+            OSError: If a transcript cannot be written; what was read before is written.
         """
         report = Report()
         with ExitStack() as stack:
@@ -684,7 +673,7 @@ class Importer:
         Args:
             source: The name of its source.
             conversation: The conversation.
-            origin: Where its file was when it was read first.
+            origin: Where its file was at its first import.
             at: When it began.
         """
         place = "" if conversation.everywhere else origin
@@ -694,7 +683,7 @@ class Importer:
     def own_name(self, kept: Kept) -> str:
         """Return the id of the session of ours that begins with an episode.
 
-        It is its own, unless another session has that here.
+        It keeps its own id, unless another session here has that.
         """
         known = self.episodes(kept.key)
         first = next(known, None) if known is not None else kept.episode
@@ -704,17 +693,17 @@ class Importer:
         return f"{kept.key[: _LONGEST - _SHORT - 1]}-{short}"
 
     def episodes(self, session: str) -> Iterator[Episode] | None:
-        """Return the episodes of a session, or ``None`` if it is not there."""
+        """Return the episodes of a session, or ``None`` if it does not exist."""
         path = self.folder / f"{session}{SUFFIX}"
         if self._disk.find(path) is None:
             return None
         return filter(None, (read_line(line) for _, line in lines(self._disk, path)))
 
     def append(self, session: str, new: list[NewLine], *, begins: bool) -> int:
-        """Append lines to a session, which they begin or go on with; return the number of the last.
+        """Append lines to a session, or begin it with them; return the number of the last line.
 
         Raises:
-            StoreError: If the session has been removed since it was looked at.
+            StoreError: If the session was removed meanwhile.
         """
         path = self.folder / f"{session}{SUFFIX}"
         data = [line.line for line in new]
@@ -734,7 +723,7 @@ class Importer:
         keep()
         log = SessionLog(path, self._disk, self._lock, durable=self._durable)
         try:
-            # Again: who redacts a line may remove the same text until these lines refer to it.
+            # Store them again: a redaction may remove a text until these lines refer to it.
             last = log.append(rest, start, None, keep) + len(rest) - 1
         finally:
             log.close()
@@ -742,14 +731,14 @@ class Importer:
         return last
 
     def _prepare(self) -> None:
-        """Make the folder, for the user alone."""
+        """Create the folder, readable for the user alone."""
         if self._disk.make_plain_folder(self.folder, durable=self._durable):
             self._disk.save(self.folder / ".gitignore", b"*\n", durable=self._durable)
 
 
 @contextmanager
 def alone(folder: Path, disk: Disk, patience: float = LOCK_TIMEOUT) -> Iterator[None]:
-    """Keep other imports out: two that read the same file would both write it.
+    """Hold off other imports: two that read the same file would both write it.
 
     Raises:
         LockTimeoutError: If another one runs for too long.
@@ -765,20 +754,20 @@ def alone(folder: Path, disk: Disk, patience: float = LOCK_TIMEOUT) -> Iterator[
         lock.close()
 
 
-# ---- taking it back ----
+# ---- removing an import ----
 #
-# What was recorded here stays, and so does what came from other sources, with every whole text that
-# any of it shows cut. What was made of the sessions goes with them: cards, vectors, and their words
-# in the index. Killed half-way, the next run does the rest.
+# Sessions recorded here or imported from other sources stay, with all the whole texts that they
+# need. Everything derived from the removed sessions goes with them: cards, vectors, and their words
+# in the index. If a run is killed, the next one does the rest.
 
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What was taken back, or would be.
+    """The removed part of an import.
 
     Attributes:
         sessions: The sessions.
-        texts: The digests of the whole texts that nobody else shows.
+        texts: The digests of the whole texts that no other session needs.
     """
 
     sessions: tuple[str, ...]
@@ -801,7 +790,7 @@ def purge_import(
     sessions, traces = Sessions(folder, disk), Traces(folder.parent, disk)
 
     def look() -> Purged:
-        """Return what belongs to the source alone."""
+        """Return what only this source needs."""
         named = Ledger(folder, disk, durable=True).sessions(source)
         gone = [info.id for info in sessions.list() if info.source == source or info.id in named]
         texts: set[str] = set().union(*map(traces.named, gone))
@@ -819,16 +808,16 @@ def purge_import(
     with ExitStack() as stack:
         stack.callback(lock.close)
         stack.enter_context(alone(folder, disk))
-        # From here on nobody writes: a whole text that no line needs is needed by none to come.
+        # From here on nobody writes, so no new line can need a text that none needs now.
         stack.enter_context(lock.hold())
         found = look()
         traces.drop_index()
-        # Whoever is interrupted here finds the rest again: the ledger goes last.
+        # The ledger goes last, so that an interrupted run can be repeated.
         for text in sorted(found.texts):
             remove(traces.payload(text))
         for name in found.sessions:
             remove([*traces.pieces(name), *traces.derived(name), sessions.path(name)])
-        # Also what an import kept that was killed before it could write the lines.
+        # Also texts of an import that was killed before it wrote their lines.
         remove(traces.unsaid(digests(traces.left())))
         traces.forget_unsaid()
         Ledger(folder, disk, durable=True).forget(source)

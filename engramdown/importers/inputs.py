@@ -1,11 +1,11 @@
-r"""What an import reads: files, as lines or as elements, and what of them was read already.
+r"""The input of an import: files, read as lines or as JSON elements, and how far they were read.
 
-Nothing is unpacked to the disk, and a pipe or a device is not waited for. Files come in a fixed
-order, those first that others refer to. One line or element is held at a time, however long the
-file; only ``\n`` ends a line; what is not JSON has its place and a reason, and a last line that is
-still being written is left for the next time. The ledger has a line for each part of a file that
-was taken in: whoever finds a file that begins like one of these goes on where that ended, wherever
-the file is now. A line of it that is torn or not ours is passed over.
+Nothing is unpacked to the disk, and no pipe or device is opened. Files come in a fixed order, those
+first that others refer to. One line or element is held at a time, however long the file; only
+``\n`` ends a line. What is not JSON is reported with its place and a reason, and an unfinished last
+line is left for the next time. The ledger has a line for each part of a file that was imported: a
+file that begins with such a part is read from its end on, wherever the file is now. Torn or foreign
+lines of the ledger are skipped.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeVar
 
 from engramdown.errors import StoreError
 from engramdown.importers.records import Record, Skipped
 from engramdown.storage import Disk, closing
+
+T = TypeVar("T")
 
 # ---- taking JSON apart ----
 
@@ -38,14 +40,12 @@ _BLANK: Final = re.compile(r"[ \t\n\r]*")
 _DECODER: Final = json.JSONDecoder()
 _NO_JSON: Final = "is not JSON"
 _CUT_OFF: Final = "the rest of the file is not JSON"
-# Of the text that was read already, as much is kept before the rest is moved to the front.
-_TRIM: Final = 1 << 20
 
 
 def parse(line: bytes, number: int, offset: int) -> Record | Skipped | None:
-    """Return what stands in a line; ``None`` if nothing does.
+    """Return the record in a line, or ``None`` if the line is blank.
 
-    Bytes that are no UTF-8 become U+FFFD.
+    Bytes that are not UTF-8 become U+FFFD.
     """
     text = line.removeprefix(_MARK).decode("utf-8", "replace")
     if not text.strip():
@@ -57,9 +57,9 @@ def parse(line: bytes, number: int, offset: int) -> Record | Skipped | None:
 
 
 def elements(pieces: Iterable[bytes]) -> Iterator[Record | Skipped]:
-    """Yield the elements of a JSON list whose bytes come in pieces, each as soon as it is whole.
+    """Yield the elements of a JSON list whose bytes come in pieces, each once it is complete.
 
-    A value that is no list is its only element, or, if it holds a list ``conversations``, that.
+    Another value is the only element, or, if it holds a list ``conversations``, its elements are.
     """
     text = _Text(pieces)
     if text.peek() != "[":
@@ -95,7 +95,7 @@ def _document(text: str) -> Iterator[Record | Skipped]:
 
 
 class _Text:
-    """Text that comes in pieces, and a place in it."""
+    """Text that comes in pieces, and a position in it."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
@@ -104,14 +104,14 @@ class _Text:
         self.at = 0
 
     def peek(self) -> str:
-        """Return the next character that is not blank, or ``""`` at the end."""
+        """Return the next non-blank character, or ``""`` at the end."""
         self._skip_blank()
         while self.at == len(self._text) and self._more(1):
             self._skip_blank()
         return self._text[self.at : self.at + 1]
 
     def value(self) -> tuple[bool, Any]:
-        """Read the next value; the first of the pair is whether there was one."""
+        """Return whether there is another value, and the value."""
         self._skip_blank()
         while True:
             try:
@@ -125,7 +125,7 @@ class _Text:
             return True, value
 
     def rest(self) -> str:
-        """Return everything from here on."""
+        """Return the remaining text."""
         parts = [self._text[self.at :], *map(self._decoder.decode, self._pieces)]
         return "".join([*parts, self._decoder.decode(b"", final=True)])
 
@@ -134,23 +134,21 @@ class _Text:
         self.at = found.end() if found else self.at
 
     def _more(self, least: int) -> bool:
-        """Take in at least so many characters more; whether there were any."""
-        if self.at > _TRIM and self.at > len(self._text) // 2:
-            self._text, self.at = self._text[self.at :], 0
-        parts, count = [], 0
+        """Read at least so many more characters; return whether there were any."""
+        parts, count = [self._text[self.at :]], 0
         for piece in self._pieces:
             parts.append(self._decoder.decode(piece))
             count += len(parts[-1])
             if count >= max(least, 1):
                 break
-        self._text += "".join(parts)
+        self._text, self.at = "".join(parts), 0
         return count > 0
 
 
 # ---- finding files ----
 
 _ZIP: Final = b"PK\x03\x04"
-# What OpenClaw calls the files of deleted sessions, and Claude Code the copies that it compacts.
+# Names of OpenClaw for deleted sessions, and of Claude Code for copies that it compacts.
 _UNWANTED: Final = (".deleted.", "agent-acompact-")
 # Transcripts of sub-agents name the session that started them.
 _LATER: Final = "agent-"
@@ -161,57 +159,46 @@ class UnreadableError(StoreError):
 
 
 class Opened:
-    """A file that is open; whatever goes wrong with it is an :class:`UnreadableError`."""
+    """An open file; any fault of it is an :class:`UnreadableError`."""
 
     def __init__(self, path: str, stream: IO[bytes]) -> None:
-        """Read ``stream``, which a person calls ``path``."""
+        """Read ``stream``; ``path`` is its name for a person."""
         self._path = path
         self._stream = stream
 
     def read(self, size: int) -> bytes:
         """Return the next bytes, at most ``size``."""
-        return self._named(self._stream.read, size)
+        return _named(self._path, self._stream.read, size)
 
     def readline(self) -> bytes:
         """Return the next line, with its end."""
-        return self._named(self._stream.readline, -1)
-
-    def _named(self, read: Callable[[int], bytes], size: int) -> bytes:
-        # No context manager: each line of a large file comes through here.
-        try:
-            return read(size)
-        except _faults() as error:
-            raise _unreadable(self._path, error) from error
+        return _named(self._path, self._stream.readline)
 
 
-@contextmanager
-def _naming(path: str) -> Iterator[None]:
-    """Let what goes wrong name the file."""
+def _named(path: str, read: Callable[..., T], *arguments: int) -> T:
+    """Return what ``read`` returns; an error names the file."""
+    # No context manager: each line of a large file comes through here.
     try:
-        yield
+        return read(*arguments)
     except _faults() as error:
-        raise _unreadable(path, error) from error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UnreadableError(f"{path}: cannot be read: {reason}") from error
 
 
 def _faults() -> tuple[type[Exception], ...]:
-    """Return what goes wrong with a file: asked for when something did."""
+    """Return the errors of reading a file; called only after one."""
     from zipfile import BadZipFile
 
-    # RuntimeError: the archive wants a password; its child NotImplementedError: an unknown method.
+    # RuntimeError: the archive needs a password; its child NotImplementedError: an unknown method.
     return (OSError, EOFError, RuntimeError, BadZipFile, zlib.error)
-
-
-def _unreadable(path: str, error: Exception) -> UnreadableError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return UnreadableError(f"{path}: cannot be read: {reason}")
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Something to read.
+    """A file to read.
 
     Attributes:
-        path: What a person calls it; for a file in an archive both names.
+        path: Its name for a person; for a file in an archive both names.
         size: In bytes.
         changed: When it was last written.
         opener: Opens it for reading, from the beginning.
@@ -220,7 +207,7 @@ class Input:
     path: str
     size: int
     changed: datetime
-    opener: Callable[[ExitStack], IO[bytes]]
+    opener: Callable[[], IO[bytes]]
 
     @contextmanager
     def open(self) -> Iterator[Opened]:
@@ -229,23 +216,21 @@ class Input:
         Raises:
             UnreadableError: If it cannot be read.
         """
-        stack = ExitStack()
+        stream = _named(self.path, self.opener)
         try:
-            with _naming(self.path):
-                stream = self.opener(stack)
             yield Opened(self.path, stream)
         finally:
-            # What was only read is closed, whatever the system answers.
+            # It was only read: an error of closing it means nothing.
             with suppress(OSError):
-                stack.close()
+                stream.close()
 
 
 def find_inputs(paths: Iterable[Path]) -> list[Input]:
-    """Return what there is to read at ``paths``, what was written first before its copies.
+    """Return the files to read at ``paths``, originals before their copies.
 
     Raises:
-        OSError: If a path is not there or cannot be read.
-        StoreError: If something that was named is no file, no folder and no archive.
+        OSError: If a path does not exist or cannot be read.
+        StoreError: If a path is not a file, a folder or an archive.
     """
 
     def order(found: Input) -> tuple[bool, datetime, str]:
@@ -262,7 +247,7 @@ def _at(path: Path) -> Iterator[Input]:
         yield from _in_folder(path)
         return
     if not stat.S_ISREG(mode):
-        raise StoreError(f"{path}: is no file and no folder; name one that holds an export")
+        raise StoreError(f"{path}: is neither a file nor a folder; name one that holds an export")
     with path.open("rb") as file:
         is_zip = file.read(len(_ZIP)) == _ZIP
     if is_zip:
@@ -273,7 +258,7 @@ def _at(path: Path) -> Iterator[Input]:
 
 def _in_folder(folder: Path) -> Iterator[Input]:
     def stop(error: OSError) -> None:
-        # One below it is passed over, as everything is there that cannot be read.
+        # Unreadable folders below it are skipped, like unreadable files.
         if error.filename == str(folder):
             raise error
 
@@ -290,35 +275,37 @@ def _is_wanted(name: str) -> bool:
 
 
 def _file(path: Path) -> Input:
-    def opened(stack: ExitStack) -> IO[bytes]:
-        return stack.enter_context(path.open("rb"))
-
     found = path.stat()
-    return Input(str(path), found.st_size, datetime.fromtimestamp(found.st_mtime, UTC), opened)
+    changed = datetime.fromtimestamp(found.st_mtime, UTC)
+    return Input(str(path), found.st_size, changed, lambda: path.open("rb"))
 
 
 def _in_archive(path: Path) -> Iterator[Input]:
-    # Imported here: a hook reads files only, and an archive loads all that can compress one.
-    from zipfile import ZipFile
+    # Imported here: a hook reads only files, and this loads every kind of compression.
+    from zipfile import ZipFile, ZipInfo
 
-    def opened(stack: ExitStack, name: str) -> IO[bytes]:
-        return stack.enter_context(stack.enter_context(ZipFile(path)).open(name))
+    def members() -> list[ZipInfo]:
+        with ZipFile(path) as archive:
+            return archive.infolist()
+
+    def opened(name: str) -> IO[bytes]:
+        # A member stays open when its archive is closed.
+        with ZipFile(path) as archive:
+            return archive.open(name)
 
     changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    with _naming(str(path)), ZipFile(path) as archive:
-        members = [each for each in archive.infolist() if _is_wanted(each.filename)]
-    for member in members:
+    for member in _named(str(path), members):
         name, size = member.filename, member.file_size
-        yield Input(f"{path}/{name}", size, changed, partial(opened, name=name))
+        if _is_wanted(name):
+            yield Input(f"{path}/{name}", size, changed, partial(opened, name))
 
 
 # ---- the ledger ----
 
+# The name of its folder, in that of the transcripts.
 FOLDER: Final = "imports"
-"""The name of the folder, in that of the transcripts."""
-
+# So many bytes distinguish a file from most others.
 HEAD: Final = 1024
-"""By so many bytes a file is told from most others."""
 
 _NAME: Final = "ledger.jsonl"
 _PIECE: Final = 1 << 20
@@ -326,19 +313,19 @@ _PIECE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What was taken in of one file.
+    """The imported part of one file.
 
     Attributes:
         source: The name of the source.
         path: Where the file was.
-        origin: Where it was when it was read first: what its sessions are called after.
-        head: SHA-256 of its first :data:`HEAD` bytes, if so many were read, else ``""``.
+        origin: Where it was at its first import: its sessions are named after that.
+        head: SHA-256 of its first :data:`HEAD` bytes, or ``""`` if fewer were read.
         digest: SHA-256 of its bytes up to ``offset``.
-        offset: How many bytes were read.
-        lines: How many lines that were.
-        at: When.
-        sessions: The sessions, each with the number of the last line that it had then.
-        ids: The sessions by their ids in the source.
+        offset: The number of bytes read.
+        lines: The number of lines read.
+        at: When it was read.
+        sessions: Its sessions, each with the number of the last line that it had then.
+        ids: Its sessions by their ids in the source.
     """
 
     source: str
@@ -357,7 +344,7 @@ class Ledger:
     """The ledger of one folder of transcripts."""
 
     def __init__(self, episodes: Path, disk: Disk, *, durable: bool) -> None:
-        """Read the ledger of the transcripts in ``episodes``; reading creates nothing."""
+        """Read the ledger of the transcripts in ``episodes``, without creating anything."""
         self.path = episodes / FOLDER / _NAME
         self._disk = disk
         self._durable = durable
@@ -371,10 +358,10 @@ class Ledger:
                 self._remember(entry)
 
     def add(self, entry: Entry) -> None:
-        """Write a line down."""
+        """Append a line."""
         line = _line(entry)
         self._disk.make_plain_folder(self.path.parent, durable=self._durable)
-        # What a crash, or an error here, left of a line stays behind, on a line of its own.
+        # A line that a crash, or an error here, cut short stays as a line of its own.
         data, self._lacks_end = b"\n" + line if self._lacks_end else line, True
         descriptor = self._disk.open(self.path, write=True)
         with closing(descriptor, self.path):
@@ -391,7 +378,7 @@ class Ledger:
             self._disk.save(self.path, b"".join(map(_line, kept)), durable=True, replace=True)
 
     def find(self, source: str, stream: Opened, size: int) -> Entry | None:
-        """Return the entry of the longest beginning that a file shares with one that was read."""
+        """Return the entry of the longest known part that a file begins with."""
         head = stream.read(HEAD)
         found, done = hashlib.sha256(), 0
         known = dict(self._known.get((source, ""), {}))
@@ -407,11 +394,11 @@ class Ledger:
         return best
 
     def sessions(self, source: str) -> set[str]:
-        """Return the sessions that the lines of a source name."""
+        """Return the sessions of a source."""
         return {name for entry in self.entries if entry.source == source for name in entry.sessions}
 
     def session_of(self, source: str, own: str) -> str:
-        """Return the session that has the id ``own`` in a source, or ``""``."""
+        """Return the session with the id ``own`` in a source, or ``""``."""
         return self._ids.get((source, own), "")
 
     def _remember(self, entry: Entry) -> None:
@@ -445,16 +432,16 @@ _SAMPLED: Final = 50
 
 
 class _Reading:
-    """A file that is read.
+    """A file that is being read.
 
     Attributes:
-        offset: How many bytes were read.
-        lines: How many elements, or lines, that were.
+        offset: The number of bytes read.
+        lines: The number of elements, or lines, read.
         unfinished: Whether the last line is still being written.
     """
 
     def __init__(self, stream: Opened) -> None:
-        """Read ``stream``, which stands at its beginning."""
+        """Read ``stream`` from its beginning."""
         self.offset = 0
         self.lines = 0
         self.unfinished = False
@@ -470,7 +457,7 @@ class _Reading:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what was read."""
+        """The SHA-256 of the bytes read."""
         return self._digest.hexdigest()
 
     def _piece(self, size: int) -> bytes:
@@ -488,27 +475,27 @@ class Elements(_Reading):
     """A file that is one JSON value."""
 
     def __iter__(self) -> Iterator[Record | Skipped]:
-        """Yield the records, and what is none."""
+        """Yield the records, and what is skipped."""
         pieces = iter(partial(self._piece, _PIECE), b"")
         for found in elements(pieces):
             self.lines = found.line
             yield found
         for _ in pieces:
-            pass  # what stands behind the end of the value belongs to the digest, too
+            pass  # the bytes after the end of the value belong to the digest, too
 
 
 class Lines(_Reading):
-    """A file of one record a line."""
+    """A file with one record a line."""
 
     def __init__(self, stream: Opened, offset: int = 0, lines: int = 0) -> None:
-        """Read ``stream``; ``offset`` bytes of it, ``lines`` lines, are known."""
+        """Read ``stream`` after its first ``offset`` bytes, which are ``lines`` lines."""
         super().__init__(stream)
         while self.offset < offset and self._piece(min(offset - self.offset, _PIECE)):
             pass
         self.lines = lines
 
     def __iter__(self) -> Iterator[Record | Skipped]:
-        """Yield the records, and what is none."""
+        """Yield the records, and what is skipped."""
         while line := self._stream.readline():
             found = parse(line, self.lines + 1, self.offset)
             if not line.endswith(b"\n") and isinstance(found, Skipped):
@@ -524,11 +511,11 @@ Reading = Lines | Elements
 
 
 def is_one_value(stream: Opened) -> bool:
-    """Whether a file is one JSON value, not one a line; ``stream`` stands at its beginning."""
+    """Whether a file is one JSON value, not one a line; ``stream`` is at its beginning."""
     head = stream.read(_HEAD)
     first, line_end, _ = head.partition(b"\n")
     is_list = head.removeprefix(_MARK).lstrip()[:1] == b"["
-    # Of a value that is laid out for a person, the first line is only the beginning.
+    # The first line of an indented value is only its beginning.
     return is_list or (line_end != b"" and first.rstrip()[-1:] in (b"{", b"[", b","))
 
 

@@ -1,7 +1,7 @@
 """Reads chat-completions messages: JSONL with a conversation or with a message on each line.
 
-A line ``{"messages": […]}`` is a conversation; two lines that are equal are the same one. Lines
-``{"role": …, "content": …}`` are together one conversation.
+A line ``{"messages": […]}`` is a conversation; equal lines are the same one. Lines ``{"role": …,
+"content": …}`` together are one conversation.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
     begun = False
     for record in records:
         if not _knows(record.value):
-            yield Skipped(record.line, "is no conversation and no message", damaged=True)
+            yield Skipped(record.line, "is neither a conversation nor a message", damaged=True)
             continue
         value = Fields(record.value)
         at = value.time(*_TIMES)

@@ -1,7 +1,7 @@
 """Reads the sessions of OpenClaw: ``~/.openclaw/agents/<agent>/sessions/<session>.jsonl``.
 
-The same format is that of pi. Taken are messages, tool calls and their results, commands that the
-person ran, and the summaries of what was compacted. Thoughts and changes of settings are left out.
+pi has the same format. Imports messages, tool calls and their results, commands that a person ran,
+and summaries of compacted parts. Thoughts and changes of settings are left out.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from engramdown.importers.records import (
 )
 
 _ROLES: Final = {"user": "user", "assistant": "assistant", "system": "system", "custom": "system"}
-# What an assistant tells a sub-agent or another session, and what such a one reports; a time in
-# brackets may stand before it.
+# How messages between an assistant and a sub-agent or another session begin, after an optional time
+# in brackets.
 _RELAYED: Final = re.compile(
     r"\s*(?:\[[A-Z][a-z]{2} [0-9]{4}-[^\]\n]{1,40}\]\s*)?"
     r"\[(?:Subagent (?:Context|Task)|System Message|Inter-session message)\]"
@@ -46,7 +46,7 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
     for record in records:
         value = Fields(record.value)
         if not isinstance(value.get("type"), str):
-            yield Skipped(record.line, "is no record of OpenClaw", damaged=True)
+            yield Skipped(record.line, "is not a record of OpenClaw", damaged=True)
             continue
         if value["type"] == "session":
             head = value
@@ -57,7 +57,7 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
             if isinstance(item, Said) and not begun:
                 begun = True
                 folder = head.text("cwd")
-                # The file of the session that this one was branched from is named after it.
+                # The file of the session that it was branched from has the name of that session.
                 above = head.text("parentSession").replace("\\", "/").rpartition("/")[2]
                 yield Conversation(
                     id=head.text("id"),
@@ -81,7 +81,7 @@ def _items(record: Record, value: Fields) -> Iterator[Item]:
     elif kind == "custom_message":
         yield replace(said, text=content_text(value.get("content")))
     else:
-        yield Skipped(record.line, f"{kind[:40]}: no part of the conversation")
+        yield Skipped(record.line, f"{kind[:40]}: not part of the conversation")
 
 
 def _message(line: int, said: Said, message: Fields) -> Iterator[Item]:
@@ -90,7 +90,7 @@ def _message(line: int, said: Said, message: Fields) -> Iterator[Item]:
         name, failed = message.text("toolName"), message.get("isError") is True
         yield tool_result(said, name, content, message.text("toolCallId"), error=failed)
     elif role == "bashExecution":
-        # What a person ran, and what came of it.
+        # A command that a person ran, and its output.
         code, command = message.get("exitCode"), {"command": message.get("command")}
         error = f"exit code {code}" if isinstance(code, int) and code != 0 else False
         yield tool_call(replace(said, origin=f"{origin}/0"), "bash", command, origin)
@@ -116,7 +116,7 @@ def _block(line: int, said: Said, message: Fields, block: object) -> Item:
         return tool_call(spoken, inner.text("name"), inner.get("arguments"), inner.text("id"))
     text = content_text(block)
     if said.role == "user":
-        # Was it not written by the user, but by an assistant or by the program?
+        # An assistant or the program may have written it.
         by = message.fields("provenance").text("kind")
         words = content_text(message.get("content"))
         if by not in ("", "external_user") or _RELAYED.match(words):

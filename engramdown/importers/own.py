@@ -1,6 +1,6 @@
 """Reads sessions that ``engramdown export --format json`` wrote.
 
-A session comes back as it was: the same id, the same lines, the same whole texts.
+A session returns unchanged: the same id, the same lines, the same whole texts.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, Final
 from engramdown.importers.records import Conversation, Fields, Item, Kept, Record, Skipped, Source
 from engramdown.transcripts import is_session_id, read_line
 
+# The key of an export of ours; its value is the version of the format.
 FORMAT: Final = "engramdown"
-"""The key that tells an export of ours, with the version of the format."""
 
 
 def _knows(value: Any) -> bool:  # noqa: ANN401 - JSON is anything
@@ -29,14 +29,14 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
     for record in records:
         value = Fields(record.value)
         if not _knows(value) or not is_session_id(value["session"]):
-            yield Skipped(record.line, "is no session of engramdown", damaged=True)
+            yield Skipped(record.line, "is not a session of engramdown", damaged=True)
             continue
         key, payloads = value["session"], value.fields("payloads")
         yield Conversation(key=key, everywhere=True, whole=True, id=key, as_it_was=True)
         for each in value["episodes"]:
             episode = read_line(json.dumps(each).encode())
             if episode is None:
-                yield Skipped(record.line, "is no episode", damaged=True)
+                yield Skipped(record.line, "is not an episode", damaged=True)
                 continue
             whole = payloads.get(episode.payload)
             yield Kept(episode, whole if isinstance(whole, str) else None, key)

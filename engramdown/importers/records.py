@@ -1,7 +1,7 @@
-"""What a reader makes of a file of another program: conversations and what was said in them.
+"""The results of reading a file of another program: conversations and what was said in them.
 
-A time is the one of the source or none, never one that was made up; no value of a
-source, however wrong its type, is an exception. No clock, no file.
+Times are those of the source and never made up; no value of a source raises an exception, even if
+its type is wrong. No clock, no file.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any, Final, NamedTuple
 
 from engramdown.transcripts import Episode, as_text, join_surrogates
 
+# Blocks of Anthropic's messages that hold thoughts of the model.
 THOUGHTS: Final = ("thinking", "redacted_thinking")
-"""The blocks of Anthropic's messages that a model wrote for itself."""
 _CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 
+# The key of the only conversation of a file.
 FILE: Final = ""
-"""The key of the one conversation that a file is."""
 
-# What a computer's clock says when nobody set it, or a program when it knows no time.
+# Earlier times come from a clock that was never set, or stand for an unknown time.
 _FIRST: Final = datetime(1971, 1, 1, tzinfo=UTC)
 _LAST: Final = datetime(9999, 12, 30, tzinfo=UTC)
 _ZERO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBER: Final = re.compile(r"[0-9]{9,19}(?:\.[0-9]{1,9})?")
-# The largest number that is one of seconds, milliseconds, microseconds; then nanoseconds.
+# The upper limit of numbers in seconds, milliseconds, microseconds and nanoseconds.
 _UNITS: Final = ((1e11, 1), (1e14, 1_000), (1e17, 1_000_000), (1e20, 1_000_000_000))
 _DEPTH: Final = 8
 _BLOBS: Final = ("image", "audio", "video", "document", "file")
@@ -38,8 +38,8 @@ class Record(NamedTuple):
 
     Attributes:
         line: Its number, from 1.
-        offset: Where it begins, in bytes; for an element its place in the list.
-        value: What JSON made of it.
+        offset: Where it begins, in bytes; for an element its position in the list.
+        value: The parsed JSON.
     """
 
     line: int
@@ -49,20 +49,19 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """Something that becomes a session.
+    """A conversation, which becomes a session.
 
     Attributes:
-        key: What tells it from the others of its file; :data:`FILE` where there is only one.
+        key: Distinguishes it from others of its file; :data:`FILE` if it is the only one.
         everywhere: Whether ``key`` means the same conversation in every file of the source.
-        id: Its id in the source, for whoever names it as a parent.
+        id: Its id in the source, by which others name it as their parent.
         at: When it began.
-        title: What the source calls it.
+        title: Its title in the source.
         parent: The id in the source of the conversation that started it.
-        parent_call: The tool call that started it.
         copies: The id in the source of the conversation whose lines it may begin with.
-        meta: What else the source says about it.
-        whole: Whether all of it stands in one record.
-        as_it_was: Whether it is a session of ours that comes back under its own id, ``key``.
+        meta: Other facts about it.
+        whole: Whether all of it is in one record.
+        as_it_was: Whether it is a session of ours that returns under its own id, ``key``.
     """
 
     key: str = FILE
@@ -71,7 +70,6 @@ class Conversation:
     at: datetime | None = None
     title: str = ""
     parent: str = ""
-    parent_call: str = ""
     copies: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = False
@@ -79,11 +77,11 @@ class Conversation:
 
 
 class Kept(NamedTuple):
-    """An episode of ours, as it was.
+    """An unchanged episode of ours.
 
     Attributes:
         episode: The episode.
-        whole: Its whole text, if that came along.
+        whole: Its whole text, if the export has it.
         key: The conversation.
     """
 
@@ -94,22 +92,24 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """Something that becomes an episode; see :class:`engramdown.transcripts.episode.Episode`.
+    """An utterance, which becomes an episode.
+
+    See :class:`engramdown.transcripts.episode.Episode`.
 
     Attributes:
-        origin: What tells it from everything else in its conversation, today and tomorrow.
-        at: When, or ``None`` where the source does not say.
+        origin: Distinguishes it from everything else in its conversation, in every import.
+        at: When, or ``None`` if the source does not say.
         role: Who or what speaks.
-        text: What was said, whole.
+        text: The whole text.
         name: The tool, or the speaker.
-        call: What a tool call and its result have in common.
-        ms: How long it took.
+        call: The id that a tool call and its result share.
+        ms: The duration in milliseconds.
         error: ``True`` or a reason, if it failed.
         model: The model that spoke.
         turn: The number of the turn.
-        meta: What else the source says about it.
+        meta: Other facts about it.
         key: The conversation.
-        copied: Whether it was said in the conversation that this one is a copy of.
+        copied: Whether it is copied from another conversation.
     """
 
     origin: str
@@ -128,11 +128,11 @@ class Said:
 
 
 class Skipped(NamedTuple):
-    """Something that is not taken.
+    """A part of a file that is not imported.
 
     Attributes:
-        line: Where it stands, from 1.
-        reason: Why, in a few words that are the same for all of its kind.
+        line: The number of its line, from 1.
+        reason: Why, in a few words that are the same for all similar parts.
         damaged: Whether it should have been readable.
     """
 
@@ -143,19 +143,19 @@ class Skipped(NamedTuple):
 
 Item = Conversation | Said | Kept | Skipped
 Read = Callable[[Iterable[Record]], Iterator[Item]]
+# Returns the records of a file that were read before it grew.
 Earlier = Callable[[], Iterable[Record]]
-"""Reads the records again that stand before those of a file that grew."""
 
 
 class Source(NamedTuple):
     """A program that keeps transcripts.
 
     Attributes:
-        name: Its name, for ``--from`` and for the ids of sessions.
+        name: Its name, for ``--from`` and in the ids of sessions.
         title: Its name for a person.
         knows: Whether a value is one of its records.
-        read: Turns records into conversations and what was said in them.
-        resume: The same for a file that grew, if what stands before matters to a record.
+        read: Turns records into conversations and utterances.
+        resume: The same for a file that grew, if earlier records matter.
     """
 
     name: str
@@ -166,15 +166,15 @@ class Source(NamedTuple):
 
 
 class Fields(dict[str, Any]):
-    """A JSON object whose members are asked for as what they should be; what is none is empty."""
+    """A JSON object whose members are read by type; one of another type counts as empty."""
 
     def __init__(self, value: object = None) -> None:
-        """Take the members of ``value``, if it is an object."""
+        """Copy the members of ``value``, if it is an object."""
         if isinstance(value, dict):
             self.update(value)
 
     def text(self, *names: str) -> str:
-        """Return the first of some members that is a string and holds something, or ``""``."""
+        """Return the first of some members that is a non-empty string, or ``""``."""
         for name in names:
             value = self.get(name)
             if isinstance(value, str) and value:
@@ -183,7 +183,7 @@ class Fields(dict[str, Any]):
 
     def fields(self, name: str) -> Fields:
         """Return a member that is an object."""
-        # Most are not there.
+        # Most are missing.
         value = self.get(name)
         return Fields(value) if isinstance(value, dict) else _NO_FIELDS
 
@@ -193,21 +193,18 @@ class Fields(dict[str, Any]):
         return [Fields(each) for each in value] if isinstance(value, list) else []
 
     def time(self, *names: str) -> datetime | None:
-        """Return the first of some members that says a moment."""
-        for name in names:
-            if (found := time_of(self.get(name))) is not None:
-                return found
-        return None
+        """Return the first of some members that is a time."""
+        return next(filter(None, (time_of(self.get(name)) for name in names)), None)
 
 
 _NO_FIELDS: Final = Fields()
 
 
 def time_of(value: object) -> datetime | None:
-    """Return the moment that ``value`` says, in UTC; ``None`` if it says none that can be.
+    """Return the time that ``value`` says, in UTC; ``None`` if it is not a possible one.
 
-    Taken are ISO 8601 (without a zone it is UTC) and numbers since 1970, in seconds,
-    milliseconds, microseconds or nanoseconds. The zero of a clock is no time.
+    It may be in ISO 8601 (UTC unless it has a zone) or a number since 1970, in seconds,
+    milliseconds, microseconds or nanoseconds. The zero of a clock is not a time.
 
     >>> time_of("2026-02-27T11:15:00.5+01:00"), time_of(1772187300500) == time_of(1772187300.5)
     (datetime.datetime(2026, 2, 27, 10, 15, 0, 500000, tzinfo=datetime.timezone.utc), True)
@@ -232,16 +229,16 @@ def _moment(value: object) -> datetime | None:
         return None
     unit = next(unit for most, unit in _UNITS if known < most)
     if isinstance(known, int):
-        # Exact: a division would round the last digits of nanoseconds away before the first.
+        # Exact: a division would lose the last digits of nanoseconds.
         seconds, rest = divmod(known, unit)
         return _ZERO + timedelta(seconds=seconds, microseconds=rest * 1_000_000 // unit)
     return _ZERO + timedelta(seconds=known / unit)
 
 
 def content_text(content: object, depth: int = _DEPTH) -> str:
-    """Return the words of a message's content: a string, a block, or a list of them.
+    """Return the words of a message's content: a string, a block, or a list of these.
 
-    What is no text stands as a word in brackets: ``[image]``.
+    Anything other than text becomes a word in brackets: ``[image]``.
     """
     if content is None:
         return ""
@@ -270,7 +267,7 @@ def _block_text(block: Fields, depth: int) -> str:
 
 
 def exported(record: Record, own: str, at: datetime | None, title: str) -> Conversation:
-    """Return a conversation that is one record of an export; ``own`` is its id there."""
+    """Return the conversation in one record of an export; ``own`` is its id there."""
     key = digest(own, str(at)) if own else f"@{record.offset}"
     return Conversation(key=key, everywhere=bool(own), whole=True, id=own, at=at, title=title)
 
@@ -283,13 +280,13 @@ def tool_call(said: Said, name: str, arguments: object, call: str) -> Said:
 def tool_result(
     said: Said, name: str, content: object, call: str, *, error: bool | str = False
 ) -> Said:
-    """Return ``said`` as what a tool gave back."""
+    """Return ``said`` as the result of a tool."""
     text = content_text(content)
     return replace(said, role="tool_result", text=text, name=name, call=call, error=error, model="")
 
 
 def tool_block(said: Said, block: Fields) -> Said | None:
-    """Return ``said`` as the tool call or result that a block of Anthropic's is, if it is one."""
+    """Return ``said`` as the tool call or result in a block of Anthropic's, if it holds one."""
     kind, name = block.text("type"), block.text("name")
     if kind in _CALLS:
         return tool_call(said, name, block.get("input"), block.text("id"))
@@ -302,16 +299,12 @@ def tool_block(said: Said, block: Fields) -> Said | None:
 
 def digest(*parts: str) -> str:
     """Return a digest of some texts, in hexadecimal; no two lists of texts share one."""
-    found = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        found.update(b"%d:" % len(data))
-        found.update(data)
-    return found.hexdigest()
+    data = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return hashlib.sha256(b"".join(b"%d:%b" % (len(each), each) for each in data)).hexdigest()
 
 
 def number(value: object) -> float | None:
-    """Return ``value`` if it is a number that is not negative, else ``None``."""
+    """Return ``value`` if it is a number from 0, else ``None``."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     return value if 0 <= value < _UNITS[-1][0] else None

@@ -1,14 +1,14 @@
 """LangGraph's store over Engramdown: values under keys are memories that a person can read.
 
-A value that was put is a line of memory that a person can read and change. It is on the disk when
-``put`` returns, and comes back as it was put, or as they changed it: whoever changes the words by
-hand changes that part of the value and no other. A search is our recall. A batch reads what stood
-before it, and writes as one step for each scope.
+A value is a line of memory that a person can read and change. It is on the disk when ``put``
+returns, and comes back as it was put, or as a person changed it: editing the words by hand changes
+that part of the value and nothing else. A search is our recall. A batch reads the state before it,
+and writes one step for each scope.
 
-Every put goes through the gate. What it holds back is not written, and raises an error that says
-so, or is told to whoever asked to be told; no secret is written, in words, keys or whatever stands
-beside them. A value that a person wrote or changed is only asked about, what somebody changed
-meanwhile is left as it is, and what is taken away stands in ``archive.md`` first.
+Every put goes through the gate. A put that is held back is not written and raises an error, or is
+reported to a callback; secrets are never written, in words, keys or anything beside them. A program
+can only ask about values that a person wrote or changed, what somebody changed meanwhile stays, and
+a deleted value is first copied to ``archive.md``.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramdown import gate, hippocampus
 from engramdown.clock import today
-from engramdown.engram import SCOPES, Confidence, Engram, Scope
+from engramdown.engram import CONFIDENCES, SCOPES, Confidence, Engram, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError
 from engramdown.gate import KEY, FileQueue, Namespace, Pending, Place, home_of, written
+from engramdown.gate import keyed_values as keyed
 from engramdown.hippocampus import Draft, Entry, Revision
 from engramdown.integrations.external_session import ask_user, in_thread, lock_of, store_with_files
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, kind_in
@@ -45,21 +46,20 @@ try:
 except ImportError as error:
     raise ImportError("the store needs LangGraph: pip install 'engramdown[langgraph]'") from error
 
+# The most characters of a value as JSON.
 LONGEST: Final = 100_000
-"""Characters of a value as JSON at most."""
 
 _ASKS: Final = "a program asks for it"
 _THEIRS: Final = "contradiction"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_CONFIDENCES: Final = ("high", "medium", "low")
 
 
 class MemoryStore(base.BaseStore):
     """A store for ``StateGraph.compile(store=...)``.
 
-    Values in namespaces of your own stand in ``topics/``; ``("project", "rules")``,
+    Values in namespaces of your own are kept in ``topics/``; ``("project", "rules")``,
     ``("project", "lessons")``, ``("project", "topics", slug)`` and ``("global", "profile")`` are
-    the memories that are there anyway.
+    the memories that exist anyway.
     """
 
     def __init__(
@@ -74,29 +74,30 @@ class MemoryStore(base.BaseStore):
 
         Args:
             cortex: Gates and keeps it.
-            scope: Where namespaces stand whose first label is neither ``project`` nor ``global``.
-            confidence: How sure what is put is: what is not high is asked about in copilot.
-            refused: Is given a sentence about each put that is not written; without it they are
+            scope: The scope of namespaces whose first label is neither ``project`` nor ``global``.
+            confidence: The confidence of values; unless it is high, copilot asks about them.
+            refused: Called with a sentence about each put that is not written; without it they are
                 raised as a :class:`engramdown.errors.PutRefusedError`.
 
         Raises:
-            InvalidEngramError: If the scope or the confidence is none.
+            InvalidEngramError: If the scope or the confidence is unknown.
             StoreError: If a store has no files.
         """
         super().__init__()
-        if confidence not in _CONFIDENCES:
-            raise InvalidEngramError.not_one_of("confidence", confidence, _CONFIDENCES)
+        if confidence not in CONFIDENCES:
+            raise InvalidEngramError.not_one_of("confidence", confidence, CONFIDENCES)
         self.cortex = cortex
         self._items = Items(cortex, scope)
         self._confidence: Confidence = confidence
         self._refused = refused
 
     def batch(self, ops: Iterable[base.Op]) -> list[base.Result]:
-        """Carry out operations: first all that read, then all that write.
+        """Carry out operations: first all reads, then all writes.
 
         Raises:
             PutRefusedError: If something was not written; the rest of the batch was.
-            InvalidEngramError: If a value is no JSON object, or is to expire; nothing was written.
+            InvalidEngramError: If a value is not a JSON object, or would expire; nothing was
+                written.
             StoreError: If memory could not be read or written.
         """
         puts: dict[tuple[tuple[str, ...], str], base.PutOp] = {}
@@ -116,18 +117,18 @@ class MemoryStore(base.BaseStore):
     async def abatch(self, ops: Iterable[base.Op]) -> list[base.Result]:
         """Carry out operations in a thread; see :meth:`batch`.
 
-        Who is cancelled meanwhile is so once they are carried out.
+        A cancellation takes effect once they are carried out.
         """
-        asked = list(ops)
-        return await in_thread(self.cortex, lambda: self.batch(asked))
+        given = list(ops)
+        return await in_thread(self.cortex, lambda: self.batch(given))
 
     def _read(self, op: base.Op) -> base.Result:
-        """Return what an operation reads; refuse one that is none, also if it writes."""
+        """Return what an operation reads; refuse one that is invalid, even if it writes."""
         if isinstance(op, base.PutOp):
             _check(op.namespace)
             if op.ttl is not None and op.value is not None:
-                what = f"is {op.ttl!r:.20} minutes, and nothing goes by itself"
-                raise InvalidEngramError("ttl", f"{what}; leave it out, and delete")
+                what = f"is {op.ttl!r:.20} minutes, but values do not expire; delete them instead"
+                raise InvalidEngramError("ttl", what)
             return None
         if isinstance(op, base.GetOp):
             _check(op.namespace)
@@ -135,8 +136,8 @@ class MemoryStore(base.BaseStore):
             return found and base.Item(**found.copied())
         if isinstance(op, base.SearchOp):
             _check(op.namespace_prefix)
-            every = self._items.all(op.namespace_prefix)
-            items = [each for each in every if matches_filter(each.value, op.filter)]
+            below = self._items.all(op.namespace_prefix)
+            items = [each for each in below if matches_filter(each.value, op.filter)]
             hits: list[tuple[KeyedValue, float | None]] = [(each, None) for each in items]
             if op.query:
                 hits = [*self._items.search(op.query, items)]
@@ -147,23 +148,21 @@ class MemoryStore(base.BaseStore):
             for _, path in wanted:
                 _check(path)
             known = {each.namespace for each in self._items.all()}
-            matching = {
-                each[: op.max_depth] for each in known if gate.keyed_values.matches(each, wanted)
-            }
+            matching = {each[: op.max_depth] for each in known if keyed.matches(each, wanted)}
             return sorted(matching)[op.offset : op.offset + op.limit]
         raise ValueError(f"Unknown operation type: {type(op)}")
 
 
 def _check(labels: Iterable[object]) -> None:
-    """Refuse labels with a dot, which would be another namespace as it is written."""
+    """Refuse labels with a dot, which separates labels in a file."""
     for label in labels:
         if not isinstance(label, str) or not label or "." in label or "\0" in label:
             raise base.InvalidNamespaceError(
-                f"{label!r:.80} is no label of a namespace; give a string without dots"
+                f"{label!r:.80} cannot be a label of a namespace; give a string without dots"
             )
 
 
-# ---- values as they stand ----
+# ---- the values in memory ----
 
 
 class KeyedValue(NamedTuple):
@@ -171,11 +170,11 @@ class KeyedValue(NamedTuple):
 
     Attributes:
         namespace: The namespace.
-        key: The key; of a memory that was not put under one, its id.
+        key: The key, or the id of a memory that no program put.
         value: The value.
-        entry: The memory that it is.
-        made: When it was put first.
-        changed: When it was put last.
+        entry: The memory that holds it.
+        made: When it was first put.
+        changed: When it was last put.
         searched: Whether a search may find it.
     """
 
@@ -189,11 +188,11 @@ class KeyedValue(NamedTuple):
 
     @property
     def was_put(self) -> bool:
-        """Whether a program put it, so that it has a key of its own."""
+        """Whether a program put it under a key."""
         return self.key != self.entry.id
 
     def copied(self) -> dict[str, Any]:
-        """Return it for an item of LangGraph, which whoever gets it may change."""
+        """Return the fields of an item of LangGraph, which its owner may change."""
         item = {"namespace": self.namespace, "key": self.key, "value": deepcopy(self.value)}
         return item | {"created_at": self.made, "updated_at": self.changed}
 
@@ -206,41 +205,41 @@ class Items:
 
         Args:
             cortex: Gates and keeps it.
-            scope: Where namespaces stand that name no scope.
+            scope: The scope of namespaces that name none.
 
         Raises:
-            InvalidEngramError: If the scope is none.
+            InvalidEngramError: If the scope is unknown.
             StoreError: If a store has no files.
         """
-        if scope not in ("project", "global"):
-            raise InvalidEngramError.not_one_of("scope", scope, ("project", "global"))
+        if scope not in SCOPES:
+            raise InvalidEngramError.not_one_of("scope", scope, [*reversed(SCOPES)])
         self.cortex = cortex
         self.scope: Scope = scope
-        # What a project keeps comes first.
+        # Values of the project come first.
         self.stores = {
             each: store_with_files(cortex, each, "to keep values in") for each in reversed(SCOPES)
         }
-        # By scope and file: the document and the marks that values were read from.
+        # By scope and file: the document and the marks that the values were read from.
         self._read: dict[
             tuple[Scope, str], tuple[Document, tuple[str, ...], dict[Block, KeyedValue]]
         ] = {}
         self._index: tuple[list[Entry], MemoryIndex] | None = None
 
     def get(self, namespace: Namespace, key: str) -> KeyedValue | None:
-        """Return what stands under a key, or ``None``."""
+        """Return the value under a key, or ``None``."""
         home = home_of(namespace, self.scope)
-        found = [*self._of(home.scope, home.file), *self._of(home.scope, ARCHIVE)]
-        for each in self._usable(home.scope, found):
-            if (each.namespace, each.key) == (namespace, key):
-                return each
-        return None
+        items = [*self._of(home.scope, home.file), *self._of(home.scope, ARCHIVE)]
+        usable = self._usable(home.scope, items)
+        return next(
+            (each for each in usable if (each.namespace, each.key) == (namespace, key)), None
+        )
 
     def all(self, prefix: Namespace = ()) -> list[KeyedValue]:
-        """Return what stands in the namespaces that begin so; each memory once."""
+        """Return the values of the namespaces that begin with ``prefix``; each memory once."""
         found: dict[tuple[Scope, str, str], KeyedValue] = {}
         for scope, store in self.stores.items():
             names = [name for name in store.files.names() if name not in ASIDE]
-            # As of a topic first, then among all lessons; what tidying took for the same, last.
+            # Files of topics, then the file of all lessons, then duplicates in the archive.
             names.sort(key=lambda name: (name == LESSONS, not name.startswith("topics/")))
             for name in (*names, ARCHIVE):
                 for item in self._usable(scope, self._of(scope, name)):
@@ -250,7 +249,7 @@ class Items:
         return list(found.values())
 
     def search(self, query: str, items: Sequence[KeyedValue]) -> list[tuple[KeyedValue, float]]:
-        """Return which of ``items`` answer a question, the best first, and how well."""
+        """Return the ``items`` that match a question with their scores, the best first."""
         searched = [item for item in items if item.searched]
         entries = [item.entry for item in searched]
         if self._index is None or self._index[0] != entries:
@@ -259,10 +258,10 @@ class Items:
         return [(searched[hit.position], hit.score) for hit in hits]
 
     def _of(self, scope: Scope, name: str) -> list[KeyedValue]:
-        """Return the values of a file; of the archive those that were taken for others.
+        """Return the values of a file; of the archive only those that were archived as duplicates.
 
-        A line that did not change is not read again. What the marks of a file name is a person's,
-        although it does not say so yet.
+        Unchanged lines are not read again. What the marks of a file name is a person's, although
+        the line does not say so yet.
         """
         files = self.stores[scope].files
         document, marks = files.document(name), files.marks(name)
@@ -275,7 +274,7 @@ class Items:
             where = (placed.line, placed.heading)
             if item is None or (item.entry.line, item.entry.heading) != where:
                 meta = placed.block.meta or Metadata()
-                is_copy = meta.get("reason") == gate.keyed_values.DUPLICATE and meta.get(KEY)
+                is_copy = meta.get("reason") == keyed.DUPLICATE and meta.get(KEY)
                 if name == ARCHIVE and not is_copy:
                     continue
                 entry = hippocampus.as_entry(name, scope, placed)
@@ -287,7 +286,7 @@ class Items:
         return list(found.values())
 
     def _usable(self, scope: Scope, items: Iterable[KeyedValue]) -> Iterator[KeyedValue]:
-        """Yield those that may reach a program: not what git brought, if that waits for a yes."""
+        """Yield the values that a program may see: not what git brought, if that needs approval."""
         if self.cortex.scopes.settings.pulled != "review":
             yield from items
             return
@@ -296,20 +295,16 @@ class Items:
 
 
 def _keyed_value(entry: Entry, meta: Metadata) -> KeyedValue:
-    made = _time(meta.get(gate.keyed_values.MADE) or entry.ts)
-    changed = _time(meta.get(gate.keyed_values.WHEN)) if meta.get(gate.keyed_values.WHEN) else made
+    made = _time(meta.get(keyed.MADE) or entry.ts)
+    changed = _time(meta.get(keyed.WHEN)) if meta.get(keyed.WHEN) else made
     if not meta.get(KEY):
         names = ("text", "kind", "topic", "confidence", "source", "basis")
         value = {name: getattr(entry, name) for name in names if getattr(entry, name)}
-        return KeyedValue(gate.keyed_values.native(entry), entry.id, value, entry, made, changed)
-    value = joined(
-        Parts(entry.text, meta.get(gate.keyed_values.FIELD), meta.get(gate.keyed_values.REST))
-    )
-    stood = entry._replace(file=meta.get("was") or entry.file)
-    namespace = gate.keyed_values.named(
-        meta.get(gate.keyed_values.NAMESPACE)
-    ) or gate.keyed_values.native(stood)
-    is_searched = not meta.get(gate.keyed_values.HIDDEN)
+        return KeyedValue(keyed.native(entry), entry.id, value, entry, made, changed)
+    value = joined(Parts(entry.text, meta.get(keyed.FIELD), meta.get(keyed.REST)))
+    original = entry._replace(file=meta.get("was") or entry.file)
+    namespace = keyed.named(meta.get(keyed.NAMESPACE)) or keyed.native(original)
+    is_searched = not meta.get(keyed.HIDDEN)
     return KeyedValue(namespace, meta.get(KEY), value, entry, made, changed, is_searched)
 
 
@@ -321,17 +316,17 @@ def _time(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-# ---- values that are put, or taken away ----
+# ---- putting and deleting values ----
 
 
 class _Planned(NamedTuple):
     """A put that may be written.
 
     Attributes:
-        place: Where it belongs.
-        item: What stands there, or ``None``.
-        engram: The memory, or ``None`` if something is taken away.
-        marks: What metadata says of the rest of the value.
+        place: The key.
+        item: The value under that key, or ``None``.
+        engram: The new memory, or ``None`` to delete the value.
+        marks: The metadata that holds the rest of the value.
     """
 
     place: Place
@@ -341,14 +336,14 @@ class _Planned(NamedTuple):
 
 
 class Puts:
-    """One batch of values to put under keys, or to take away."""
+    """One batch of values to put or to delete."""
 
     def __init__(self, items: Items, confidence: Confidence = "medium") -> None:
         """Write what ``items`` reads.
 
         Args:
             items: The values.
-            confidence: How sure what is put is: what is not high is asked about in copilot.
+            confidence: The confidence of values; unless it is high, copilot asks about them.
         """
         self._items = items
         self._cortex = items.cortex
@@ -360,10 +355,10 @@ class Puts:
 
     @one_call()
     def write(self, puts: Sequence[base.PutOp]) -> list[str]:
-        """Write what may be written, and return a sentence about each put that is not.
+        """Write the allowed puts, and return a sentence about each of the others.
 
         Raises:
-            InvalidEngramError: If a value is no JSON object; nothing is written then.
+            InvalidEngramError: If a value is not a JSON object; then nothing is written.
             StoreError: If a store could not be read or written.
         """
         for store in self._items.stores.values() if puts else ():
@@ -412,16 +407,12 @@ class Puts:
         parts = split(value)
         engram = self._engram(place, parts.text, value)
         if item is not None and not item.was_put:
-            self._refuse(place, "is a memory that was not put under a key; choose another key")
+            self._refuse(place, "is a memory that no program put; choose another key")
             return
         if item is not None and same(item.value, value) and item.searched == is_searched:
             return
         hidden = "" if is_searched else "yes"
-        marks = {
-            gate.keyed_values.FIELD: parts.field,
-            gate.keyed_values.REST: parts.rest,
-            gate.keyed_values.HIDDEN: hidden,
-        }
+        marks = {keyed.FIELD: parts.field, keyed.REST: parts.rest, keyed.HIDDEN: hidden}
         secrets = find_secrets("\n".join([*place.namespace, place.key, parts.rest]))
         decision = self._cortex.encoding_gate(engram)
         is_theirs = item is not None and item.entry.by_person
@@ -436,23 +427,21 @@ class Puts:
                 code, reason = _THEIRS, gate.REASONS[_THEIRS]
             op: gate.Operation = "replace" if item else "encode"
             pending = ask_user(self._cortex, engram, op, item.entry.id if item else "", code)
-            own = {gate.keyed_values.NAMESPACE: written(place.namespace), KEY: place.key, **marks}
-            seen = gate.keyed_values.digest_of(pending.engram.text)
-            self._ask(
-                place, replace(pending, put=gate.keyed_values.proposed(own), seen=seen), reason
-            )
+            own = {keyed.NAMESPACE: written(place.namespace), KEY: place.key, **marks}
+            seen = keyed.digest_of(pending.engram.text)
+            self._ask(place, replace(pending, put=keyed.proposed(own), seen=seen), reason)
         else:
             self._planned.append(_Planned(place, item, engram, marks))
 
     def _engram(self, place: Place, text: str, value: Mapping[str, Any]) -> Engram:
-        """Return the memory that a value is.
+        """Return the memory of a value.
 
         Raises:
             InvalidEngramError: If it cannot be one.
         """
         key: object = place.key
         if not isinstance(key, str) or not key:
-            raise InvalidEngramError("key", f"{key!r:.80} is no key; give a string")
+            raise InvalidEngramError("key", f"{key!r:.80} cannot be a key; give a string")
         for name, given in (("key", key), ("namespace", written(place.namespace))):
             if len(given) > LONGEST:
                 raise InvalidEngramError.too_long(name, given, f"{LONGEST:,} characters")
@@ -477,11 +466,11 @@ def _name(place: Place) -> str:
 
 
 def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> list[str]:
-    """Write values, the last one wins; return what a person has changed meanwhile."""
+    """Write values; return a sentence about each that a person changed meanwhile."""
     late: list[str] = []
     gone: list[tuple[Place, Entry]] = []
     for place, item, engram, marks in planned:
-        stands = gate.keyed_values.find_line(draft, place, item and item.entry)
+        stands = keyed.find_line(draft, place, item and item.entry)
         if stands is None and engram is not None and item:
             archived = map(hippocampus.entry_id, hippocampus.tombstones(draft.get(ARCHIVE)))
             if item.entry.id in archived:
@@ -490,7 +479,7 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
         if stands is not None and stands.entry.by_person:
             late.append(f"{_name(place)} was changed by the user meanwhile; read it again")
         elif engram is not None:
-            gate.keyed_values.put_line(draft, place, engram, marks, stands)
+            keyed.put_line(draft, place, engram, marks, stands)
         elif stands is not None and stands.entry.file == ARCHIVE:
             draft.put(ARCHIVE, draft.get(ARCHIVE).remove(stands.placed.block))
         elif stands is not None:
@@ -504,14 +493,16 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
     return late
 
 
-# ---- a value as the words of a memory, and the rest beside them ----
+# ---- a value as the words of a memory and the rest ----
 
 _WHOLE: Final = "$"
-# Where frameworks keep the words: LangGraph's examples, LangMem, and whoever follows them.
+# Where LangGraph's examples, LangMem and similar frameworks keep the words.
 _FIELDS: Final = ("text", "content", "memory", "data", "fact", "page_content", "summary")
 _DEEPEST: Final = 3
 _MOST_LEVELS: Final = 100
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "$eq": operator.eq,
+    "$ne": operator.ne,
     "$gt": operator.gt,
     "$gte": operator.ge,
     "$lt": operator.lt,
@@ -526,8 +517,8 @@ class Parts(NamedTuple):
 
     Attributes:
         text: The words of the memory.
-        field: Where in the value they stand: ``content.content``; ``$`` if they are all of it.
-        rest: The value without them, as JSON, or ``""``.
+        field: Their place in the value: ``content.content``; ``$`` if they are the whole value.
+        rest: The rest of the value as JSON, or ``""``.
     """
 
     text: str
@@ -539,7 +530,7 @@ def split(value: object) -> Parts:
     """Return a value in parts.
 
     Raises:
-        InvalidEngramError: If it is no JSON object, or too long.
+        InvalidEngramError: If it is not a JSON object, or too long.
 
     >>> split({"kind": "Memory", "content": {"content": "Likes tea"}})
     Parts(text='Likes tea', field='content.content', rest='{"kind":"Memory","content":{}}')
@@ -547,7 +538,7 @@ def split(value: object) -> Parts:
     Parts(text='{"theme": "dark"}', field='$', rest='')
     """
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise InvalidEngramError("value", f"{value!r:.80} is no object; give a dict with names")
+        raise InvalidEngramError("value", f"{value!r:.80} is not an object; give a dict with names")
     try:
         given = _compact(value)
         given.encode()
@@ -557,8 +548,9 @@ def split(value: object) -> Parts:
     if len(given) > LONGEST:
         raise InvalidEngramError.too_long("value", given, f"{LONGEST:,} characters")
     if _is_deep(whole):
-        reason = f"has more than {_MOST_LEVELS} levels; give a flatter one"
-        raise InvalidEngramError("value", reason)
+        raise InvalidEngramError(
+            "value", f"has more than {_MOST_LEVELS} levels; give a flatter one"
+        )
     path = _words_in(whole)
     if path is None:
         return Parts(json.dumps(whole, ensure_ascii=False), _WHOLE)
@@ -566,21 +558,19 @@ def split(value: object) -> Parts:
     for name in path[:-1]:
         inner = inner[name]
     text = inner.pop(path[-1])
-    rest = _compact(whole) if whole else ""
-    return Parts(text, ".".join(path), rest)
+    return Parts(text, ".".join(path), _compact(whole) if whole else "")
 
 
 def joined(parts: Parts) -> Value:
-    """Return the value of some parts, whatever a person made of them.
+    """Return the value of some parts, even if a person edited them.
 
     >>> joined(Parts("Likes coffee", "content.content", '{"kind":"Memory","content":{}}'))
     {'kind': 'Memory', 'content': {'content': 'Likes coffee'}}
     """
     if parts.field == _WHOLE:
-        found = _object(parts.text)
-        return {"text": parts.text} if found is None else found
-    whole = _object(parts.rest) or {}
-    inner = whole
+        whole = _object(parts.text)
+        return {"text": parts.text} if whole is None else whole
+    whole = inner = _object(parts.rest) or {}
     *outer, last = (parts.field or _FIELDS[0]).split(".", _MOST_LEVELS)
     for name in outer:
         if not isinstance(inner.get(name), dict):
@@ -591,7 +581,7 @@ def joined(parts: Parts) -> Value:
 
 
 def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two values are the same JSON: ``True`` is not ``1`` there.
+    """Whether two values are the same JSON, where ``True`` differs from ``1``.
 
     >>> same({"a": (1, 2), "b": 3}, {"b": 3, "a": [1, 2]}), same({"a": 1}, {"a": True})
     (True, False)
@@ -600,10 +590,10 @@ def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def matches_filter(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
-    """Whether a value is as a filter says: equal, or by ``$eq $ne $gt $gte $lt $lte``.
+    """Whether a value matches a filter: by equality, or ``$eq $ne $gt $gte $lt $lte``.
 
     Raises:
-        ValueError: If there is no such operator.
+        ValueError: If the filter has another operator.
     """
     return all(_agrees(value.get(key), each) for key, each in (wanted or {}).items())
 
@@ -620,19 +610,18 @@ def _agrees(value: Any, wanted: Any) -> bool:  # noqa: ANN401 - JSON
 
 
 def _holds(value: Any, sign: str, other: Any) -> bool:  # noqa: ANN401 - JSON
-    if sign in ("$eq", "$ne"):
-        return bool(value == other) is (sign == "$eq")
     if sign not in _COMPARISONS:
-        known = ", ".join(sorted(["$eq", "$ne", *_COMPARISONS]))
-        raise ValueError(f"Unsupported operator: {sign}; there are {known}")
-    try:
-        return _COMPARISONS[sign](float(value), float(other))
-    except (TypeError, ValueError):
-        return False  # What is no number is neither more nor less.
+        raise ValueError(f"Unsupported operator: {sign}; use one of {', '.join(_COMPARISONS)}")
+    if sign not in ("$eq", "$ne"):
+        try:
+            value, other = float(value), float(other)
+        except (TypeError, ValueError):
+            return False  # Only numbers can be greater or less.
+    return bool(_COMPARISONS[sign](value, other))
 
 
 def _is_deep(value: Any, levels: int = _MOST_LEVELS) -> bool:  # noqa: ANN401 - JSON
-    """Whether a value has more levels than everybody who gets it can go down."""
+    """Whether a value has more levels than all readers can handle."""
     if not isinstance(value, (dict, list)):
         return False
     inner = value.values() if isinstance(value, dict) else value
@@ -640,7 +629,7 @@ def _is_deep(value: Any, levels: int = _MOST_LEVELS) -> bool:  # noqa: ANN401 - 
 
 
 def _words_in(value: Value, depth: int = 1) -> tuple[str, ...] | None:
-    """Return where the words of a value stand, the shallowest first."""
+    """Return the place of the words in a value, the shallowest one first."""
     for name in _FIELDS:
         if isinstance(value.get(name), str) and value[name].strip():
             return (name,)

@@ -1,21 +1,22 @@
-"""Memory as the folder ``/memories``, which a model views and edits by six commands.
+"""Memory as the folder ``/memories``, which a model views and edits with six commands.
 
 Whatever a model passes, it gets an answer that it can act on, in the words that models know from
-this tool, and never an exception. A path is a name in a closed list, never a piece of a file name:
-what climbs, is encoded, hidden, absolute elsewhere or spelled otherwise is refused, with the path
-to use instead. Nothing is shown that git brought and nobody approved, where that is set.
+this tool, and never an exception. A path is looked up in a closed list and never becomes part of a
+file name: one that climbs, is encoded, hidden, outside the folder or misspelled is refused, with
+the path to use instead. Where the settings say so, nothing is shown that git brought and nobody
+approved.
 
-A page holds memories in file order, with the headings that they stand below and those of rules, and
-no metadata, private note or other prose. A page that was rendered, read back, has these memories
-and no others; what is said twice is matched in order, so that an unchanged text says nothing.
+A page holds memories in file order, with the headings above them and those of rules, and without
+metadata, private notes or other prose. A rendered page that is read back has the same memories and
+no others; equal lines are matched in order, so that an unchanged text means no change.
 
-Every change goes through the gate, the journal and the write protocol, as one step. What a person
-wrote or confirmed is only asked about; what somebody changed meanwhile is left as it is; each
-memory that did not become what the model wanted gets a sentence. What goes stands in ``archive.md``
-first. In mode off nothing is written.
+Every change goes through the gate, the journal and the write protocol, as one step. A model can
+only ask about what a person wrote or confirmed; what somebody changed meanwhile stays; each memory
+that did not become what the model wanted gets a sentence. Whatever is removed is first copied to
+``archive.md``. In mode off nothing is written.
 
-Notes are pages of text that nothing else reads, below ``working/``: what is replaced is kept, and
-what a person wrote there is only added to, in every mode.
+Notes are pages of text below ``working/`` that nothing else reads. Replaced text is kept, and a
+model can only add to what a person wrote there, in every mode.
 """
 
 from __future__ import annotations
@@ -61,15 +62,15 @@ if TYPE_CHECKING:
     from engramdown import Cortex, Hippocampus, Session
     from engramdown.journal import WorkingNotes
 
+# Which memory the folder shows: one scope, or both, each in a folder of its name.
 Reach = Literal["project", "global", "both"]
-"""Which memory the folder shows: that of one scope, or of both, each in a folder of its name."""
 
+# The definition of the tool; the provider adds the rest.
 TOOL: Final[Mapping[str, str]] = MappingProxyType({"type": "memory_20250818", "name": "memory"})
-"""What a model is told of the tool: its provider knows the rest."""
+# The most characters of a text.
 LONGEST: Final = 100_000
-"""Characters of a text at most."""
 
-# Of each command what it must be given, and the field of Command that holds it.
+# The required arguments of each command, and the field of Command that holds each.
 _NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
     "view": {"path": "path"},
     "create": {"path": "path", "file_text": "new"},
@@ -79,9 +80,7 @@ _NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
     "rename": {"old_path": "path", "new_path": "new_path"},
 }
 COMMANDS: Final = tuple(_NEEDED)
-"""The names of the commands."""
-_NAMES: Final = {str: "a string", int: "a whole number"}
-_RANGE: Final = 2
+# No file has so many lines, and Python refuses to print a number of thousands of digits.
 _MOST_LINES: Final = 1_000_000_000
 
 
@@ -89,16 +88,16 @@ _MOST_LINES: Final = 1_000_000_000
 
 
 class Command(NamedTuple):
-    """A command; what it does not need is empty.
+    """A command; fields that it does not need are empty.
 
     Attributes:
         command: Its name.
-        path: What it is about; of ``rename`` the old path.
-        new_path: Of ``rename``.
+        path: The path it applies to; the old one for ``rename``.
+        new_path: The new path, for ``rename``.
         old: The text to replace.
-        new: The text to put there: of ``create`` the whole, of ``insert`` what is inserted.
-        line: Behind which line to insert, from 0.
-        view_range: The first and the last line to see, the last -1 for all; or ``None``.
+        new: The new text: the whole file for ``create``, the added lines for ``insert``.
+        line: The line after which to insert, from 0.
+        view_range: The first and the last line to show, the last -1 for all; or ``None``.
     """
 
     command: str
@@ -111,10 +110,10 @@ class Command(NamedTuple):
 
 
 def command_from(arguments: object) -> Command:
-    """Read what a model passed: an object, or a string with one in JSON.
+    """Read what a model passed: an object, or a string that holds one as JSON.
 
     Raises:
-        MemoryCommandError: If it is no command.
+        MemoryCommandError: If it is not a command.
 
     >>> command_from({"command": "view", "path": "/memories"}).path
     '/memories'
@@ -129,30 +128,36 @@ def command_from(arguments: object) -> Command:
         )
     name = given.get("command")
     if not isinstance(name, str) or name not in _NEEDED:
-        known = ", ".join(COMMANDS)
-        raise Refused(f"Unknown command: {brief_json(name)}. There are {known}.")
+        raise Refused(f"Unknown command: {brief_json(name)}. Use one of {', '.join(COMMANDS)}.")
     values: dict[str, Any] = {}
     for key, attribute in _NEEDED[name].items():
-        wanted = int if attribute == "line" else str
-        # Some models leave the text out that puts nothing in the place of another one.
+        # Some models leave out an empty replacement.
         value = given.get(key, "" if key == "new_str" else None)
-        if not isinstance(value, wanted) or isinstance(value, bool):
+        is_right = _is_line(value) if attribute == "line" else isinstance(value, str)
+        if not is_right:
             problem = "is missing" if value is None else f"is {brief_json(value)}"
-            raise Refused(f"`{key}` of {name} {problem}; it must be {_NAMES[wanted]}.")
-        _check(key, value)
+            wanted = "the number of a line" if attribute == "line" else "a string"
+            raise Refused(f"`{key}` of {name} {problem}; it must be {wanted}.")
+        if isinstance(value, str):
+            _check(key, value)
         values[attribute] = value
-    if name == "view" and given.get("view_range") not in (None, []):
-        values["view_range"] = _range(given["view_range"])
+    lines = given.get("view_range") if name == "view" else None
+    if lines not in (None, []):
+        if not isinstance(lines, (list, tuple)) or list(map(_is_line, lines)) != [True, True]:
+            raise Refused(
+                f"Invalid `view_range`: {brief_json(lines)}. It must be two line numbers, such as "
+                f"[1, 20]; -1 as the second one is the last line."
+            )
+        values["view_range"] = tuple(lines)
     return Command(name, **values)
 
 
-def _check(key: str, value: str | int) -> None:
-    """Refuse what is too long, no text that a file can hold, or no line of one."""
-    if isinstance(value, int):
-        # Python refuses to write a number of thousands of digits.
-        if abs(value) > _MOST_LINES:
-            raise Refused(f"Invalid `{key}` parameter: no file has so many lines.")
-        return
+def _is_line(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _MOST_LINES
+
+
+def _check(key: str, value: str) -> None:
+    """Refuse a text that is too long, or that a file cannot hold."""
     if len(value) > LONGEST:
         raise Refused(
             f"`{key}` has {len(value):,} characters, {LONGEST:,} are allowed. Write less."
@@ -164,28 +169,12 @@ def _check(key: str, value: str | int) -> None:
         raise Refused(f"`{key}` holds {where}; give whole characters.") from None
 
 
-def _range(value: object) -> tuple[int, int]:
-    if (
-        not isinstance(value, (list, tuple))
-        or len(value) != _RANGE
-        or any(not isinstance(each, int) or isinstance(each, bool) for each in value)
-        or max(map(abs, value)) > _MOST_LINES
-    ):
-        raise Refused(
-            f"Invalid `view_range`: {brief_json(value)}. It must be two line numbers, such as "
-            f"[1, 20]; -1 as the second one is the last line."
-        )
-    return value[0], value[1]
-
-
 # ---- paths ----
 
+# The folder that a model sees, and in it those of lessons by topic and of free notes.
 ROOT: Final = "/memories"
-"""The folder that a model sees."""
 TOPICS: Final = "topics"
-"""The folder of lessons by topic."""
 NOTES: Final = "notes"
-"""The folder of free notes."""
 
 Sort = Literal["root", "folder", "memory", "page", "queue", "note"]
 
@@ -202,13 +191,14 @@ _MOST_OF_PATH: Final = 80
 
 
 class Place(NamedTuple):
-    """What a path names.
+    """A file or folder that a path names.
 
     Attributes:
-        path: The path in the one way to write it.
+        path: The path in its one spelling.
         sort: ``root``; ``folder``, of topics or notes; ``memory``, a file of memories; ``page``,
-            one that only a person writes; ``queue``, what waits for a person; ``note``, free text.
-        scope: The scope it belongs to; for the root of both the project's.
+            one that only a person writes; ``queue``, proposals that wait for a person; ``note``,
+            free text.
+        scope: The scope it belongs to; the project's for the root of both.
         name: The name of the memory file, of the folder, or of the note; ``""`` for a root.
     """
 
@@ -219,11 +209,11 @@ class Place(NamedTuple):
 
 
 def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
-    """Return what ``path`` names.
+    """Return the file or folder that ``path`` names.
 
     Args:
         path: What the model passed.
-        scopes: The scopes that can be reached; where it is one, its folder is the root, else each
+        scopes: The scopes within reach. The folder of a single one is the root; of several, each
             has a folder of its name.
 
     Raises:
@@ -234,14 +224,14 @@ def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
     """
     parts, scope, base = _parts(path), scopes[-1], ROOT
     if parts and len(scopes) > 1:
-        found = next((each for each in scopes if each == parts[0]), None)
-        if found is None:
+        named = next((each for each in scopes if each == parts[0]), None)
+        if named is None:
             folders = " and ".join(f"{ROOT}/{each}" for each in scopes)
             raise Refused(
                 f"The path {_printable(path)} does not exist. There are {folders}: put one of them "
                 f"first."
             )
-        parts, scope, base = parts[1:], found, f"{ROOT}/{found}"
+        parts, scope, base = parts[1:], named, f"{ROOT}/{named}"
     if not parts:
         return Place(base, "root", scope)
     name = "/".join(parts)
@@ -249,10 +239,10 @@ def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
     if name in (TOPICS, NOTES):
         return Place(path, "folder", scope, name)
     if name == ARCHIVE:
-        raise Refused(f"{path} holds what was forgotten; it is not shown and not changed.")
+        raise Refused(f"{path} holds what was forgotten; it cannot be shown or changed.")
     if name == PROFILE and scope == "project":
         raise Refused(
-            f"{path} does not exist: facts about the user hold for all projects, and stand in the "
+            f"{path} does not exist: facts about the user apply to all projects and are in the "
             f"global memory."
         )
     if name in _SORTS:
@@ -266,7 +256,7 @@ def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
 
 
 def _parts(path: str) -> list[str]:
-    """Return the names behind the root; refuse a path with anything that no name has."""
+    """Return the names after the root; refuse a path that holds anything else."""
     if not path.isprintable() or len(path) > _LONGEST_PATH:
         raise Refused(
             f"The path {_printable(path)} holds control characters or is longer than "
@@ -288,7 +278,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _instead(parts: Sequence[str], base: str) -> str:
-    """Say which path to use for what somebody tried to call ``parts``."""
+    """Say which path to use instead of ``parts``."""
     known = meant(parts[0].lower())
     if len(parts) == 1 and known in _SORTS:
         return f"It is called {base}/{known}."
@@ -300,7 +290,7 @@ def _instead(parts: Sequence[str], base: str) -> str:
 
 
 def _hint(base: str, topic: str = "name", note: str = "name") -> str:
-    """Return a sentence about what belongs where in the folder ``base`` of a scope."""
+    """Return a sentence that says what belongs where in the folder ``base`` of a scope."""
     return (
         f"Rules go into {base}/{RULES} under `## Always`, `## Never` or `## When`, lessons into "
         f"{base}/{LESSONS} or {base}/{TOPICS}/{topic}.md, free notes into {base}/{NOTES}/{note}.md."
@@ -308,25 +298,24 @@ def _hint(base: str, topic: str = "name", note: str = "name") -> str:
 
 
 def _printable(path: str) -> str:
-    """Return a path for a sentence: printable, and not endless."""
+    """Return a path for a message: printable, and shortened if it is long."""
     text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in path)
     return text if len(text) <= _MOST_OF_PATH else f"{text[:_MOST_OF_PATH]}…"
 
 
 # ---- texts of files: a change touches no other characters, and only a line feed ends a line ----
 
+# The most characters of a file that are shown at once.
 MOST_SHOWN: Final = 16_000
-"""Characters of a file that are shown at once."""
 
 _WIDTH: Final = 6
 _AROUND: Final = 2
-_UNITS: Final = ("B", "K", "M", "G")
-_KILO: Final = 1024
+_UNITS: Final = "BKMG"
 _QUOTED: Final = 200
 
 
 def lines_of(text: str) -> list[str]:
-    r"""Return the lines of a text, without an empty one behind its last line end.
+    r"""Return the lines of a text, without an empty one after its last line end.
 
     >>> lines_of("one\ntwo\n"), lines_of("")
     (['one', 'two'], [])
@@ -336,10 +325,10 @@ def lines_of(text: str) -> list[str]:
 
 
 def replaced(path: str, text: str, old: str, new: str) -> str:
-    """Return ``text`` with ``new`` in the place of ``old``.
+    """Return ``text`` with ``old`` replaced by ``new``.
 
     Raises:
-        MemoryCommandError: If ``old`` does not stand there exactly once.
+        MemoryCommandError: If the text does not contain ``old`` exactly once.
     """
     count = text.count(old) if old else 0
     quoted = old if len(old) <= _QUOTED else f"{old[:_QUOTED]}…"
@@ -358,7 +347,7 @@ def replaced(path: str, text: str, old: str, new: str) -> str:
 
 
 def inserted(text: str, line: int, new: str) -> str:
-    r"""Return ``text`` with ``new`` behind a line, from 0.
+    r"""Return ``text`` with ``new`` inserted after a line, from 0.
 
     Raises:
         MemoryCommandError: If there is no such line.
@@ -368,22 +357,24 @@ def inserted(text: str, line: int, new: str) -> str:
     """
     lines = lines_of(text)
     if not 0 <= line <= len(lines):
-        allowed = f"It should be within the range [0, {len(lines)}]."
-        raise Refused(f"Invalid `insert_line` parameter: {line}. {allowed}")
+        raise Refused(
+            f"Invalid `insert_line` parameter: {line}. "
+            f"It should be within the range [0, {len(lines)}]."
+        )
     lines.insert(line, new.removesuffix("\n"))
     return "\n".join(lines) + "\n"
 
 
 def shown(path: str, text: str, view_range: tuple[int, int] | None = None) -> str:
-    """Return what a model sees of a file: its lines with their numbers, all that fit or some.
+    """Return the lines of a file with their numbers, as many as fit.
 
     Raises:
-        MemoryCommandError: If the range is none of the file.
+        MemoryCommandError: If the range is not within the file.
     """
     lines = lines_of(text)
     first, last = view_range or (1, -1)
     end = len(lines) if last == -1 else last
-    # A last line behind the end is asked for by whoever does not know how long the file is.
+    # A model that does not know the length asks for a last line beyond the end.
     if view_range is not None and not 1 <= first <= min(end, max(len(lines), 1)):
         raise Refused(
             f"Invalid `view_range`: [{first}, {last}]. {path} has {len(lines)} lines; "
@@ -404,7 +395,7 @@ def _numbered(lines: Sequence[str], first: int) -> list[str]:
 
 
 def excerpt(before: str, after: str) -> list[str]:
-    """Return the lines around what differs in ``after``, numbered."""
+    """Return the changed lines of ``after`` and those around them, numbered."""
     old, new = lines_of(before), lines_of(after)
     least = min(len(old), len(new))
     start = next((at for at in range(least) if old[at] != new[at]), least)
@@ -414,11 +405,11 @@ def excerpt(before: str, after: str) -> list[str]:
 
 
 def listing(path: str, files: Sequence[tuple[str, int]]) -> str:
-    """Return what a model sees of a folder.
+    """Return the listing of a folder.
 
     Args:
         path: Its path.
-        files: Each file or folder below it and its size in bytes; a folder ends with a slash.
+        files: Each file or folder in it with its size in bytes; a folder ends with a slash.
     """
     rows = [f"{_readable_size(size)}\t{path}/{name}" for name, size in files]
     depth = "up to 2 levels deep"
@@ -433,7 +424,7 @@ def _readable_size(count: int) -> str:
     ('0B', '1.5K', '1K')
     """
     power = min(max(count.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
-    size = count / _KILO**power
+    size = count / 1024**power
     return f"{int(size)}{_UNITS[power]}" if size == int(size) else f"{size:.1f}{_UNITS[power]}"
 
 
@@ -445,16 +436,16 @@ def _total(files: Iterable[tuple[str, int]]) -> int:
 
 _MAIN: Final = 2
 _LIKE: Final = 0.5
-# Looking for the likest pair of more than these would take long; they are taken in order.
+# Comparing more pairs than these would take long; they are matched in order.
 _MOST_PAIRS: Final = 2_500
 
 
 class Said(NamedTuple):
-    """A memory as a text says it.
+    """A memory on a page.
 
     Attributes:
         text: Its words.
-        section: The rule kind of the section it stands in, or the title of another one, or ``""``.
+        section: The kind of rules in its section, or the title of another section, or ``""``.
     """
 
     text: str
@@ -462,14 +453,14 @@ class Said(NamedTuple):
 
 
 class Edits(NamedTuple):
-    """What a changed text says about the memories of a file.
+    """The changes of the memories on a page.
 
     Attributes:
-        added: What is new, in order.
-        reworded: The numbers of memories, from 0, with what stands in their place.
+        added: New memories, in order.
+        reworded: The numbers of memories, from 0, each with its new words.
         removed: The numbers of memories that are gone.
-        headings: The titles of sections that are new, and of no kind.
-        others: How lines begin that are no memory: of code, tables, quotations, comments.
+        headings: The titles of new sections, other than those of rules.
+        others: The first lines of code, tables, quotations and comments, which are not memories.
     """
 
     added: tuple[Said, ...] = ()
@@ -481,7 +472,7 @@ class Edits(NamedTuple):
 
 @dataclass(slots=True)
 class _Section:
-    """A heading and the items right below it; ``""`` is no heading."""
+    """A heading, or ``""``, and the items right below it."""
 
     heading: str = ""
     shown: bool = False
@@ -489,7 +480,7 @@ class _Section:
 
 
 def rendered(document: Document, entries: Iterable[Placed]) -> str:
-    r"""Return a file as a model sees it: ``entries`` as list items, below their headings.
+    r"""Return a file as a model sees it: ``entries`` as list items, under their headings.
 
     >>> file = parse("# Rules\n## Always\n<!-- mine -->\n- Use uv <!-- id:k3v9q2ht -->\n")
     >>> rendered(file, file.placed())
@@ -505,7 +496,7 @@ def rendered(document: Document, entries: Iterable[Placed]) -> str:
             main = sections[-1] if block.level <= _MAIN else main
         elif id(block) in chosen:
             sections[-1].items.append(_item(block.text))
-            # Below which heading of a rule it stands must be plain.
+            # It must be plain which heading of rules it is under.
             sections[-1].shown = main.shown = True
     return "\n".join(
         each.heading + ("\n" if each.heading and each.items else "") + "".join(each.items)
@@ -524,10 +515,10 @@ def _is_kind(title: str) -> bool:
 
 
 def edits(file: str, before: str, after: str) -> Edits:
-    """Return what ``after`` says about the memories of ``before``.
+    """Return the changes of memories between two pages.
 
     Args:
-        file: The name of the file; in ``rules.md`` only what stands in a section is a rule.
+        file: The name of the file; in ``rules.md`` only text in a section is a rule.
         before: The page, as it was rendered.
         after: What a model made of it.
     """
@@ -542,7 +533,7 @@ def edits(file: str, before: str, after: str) -> Edits:
     )
     were = [Said(each.block.text, each.kind or each.heading) for each in old_places]
     are = [Said(each.block.text, each.kind or each.heading) for each in new_places]
-    # What is said as before stands for the first that said so.
+    # An unchanged line matches the first memory with its words.
     waiting: dict[Said, list[int]] = {}
     for at in reversed(range(len(were))):
         waiting.setdefault(were[at], []).append(at)
@@ -563,10 +554,10 @@ def edits(file: str, before: str, after: str) -> Edits:
     for block in new.blocks:
         text, raw = block.text, block.raw.strip(" \t\r\n\ufeff")
         if block.shape != "heading":
-            # A page that was rendered has nothing but memories and headings.
+            # A rendered page has only memories and headings.
             others += [raw.partition("\n")[0]] if raw and id(block) not in memories else []
         elif block.level > 1 and text not in known and text.strip() and not _is_kind(text):
-            headings.append(heading(text))  # The title of a page is no section.
+            headings.append(heading(text))  # The title of a page does not begin a section.
     return Edits(
         added=tuple(are[at] for at in come if at not in put),
         reworded=tuple((at, are[pairs[at]]) for at in gone if at in pairs),
@@ -579,7 +570,7 @@ def edits(file: str, before: str, after: str) -> Edits:
 def _pairs(
     were: Sequence[Said], are: Sequence[Said], gone: Sequence[int], come: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """Yield which of what has come stands for which of what is gone, in the same section."""
+    """Yield pairs of a removed and an added memory of one section: one reworded."""
     for section in dict.fromkeys(were[at].section for at in gone):
         olds = [at for at in gone if were[at].section == section]
         news = [at for at in come if are[at].section == section]
@@ -610,20 +601,20 @@ _EDITED: Final = (
 )
 _HOW: Final = "One memory is one list item; indent code, tables, quotations by two spaces below it."
 _READ_ONLY: Final[Mapping[str, str]] = {
-    "page": "{path} is written by the user alone. Nothing was changed.",
-    "queue": "{path} holds what waits for the user, who alone decides. Nothing was changed.",
+    "page": "Only the user writes {path}. Nothing was changed.",
+    "queue": "{path} holds proposals that only the user decides on. Nothing was changed.",
     "root": "{path} is a directory. Name a file, such as {path}/" + LESSONS + ".",
     "folder": "{path} is a directory. Name a file in it, such as {path}/name.md.",
 }
 _HELD: Final = "(came from outside and reads like an order; only the user sees it)"
 _ASKS: Final = "an assistant asks for it"
-_THEIRS: Final = "contradiction"  # What a person wrote would not stand any more.
+_THEIRS: Final = "contradiction"  # It would replace what a person wrote.
 _WAITS: Final = "Waits for the user's yes in pending.md, and is not in memory yet"
 _MOST_WORDS: Final = 100
 
 
 class _Page(NamedTuple):
-    """A memory file as the model sees it, and its memories in order."""
+    """A memory file as a model sees it, and its memories in order."""
 
     text: str
     entries: tuple[Entry, ...]
@@ -639,12 +630,12 @@ class MemoryFolder:
 
         Args:
             cortex: Gates and keeps it.
-            reach: ``project`` or ``global``, whose folder is ``/memories`` then; or ``both``, which
-                has ``/memories/project`` and ``/memories/global``.
+            reach: ``project`` or ``global``, whose folder is then ``/memories``; or ``both``, in
+                ``/memories/project`` and ``/memories/global``.
             session: The running conversation, which records each call and its result.
 
         Raises:
-            InvalidEngramError: If ``reach`` is none of the three.
+            InvalidEngramError: If ``reach`` is not one of the three.
             StoreError: If a store has no files.
         """
         if reach not in _REACHES:
@@ -667,7 +658,7 @@ class MemoryFolder:
 
         Args:
             arguments: What the model passed: an object with ``command``, or one in JSON.
-            call: The id that the call has, for the session.
+            call: The id of the call, for the session.
         """
         session, name = self._session, TOOL["name"]
         with self._lock:
@@ -676,8 +667,9 @@ class MemoryFolder:
                 return self._answer(arguments)
             call = session.tool_call(name, arguments, call)
             answer = self._answer(arguments)
-            wrong, recalled = answer.is_error, answer.recalled
-            session.tool_result(name, answer.text, call, error=wrong, recalled=recalled)
+            session.tool_result(
+                name, answer.text, call, error=answer.is_error, recalled=answer.recalled
+            )
             return answer
 
     def _answer(self, arguments: object) -> Answer:
@@ -696,7 +688,7 @@ class MemoryFolder:
         place = self._place(command.path)
         if place.sort not in ("root", "folder"):
             text = shown(place.path, self._text(place), command.view_range)
-            # Also where no line of a transcript taught it: what is shown is nothing new.
+            # Even without a line of a transcript as its origin, what is shown is not new.
             self._recalled.append(place.path)
             return text
         files = list(self._files(place))
@@ -726,7 +718,6 @@ class MemoryFolder:
         return self._changed(self._existing(command.path), change, command)
 
     def _delete(self, command: Command) -> str:
-        self._refuse_root(command)
         place = self._existing(command.path)
         done = f"Successfully deleted {place.path}"
         if place.sort == "note":
@@ -738,20 +729,20 @@ class MemoryFolder:
         return edit.answer(done)
 
     def _rename(self, command: Command) -> str:
-        self._refuse_root(command)
         old, new = self._existing(command.path), self._writable(command.new_path)
         if self._exists(new):
             raise Refused(f"The destination {new.path} already exists")
         done = f"Successfully renamed {old.path} to {new.path}"
         if old.sort == new.sort == "note":
-            # The new ones are there before the old ones go.
+            # The new file is written before the old one is removed.
             self._notes.own(old.name, "renames them").move(self._notes.open(new.name))
             return done
         topics = all(each.name.startswith(f"{TOPICS}/") for each in (old, new))
         if not topics or old.scope != new.scope:
             raise Refused(
-                f"Cannot rename {old.path} to {new.path}: only a file of topics to another topic "
-                f"of the same memory, and notes to notes. Delete it there, and create it here."
+                f"Cannot rename {old.path} to {new.path}: a topic can only become another topic "
+                f"of the same memory, and notes other notes. Create the new file, then delete the "
+                f"old one."
             )
         edit = self._edit(old, command)
         edit.move(self._page(old).entries, topic_of(new.name))
@@ -762,18 +753,13 @@ class MemoryFolder:
     def _place(self, path: str, *, wait: bool = False) -> Place:
         place = place_of(path, self._scopes)
         for store in self._stores.values():
-            # What a person saved is theirs before anything else happens.
+            # Hand edits are taken in, as the person's, before anything else happens.
             with contextlib.suppress(StoreError):
                 store.notice(wait=wait)
         return place
 
-    def _refuse_root(self, command: Command) -> None:
-        place = self._place(command.path)
-        if place.sort == "root":
-            raise Refused(f"Cannot {command.command} the {place.path} directory itself")
-
     def _writable(self, path: str) -> Place:
-        """Return what ``path`` names, if a model may write it."""
+        """Return the file that ``path`` names, if a model may write it."""
         place = self._place(path, wait=True)
         if place.sort in _READ_ONLY:
             raise Refused(_READ_ONLY[place.sort].format(path=place.path))
@@ -794,17 +780,16 @@ class MemoryFolder:
         return is_there or bool(self._page(place).entries)
 
     def _text(self, place: Place) -> str:
-        """Return what a model sees of a file."""
+        """Return a file as a model sees it."""
         text = ""
         if place.sort == "note":
             text = inert(self._notes.text(place.name))
         elif place.sort == "page":
             store = self._stores[place.scope]
             page = self._cortex.scopes.usable_page(store, f"memory/{SOUL}", store.soul())
-            # Without private notes.
             text = "".join(f"{each}\n\n" for _, each in paragraphs(page)).rstrip("\n")
         elif place.sort == "queue":
-            # As lines to tick, but for an order from outside.
+            # An order from outside is not shown.
             for each in self._cortex.pending(for_model=True):
                 if each.engram.scope == place.scope:
                     words = _HELD if each.hold == REASONS["instruction"] else each.engram.text
@@ -833,7 +818,7 @@ class MemoryFolder:
                 yield name.removeprefix(f"{place.name}/"), len(text.encode())
 
     def _texts(self, scope: Scope) -> Iterator[tuple[str, str]]:
-        """Yield each file of a scope and what a model sees of it, in a fixed order."""
+        """Yield each file of a scope as a model sees it, in a fixed order."""
         names = dict.fromkeys([*_FIXED, SOUL, PENDING, *self._stores[scope].files.names()])
         topics = [each for each in names if each.startswith(f"{TOPICS}/")]
         notes = [f"{NOTES}/{each}.md" for each in self._notes.names() if scope == self._scopes[-1]]
@@ -853,13 +838,13 @@ class MemoryFolder:
                 except StoreError:
                     if not name.startswith(f"{NOTES}/"):
                         raise
-                    # Anybody puts files there; who views it is told what is wrong with it.
+                    # Anybody may put files there; ``view`` says what is wrong with one.
                     yield name, ""
 
     def _page(self, place: Place) -> _Page:
-        """Return a memory file as it stands: what may reach a model."""
+        """Return what a model may see of a memory file now."""
         store, name = self._stores[place.scope], place.name
-        # What a page holds follows from these two, unless there is more to ask about than files.
+        # A page depends on these two alone, unless each memory needs a review.
         documents = (store.files.document(name), store.files.document(LESSONS))
         before = self._pages.get((place.scope, name))
         is_reviewed = self._cortex.scopes.settings.pulled == "review"
@@ -881,7 +866,7 @@ class MemoryFolder:
     # ---- changes ----
 
     def _changed(self, place: Place, change: Callable[[str], str], command: Command) -> str:
-        """Carry out a change of the text of a file, and return what to say about it."""
+        """Change the text of a file, and return the answer."""
         edit, hidden = None, ""
         if place.sort == "note":
             before, after, hidden = self._notes.change(place.name, change)
@@ -899,7 +884,8 @@ class MemoryFolder:
         found = edits(place.name, page.text, text)
         if found.others:
             raise Refused(
-                f"No change was made in {place.path}: {found.others[0][:80]!r} is no memory. {_HOW}"
+                f"No change was made in {place.path}: {found.others[0][:80]!r} is not a memory. "
+                f"{_HOW}"
             )
         edit = self._edit(place, command)
         edit.apply(page.entries, found)
@@ -915,12 +901,11 @@ def _missing(place: Place) -> Refused:
 
 
 def _taken(path: str) -> Refused:
-    how = "Use str_replace or insert to change it."
-    return Refused(f"File {path} already exists. {how}")
+    return Refused(f"File {path} already exists. Use str_replace or insert to change it.")
 
 
 def _memory_of(entries: Iterable[Entry], file: str, placed: Placed) -> Entry | None:
-    """Return which memory with its id an entry is; a topic's as it stands among lessons."""
+    """Return the memory that an entry is; for a topic the one among all lessons."""
     for entry in entries:
         is_here = entry.file == file and entry.line == placed.line
         is_copy = entry.file == LESSONS and entry.text == placed.block.text
@@ -931,7 +916,7 @@ def _memory_of(entries: Iterable[Entry], file: str, placed: Placed) -> Entry | N
 
 @dataclass(slots=True)
 class _Edit:
-    """One change of one memory file by a model; what comes was learned in the session."""
+    """One change of one memory file by a model; new memories were learned in the session."""
 
     cortex: Cortex
     store: Hippocampus
@@ -945,20 +930,20 @@ class _Edit:
     notes: list[str] = field(default_factory=list)
 
     def answer(self, done: str) -> str:
-        """Return what to say: ``done``, and a sentence about each that did not become so.
+        """Return ``done``, and a sentence about each change that was not made.
 
         Raises:
-            MemoryCommandError: If nothing came of it.
+            MemoryCommandError: If nothing was changed.
         """
         if self.changed:
             return "\n".join([done, *self.notes])
         if self.queued:
             return "\n".join([f"Nothing is changed in {self.place.path} yet.", *self.notes])
-        notes = self.notes or ["What it would hold is what it holds."]
+        notes = self.notes or ["It already holds this."]
         raise Refused("\n".join([f"No change was made in {self.place.path}.", *notes]))
 
     def apply(self, entries: Sequence[Entry], found: Edits) -> None:
-        """Carry out what a changed page says of the memories that it had.
+        """Carry out the changes of a page.
 
         Raises:
             StoreError: If a store could not be read or written.
@@ -987,7 +972,7 @@ class _Edit:
                 self.notes.append(f"{verb}: {words} ({receipt.reason})")
 
     def move(self, entries: Iterable[Entry], topic: str) -> None:
-        """Let memories go over to another topic.
+        """Move memories to another topic.
 
         Raises:
             StoreError: If a store could not be read or written.
@@ -1036,7 +1021,7 @@ class _Edit:
         return not entry.by_person and self.cortex.mode == "autopilot"
 
     def _learned(self, text: str, kind: Kind, topic: str) -> Engram | None:
-        """Return what a model says, and where it has it from; ``None`` if it can be no memory."""
+        """Return the memory that a model wrote, with its origin; ``None`` if it cannot be one."""
         session, scope = self.session, self.store.scope
         from_tool = session is not None and session.heard_from_tool(text)
         via: Literal["tool", ""] = "tool" if from_tool else ""
@@ -1051,7 +1036,7 @@ class _Edit:
             return None
 
     def _settle(self) -> None:
-        """Write what may be written as one step, and let the rest wait."""
+        """Write the allowed changes as one step, and queue the rest."""
         if self.revisions:
             with step_group(Act("update", "llm", f"{self.verb} {self.place.path}")):
                 done = self.store.apply([each for each, _ in self.revisions], by="llm")
@@ -1073,13 +1058,13 @@ def _why_not(entry: Entry) -> str:
 
 
 class _Notes:
-    """The free notes of a cortex, kept where those on conversations are."""
+    """The free notes of a cortex, stored with the notes on conversations."""
 
     def __init__(self, cortex: Cortex) -> None:
         self._cortex = cortex
 
     def names(self) -> list[str]:
-        """Return what there are notes on, sorted."""
+        """Return the names of the notes, sorted."""
         files = Disk().names(self._cortex.conversations.notes("any").path.parent)
         stems = [each.removesuffix(".md") for each in files if each.endswith(".md")]
         return [each for each in stems if is_session_id(each) and not self._why_not(each)]
@@ -1090,23 +1075,23 @@ class _Notes:
         return f"{text}\n" if text else ""
 
     def create(self, name: str, path: str, text: str) -> str:
-        """Begin notes; return a sentence about what was hidden, or ``""``."""
+        """Create notes; return a sentence about hidden secrets, or ``""``."""
         notes = self.open(name)
         note = notes.read()
         if note.text:
             raise _taken(path)
         if not text.strip():
-            raise Refused("`file_text` is empty; say what is to be kept.")
+            raise Refused("`file_text` is empty; give the text to keep.")
         return _hidden(notes.write(text, expected=note.digest, own=True).hidden)
 
     def change(self, name: str, change: Callable[[str], str]) -> tuple[str, str, str]:
-        """Change notes; return them before and after, and what :meth:`create` returns."""
+        """Change notes; return the text before and after, and a sentence as :meth:`create`."""
         notes = self.open(name)
         note = notes.read()
         before = f"{note.text}\n"
         after = change(before)
         if not note.own:
-            # Every line stays, in its order.
+            # Every line must stay, in its order.
             left = iter(normalized(after).split("\n"))
             if not all(line in left for line in note.text.split("\n")):
                 raise _theirs(name, "changes or deletes lines of theirs")
@@ -1114,7 +1099,7 @@ class _Notes:
         return before, f"{written.text}\n", _hidden(written.hidden)
 
     def own(self, name: str, does: str) -> WorkingNotes:
-        """Return notes, if they are a model's own."""
+        """Return notes, if a model wrote them."""
         notes = self.open(name)
         if not notes.read().own:
             raise _theirs(name, does)
@@ -1127,7 +1112,7 @@ class _Notes:
         return self._cortex.conversations.notes(name)
 
     def _why_not(self, name: str) -> str:
-        """Return why some notes are none of a model's, or ``""``."""
+        """Return why a model may not read some notes, or ``""``."""
         notes = self._cortex.conversations.notes(name)
         if Disk().exists(notes.root / "episodes" / f"{notes.session}.jsonl"):
             return "are on a conversation that is recorded"
@@ -1145,4 +1130,4 @@ def _theirs(name: str, does: str) -> Refused:
 
 
 def _hidden(kinds: tuple[str, ...]) -> str:
-    return f"\nA secret in it was hidden, and is kept nowhere: {', '.join(kinds)}." if kinds else ""
+    return f"\nA secret was removed and is kept nowhere: {', '.join(kinds)}." if kinds else ""

@@ -32,9 +32,9 @@ def test_a_dry_run_shows_what_would_come(run: Runner, inbox: Path, memory: Path)
     done = run.ok("import", "--dry-run", str(inbox))
     assert "Would import 2 episodes of 1 session." in done.out
     assert "Red CI" in done.out
-    assert "Left out: 1 summary: no part of the conversation" in done.out
+    assert "Left out: 1 summary: not part of the conversation" in done.out
     assert "Dry run: nothing is written." in done.out
-    assert f"{inbox}/a.jsonl: skipped 1: is no record of Claude Code (4)" in done.err
+    assert f"{inbox}/a.jsonl: skipped 1: is not a record of Claude Code (4)" in done.err
     assert not (memory.parent / "episodes").exists()
 
 
@@ -53,7 +53,7 @@ def test_json_tells_a_program(run: Runner, inbox: Path) -> None:
     (session,) = file["sessions"]
     assert (session["title"], session["new"], session["fresh"]) == ("Red CI", 2, True)
     assert file["skipped"][1] == {
-        "reason": "is no record of Claude Code",
+        "reason": "is not a record of Claude Code",
         "count": 1,
         "damaged": True,
         "lines": [4],

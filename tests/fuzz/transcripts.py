@@ -110,7 +110,7 @@ def importers(data: bytes) -> None:
 def importing(data: bytes) -> None:
     """A file is imported as far as it is understood, and again it brings nothing."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        given = Input("fuzz.json", len(data), _NOW, lambda _: io.BytesIO(data))
+        given = Input("fuzz.json", len(data), _NOW, lambda: io.BytesIO(data))
         importer = Importer(Path(folder, "episodes"), EpisodeSettings())
         first = importer.run([given])
         wanted = {brought.session for file in first.files for brought in file.sessions}

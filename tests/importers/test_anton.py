@@ -53,4 +53,4 @@ def test_two_sessions_in_a_file_are_two() -> None:
 def test_what_is_no_episode_is_skipped() -> None:
     told = read(ANTON, line("event", "x"), line("robot", "x"), {"role": "user"}, line([], "x"), 5)
     assert told.said == []
-    assert told.reasons == ["is no episode of Anton!"] * 5
+    assert told.reasons == ["is not an episode of Anton!"] * 5

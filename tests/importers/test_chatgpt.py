@@ -45,7 +45,7 @@ def test_the_branch_that_was_shown_last_is_taken() -> None:
     assert told.lines == [("user", "Why?"), ("assistant", "Since")]
     assert told.said[0].at == datetime(2025, 1, 7, 0, 23, 32, 345000, tzinfo=UTC)
     assert told.said[1].model == "gpt-4o"
-    assert told.reasons == ["message on a branch that was left"]
+    assert told.reasons == ["message on an abandoned branch"]
     (found,) = told.conversations
     assert (found.id, found.title, found.everywhere, found.whole) == ("c1", "Talk", True, True)
     assert found.at == datetime(2025, 1, 7, 0, 23, 20, 500000, tzinfo=UTC)
@@ -143,5 +143,5 @@ def test_the_same_conversation_has_one_key_and_others_have_others() -> None:
 
 def test_what_is_no_conversation_is_skipped() -> None:
     told = read(CHATGPT, {"mapping": []}, 5, {"mapping": {"a": None, "b": 3}})
-    assert told.reasons == ["is no conversation of ChatGPT!"] * 2
+    assert told.reasons == ["is not a conversation of ChatGPT!"] * 2
     assert told.said == []

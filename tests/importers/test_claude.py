@@ -87,7 +87,7 @@ def test_what_is_no_conversation_is_skipped() -> None:
     told = read(CLAUDE, {"chat_messages": None}, conversation("x", {"sender": "robot"}))
     assert told.said == []
     assert told.reasons == [
-        "is no conversation of Claude!",
+        "is not a conversation of Claude!",
         "message of an unknown sender!",
         "message of an unknown sender!",
     ]

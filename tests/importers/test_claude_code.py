@@ -57,7 +57,7 @@ def test_a_conversation_is_taken_with_its_calls() -> None:
     assert (call_said.name, call_said.call, call_said.model) == ("Bash", "t1", "claude-opus")
     assert (result_said.call, result_said.ms, result_said.error) == ("t1", 12, True)
     assert len({said.origin for said in read(CLAUDE_CODE, answer).said}) == 2
-    assert told.reasons == ["summary: no part of the conversation"]
+    assert told.reasons == ["summary: not part of the conversation"]
 
 
 @pytest.mark.parametrize(
@@ -99,15 +99,15 @@ def test_thoughts_and_bookkeeping_are_left_out_with_a_reason() -> None:
     assert told.lines == []
     assert told.conversations == []
     assert told.reasons == [
-        "file-history-snapshot: no part of the conversation",
-        "progress: no part of the conversation",
-        "system: no part of the conversation",
-        "attachment: no part of the conversation",
+        "file-history-snapshot: not part of the conversation",
+        "progress: not part of the conversation",
+        "system: not part of the conversation",
+        "attachment: not part of the conversation",
         "thoughts",
         "thoughts",
         "has no message!",
-        "is no record of Claude Code!",
-        "is no record of Claude Code!",
+        "is not a record of Claude Code!",
+        "is not a record of Claude Code!",
     ]
 
 
@@ -154,7 +154,7 @@ def test_what_only_the_queue_says_is_the_persons() -> None:
         ("system", "<task-notification>done</task-notification>"),
         ("user", "and the lexer"),
     ]
-    assert told.reasons == ["queue-operation: no part of the conversation"] * 3
+    assert told.reasons == ["queue-operation: not part of the conversation"] * 3
 
 
 def test_what_the_queue_and_an_attachment_say_is_taken_once() -> None:

@@ -258,13 +258,13 @@ def test_a_sub_agent_is_a_session_of_its_own(shop: Shop) -> None:
 def test_each_line_that_is_not_taken_has_its_reason(shop: Shop) -> None:
     report = shop.bring()
     assert skipped(report) == {
-        "summary: no part of the conversation": 1,
-        "file-history-snapshot: no part of the conversation": 1,
-        "queue-operation: no part of the conversation": 1,
-        "progress: no part of the conversation": 1,
-        "system: no part of the conversation": 1,
-        "attachment: no part of the conversation": 1,
-        "last-prompt: no part of the conversation": 1,
+        "summary: not part of the conversation": 1,
+        "file-history-snapshot: not part of the conversation": 1,
+        "queue-operation: not part of the conversation": 1,
+        "progress: not part of the conversation": 1,
+        "system: not part of the conversation": 1,
+        "attachment: not part of the conversation": 1,
+        "last-prompt: not part of the conversation": 1,
         "thoughts": 1,
     }
     assert report.states() == {"read": 2, "unknown": 1}

@@ -171,7 +171,7 @@ def test_damaged_lines_are_counted_and_the_rest_comes(shop: Shop) -> None:
     assert shop.texts() == [["one", "two\u2028\u0085\ufeff"]]
     assert {name: (why.count, why.lines, why.damaged) for name, why in report.skipped.items()} == {
         "is not JSON": (2, [2, 3], True),
-        "is no record of Claude Code": (1, [5], True),
+        "is not a record of Claude Code": (1, [5], True),
     }
     assert report.unfinished
     before = shop.files()
@@ -309,7 +309,7 @@ def test_what_is_no_transcript_is_said(shop: Shop) -> None:
     report = shop.bring()
     assert report.states() == {"unknown": 2}
     assert shop.texts() == []
-    with pytest.raises(StoreError, match="no file and no folder"):
+    with pytest.raises(StoreError, match="neither a file nor a folder"):
         shop.bring(shop.inbox / "pipe.jsonl")
     assert shop.bring(shop.inbox / "notes.txt").new == 1
 
@@ -330,7 +330,7 @@ def test_a_source_can_be_said(shop: Shop) -> None:
     path = write_lines(shop.inbox / "a.jsonl", [{"x": 1}, {"role": "user", "content": "x"}])
     assert shop.bring(path).new == 1
     report = shop.bring(path, source="anton")
-    assert report.skipped(damaged=True) == {"is no episode of Anton": 2}
+    assert report.skipped(damaged=True) == {"is not an episode of Anton": 2}
 
 
 def test_a_list_that_is_cut_off_brings_what_is_there(shop: Shop) -> None:

@@ -92,9 +92,9 @@ def test_what_is_no_message_is_skipped() -> None:
     assert told.said == []
     assert told.reasons == [
         "message of an unknown role!",
-        "is no conversation and no message!",
-        "is no conversation and no message!",
-        "is no conversation and no message!",
+        "is neither a conversation nor a message!",
+        "is neither a conversation nor a message!",
+        "is neither a conversation nor a message!",
         "message of an unknown role!",
     ]
 

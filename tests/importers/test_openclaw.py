@@ -73,8 +73,8 @@ def test_a_session_is_taken_with_its_calls() -> None:
     assert (result.name, result.call, result.error) == ("exec", "t1", True)
     assert summary.meta == {"kind": "compacted"}
     assert told.reasons == [
-        "session_info: no part of the conversation",
-        "session_info: no part of the conversation",
+        "session_info: not part of the conversation",
+        "session_info: not part of the conversation",
         "thoughts",
     ]
 
@@ -127,9 +127,9 @@ def test_what_is_no_message_is_skipped() -> None:
     )
     assert told.said == []
     assert told.reasons == [
-        "is no record of OpenClaw!",
-        "is no record of OpenClaw!",
-        "model_change: no part of the conversation",
+        "is not a record of OpenClaw!",
+        "is not a record of OpenClaw!",
+        "model_change: not part of the conversation",
         "message of an unknown role!",
         "message of an unknown role!",
     ]

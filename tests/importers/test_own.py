@@ -38,4 +38,4 @@ def test_what_is_no_session_of_ours_is_skipped() -> None:
     bad = {"engramdown": 1, "session": "../x", "episodes": []}
     told = read(OWN, bad, {"engramdown": 1}, 5, bad | {"session": "x", "episodes": [{}, "x"]})
     assert told.kept == []
-    assert told.reasons == ["is no session of engramdown!"] * 3 + ["is no episode!"] * 2
+    assert told.reasons == ["is not a session of engramdown!"] * 3 + ["is not an episode!"] * 2

@@ -105,8 +105,8 @@ def test_what_is_the_same_json_is_the_same(one: object, other: object, *, wanted
 @pytest.mark.parametrize(
     "value, told",
     [
-        ([], "is no object"),
-        ({1: 2}, "is no object"),
+        ([], "is not an object"),
+        ({1: 2}, "is not an object"),
         ({"text": object()}, "cannot be kept as JSON"),
         ({"n": float("nan")}, "cannot be kept as JSON"),
         ({"text": "\ud800"}, "cannot be kept as JSON"),
@@ -156,5 +156,5 @@ def test_a_filter_is_read_as_by_the_store_in_memory(
 
 
 def test_an_operator_that_is_none_is_told() -> None:
-    with pytest.raises(ValueError, match=r"Unsupported operator: \$in; there are \$eq, \$gt"):
+    with pytest.raises(ValueError, match=r"Unsupported operator: \$in; use one of \$eq, \$ne"):
         matches_filter(VALUE, {"score": {"$in": [1]}})

@@ -14,7 +14,6 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -335,8 +334,8 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
         return f"{path}: is larger than {most} MB, too much for a hook; run `engramdown import`"
     from engramdown.importers import Input
 
-    def opened(stack: ExitStack) -> IO[bytes]:
-        return stack.enter_context(os.fdopen(open_regular(real, os.O_RDONLY), "rb"))
+    def opened() -> IO[bytes]:
+        return os.fdopen(open_regular(real, os.O_RDONLY), "rb")
 
     return Input(str(real), found.st_size, datetime.fromtimestamp(found.st_mtime, UTC), opened)
 

@@ -62,7 +62,7 @@ def test_a_command_is_read(given_: dict[str, Any], wanted: Command) -> None:
         ("[" * 100_000, "The arguments are"),
         ([], "give an object with `command` and `path`"),
         ({}, "Unknown command: null"),
-        ({"command": "rm"}, 'Unknown command: "rm". There are view, create, str_replace'),
+        ({"command": "rm"}, 'Unknown command: "rm". Use one of view, create, str_replace'),
         ({"command": ["view"]}, "Unknown command"),
         ({"command": "view"}, "`path` of view is missing; it must be a string."),
         ({"command": "view", "path": 7}, "`path` of view is 7; it must be a string."),
@@ -72,7 +72,7 @@ def test_a_command_is_read(given_: dict[str, Any], wanted: Command) -> None:
         ({"command": "view", "path": PATH, "view_range": [True, 2]}, "Invalid `view_range`"),
         (
             {"command": "insert", "path": PATH, "insert_line": True, "insert_text": ""},
-            "`insert_line` of insert is true; it must be a whole number.",
+            "`insert_line` of insert is true; it must be the number of a line.",
         ),
         (
             {"command": "create", "path": PATH, "file_text": "x" * (LONGEST + 1)},
@@ -91,7 +91,7 @@ def test_a_command_is_read(given_: dict[str, Any], wanted: Command) -> None:
         ),
         (
             {"command": "insert", "path": PATH, "insert_line": -HUGE, "insert_text": ""},
-            "Invalid `insert_line` parameter: no file has so many lines.",
+            "`insert_line` of insert is a int that cannot be shown",
         ),
     ],
 )

@@ -171,7 +171,7 @@ def test_a_secret_is_never_written(model: Model, person: Person) -> None:
     told = model.does("str_replace", "topics/ci.md", old_str="slow", new_str=SECRET)
     assert SECRET not in told + person.everything()
     told = model.does("create", "notes/todo.md", file_text=f"Use {SECRET}")
-    assert "A secret in it was hidden" in told
+    assert "A secret was removed" in told
     assert SECRET not in person.everything()
 
 
@@ -231,11 +231,11 @@ def test_what_cannot_be_renamed_is_told(rules: Model) -> None:
         ("topics/ci.md", "notes/ci.md"),
         ("lessons.md", "topics/lessons.md"),
     ):
-        assert "only a file of topics to another topic" in rules.renames(old, new).text
+        assert "a topic can only become another topic" in rules.renames(old, new).text
     assert "does not exist" in rules.renames("topics/no.md", "topics/yes.md").text
     assert rules.folder.run(
         {"command": "rename", "old_path": "/memories", "new_path": "/memories/topics/x.md"}
-    ).text == ("Cannot rename the /memories directory itself")
+    ).text == ("/memories is a directory. Name a file, such as /memories/lessons.md.")
 
 
 def test_free_notes_are_text(model: Model, project: Path) -> None:
@@ -353,7 +353,7 @@ def test_what_is_no_memory_is_refused_before_anything_is_written(
 ) -> None:
     text = "- Use uv\n\n```sh\nuv sync\n```\n"
     told = model.fails("create", "topics/uv.md", file_text=text)
-    assert "'```sh' is no memory. One memory is one list item; indent code" in told
+    assert "'```sh' is not a memory. One memory is one list item; indent code" in told
     assert person.reads("topics/uv.md") == person.reads("lessons.md") == ""
     model.does("create", "topics/uv.md", file_text="- Use uv\n\n  ```sh\n  uv sync\n  ```\n")
 
@@ -367,7 +367,7 @@ def test_headings_are_left_out_and_told(model: Model) -> None:
 
 def test_what_says_nothing_new_is_told(rules: Model) -> None:
     told = rules.fails("str_replace", "rules.md", old_str="## Never\n", new_str="## Never:\n")
-    assert told == "No change was made in /memories/rules.md.\nWhat it would hold is what it holds."
+    assert told == "No change was made in /memories/rules.md.\nIt already holds this."
     told = rules.does("insert", "rules.md", insert_line=3, insert_text="- use UV.")
     assert "Known already: 'use UV.'" in told
     assert "Left as it was" in rules.fails(
@@ -389,7 +389,10 @@ def test_what_no_file_can_hold_is_told(model: Model) -> None:
     model.does("create", "lessons.md", file_text="- CI is slow\n")
     told = model.fails("str_replace", "lessons.md", old_str="slow", new_str="&#55296;")
     assert "is half of a surrogate pair" in told
-    assert model.fails("delete", "") == "Cannot delete the /memories directory itself"
+    assert (
+        model.fails("delete", "")
+        == "/memories is a directory. Name a file, such as /memories/lessons.md."
+    )
 
 
 def test_a_save_between_two_looks_wins(rules: Model, person: Person) -> None:

@@ -93,8 +93,8 @@ BUGS: Final = (
     Bug(
         "a flag is a number",
         "integrations.memory_folder",
-        "if not isinstance(value, wanted) or isinstance(value, bool):",
-        "if not isinstance(value, wanted):",
+        "return isinstance(value, int) and not isinstance(value, bool) and",
+        "return isinstance(value, int) and",
         lambda core: is_refused(
             core, {"command": "insert", "path": "x", "insert_line": True, "insert_text": ""}
         ),
@@ -130,8 +130,8 @@ BUGS: Final = (
     Bug(
         "the rest of a value is lost",
         "integrations.langgraph",
-        'rest = _compact(whole) if whole else ""',
-        'rest = ""',
+        '_compact(whole) if whole else ""',
+        '""',
         lambda core: comes_back(core, {"text": "tea", "n": 1}),
     ),
     Bug(

@@ -43,7 +43,7 @@ def test_the_folder_of_the_global_memory_has_a_profile() -> None:
     assert place_of("/memories/profile.md", HOME) == Place(
         "/memories/profile.md", "memory", "global", "profile.md"
     )
-    with pytest.raises(MemoryCommandError, match="stand in the global memory"):
+    with pytest.raises(MemoryCommandError, match="are in the global memory"):
         place_of("/memories/profile.md", ONE)
 
 
