@@ -28,7 +28,6 @@ from engramdown.clock import today
 from engramdown.engram import CONFIDENCES, SCOPES, Confidence, Engram, Scope
 from engramdown.errors import InvalidEngramError, PutRefusedError
 from engramdown.gate import KEY, FileQueue, Namespace, Pending, Place, home_of, written
-from engramdown.gate import keyed_values as keyed
 from engramdown.hippocampus import Draft, Entry, Revision
 from engramdown.integrations.external_session import ask_user, in_thread, lock_of, store_with_files
 from engramdown.kinds import ARCHIVE, ASIDE, LESSONS, kind_in
@@ -45,6 +44,8 @@ try:
     from langgraph.store import base
 except ImportError as error:
     raise ImportError("the store needs LangGraph: pip install 'engramdown[langgraph]'") from error
+
+keyed = gate.keyed_values
 
 # The most characters of a value as JSON.
 LONGEST: Final = 100_000
