@@ -63,10 +63,7 @@ COMMANDS: Final[commands.Table] = {
         "edit": ("skills:edit_skill", "Change a skill."),
         "delete": ("skills:delete_skill", "Put a skill aside."),
         "restore": ("skills:restore_skill", "Bring back a skill that was put aside."),
-        "import": (
-            "skills:import_skills",
-            "Bring in skills of other assistants, folders or a .zip.",
-        ),
+        "import": ("skills:import_skills", "Bring in skills of other assistants."),
     },
 }
 
@@ -387,7 +384,7 @@ def _show_dry_run(skill: library.Skill, before: str) -> None:
 def import_skills(
     place: Place, /, *, path: Path | None, only: tuple[str, ...], dry_run: bool, **_: object
 ) -> None:
-    """Bring in skills: PATH is the folder of one, a folder of several, or a .zip.
+    """Bring in skills: PATH is the folder of one, or a folder of several.
 
     Without PATH it tells where assistants keep some. Each comes whole, with its references and
     scripts, or not at all: one with errors or a secret is refused.

@@ -1,20 +1,17 @@
-"""Skills that are to be brought in: found in a folder or a ``.zip``, read whole, and judged.
+"""Skills to import: found in a folder, read whole, and checked.
 
 Nothing is written, and nothing is read through a link, a pipe or a device, nor beyond the limits.
-An archive is read in memory: a name in it that leads elsewhere, or that some system has no file
-for, a link, two files of one name to any system, or what is encrypted refuses all of it. One skill
-that cannot be brought in keeps no other out, and says why. No secret is repeated.
+A skill that cannot be imported says why, and keeps no other out. No secret is repeated.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from engramdown.errors import InvalidSkillError, StoreError
 from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
@@ -22,9 +19,6 @@ from engramdown.secrets.redaction import secret_in
 from engramdown.skills.files import FILE
 from engramdown.skills.validation import Finding, check, check_label, label_of
 from engramdown.storage.disk import Disk, named_errors
-
-if TYPE_CHECKING:
-    import zipfile
 
 # How much all files of a skill may hold, in bytes.
 LARGEST: Final = 20 * 1024 * 1024
@@ -86,20 +80,20 @@ class Incoming(NamedTuple):
 
 
 def found_at(path: Path) -> list[Incoming]:
-    """Return the skills in a folder, in one with a folder for each, or in a ``.zip``, by label.
+    """Return the skills in a folder, or in one with a folder for each, by label.
 
     Raises:
-        StoreError: If there is nothing there, or it cannot be read.
+        StoreError: If there is no folder, or it cannot be read.
     """
     with named_errors(path, "read"):
         place = Path(os.path.realpath(path))  # resolve() raises over a link to itself
         if place.name == FILE and place.is_file():
             place = place.parent
-        if not (place.is_dir() or place.is_file()):
+        if not place.is_dir():
             raise StoreError(
-                f"{path}: is neither a folder nor a file; give a folder of skills or a .zip."
+                f"{path}: is not a folder; give a folder of skills, or unpack it first."
             )
-        found = [*(_in_folder(place) if place.is_dir() else _in_archive(place))]
+        found = _in_folder(place)
     known: dict[str, Incoming] = {}
     for each in sorted(found, key=lambda each: (each.label, each.source)):
         before = known.get(each.label)
@@ -111,38 +105,36 @@ def found_at(path: Path) -> list[Incoming]:
     return [*known.values()]
 
 
-def _judged(
-    name: str, source: str, files: Mapping[str, Content], problem: str, hidden: int
-) -> Incoming:
-    """Return a skill that was read, with what keeps it out.
-
-    Args:
-        name: What its folder is called.
-        source: Where it was found.
-        files: Its files.
-        problem: What keeps it out anyhow.
-        hidden: How much of it is hidden, and not among the files.
-    """
+def _checked(home: Path) -> Incoming:
+    """Return the skill in a folder, with the reason why it cannot be imported, if there is one."""
+    source = str(home)
+    try:
+        # The folder of a skill may be a link: people keep them elsewhere and link them.
+        files, hidden = _contents(home.resolve())
+    except StoreError as error:
+        return Incoming(_label(home.name, ""), source, problem=str(error))
     page = page_of(files)
-    # It is to be called what it says itself, or else what its folder is.
-    said = page.text("name")
-    label = label_of(said) or label_of(name) or "skill"
-    for each in (name, said):
-        with contextlib.suppress(InvalidSkillError):
-            label = check_label(each)
-    if problem:
-        return Incoming(label, source, files, problem)
+    label = _label(home.name, page.text("name"))
     findings = tuple(check(page, label))
     errors = [f"{FILE}:{each.line}: {each.message}" for each in findings if each.level == "error"]
+    kinds = ((file, secret_in(content.data)) for file, content in files.items())
+    problem = ""
     if FILE not in files:
         problem = f"there is no {FILE}"
     elif errors:
         problem = "; ".join(errors)
-    else:
-        kinds = ((file, secret_in(content.data)) for file, content in files.items())
-        file, kind = next((each for each in kinds if each[1]), ("", ""))
-        problem = f"{file} holds a {kind}; take it out of {label} first" if kind else ""
+    elif secret := next((each for each in kinds if each[1]), None):
+        problem = f"{secret[0]} holds a {secret[1]}; take it out of {label} first"
     return Incoming(label, source, files, problem, findings, hidden)
+
+
+def _label(folder: str, name: str) -> str:
+    """Return the label of a skill: its own name, or else that of its folder."""
+    label = label_of(name) or label_of(folder) or "skill"
+    for each in (folder, name):
+        with contextlib.suppress(InvalidSkillError):
+            label = check_label(each)
+    return label
 
 
 def files_at(home: Path) -> dict[str, Content]:
@@ -169,7 +161,7 @@ def _is_hidden(name: str) -> bool:
     return name[:1] == "." and name not in _NOBODYS
 
 
-def _in_folder(place: Path) -> Iterator[Incoming]:
+def _in_folder(place: Path) -> list[Incoming]:
     homes = [place]
     if not (place / FILE).exists():
         homes = _homes(place)
@@ -177,16 +169,8 @@ def _in_folder(place: Path) -> Iterator[Incoming]:
         inside = [place / each for each in (".engramdown/skills", "skills", *PLACES)]
         homes = [home for folder in inside if folder.is_dir() for home in _homes(folder)]
     if len(homes) > MOST_SKILLS:
-        raise StoreError(_too_many(place))
-    for home in homes:
-        files: dict[str, Content] = {}
-        problem, hidden = "", 0
-        try:
-            # The folder of a skill may be a link: people keep them elsewhere and link them.
-            files, hidden = _contents(home.resolve())
-        except StoreError as error:
-            problem = str(error)
-        yield _judged(home.name, str(home), files, problem, hidden)
+        raise StoreError(f"{place}: holds more than {MOST_SKILLS} skills; bring in fewer at once.")
+    return list(map(_checked, homes))
 
 
 def _homes(folder: Path) -> list[Path]:
@@ -215,152 +199,12 @@ def _contents(home: Path) -> tuple[dict[str, Content], int]:
                 content = Content(disk.read(path) or b"", runs)
             left -= len(content.data)
             if left < 0 or len(files) == MOST_FILES:
-                raise StoreError(_too_much(home))
+                raise StoreError(
+                    f"{home}: holds more than {MOST_FILES} files or {LARGEST // 1024**2} MB; "
+                    f"bring in what the procedure needs."
+                )
             files[path.relative_to(home).as_posix()] = content
         # The first folder is to be looked at next: of several problems the first one is told.
         inside = [folder / name for name in folders if not _is_passed_over(name)]
         waiting += [(path, deep - 1) for path in reversed(inside)]
     return files, hidden
-
-
-def _too_much(source: object) -> str:
-    return (
-        f"{source}: holds more than {MOST_FILES} files or {LARGEST // 1024**2} MB; "
-        f"bring in what the procedure needs."
-    )
-
-
-def _too_many(source: object) -> str:
-    return f"{source}: holds more than {MOST_SKILLS} skills; bring in fewer at once."
-
-
-# ---- archives ----
-
-_LARGEST_ARCHIVE: Final = 100 * 1024 * 1024
-_LARGEST_WHOLE: Final = 200 * 1024 * 1024
-_MOST: Final = 10_000
-_LONGEST_NAME: Final = 500
-_ENCRYPTED: Final = 1
-_NOTHING: Final = "nothing of it is brought in."
-# The rarer ways fail with errors of their own, and not every Python has them.
-_PACKED: Final = (0, 8)  # stored, and deflated
-# What stands for a device on Windows, and what it cuts off the end of a name.
-_NOT_THERE: Final = re.compile(
-    r"(?:^|/)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.[^/]*)?(?:/|$)|[. ](?:/|$)", re.IGNORECASE
-)
-_NO_NAME: Final = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]|(?:^|/)\.\.?(?:/|$)|^/|//')
-
-
-def _in_archive(path: Path) -> Iterator[Incoming]:
-    """Yield each skill of an archive.
-
-    Raises:
-        StoreError: If it is no archive, or one that must not be trusted.
-    """
-    # Imported here: hardly ever do skills come in an archive.
-    import zipfile
-    import zlib
-
-    size, _ = Disk().identity(path)
-    if size > _LARGEST_ARCHIVE:
-        raise StoreError(f"{path}: is larger than {_LARGEST_ARCHIVE // 1024**2} MB.")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            yield from _skills(archive, path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
-        raise StoreError(f"{path}: is no .zip that can be read: {error}") from error
-
-
-def _skills(archive: zipfile.ZipFile, path: Path) -> Iterator[Incoming]:
-    members = _members(archive, path)
-    pages = (name for name in members if name == FILE or name.endswith(f"/{FILE}"))
-    homes: list[str] = []
-    for home in sorted(name.removesuffix(FILE) for name in pages):
-        # One that stands in the folder of another is an example there, and belongs to it.
-        if not homes or not home.startswith(homes[-1]):
-            homes.append(home)
-    if not homes:
-        raise StoreError(f"{path}: holds no {FILE}.")
-    if len(homes) > MOST_SKILLS:
-        raise StoreError(_too_many(path))
-    room = _LARGEST_WHOLE
-    for home in homes:
-        files: dict[str, Content] = {}
-        problem = ""
-        left = min(LARGEST, room)
-        for name in (name for name in members if name.startswith(home)):
-            content = _read(archive, members[name], left)
-            if content is None or len(files) == MOST_FILES:
-                files, problem = {}, _too_much(f"{path.name}/{home}")
-                break
-            left -= len(content.data)
-            files[name.removeprefix(home)] = content
-        room -= sum(len(content.data) for content in files.values())
-        hidden = 0
-        for info in archive.infolist():
-            parts = info.filename.removeprefix(home).split("/")
-            if not info.is_dir() and info.filename.startswith(home) and parts[0] != "__MACOSX":
-                hidden += _is_hidden(next(filter(_is_passed_over, parts), ""))
-        folder = home.rstrip("/").rpartition("/")[2] or path.stem
-        yield _judged(folder, f"{path}/{home}".rstrip("/"), files, problem, hidden)
-
-
-def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]:
-    """Return the files of an archive that count, by name.
-
-    Raises:
-        StoreError: If one of them must not be trusted.
-    """
-    infos = archive.infolist()
-    if len(infos) > _MOST:
-        raise StoreError(f"{path}: holds more than {_MOST} files.")
-    members: dict[str, zipfile.ZipInfo] = {}
-    known: set[str] = set()
-    for info in infos:
-        name = _folded(info.filename)
-        wrong = _wrong(info) or ("stands there twice" if name in known else "")
-        if wrong:
-            raise StoreError(f"{path}: {info.filename[:80]!a} {wrong}; {_NOTHING}")
-        known.add(name)
-        parts = info.filename.split("/")
-        if not (info.is_dir() or any(map(_is_passed_over, parts)) or parts[0] == "__MACOSX"):
-            members[info.filename] = info
-    for name in members:
-        for folder in Path(name).parents:
-            if _folded(folder.as_posix()) in known:
-                both = f"{folder.as_posix()[:80]!a} is a file and a folder"
-                raise StoreError(f"{path}: {both}; {_NOTHING}")
-    return members
-
-
-def _folded(name: str) -> str:
-    """Return a name as systems compare it that tell neither case nor forms of a letter apart."""
-    import unicodedata
-
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
-
-
-def _wrong(info: zipfile.ZipInfo) -> str:
-    kind = stat.S_IFMT(info.external_attr >> 16)
-    # What stood behind a zero byte is cut off by then, but not from what the archive says.
-    if info.orig_filename != info.filename or _NO_NAME.search(info.filename):
-        return "is a name that leads elsewhere"
-    if len(info.filename) > _LONGEST_NAME or not info.filename.isprintable():
-        return "is no name for a file"
-    if _NOT_THERE.search(info.filename):
-        return "is no name for a file on Windows"
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        return "is a link or a device"
-    if info.flag_bits & _ENCRYPTED:
-        return "is encrypted"
-    return "" if info.compress_type in _PACKED else "is not packed as a .zip usually is"
-
-
-def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> Content | None:
-    """Return what a file holds, or ``None`` if that is more than ``most`` bytes."""
-    if info.file_size > most:
-        return None
-    with archive.open(info) as file:
-        data = file.read(most + 1)
-    runs = bool(info.external_attr >> 16 & stat.S_IXUSR)
-    return Content(data, runs) if len(data) <= most else None

@@ -253,15 +253,10 @@ def _shown(value: str) -> str:
     return f"{value if len(value) <= _LONGEST_SHOWN else value[:_LONGEST_SHOWN] + '…'!r}"
 
 
-# Which skill is meant by words that are nearly its label.
-#
-# A label that is there is meant by itself; where two are as near, none is; what
-# is asked may be any text, and takes time by its first few characters only.
+# ---- which skill is meant by words that are nearly its label ----
 
 _NO_LETTER: Final = re.compile(r"[^a-z0-9]+")
 _NEAR: Final = 0.75
-# A label that is so much nearer than the next one is meant.
-_NEARER: Final = 0.08
 _WORD: Final = 3
 
 
@@ -281,32 +276,26 @@ def label_of(text: str) -> str:
 def meant(text: str, labels: Iterable[str]) -> str:
     """Return the one of ``labels`` that is meant, or ``""``.
 
-    >>> meant("Release Notes", ["charts", "release-notes"])
-    'release-notes'
-    >>> meant("relase-notes", ["charts", "release-notes"]), meant("maps", ["charts"])
+    A label is meant by itself, by another spelling of it, and by words that no other label has all
+    of, or is like. Only the first few characters of a text are looked at.
+
+    >>> meant("Release Notes", ["charts", "release-notes"]), meant("maps", ["charts"])
     ('release-notes', '')
     """
-    known = sorted(set(labels))
+    known = set(labels)
     if text in known:
         return text
     asked = label_of(text)
-    if not asked:
-        return ""
     # How each is written; those that are the same but for hyphens, or have all the words asked for.
     plain = {label: label_of(label) for label in known}
     words = set(asked.split("-"))
     same = [each for each in known if plain[each].replace("-", "") == asked.replace("-", "")]
     if len(asked) >= _WORD and not same:
         same = [each for each in known if words <= set(plain[each].split("-"))]
-    if same:
-        return same[0] if len(same) == 1 else ""
-    # Imported here: hardly ever is it needed.
-    import difflib
+    if asked and not same:
+        # Imported here: hardly ever is it needed.
+        from difflib import get_close_matches
 
-    rated = sorted(
-        ((difflib.SequenceMatcher(None, asked, plain[label]).ratio(), label) for label in known),
-        reverse=True,
-    )
-    (best, label), *rest = [*rated, (0.0, "")]
-    is_clear = best >= _NEAR and (not rest or best - rest[0][0] >= _NEARER)
-    return label if is_clear else ""
+        near = get_close_matches(asked, plain.values(), cutoff=_NEAR)
+        same = [each for each in known if plain[each] in near]
+    return same[0] if asked and len(same) == 1 else ""

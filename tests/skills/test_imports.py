@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import stat
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engramdown.errors import StoreError
 from engramdown.skills import imports
-from engramdown.skills import imports as archives
 from engramdown.skills.imports import Content, Incoming, found_at
 
 TOKEN = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"
@@ -29,16 +23,6 @@ def write(home: Path, text: str = PAGE) -> Path:
     (home / "scripts" / "plot.sh").write_bytes(b"plot\n\xff")
     (home / "scripts" / "plot.sh").chmod(0o755)
     return home
-
-
-def zipped(path: Path, members: dict[str, str], **kinds: int) -> Path:
-    """Write an archive; ``kinds`` are the modes of members that are no files."""
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in members.items():
-            info = zipfile.ZipInfo(name)
-            info.external_attr = kinds.get(name, stat.S_IFREG | 0o644) << 16
-            archive.writestr(info, text)
-    return path
 
 
 def problems(found: list[Incoming]) -> dict[str, str]:
@@ -79,11 +63,8 @@ def test_how_much_is_hidden_and_left_behind_is_told(tmp_path: Path) -> None:
     for name in names:
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).touch()
-    members = {f"charts/{name}": "" for name in (*names, "__pycache__/.x")}
-    archive = zipped(tmp_path / "charts.zip", {"charts/SKILL.md": PAGE, **members, "z/.w": ""})
-    for path, count in ((home, 2), (archive, 1)):
-        (found,) = found_at(path)
-        assert (found.hidden, len(found.files)) == (3, count)
+    (found,) = found_at(home)
+    assert (found.hidden, len(found.files)) == (3, 2)
 
 
 def test_a_project_is_looked_into_where_assistants_keep_them(tmp_path: Path) -> None:
@@ -165,131 +146,14 @@ def test_two_of_one_label_are_told(tmp_path: Path) -> None:
     assert (first.problem, second.problem != "") == ("", True)
 
 
-@pytest.mark.parametrize("name", ["none", "pipe", "ring"])
+@pytest.mark.parametrize("name", ["none", "pipe", "ring", "pack.zip"])
 def test_where_there_is_nothing_it_is_said(tmp_path: Path, name: str) -> None:
     if name == "pipe":
         os.mkfifo(tmp_path / name)
     if name == "ring":
         (tmp_path / name).symlink_to(tmp_path / name)
-    with pytest.raises(StoreError, match="is neither a folder nor a file"):
+    if name == "pack.zip":
+        (tmp_path / name).touch()
+    with pytest.raises(StoreError, match=r"is not a folder; .* unpack it first"):
         found_at(tmp_path / name)
     assert found_at(tmp_path) == []
-
-
-def test_an_archive_holds_skills_wherever_they_stand(tmp_path: Path) -> None:
-    members = {
-        "pack-1.0/": "",
-        "pack-1.0/charts/SKILL.md": PAGE,
-        "pack-1.0/charts/references/SKILL.md": "An example.\n",
-        "pack-1.0/charts/run.sh": "run",
-        "pack-1.0/charts/.hidden": "",
-        "pack-1.0/README.md": "No skill.",
-        "__MACOSX/charts/SKILL.md": "",
-    }
-    kinds = {"pack-1.0/charts/run.sh": stat.S_IFREG | 0o755, "pack-1.0/": stat.S_IFDIR | 0o755}
-    path = zipped(tmp_path / "pack.zip", members, **kinds)
-    (found,) = found_at(path)
-    assert (found.label, found.problem) == ("charts", "")
-    assert found.source == f"{path}/pack-1.0/charts"
-    assert {name: content.runs for name, content in found.files.items()} == {
-        "SKILL.md": False,
-        "references/SKILL.md": False,
-        "run.sh": True,
-    }
-    (alone,) = found_at(zipped(tmp_path / "alone.zip", {"SKILL.md": PAGE, "a/b": "c"}))
-    assert {*alone.files} == {"SKILL.md", "a/b"}
-
-
-@pytest.mark.parametrize(
-    "name, kind, said",
-    [
-        ("../SKILL.md", 0, "is a name that leads elsewhere"),
-        ("charts/../../x", 0, "is a name that leads elsewhere"),
-        ("/etc/passwd", 0, "is a name that leads elsewhere"),
-        ("C:\\x", 0, "is a name that leads elsewhere"),
-        ("charts//x", 0, "is a name that leads elsewhere"),
-        ("charts/\x1b[2J", 0, "is a name that leads elsewhere"),
-        ("charts/\u202e", 0, "is no name for a file"),
-        ("x" * 501, 0, "is no name for a file"),
-        ("charts/link", stat.S_IFLNK | 0o777, "is a link or a device"),
-        ("charts/pipe", stat.S_IFIFO | 0o777, "is a link or a device"),
-        ("CHARTS/skill.MD", 0, "stands there twice"),
-        ("charts/cafe\u0301", 0, "stands there twice"),
-        ("charts/a. ", 0, "is no name for a file on Windows"),
-        ("charts/b./c", 0, "is no name for a file on Windows"),
-        ("charts/Aux.txt", 0, "is no name for a file on Windows"),
-        ("charts/nul/c", 0, "is no name for a file on Windows"),
-        ("charts/CAF\xc9/c", 0, "is a file and a folder"),
-        ("charts/SKILL.md/c", 0, "is a file and a folder"),
-    ],
-)
-def test_an_archive_that_leads_elsewhere_is_refused_as_a_whole(
-    tmp_path: Path, name: str, kind: int, said: str
-) -> None:
-    kinds = {name: kind} if kind else {}
-    members = {"charts/SKILL.md": PAGE, "charts/caf\xe9": "", name: "x"}
-    path = zipped(tmp_path / "bad.zip", members, **kinds)
-    with pytest.raises(StoreError, match=f"{said}; nothing of it is brought in"):
-        found_at(path)
-
-
-def test_an_archive_that_unpacks_to_much_is_not_unpacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "bomb.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("charts/SKILL.md", PAGE)
-        archive.writestr("charts/zeros", bytes(imports.LARGEST + 1))
-        archive.writestr("maps/SKILL.md", PAGE.replace("charts", "maps"))
-    found = problems(found_at(path))
-    assert "holds more than 500 files or 20 MB" in found["charts"]
-    assert found["maps"] == ""
-    # One that claims to be small.
-    data = path.read_bytes()
-    size = (imports.LARGEST + 1).to_bytes(4, "little")
-    assert data.count(size) == 2
-    path.write_bytes(data.replace(size, (5).to_bytes(4, "little")))
-    with pytest.raises(StoreError, match=r"is no \.zip that can be read"):
-        found_at(path)
-    for module in (archives, imports):
-        monkeypatch.setattr(module, "MOST_SKILLS", 1)
-    with pytest.raises(StoreError, match="holds more than 1 skills"):
-        found_at(path)
-    monkeypatch.setattr(archives, "_MOST", 2)
-    with pytest.raises(StoreError, match="holds more than 2 files"):
-        found_at(path)
-    monkeypatch.setattr(archives, "_LARGEST_ARCHIVE", 2)
-    with pytest.raises(StoreError, match="is larger than"):
-        found_at(path)
-
-
-def test_what_is_encrypted_or_no_archive_is_refused(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "locked.zip", {"charts/SKILL.md": PAGE})
-    data = bytearray(path.read_bytes())
-    at = data.rfind(b"PK\x01\x02") + 8
-    data[at] |= 1
-    path.write_bytes(data)
-    with pytest.raises(StoreError, match="is encrypted"):
-        found_at(path)
-    with pytest.raises(StoreError, match=r"holds no SKILL\.md"):
-        found_at(zipped(tmp_path / "empty.zip", {"a": "b"}))
-
-
-@pytest.mark.parametrize("way", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_an_archive_that_is_packed_in_a_rare_way_is_refused(tmp_path: Path, way: int) -> None:
-    path = tmp_path / "rare.zip"
-    with zipfile.ZipFile(path, "w", way) as archive:
-        archive.writestr("charts/SKILL.md", PAGE)
-    with pytest.raises(StoreError, match=r"is not packed as a \.zip usually is"):
-        found_at(path)
-
-
-@given(st.binary(max_size=200), st.integers(0, 400))
-def test_an_archive_of_any_bytes_is_read_or_refused(
-    tmp_path_factory: pytest.TempPathFactory, noise: bytes, at: int
-) -> None:
-    folder = tmp_path_factory.mktemp("zip")
-    data = zipped(folder / "a.zip", {"charts/SKILL.md": PAGE, "charts/x": "y" * 40}).read_bytes()
-    (folder / "a.zip").write_bytes(data[:at] + noise + data[at + len(noise) :])
-    with contextlib.suppress(StoreError):
-        assert [each.label for each in found_at(folder / "a.zip")]
