@@ -20,8 +20,9 @@
         ├── EpisodeNotFoundError (also a LookupError)   no line of it with this number
         ├── SkillNotFoundError   (also a LookupError)   no skill with this label
         ├── SkillExistsError                            there is one already
-        ├── SkillChangedError                           somebody changed what was to be replaced
-        ├── NotesChangedError                           the same, of the notes on a session
+        ├── ChangedError                                somebody changed what was to be replaced
+        │   ├── SkillChangedError                       in a skill
+        │   └── NotesChangedError                       in the notes on a session
         ├── AmbiguousIdError     (also a LookupError)   several memories with this prefix
         └── UndoRefusedError                        undoing would overwrite a person
 
@@ -34,35 +35,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = [
-    "AmbiguousIdError",
-    "EngramdownError",
-    "EntryNotFoundError",
-    "EpisodeNotFoundError",
-    "GistNotFoundError",
-    "GitError",
-    "InvalidEngramError",
-    "InvalidNoteError",
-    "InvalidSessionError",
-    "InvalidSkillError",
-    "LockTimeoutError",
-    "MemoryCommandError",
-    "MidTurnError",
-    "ModelError",
-    "NotesChangedError",
-    "PutRefusedError",
-    "SessionNotFoundError",
-    "SettingsError",
-    "SkillChangedError",
-    "SkillExistsError",
-    "SkillNotFoundError",
-    "SkillRefusedError",
-    "SpendError",
-    "StoreError",
-    "UndoRefusedError",
-    "UnfitFileError",
-]
-
 _SHOWN: Final = 8
 _LONGEST_SHOWN: Final = 60
 _BEGINNING: Final = 40
@@ -72,22 +44,23 @@ class EngramdownError(Exception):
     """The root: ``except EngramdownError`` catches everything in this module."""
 
 
-class InvalidEngramError(EngramdownError, ValueError):
-    """A memory that cannot be one: a wrong kind, an empty text, a topic that is no name.
+class _InvalidFieldError(EngramdownError, ValueError):
+    """One field of something is wrong.
 
     Attributes:
-        field: The name of the field that is wrong.
+        field: The name of the field.
         reason: What is wrong with it and what is allowed.
     """
 
     def __init__(self, field: str, reason: str) -> None:
         """Say which ``field`` is wrong and why; a secret that somebody put there is hidden."""
-        # Imported here: what knows secrets is not needed until something is wrong.
-        from engramdown.secrets.redaction import redact
-
         self.field = field
-        self.reason = redact(reason)
+        self.reason = _hidden(reason)
         super().__init__(f"{field}: {self.reason}")
+
+
+class InvalidEngramError(_InvalidFieldError):
+    """A memory that cannot be one: a wrong kind, an empty text, a topic that is not a name."""
 
     @classmethod
     def not_one_of(cls, field: str, value: object, allowed: Iterable[str]) -> InvalidEngramError:
@@ -96,11 +69,9 @@ class InvalidEngramError(EngramdownError, ValueError):
 
     @classmethod
     def too_long(cls, field: str, value: str, limit: str) -> InvalidEngramError:
-        """Build the error for a value that is longer than ``limit`` says; its beginning is told."""
-        from engramdown.secrets.redaction import redact
-
+        """Build the error for a value that is longer than ``limit``; it quotes the beginning."""
         # Hidden before it is cut: a piece of a secret does not look like one.
-        return cls(field, f"{redact(value)[:_BEGINNING]!r}… is longer than {limit}")
+        return cls(field, f"{_hidden(value)[:_BEGINNING]!r}… is longer than {limit}")
 
 
 class InvalidSessionError(EngramdownError, ValueError):
@@ -116,45 +87,27 @@ class InvalidSessionError(EngramdownError, ValueError):
         # Hidden before it is cut: a piece of a secret does not look like one.
         known = _hidden(value)
         shown = known if len(known) <= _LONGEST_SHOWN else f"{known[:_LONGEST_SHOWN]}…"
-        # What is like a secret is not told either.
+        # A suggestion would repeat the secret.
         like = f"; try {suggestion!r}" if known == value else ""
         super().__init__(f"session id {shown!a} {reason}{like}")
         self.value = value
         self.suggestion = suggestion
 
 
-class InvalidSkillError(EngramdownError, ValueError):
-    """A skill that cannot be one: a label that is no name, a description that is too long.
-
-    Attributes:
-        field: What is wrong.
-    """
-
-    def __init__(self, field: str, reason: str) -> None:
-        """Say which ``field`` is wrong, why, and what is allowed."""
-        super().__init__(f"{field}: {_hidden(reason)}")
-        self.field = field
+class InvalidSkillError(_InvalidFieldError):
+    """A skill that cannot be one: a label that is not a name, a description that is too long."""
 
 
-class InvalidNoteError(EngramdownError, ValueError):
-    """An entry of the journal, or a note, that cannot be one: it is empty, or too long.
-
-    Attributes:
-        field: What is wrong.
-    """
-
-    def __init__(self, field: str, reason: str) -> None:
-        """Say which ``field`` is wrong, why, and what is allowed."""
-        super().__init__(f"{field}: {_hidden(reason)}")
-        self.field = field
+class InvalidNoteError(_InvalidFieldError):
+    """An entry of the journal, or a note, that cannot be one: it is empty, or too long."""
 
 
 class MemoryCommandError(EngramdownError, ValueError):
-    """A command on the memory folder that is not carried out; the words are for a model."""
+    """A command on the memory folder that was refused; the words are for a model."""
 
 
 class PutRefusedError(EngramdownError):
-    """A value that was put under a key, or taken away, and is not: the gate said no, or asks.
+    """The gate refused to put a value under a key, or to take one away, or it asks first.
 
     Attributes:
         refusals: Each a sentence that names the namespace, the key and the reason.
@@ -180,8 +133,8 @@ class SettingsError(EngramdownError, ValueError):
         super().__init__(f"{source}: {key}: {reason}")
         self.source = source
         self.key = key
-        told = "the file" if key == "file" else key
-        self.problem = f"{told}{'' if reason.startswith(('is ', 'cannot ')) else ':'} {reason}"
+        subject = "the file" if key == "file" else key
+        self.problem = f"{subject}{'' if reason.startswith(('is ', 'cannot ')) else ':'} {reason}"
 
 
 class GitError(EngramdownError):
@@ -199,7 +152,7 @@ class SkillRefusedError(EngramdownError):
         """Say what ``kind`` of secret there is; its value is not repeated."""
         super().__init__(
             f"the text holds a {kind}; nothing was written. "
-            f"Name the place where it is kept instead, like an environment variable."
+            "Name the place where it is kept instead, like an environment variable."
         )
 
 
@@ -210,28 +163,24 @@ class ModelError(EngramdownError):
         outcome: How the call ended, as in the ledger: ``timeout``, ``truncated``, ….
     """
 
-    def __init__(self, reason: str, outcome: str = "failed") -> None:
-        """Say what went wrong, in one line; a secret that a provider quotes is hidden."""
-        from engramdown.secrets.redaction import redact
+    outcome = "failed"
 
-        super().__init__(redact(reason))
-        self.outcome = outcome
+    def __init__(self, reason: str, outcome: str = "") -> None:
+        """Say what went wrong, in one line; a secret that a provider quotes is hidden."""
+        super().__init__(_hidden(reason))
+        self.outcome = outcome or self.outcome
 
 
 class UnusableAnswerError(ModelError):
     """A language model answered in the form, and nothing of it can be used."""
 
-    def __init__(self, reason: str) -> None:
-        """Say why, in one line."""
-        super().__init__(reason, "malformed")
+    outcome = "malformed"
 
 
 class SpendError(ModelError):
     """Asking a language model would pass a limit; it was not asked."""
 
-    def __init__(self, reason: str) -> None:
-        """Say which limit, what was spent of it, and how to raise it."""
-        super().__init__(reason, "refused_spend")
+    outcome = "refused_spend"
 
 
 class StoreError(EngramdownError):
@@ -346,7 +295,7 @@ class SkillNotFoundError(StoreError, LookupError):
 
 
 class SkillExistsError(StoreError):
-    """A skill was to be made that is there already."""
+    """A skill of this label exists already."""
 
     def __init__(self, path: str, label: str) -> None:
         """Name the file that is there, and the ``label``."""
@@ -356,33 +305,30 @@ class SkillExistsError(StoreError):
         )
 
 
-class SkillChangedError(StoreError):
+class ChangedError(StoreError):
+    """Somebody changed what was to be replaced."""
+
+    def __init__(self, path: str) -> None:
+        """Name the file."""
+        super().__init__(
+            f"{path}: was changed since it was read; nothing was written, so that nothing is lost. "
+            "Read it again, and put your change into what is there now."
+        )
+
+
+class SkillChangedError(ChangedError):
     """Somebody changed the part of a skill that was to be replaced."""
 
-    def __init__(self, path: str) -> None:
-        """Name the file."""
-        super().__init__(
-            f"{path}: was changed since it was read; nothing was written, so that nothing is lost. "
-            f"Read it again, and put your change into what stands there now."
-        )
 
-
-class NotesChangedError(StoreError):
+class NotesChangedError(ChangedError):
     """Somebody changed the notes on a session that were to be replaced."""
-
-    def __init__(self, path: str) -> None:
-        """Name the file."""
-        super().__init__(
-            f"{path}: was changed since it was read; nothing was written, so that nothing is lost. "
-            f"Read the notes again, and put your change into what stands there now."
-        )
 
 
 class UnfitFileError(EngramdownError):
-    """A file of another program's, into which nothing of ours can be put as it is."""
+    """A file of another program that cannot be edited as it is."""
 
     def __init__(self, file: str, reason: str) -> None:
-        """Name the ``file``, and say what stands in the way and what to do."""
+        """Name the ``file``, and say what is in the way and what to do."""
         super().__init__(f"{file}: {reason}. Nothing was written.")
 
 
@@ -407,7 +353,8 @@ class UndoRefusedError(StoreError):
 
 
 def _hidden(value: str) -> str:
-    """Return what was asked for without the secrets that somebody put there."""
+    """Return a value without the secrets that somebody put there."""
+    # Imported here: what knows secrets is not needed until something is wrong.
     from engramdown.secrets.redaction import redact
 
     return redact(value)

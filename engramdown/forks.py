@@ -21,7 +21,6 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from threading import get_ident
-from types import TracebackType
 from typing import Any, Final, Generic, TypeVar, overload
 
 T = TypeVar("T")
@@ -89,12 +88,7 @@ class _Guard:
         """Take the lock."""
         return self.acquire()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Let go of the lock."""
         self.release()
 

@@ -1,11 +1,11 @@
-"""Where scopes live, and what a configuration may say.
+"""Finds the folders of scopes, and reads and checks their configuration.
 
 Reading settings creates nothing; a wrong value is an error that names the file (or the environment
 variable), the key and what is allowed; nothing is read at import.
 
-What is an argument or in the environment is the person's and wins. Of the two ``config.toml`` the
-one of the project may have been cloned: :data:`SETTINGS` says of every setting which values it may
-have, and what a project may change about it.
+Arguments and environment variables come from the person, and win. The ``config.toml`` of a project
+may have been cloned: the table :data:`SETTINGS` has the allowed values of every setting, and what a
+project may change about it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import re
 import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from engramdown.errors import SettingsError
@@ -28,23 +27,23 @@ Durability = Literal["full", "fast"]
 FOLDER: Final = ".engramdown"
 CONFIG: Final = "config.toml"
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+# Seconds that a writer waits for a lock at most, unless a setting says otherwise.
 LOCK_TIMEOUT: Final = 10.0
-"""Seconds that a writer waits for a lock at most, unless it is told otherwise."""
 _MEGABYTE: Final = 1024 * 1024
 _LARGEST_CONFIG: Final = 1024 * 1024
-_AT_HOME: Final = "may only stand in the config.toml of the global scope"
+_AT_HOME: Final = "may only be in the config.toml of the global scope"
 # Not safe_open: a config.toml may be a link, as people who keep dotfiles have it.
 _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class ConsolidationSettings(NamedTuple):
-    """What can be set about offline work on memory, in the table ``[consolidation]``.
+    """Settings for offline work on memory, the table ``[consolidation]``.
 
     Attributes:
         model: The language model, ``provider/name``; ``""`` for none.
         base_url: Where a server of that protocol listens, if it is not the provider's own.
         timeout: How long one call may take, in seconds.
-        retries: How many calls for one answer may fail before it is given up.
+        retries: How many calls for one answer may fail before the job gives up.
         max_tokens: The ceiling of an answer, in tokens.
         calls_per_run: How many calls one run may make.
         tokens_per_run: How many tokens one run may cost.
@@ -53,10 +52,9 @@ class ConsolidationSettings(NamedTuple):
         tokens_per_window: How many tokens may be spent in it.
         threshold: From how many entries on a file is compacted.
         learn_from_errors: Whether the end of a turn looks for what went wrong in it.
-        identity_every: After so many messages of a user facts about them are looked for; 0 is
-            never.
+        identity_every: After how many messages of a user to look for facts about them; 0 is never.
         extract_facts: Whether the background worker asks for facts in conversations.
-        at_session_end: Whether a hook that ends a session lets a process of its own sleep.
+        at_session_end: Whether a hook that ends a session starts a process that sleeps.
     """
 
     model: str = ""
@@ -77,14 +75,13 @@ class ConsolidationSettings(NamedTuple):
 
 
 class ConversationSettings(NamedTuple):
-    """What can be set about running conversations, in the table ``[conversation]``.
+    """Settings for running conversations, the table ``[conversation]``.
 
     Attributes:
-        automatic: Whether a conversation whose prompt is put together here is summarised when it is
-            time for that.
-        max_tokens: What it may cost before it is; 0 is the default, -1 is never of its own accord.
-        share: Of the budget of a prompt, what it may fill before it is; more than 0, at most 1.
-        max_messages: How many of its messages no summary must cover for that; 0 is any number.
+        automatic: Whether a conversation is summarised when it gets too long.
+        max_tokens: How many tokens are too long; 0 is the default, -1 never counts tokens.
+        share: What share of the budget of a prompt is too long; more than 0, at most 1.
+        max_messages: How many messages without a summary there must be; 0 is any number.
         fresh_tail: How many of the newest messages are never summarised.
     """
 
@@ -96,27 +93,26 @@ class ConversationSettings(NamedTuple):
 
 
 class EpisodeSettings(NamedTuple):
-    """What can be set about transcripts, in the table ``[episodes]``.
+    """Settings for transcripts, the table ``[episodes]``.
 
     Attributes:
         enabled: Whether anything is recorded; ``ENGRAMDOWN_EPISODES`` wins.
-        payloads: Whether the whole of a text that a line shows cut is kept (``keep``) or not
-            (``drop``).
+        payloads: Whether the whole of a text that a line cuts short is kept: ``keep`` or ``drop``.
         input_limit: Code points of a tool's input that a line shows.
         output_limit: Code points of a tool's output, or of a scratchpad, that a line shows.
         durability: ``full`` survives a power cut; ``fast`` only a crash of the program.
-        redact: Where secrets are hidden before anything is written: in what tools were given and
-            gave back (``tools``), everywhere (``all``), nowhere (``off``, in the global scope).
+        redact: Where secrets are hidden before anything is written: in the input and output of
+            tools (``tools``), everywhere (``all``), nowhere (``off``, in the global scope).
         ignore: Sessions that are not recorded: their ids, where ``*`` and ``?`` stand for anything.
         idle_minutes: Silence after which a session counts as ended; 0 for never.
-        gap_minutes: Silence that ends the surroundings of what recall found.
-        around: Episodes on each side of it at most.
-        around_hours: Time on each side of it at most.
-        shown: Episodes on each side of it that are shown.
+        gap_minutes: Silence that ends the surroundings of a hit of recall.
+        around: Episodes on each side of a hit at most.
+        around_hours: Time on each side of a hit at most.
+        shown: Episodes on each side of a hit that are shown.
         history: Whether a model is reminded of earlier sessions.
-        history_tokens: What that may cost.
-        embedder: What finds transcripts by their meaning, too; ``""`` for nothing. Only the global
-            scope may say so, because it is sent what was said.
+        history_tokens: How many tokens that may cost.
+        embedder: What also finds transcripts by their meaning; ``""`` for nothing. Only the global
+            scope may name one, because it gets the texts.
         embedder_timeout: How long a recall may wait for it, in seconds.
     """
 
@@ -139,20 +135,19 @@ class EpisodeSettings(NamedTuple):
 
 
 class WorkerSettings(NamedTuple):
-    """What can be set about the background worker, in the table ``[worker]``.
+    """Settings for the background worker, the table ``[worker]``.
 
-    Only the global scope may say anything of it: the worker is the person's, and what it spends is
-    theirs.
+    Only the global scope may have it: the worker spends the person's money.
 
     Attributes:
         every: How many seconds lie between the end of a round and the next.
-        timeout: How long one call about a session may take, in seconds; never longer than what
-            holds for every call.
+        timeout: How long one call about a session may take, in seconds; at most the time-out of
+            ``[consolidation]``.
         pause: How many seconds lie between two calls.
         batch: About how many sessions of each kind a model is asked in one round.
-        attempts: How often a session is tried whose answers are of no use.
+        attempts: How often a session is tried if its answers are useless.
         idle_minutes: Silence after which an open conversation is summarised; 0 is never.
-        idle_messages: How many of its messages no summary must cover for that.
+        idle_messages: How many messages without a summary there must be for that.
     """
 
     every: float = 300
@@ -165,13 +160,13 @@ class WorkerSettings(NamedTuple):
 
 
 class Overruled(NamedTuple):
-    """What a project's ``config.toml`` says, and what came of it.
+    """A value in a project's ``config.toml`` that does not count.
 
     Attributes:
         key: The setting, with its table: ``episodes.enabled``.
-        said: What the project says.
-        holds: What holds instead; ``None`` for the default of a section's budget.
-        by: Who says otherwise: ``home`` (the global scope, or its default), ``environment`` or
+        said: The value of the project.
+        holds: The value that counts instead; ``None`` for the default of a section's budget.
+        by: Where that comes from: ``home`` (the global scope, or its default), ``environment`` or
             ``argument``.
     """
 
@@ -182,7 +177,7 @@ class Overruled(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What can be set.
+    """All settings.
 
     Attributes:
         mode: What is written without asking: everything (``autopilot``), what is certain
@@ -190,21 +185,20 @@ class Settings(NamedTuple):
         durability: ``full`` survives a power cut; ``fast`` only a crash of the program.
         lock_timeout: How long to wait for another writer, in seconds.
         max_file_mb: The largest memory file that is read, in megabytes.
-        timezone: The IANA name of the zone in which a day of the journal begins; ``""`` for that
-            of the system, which counts as well where the name is not known.
-        budgets: Tokens for the sections of the memory context that get another number than the
-            default.
-        pulled: Whether what git brings is loaded and told of (``news``), or waits for a person to
-            approve it (``review``); a project can only ask for the latter.
-        episodes: What is set about transcripts.
-        consolidation: What is set about offline work on memory.
-        conversation: What is set about running conversations.
-        worker: What is set about the background worker.
-        at_home: What holds for the files of the global scope where the project says otherwise, by
-            the name of the setting; see :meth:`of`.
-        overruled: What the project says and does not hold.
+        timezone: The IANA name of the zone in which a day of the journal begins; ``""``, or an
+            unknown name, for the zone of the system.
+        budgets: Tokens for the sections of the memory context whose budget is not the default.
+        pulled: Whether memory that git brings is loaded and announced (``news``), or waits for a
+            person to approve it (``review``); a project can only ask for the latter.
+        episodes: Settings for transcripts.
+        consolidation: Settings for offline work on memory.
+        conversation: Settings for running conversations.
+        worker: Settings for the background worker.
+        at_home: The values for the files of the global scope where the project has others, by the
+            name of the setting; see :meth:`of`.
+        overruled: The values of the project that do not count.
         switched_off: What the project switches off that would be on: the name of the setting, and
-            what the project says.
+            the value of the project.
         trouble: Why the settings of the project could not be read, or ``""``; the strictest hold
             then, see :func:`load_or_strictest`.
     """
@@ -231,14 +225,14 @@ class Settings(NamedTuple):
         return int(self.max_file_mb * _MEGABYTE)
 
     def stopped(self) -> list[str]:
-        """Return what the project switches off, in words, each with the name of the setting."""
+        """Describe what the project switches off, each with the name of the setting."""
         return [f"{SETTINGS[key].does} ({key})" for key, _ in self.switched_off]
 
     def of(self, scope: str) -> Settings:
-        """Return what holds for the files of a scope.
+        """Return the settings for the files of a scope.
 
         Args:
-            scope: ``global`` or ``project``. What a project says about files is about its own.
+            scope: ``global`` or ``project``. A project sets what holds for its own files only.
 
         >>> Settings(lock_timeout=1.0, at_home={"lock_timeout": 10.0}).of("global").lock_timeout
         10.0
@@ -253,11 +247,11 @@ class Settings(NamedTuple):
 
 # ---- what one value may be ----
 
+# Takes the source, the key and the value; returns the value as it is used.
 Check = Callable[[str, str, Any], Any]
-"""Is given the source, the key and the value; returns the value as it is used."""
 
 _ADDRESS: Final = re.compile(r"https?://[^\s/]+(?:/\S*)?\Z")
-# More seconds, or more megabytes, nobody means.
+# Nobody means more seconds, or more megabytes.
 _LARGEST: Final = 1_000_000
 _MOST_TOKENS: Final = 100_000_000
 
@@ -272,10 +266,10 @@ def _check(
     """Return a check.
 
     Args:
-        is_right: Whether a value may be so.
+        is_right: Whether a value is allowed.
         allowed: What is allowed, in words.
         use: Returns the value as it is used.
-        is_shown: Whether a wrong value is repeated to the person.
+        is_shown: Whether the message repeats a wrong value.
     """
 
     def check(source: str, key: str, value: object) -> Any:  # noqa: ANN401 - whatever TOML holds
@@ -291,8 +285,13 @@ def _is_whole(value: object, least: int, most: float = float("inf")) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_amount(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 <= value <= _LARGEST
+
+
+def _is_positive(value: object) -> bool:
+    return _is_amount(value) and value != 0
 
 
 def _word(*allowed: str) -> Check:
@@ -300,7 +299,7 @@ def _word(*allowed: str) -> Check:
 
 
 def _is_model(value: object, kinds: tuple[str, ...] = (), mark: str = "/") -> bool:
-    """Whether a value is a model with its kind or provider before it, or nothing."""
+    """Whether a value is empty, or names a model behind its kind or provider."""
     kind, _, model = value.partition(mark) if isinstance(value, str) else ("", "", "")
     named = kind in kinds if kinds else bool(kind.strip())
     return value == "" or (named and bool(model.strip()))
@@ -313,18 +312,10 @@ _COUNT: Final = _check(
     lambda value: _is_whole(value, 0, _LARGEST), f"a whole number, 0 to {_LARGEST:,}"
 )
 _TOKENS: Final = _check(lambda value: _is_whole(value, 0), "a number of tokens, 0 or more")
-_AMOUNT: Final = _check(
-    lambda value: _is_number(value) and 0 <= value <= _LARGEST,
-    f"a number, 0 to {_LARGEST:,}",
-    float,
-)
-_POSITIVE: Final = _check(
-    lambda value: _is_number(value) and 0 < value <= _LARGEST,
-    f"a number above 0, up to {_LARGEST:,}",
-    float,
-)
+_AMOUNT: Final = _check(_is_amount, f"a number, 0 to {_LARGEST:,}", float)
+_POSITIVE: Final = _check(_is_positive, f"a number above 0, up to {_LARGEST:,}", float)
 _SHARE: Final = _check(
-    lambda value: _is_number(value) and 0 < value <= 1, "more than 0 and at most 1", float
+    lambda value: _is_positive(value) and value <= 1, "more than 0 and at most 1", float
 )
 _LIMIT: Final = _check(
     lambda value: _is_whole(value, -1, _MOST_TOKENS),
@@ -355,60 +346,51 @@ def _theirs(_: object, said: object) -> Any:  # noqa: ANN401 - whatever a settin
     return said
 
 
-def _first_of(*ranked: str) -> Callable[[str, str], str]:
-    """Return what chooses the one of two words that stands first in a list."""
-    return lambda mine, said: min(mine, said, key=ranked.index)
-
-
 def _both(mine: tuple[str, ...], said: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*mine, *said]))
 
 
 def _rarer(mine: int, said: int) -> int:
-    """Return how seldom something is done; 0 is never."""
+    """Return the longer interval; 0 is never."""
     return 0 if 0 in (mine, said) else max(mine, said)
 
 
 def _unless_never(mine: int, said: int) -> int:
-    """Return what a project says, unless home says that it is never done."""
+    """Return the value of the project, unless home has a negative one, which means never."""
     return mine if mine < 0 else said
 
 
 class Setting(NamedTuple):
-    """A setting: what it may be, and what the ``config.toml`` of a project may change about it.
+    """A setting: its allowed values, and what the ``config.toml`` of a project may change.
 
     Attributes:
         check: Checks a value.
-        who: ``stricter``: the stricter of home and project counts. ``home``: only the global scope
-            says it, and what a project says is passed over. ``refused``: the same, and what a
-            project says is an error. ``scope``: each scope says it about its own files.
-            ``project``: the project wins.
-        join: Given what holds at home and what a project says, returns what counts.
+        who: ``stricter``: the stricter of home and project counts. ``home``: only the value of the
+            global scope counts. ``refused``: the same, and a value of a project is an error.
+            ``scope``: each scope has a value for its own files. ``project``: the project wins.
+        join: Given the values of home and of the project, returns the one that counts.
         does: What a value may switch off that a person may expect to be on, in words.
-        is_off: Whether a value does that.
+        off: The value that does that.
     """
 
     check: Check
     who: Literal["stricter", "home", "refused", "scope", "project"]
     join: Callable[[Any, Any], Any] = _theirs
     does: str = ""
-    is_off: Callable[[Any], bool] = lambda value: not value
-
-    def held(self, usual: object, said: object) -> Any:  # noqa: ANN401 - whatever it can be
-        """Return what counts when ``usual`` holds at home and a project ``said`` something."""
-        return usual if self.who == "home" else self.join(usual, said)
-
-    def counts(self, said: object, holds: object) -> bool:
-        """Whether what a project ``said`` is part of what ``holds``."""
-        if isinstance(said, tuple) and isinstance(holds, tuple):
-            return set(said) <= set(holds)
-        return said == holds
+    off: object = False
 
     def stops(self, said: object, mine: object) -> bool:
-        """Whether what a project ``said`` switches off what is on at home."""
-        if isinstance(said, tuple) and isinstance(mine, tuple):
-            return not set(said) <= set(mine)
-        return bool(self.does) and self.is_off(said) and not self.is_off(mine)
+        """Whether the value of a project switches off what is on at home."""
+        if isinstance(said, tuple):
+            return not _is_part_of(said, mine)
+        return bool(self.does) and said == self.off != mine
+
+
+def _is_part_of(said: object, holds: object) -> bool:
+    """Whether the value of a project counts, alone or as a part of the value that ``holds``."""
+    if isinstance(said, tuple) and isinstance(holds, tuple):
+        return set(said) <= set(holds)
+    return said == holds
 
 
 def _asking(check: Check) -> Setting:
@@ -417,24 +399,28 @@ def _asking(check: Check) -> Setting:
 
 
 def _if_both(does: str) -> Setting:
-    """Return a switch for what is on only if home and project say so."""
+    """Return a switch that is on only if it is on at home and in the project."""
     return Setting(_BOOLEAN, "stricter", min, does)
 
 
+def _ranked(*words: str, does: str = "") -> Setting:
+    """Return a choice in which the later, stricter word counts."""
+
+    def stricter(mine: str, said: str) -> str:
+        return max(mine, said, key=words.index)
+
+    return Setting(_word(*words), "stricter", stricter, does, words[-1])
+
+
+# Every setting, in the order in which messages list them.
 SETTINGS: Final[Mapping[str, Setting]] = {
-    "mode": Setting(
-        _word(*MODES),
-        "stricter",
-        _first_of("off", "copilot", "autopilot"),
-        "writing memory",
-        lambda said: bool(said == "off"),
-    ),
+    "mode": _ranked(*MODES, does="writing memory"),
     "durability": Setting(_word(*get_args(Durability)), "scope"),
     "lock_timeout": Setting(_POSITIVE, "scope"),
     "max_file_mb": Setting(_POSITIVE, "scope", min),
     "timezone": Setting(_TEXT, "scope"),
-    "pulled": Setting(_word("news", "review"), "stricter", _first_of("review", "news")),
-    # What is for all projects, or partly, is shown as the person wants it.
+    "pulled": _ranked("news", "review"),
+    # The person decides on sections that show memory of all projects.
     "budgets.identity": Setting(_TOKENS, "home"),
     "budgets.global_rules": Setting(_TOKENS, "home"),
     "budgets.project_rules": Setting(_TOKENS, "project"),
@@ -443,19 +429,11 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "budgets.skills": Setting(_TOKENS, "home"),
     "budgets.scratchpad": Setting(_TOKENS, "home"),
     "episodes.enabled": _if_both("recording"),
-    "episodes.payloads": Setting(
-        _word("keep", "drop"),
-        "stricter",
-        _first_of("drop", "keep"),
-        "keeping what a transcript shows cut",
-        lambda said: bool(said == "drop"),
-    ),
+    "episodes.payloads": _ranked("keep", "drop", does="keeping what a transcript shows cut"),
     "episodes.input_limit": Setting(_COUNT, "stricter", min),
     "episodes.output_limit": Setting(_COUNT, "stricter", min),
     "episodes.durability": Setting(_word(*get_args(Durability)), "scope"),
-    "episodes.redact": Setting(
-        _word("all", "tools", "off"), "stricter", _first_of("all", "tools", "off")
-    ),
+    "episodes.redact": _ranked("off", "tools", "all"),
     "episodes.ignore": Setting(_PATTERNS, "stricter", _both, "recording of some sessions"),
     "episodes.idle_minutes": Setting(_AMOUNT, "scope"),
     "episodes.gap_minutes": Setting(_AMOUNT, "project"),
@@ -485,11 +463,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "consolidation.at_session_end": _if_both("learning when a session ends"),
     "conversation.automatic": _if_both("summarising conversations"),
     "conversation.max_tokens": Setting(
-        _LIMIT,
-        "project",
-        _unless_never,
-        "summarising conversations by size",
-        lambda said: bool(said < 0),
+        _LIMIT, "project", _unless_never, "summarising conversations by size", -1
     ),
     "conversation.share": Setting(_SHARE, "project"),
     "conversation.max_messages": Setting(_COUNT, "project"),
@@ -502,8 +476,14 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "worker.idle_minutes": Setting(_AMOUNT, "refused"),
     "worker.idle_messages": Setting(_COUNT, "refused"),
 }
-"""Every setting that there is, in the order in which they are told."""
-_TABLES: Final = ("budgets", "episodes", "consolidation", "conversation", "worker")
+# What each table of the file becomes.
+_TABLES: Final[Mapping[str, Callable[..., Any]]] = {
+    "budgets": dict,
+    "episodes": EpisodeSettings,
+    "consolidation": ConsolidationSettings,
+    "conversation": ConversationSettings,
+    "worker": WorkerSettings,
+}
 
 
 # ---- where scopes are ----
@@ -524,11 +504,11 @@ class Places(NamedTuple):
 
 
 def find_places(project: Path | str | None = None, home: Path | str | None = None) -> Places:
-    """Return where the scopes are, for whoever stands in the working directory.
+    """Return the folders of the scopes, as seen from the working directory.
 
     Args:
         project: A project's folder, or its ``.engramdown``; by default the nearest one above the
-            working directory, or one that begins right there.
+            working directory, or a new one there.
         home: The folder of the global scope; by default :func:`global_home`.
 
     Raises:
@@ -548,7 +528,7 @@ def find_places(project: Path | str | None = None, home: Path | str | None = Non
     folder = scope_folder(start)
     if _real(folder) not in _taken(place):
         return Places(place, folder)
-    reason = f"{start}: is no project; change to the folder of one, or use the global scope"
+    reason = f"{start}: is not a project; change to the folder of one, or use the global scope"
     return Places(place, folder / FOLDER, reason)
 
 
@@ -581,8 +561,8 @@ def scope_folder(place: Path | str) -> Path:
 def find_project(start: Path | str, home: Path | None = None) -> Path | None:
     """Return the nearest ``.engramdown`` folder from ``start`` upwards, as git finds ``.git``.
 
-    The folder of the global scope is not a project, wherever it was moved to: neither ``home``,
-    nor what ``ENGRAMDOWN_HOME`` says, nor ``~/.engramdown``.
+    The folder of the global scope is not a project: neither ``home``, nor ``ENGRAMDOWN_HOME``,
+    nor ``~/.engramdown``.
 
     Raises:
         SettingsError: If the folder is a link that leaves the project.
@@ -599,9 +579,9 @@ def find_project(start: Path | str, home: Path | None = None) -> Path | None:
 
 
 def _is_in_the_way(path: Path) -> bool:
-    """Whether something stands in the place of a scope that is none: a file, a link to itself.
+    """Whether a file, or a link to itself, is in the place of a scope.
 
-    It is the scope's folder that cannot be read then, not a place where none is.
+    Then the scope cannot be read, which is not the same as having no scope.
     """
     try:
         os.stat(path)  # noqa: PTH116 - as os.path.isdir
@@ -633,47 +613,48 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
             path = project / CONFIG
             raise _at_line(error, path, config_text(path)) from None
     usual = {key: mine.get(key, _default(key)) for key in theirs}
-    values = mine | {key: SETTINGS[key].held(usual[key], said) for key, said in theirs.items()}
-    by: dict[str, Literal["environment", "argument"]] = {}
-    variable = os.environ.get("ENGRAMDOWN_MODE", "")
-    if variable:
-        source = "environment variable ENGRAMDOWN_MODE"
-        values["mode"] = SETTINGS["mode"].check(source, "mode", variable)
-        by["mode"] = "environment"
-    if mode is not None:
-        values["mode"] = SETTINGS["mode"].check("argument", "mode", mode)
-        by["mode"] = "argument"
-    for key, name in _SWITCHES.items():
-        if (switched := _switched(name)) is not None:
-            values[key] = switched
-            by[key] = "environment"
+    values = {**mine}
+    for key, said in theirs.items():
+        setting = SETTINGS[key]
+        values[key] = usual[key] if setting.who == "home" else setting.join(usual[key], said)
+    outside = _outside(mode)
+    values |= {key: value for key, (value, _) in outside.items()}
+    at_home, overruled, switched_off = {}, [], []
+    for key, said in theirs.items():
+        holds = values[key]
+        if SETTINGS[key].who == "scope" and holds != usual[key]:
+            at_home[key] = usual[key]
+        if not _is_part_of(said, holds):
+            overruled.append(Overruled(key, said, holds, outside.get(key, (None, "home"))[1]))
+        elif SETTINGS[key].stops(said, usual[key]):
+            switched_off.append((key, said))
     return _settings(values)._replace(
-        at_home={
-            key: held
-            for key, held in usual.items()
-            if SETTINGS[key].who == "scope" and values[key] != held
-        },
-        overruled=tuple(
-            Overruled(key, said, values[key], by.get(key, "home"))
-            for key, said in theirs.items()
-            if not SETTINGS[key].counts(said, values[key])
-        ),
-        switched_off=tuple(
-            (key, said)
-            for key, said in theirs.items()
-            if SETTINGS[key].counts(said, values[key]) and SETTINGS[key].stops(said, usual[key])
-        ),
+        at_home=at_home, overruled=tuple(overruled), switched_off=tuple(switched_off)
     )
 
 
-def strictest(home: Path) -> Settings:
-    """Return what holds where the settings of a project cannot be read.
+def _outside(mode: str | None) -> dict[str, tuple[Any, Literal["environment", "argument"]]]:
+    """Return the settings from the environment and an argument, each with where it comes from."""
+    found: dict[str, tuple[Any, Literal["environment", "argument"]]] = {}
+    if variable := os.environ.get("ENGRAMDOWN_MODE", ""):
+        source = "environment variable ENGRAMDOWN_MODE"
+        found["mode"] = SETTINGS["mode"].check(source, "mode", variable), "environment"
+    if mode is not None:
+        found["mode"] = SETTINGS["mode"].check("argument", "mode", mode), "argument"
+    for key, name in _SWITCHES.items():
+        if (switched := _switched(name)) is not None:
+            found[key] = switched, "environment"
+    return found
 
-    It may have asked for anything: nothing is written, recorded or learned, and what git brought
-    waits. What is set at home holds besides.
+
+def strictest(home: Path) -> Settings:
+    """Return the strictest settings, for a project whose settings cannot be read.
+
+    Nothing is written, recorded or learned, and what git brought waits. Otherwise the settings of
+    the global scope count.
 
     Raises:
-        SettingsError: If what is set at home is wrong, too.
+        SettingsError: If a setting of the global scope is wrong, too.
     """
     found = load(home, None, "off")
     episodes = found.episodes._replace(enabled=False)
@@ -683,10 +664,10 @@ def strictest(home: Path) -> Settings:
 def load_or_strictest(home: Path, project: Path | None, mode: str | None = None) -> Settings:
     """Return what :func:`load` does, or the strictest if the project's ``config.toml`` is broken.
 
-    Whoever broke it must not take away what can be read; ``trouble`` says what is wrong.
+    Memory stays readable then; ``trouble`` says what is wrong.
 
     Raises:
-        SettingsError: If a setting is wrong that is no project's.
+        SettingsError: If a setting outside the project is wrong.
     """
     try:
         return load(home, project, mode)
@@ -705,25 +686,25 @@ def named(folder: Path) -> list[str]:
     return list(_said(folder / CONFIG))
 
 
-def episode_settings(said: Mapping[str, Any] = MappingProxyType({})) -> EpisodeSettings:
-    """Return what holds for transcripts: what is ``said``, but for what the environment says.
+def episode_settings() -> EpisodeSettings:
+    """Return the settings for transcripts without any file, from the environment alone.
 
     Raises:
         SettingsError: If ``ENGRAMDOWN_EPISODES`` is neither on nor off.
     """
     recorded = _switched(_SWITCHES["episodes.enabled"])
-    return EpisodeSettings(**said if recorded is None else {**said, "enabled": recorded})
+    return EpisodeSettings(enabled=recorded is not False)
 
 
+# The settings that the environment switches on or off, and the variables that do.
 _SWITCHES: Final = {
     "episodes.enabled": "ENGRAMDOWN_EPISODES",
     "consolidation.at_session_end": "ENGRAMDOWN_AT_SESSION_END",
 }
-"""The settings that the environment switches on or off, and the variables that do."""
 
 
 def _switched(name: str) -> bool | None:
-    """Return whether the environment says yes or no to what ``name`` is about."""
+    """Return whether an environment variable is on or off; ``None`` if it is not set."""
     said = os.environ.get(name, "")
     short = name.removeprefix("ENGRAMDOWN_").lower()
     if not said:
@@ -744,7 +725,7 @@ def _real(path: Path) -> Path:
 
 
 def _taken(home: Path | None) -> set[Path]:
-    """Return the folders that are or were of the global scope."""
+    """Return the folders that the global scope has or may have had."""
     folders = [global_home()] if home is None else [home, global_home()]
     with contextlib.suppress(RuntimeError):
         folders.append(Path.home() / FOLDER)
@@ -759,7 +740,7 @@ def _checked_link(folder: Path) -> Path:
 
 
 def _said(path: Path) -> dict[str, Any]:
-    """Return what a file of settings says, each by its name with that of its table."""
+    """Return the values in a file of settings, by the full names: ``episodes.enabled``."""
     text = config_text(path)
     if not text:
         return {}
@@ -780,9 +761,9 @@ def _said(path: Path) -> dict[str, Any]:
 
 
 def _refuse_foreign(path: Path, said: Mapping[str, Any]) -> None:
-    """Refuse what a project must not say, which may have been cloned.
+    """Refuse what a project, which may have been cloned, must not set.
 
-    That is where memory is sent, and that secrets in transcripts stay as they are.
+    It must not choose where memory is sent, nor leave secrets in transcripts.
     """
     for key, value in said.items():
         if SETTINGS[key].who == "refused" or (key, value) == ("episodes.redact", "off"):
@@ -790,13 +771,13 @@ def _refuse_foreign(path: Path, said: Mapping[str, Any]) -> None:
 
 
 def _at_line(error: SettingsError, path: Path, text: str) -> SettingsError:
-    """Return an error that says in which line of a file the setting stands, if that is plain."""
+    """Return an error that also names the line of the setting, if that can be found."""
     heading = ""
     for number, line in enumerate(text.split("\n"), 1):
         row = "".join(line.partition("=")[0].split()).translate({34: "", 39: ""})
         if row.startswith("["):
             heading = row.strip("[]") + "."
-        # A whole table may stand in one line.
+        # A whole table may be in one line.
         found = heading.removesuffix(".") if row.startswith("[") else heading + row
         inside = f"{error.key}.".startswith(f"{found}.") and "=" in line
         if row and (found == error.key or inside or found.startswith(f"{error.key}.")):
@@ -806,7 +787,7 @@ def _at_line(error: SettingsError, path: Path, text: str) -> SettingsError:
 
 
 def _settings(values: Mapping[str, Any]) -> Settings:
-    """Return settings; what is said of none of them is as usual."""
+    """Return settings with some values; the others have their defaults."""
     tables: dict[str, dict[str, Any]] = {name: {} for name in _TABLES}
     single: dict[str, Any] = {}
     for key, value in values.items():
@@ -815,18 +796,12 @@ def _settings(values: Mapping[str, Any]) -> Settings:
             single[name] = value
         elif value is not None:
             tables[name][inner] = value
-    return Settings(
-        budgets=tables["budgets"],
-        episodes=EpisodeSettings(**tables["episodes"]),
-        consolidation=ConsolidationSettings(**tables["consolidation"]),
-        conversation=ConversationSettings(**tables["conversation"]),
-        worker=WorkerSettings(**tables["worker"]),
-        **single,
-    )
+    built = {name: build(**tables[name]) for name, build in _TABLES.items()}
+    return Settings(**built, **single)
 
 
 def _default(key: str) -> Any:  # noqa: ANN401 - whatever a setting can be
-    """Return what holds if nobody says anything; of the budget of a section ``None``."""
+    """Return the default of a setting; for the budget of a section ``None``."""
     name, _, inner = key.partition(".")
     usual = getattr(Settings(), name)
     if name == "budgets":
@@ -838,7 +813,7 @@ def config_text(path: Path) -> str:
     """Return the text of a configuration file, or ``""`` if there is none.
 
     Raises:
-        SettingsError: If it cannot be read, is no file, too large or not UTF-8.
+        SettingsError: If it cannot be read, is not a file, is too large or not UTF-8.
     """
     try:
         descriptor = os.open(path, _READ)
@@ -848,10 +823,8 @@ def config_text(path: Path) -> str:
             return os.read(descriptor, _LARGEST_CONFIG).decode("utf-8-sig")
         finally:
             os.close(descriptor)
-    except FileNotFoundError:
-        return ""
-    except NotADirectoryError:
-        return ""  # Who reads memory there says so.
+    except (FileNotFoundError, NotADirectoryError):
+        return ""  # A file in the place of the scope is reported by whoever reads memory there.
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         reason = f"is not TOML: {error.reason}, not UTF-8 (at line {line})"
@@ -870,7 +843,7 @@ def _check_file(path: Path, found: os.stat_result) -> None:
 
 
 def _checked(source: str, key: str, value: object) -> dict[str, Any]:
-    """Return what a key of a file says, each setting by its name with that of its table."""
+    """Return the values of a key of a file, by the full names of the settings."""
     if key in _TABLES:
         if not isinstance(value, dict):
             raise SettingsError(source, key, f"{value!r} is not a table like [{key}]")
@@ -883,5 +856,5 @@ def _checked(source: str, key: str, value: object) -> dict[str, Any]:
     for name in said:
         if name not in keys:
             allowed = ", ".join(name.rpartition(".")[2] for name in keys)
-            raise SettingsError(source, name, f"is no {what}; allowed are {allowed}")
+            raise SettingsError(source, name, f"is not a {what}; allowed are {allowed}")
     return {name: SETTINGS[name].check(source, name, each) for name, each in said.items()}

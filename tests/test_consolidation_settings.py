@@ -58,7 +58,7 @@ def test_a_project_says_nothing_of_where_memory_is_sent(
 ) -> None:
     values = {"model": '"openai/x"', "base_url": '"http://a/v1"', "window_hours": "1"}
     configure(scopes[1], f"{key} = {values[key]}")
-    with pytest.raises(SettingsError, match="may only stand in") as error:
+    with pytest.raises(SettingsError, match="may only be in") as error:
         load(*scopes)
     assert error.value.key == f"consolidation.{key}"
 

@@ -201,7 +201,7 @@ class TestWhatIsWrong:
                 "[episodes]\nembedder_timeout = 0", "episodes.embedder_timeout", "above", id="time"
             ),
             pytest.param('colour = "red"', "colour", "mode, durability, lock_timeout", id="key"),
-            pytest.param("[colours]\nred = 1", "colours", "is no setting", id="table"),
+            pytest.param("[colours]\nred = 1", "colours", "is not a setting", id="table"),
         ],
     )
     def test_a_wrong_value_names_the_file_the_key_and_what_is_allowed(
@@ -442,7 +442,8 @@ class TestThePlaces:
         places = find_places()
         assert places.project != places.home
         assert places.closed == (
-            f"{isolated_home}: is no project; change to the folder of one, or use the global scope"
+            f"{isolated_home}: is not a project; "
+            "change to the folder of one, or use the global scope"
         )
 
     def test_nor_within_the_global_scope(
@@ -569,7 +570,7 @@ class TestWhatAProjectMayChange:
             configure(scopes.home, "" if home is None else toml(key, home))
             configure(scopes.project, toml(key, said))
             if holds is SettingsError:
-                with pytest.raises(SettingsError, match="may only stand in"):
+                with pytest.raises(SettingsError, match="may only be in"):
                     load(scopes.home, scopes.project)
                 continue
             found = load(scopes.home, scopes.project)

@@ -38,7 +38,7 @@ def test_the_global_scope_says_what_the_worker_does(home: Path) -> None:
 def test_a_project_says_nothing_of_it(key: str, home: Path, tmp_path: Path) -> None:
     project = tmp_path / "p" / ".engramdown"
     configure(project, f"{key} = 1")
-    with pytest.raises(SettingsError, match="may only stand in"):
+    with pytest.raises(SettingsError, match="may only be in"):
         load(home, project)
 
 

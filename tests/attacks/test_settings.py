@@ -297,9 +297,9 @@ def test_doctor_names_a_setting_that_no_project_may_give(
 
 # What stands in it, and what a person is told of it, in words.
 BROKEN: Final = {
-    'speed = "x"\n': "speed is no setting; allowed are mode, durability",
+    'speed = "x"\n': "speed is not a setting; allowed are mode, durability",
     "mode = [\n": "the file is not TOML: Invalid value (at end of document)",
-    "[episodes]\nloud = true\n": "episodes.loud is no setting; allowed are enabled, ",
+    "[episodes]\nloud = true\n": "episodes.loud is not a setting; allowed are enabled, ",
     'mode = "maybe"\n': "mode: 'maybe' is not one of autopilot, copilot, off (at line 1)",
 }
 

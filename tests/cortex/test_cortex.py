@@ -79,7 +79,7 @@ class TestOpening:
         kept, refused = cortex.propose([theirs("Be brief", scope="global"), rule("Use uv")])
         assert kept.action == "encoded"
         assert refused.action == "failed"
-        assert f"{isolated_home}: is no project" in refused.reason
+        assert f"{isolated_home}: is not a project" in refused.reason
         assert texts(cortex) == ["Be brief"]
         assert not (isolated_home / ".engramdown" / ".engramdown").exists()
 
