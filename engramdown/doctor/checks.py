@@ -7,6 +7,7 @@ was checked is left as it is. A dry run and the real run write the same bytes.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -360,14 +361,13 @@ class Ids:
 
     def again(self) -> Callable[[], str]:
         """Return a function that gives the ids from the first one on."""
-        given = 0
+        places = itertools.count()
 
         def next_id() -> str:
-            nonlocal given
-            if given == len(self._made):
+            place = next(places)
+            if place == len(self._made):
                 self._made.append(new_id())
-            given += 1
-            return self._made[given - 1]
+            return self._made[place]
 
         return next_id
 

@@ -115,14 +115,6 @@ CODES: Final[Mapping[str, Code]] = {
     "near-heading": _warning(
         "{title!r} is not read as ## {kind}", "write ## Always, ## Never or ## When"
     ),
-    "own-heading": _note(
-        "{count} under {title!r} count as always, under that heading",
-        "leave it, or move them below ## Always, ## Never or ## When",
-    ),
-    "no-heading": _note(
-        "{count} above any section count as always",
-        "leave it, or move them below ## Always, ## Never or ## When",
-    ),
     "unknown-tick": _warning(
         "{box!r} is no tick, so this proposal still waits",
         "write [x] to accept, [-] to decline or [ ] to wait",
@@ -260,9 +252,5 @@ CODES: Final[Mapping[str, Code]] = {
     ),
     "source-gone": _note(
         "was learned from {origin}, a line that is not there", "leave it, or correct `from:`"
-    ),
-    "session-gone": _note(
-        "memories learned in sessions that are not here: {count}; this one in {origin}",
-        "leave them; after a purge, look whether they say what was purged",
     ),
 }

@@ -7,6 +7,7 @@ transcript.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, suppress
@@ -21,7 +22,7 @@ from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import EngramdownError, SessionNotFoundError, StoreError
 from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.snapshot import Reader
-from engramdown.recall.lines import BROKEN, read_lines, usual
+from engramdown.recall.lines import BROKEN, read_lines
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
 from engramdown.transcripts.changes import CACHE, FOLDER
@@ -32,7 +33,6 @@ from engramdown.transcripts.summary_log import FOLDER as GISTS
 from engramdown.transcripts.visibility import REDACTED
 
 _REFERS: Final = b'"payload"'
-_BLOCK: Final = 4 * 1024 * 1024
 _LOOKED_AT: Final = 4 * 1024 * 1024
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
@@ -101,71 +101,26 @@ def inspect_transcripts(root: Path) -> list[Finding]:
 
 def _inspect_session(path: Path, disk: Disk, payloads: Payloads) -> list[Finding]:
     name, _ = _place(path.name)
-    broken: list[int] = []
-    missing: list[int] = []
-    count = unfinished = 0
+    numbers: dict[str, list[int]] = {"episode-line": [], "missing-text": []}
+    number, line = 0, b""
     try:
-        for block in _blocks(path, disk):
-            for number, line in _doubtful(block, count + 1):
-                seen = next(read_lines(line), None)
-                if seen is None:
-                    unfinished = len(line)
-                elif seen.role == BROKEN:
-                    broken.append(number)
-                elif not _has_whole(line, disk, payloads):
-                    missing.append(number)
-            count += block.count(b"\n") + bool(unfinished)
-        is_cut = unfinished and not disk.is_kept(path)
+        with os.fdopen(disk.open(path), "rb") as file:
+            for number, line in enumerate(file, 1):
+                episode = next(read_lines(line), None)
+                if episode is not None and episode.role == BROKEN:
+                    numbers["episode-line"].append(number)
+                elif episode is not None and not _has_whole(line, disk, payloads):
+                    numbers["missing-text"].append(number)
+        is_cut = line[-1:] not in (b"", b"\n") and not disk.is_kept(path)
     except FileNotFoundError:
         return []
     except (OSError, StoreError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         return [find((name, 0), "cannot-read", reason=reason)]
     found = [
-        find((name, numbers[0]), code, count=len(numbers))
-        for code, numbers in (("episode-line", broken), ("missing-text", missing))
-        if numbers
+        find((name, lines[0]), code, count=len(lines)) for code, lines in numbers.items() if lines
     ]
-    return found + [find((name, count), "unfinished-line", size=unfinished)] * bool(is_cut)
-
-
-def _doubtful(block: bytes, number: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that may be no episodes or refer to a text; the first has this number."""
-    try:
-        block.decode()
-        is_text = True
-    except UnicodeDecodeError:
-        is_text = False
-    at = good = 0
-    while at < len(block):
-        if at == good and is_text:
-            good = usual(block, at)
-        refers = block.find(_REFERS, at, good)
-        stop = good if refers < 0 else (block.rfind(b"\n", at, refers) + 1 or at)
-        number += block.count(b"\n", at, stop)
-        at = stop
-        if at < len(block):
-            end = block.find(b"\n", at) + 1 or len(block)
-            yield number, block[at:end]
-            number, at = number + 1, end
-            good = max(good, at)
-
-
-def _blocks(path: Path, disk: Disk) -> Iterator[bytes]:
-    """Yield the bytes of a file, cut behind the end of a line; the last piece may lack one."""
-    descriptor = disk.open(path)
-    try:
-        offset, rest = 0, b""
-        while piece := disk.read_at(descriptor, offset, offset + _BLOCK):
-            offset += len(piece)
-            end = piece.rfind(b"\n") + 1
-            if end:
-                yield rest + piece[:end]
-            rest = piece[end:] if end else rest + piece
-        if rest:
-            yield rest
-    finally:
-        disk.close(descriptor)
+    return found + [find((name, number), "unfinished-line", size=len(line))] * is_cut
 
 
 def _has_whole(line: bytes, disk: Disk, payloads: Payloads) -> bool:
@@ -381,28 +336,23 @@ def learned_from(
 
 
 def inspect_origins(root: Path, scope: Scope) -> list[Finding]:
-    """Return which memories of the scope at ``root`` were learned from what is not there any more.
+    """Return which memories of the scope at ``root`` were learned from lines that are gone.
 
-    A memory for all projects may come from another project; where there are no transcripts at all,
-    somebody else may have them.
+    Sessions that are not here at all say nothing: they may be in another project or on another
+    machine.
     """
     sessions = Sessions(root / FOLDER, Disk())
     here = frozenset(sessions.ids())
-    found, gone = [], dict[str, list[Sourced]]()
+    found = []
     try:
         for each in learned(root, scope) if here else ():
             if each.origin.session not in here:
-                if scope == "project":
-                    gone.setdefault(each.file, []).append(each)
                 continue
-            with suppress(SessionNotFoundError):  # removed this moment
+            with suppress(SessionNotFoundError):  # It was removed a moment ago.
                 episode = sessions.episode(*each.origin)
                 if episode is None or REDACTED in episode.more:
                     code = "source-gone" if episode is None else "source-redacted"
                     found.append(find((each.file, each.line), code, origin=each.origin))
     except (OSError, StoreError):
-        return found  # which is told of the file itself
-    for file, several in gone.items():
-        place, origin = (file, several[0].line), several[0].origin
-        found.append(find(place, "session-gone", count=len(several), origin=origin))
+        pass  # Another finding names the file.
     return found

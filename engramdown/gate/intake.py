@@ -183,12 +183,16 @@ class Intake:
 
     def _carry_out(self, decided: Sequence[Decided]) -> list[Receipt]:
         """Encode or queue what was decided, one step for each file, and return the receipts."""
-        receipts = discard(decided)
+        receipts: dict[int, Receipt] = {}
         for scope, store in self._stores.items():
             mine = [each for each in decided if gate.scope_of(each.engram) == scope]
             receipts |= encode_into(store, mine)
             receipts |= queue_into(self.waiting.queue(scope), mine)
-        return [receipts[each.at] for each in decided]
+        return [
+            receipts.get(each.at)
+            or Receipt(gate.harmless(each.engram), "discarded", each.decision.reason)
+            for each in decided
+        ]
 
 
 def _checked(engrams: Iterable[object]) -> list[Engram]:
@@ -204,39 +208,40 @@ def _checked(engrams: Iterable[object]) -> list[Engram]:
 # ---- from a decision to a receipt ----
 
 
-def discard(decided: Sequence[Decided]) -> dict[int, Receipt]:
-    """Return the receipts of what is discarded, by place."""
-    return {
-        each.at: Receipt(gate.harmless(each.engram), "discarded", each.decision.reason)
-        for each in decided
-        if each.decision.action == "discard"
-    }
-
-
 def failed(engrams: Iterable[Engram], error: StoreError) -> list[Receipt]:
     """Return the receipts of engrams that an error kept from being written."""
     return [Receipt(gate.harmless(each), "failed", str(error)) for each in engrams]
 
 
-def encode_into(store: HippocampusProtocol, decided: Sequence[Decided]) -> dict[int, Receipt]:
+def encode_into(store: HippocampusProtocol, decided: Iterable[Decided]) -> dict[int, Receipt]:
     """Write what is to be encoded, as one step, and return the receipts by place."""
-    mine = [each for each in decided if each.decision.action == "encode"]
-    try:
-        written = write(store, [each.engram for each in mine]) if mine else []
+
+    def encode(mine: Sequence[Decided]) -> list[Receipt]:
+        written = write(store, [each.engram for each in mine])
         both = zip(mine, written, strict=True)
-        receipts = [written_receipt(each.engram, it, each.decision.reason) for each, it in both]
-    except StoreError as error:
-        receipts = failed((each.engram for each in mine), error)
-    return {each.at: receipt for each, receipt in zip(mine, receipts, strict=True)}
+        return [written_receipt(each.engram, it, each.decision.reason) for each, it in both]
+
+    return _in_one_step("encode", decided, encode)
 
 
-def queue_into(queue: Queue, decided: Sequence[Decided]) -> dict[int, Receipt]:
+def queue_into(queue: Queue, decided: Iterable[Decided]) -> dict[int, Receipt]:
     """Let what is to be confirmed wait, as one step, and return the receipts by place."""
-    mine = [each for each in decided if each.decision.action == "confirm"]
+
+    def add(mine: Sequence[Decided]) -> list[Receipt]:
+        both = zip(mine, queue.add([_proposal(each) for each in mine]), strict=True)
+        return [waiting_receipt(queue, item, each.decision.reason) for each, item in both]
+
+    return _in_one_step("confirm", decided, add)
+
+
+def _in_one_step(
+    action: gate.Action,
+    decided: Iterable[Decided],
+    carry_out: Callable[[Sequence[Decided]], list[Receipt]],
+) -> dict[int, Receipt]:
+    mine = [each for each in decided if each.decision.action == action]
     try:
-        waiting = queue.add([_proposal(each) for each in mine]) if mine else []
-        both = zip(mine, waiting, strict=True)
-        receipts = [waiting_receipt(queue, item, each.decision.reason) for each, item in both]
+        receipts = carry_out(mine) if mine else []
     except StoreError as error:
         receipts = failed((each.engram for each in mine), error)
     return {each.at: receipt for each, receipt in zip(mine, receipts, strict=True)}
@@ -428,8 +433,8 @@ class Waiting:
 
     def _resolve(
         self, answers: Sequence[Answer]
-    ) -> Iterator[tuple[Queue, Pending, Receipt | EngramdownError | None]]:
-        """Carry out what a person decided, and yield each proposal with what became of it."""
+    ) -> list[tuple[Queue, Pending, Receipt | EngramdownError | None]]:
+        """Carry out what a person decided, and return each proposal with what became of it."""
         for each in answers:
             check_decision(each.decision)
         items = self.items()
@@ -439,19 +444,19 @@ class Waiting:
             by_id.get(each.id) or by_prefix(each.id, items, lambda one: one[1].id, _WHERE)
             for each in answers
         ]
-        decided: list[tuple[Queue, Order]] = []
-        for (queue, item), each in zip(found, answers, strict=True):
-            if each.decision != "skip":
-                engram = item.engram if each.decision == "accept" else None
-                decided.append((queue, Order(item, engram, text=each.text)))
-        outcomes = iter(self._decide(decided, always))
-        for (queue, item), each in zip(found, answers, strict=True):
-            skipped = each.decision == "skip"
-            yield (
-                queue,
-                item,
-                waiting_receipt(queue, item, "skipped") if skipped else next(outcomes),
-            )
+        both = [*zip(found, answers, strict=True)]
+        orders = [
+            (queue, Order(item, item.engram if it.decision == "accept" else None, text=it.text))
+            for (queue, item), it in both
+            if it.decision != "skip"
+        ]
+        outcomes = iter(self._decide(orders, always))
+        return [
+            (queue, item, waiting_receipt(queue, item, "skipped"))
+            if it.decision == "skip"
+            else (queue, item, next(outcomes))
+            for (queue, item), it in both
+        ]
 
     def has_ticks(self) -> bool:
         """Whether a person ticked anything; what cannot be read is told by those who read it."""
@@ -687,6 +692,8 @@ def _observed(engram: Engram) -> Engram:
 # nothing that was cloned or pulled can say so of itself.
 
 _LETTERS: Final = 16
+# What reading JSON of another form raises; too deep a nesting is a RecursionError.
+_UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 class Refusal(NamedTuple):
@@ -747,12 +754,10 @@ class Refusals:
     def _load(self) -> tuple[str, Mapping[str, Refusal]]:
         try:
             data = self._disk.read(self._path) if self._path is not None else None
-            told: Any = json.loads(data or b"")
-            found = {str(key): Refusal(str(each)) for key, each in told["ticks"].items()}
-            return str(told["last"]), found
-        except (OSError, StoreError, ValueError, LookupError, TypeError, AttributeError):
-            return "", {}
-        except RecursionError:  # JSON that is nested for its own sake
+            known: Any = json.loads(data or b"")
+            found = {str(key): Refusal(str(each)) for key, each in known["ticks"].items()}
+            return str(known["last"]), found
+        except (OSError, StoreError, *_UNREADABLE):
             return "", {}
 
 

@@ -17,29 +17,10 @@ from typing import Final, NamedTuple, get_args
 from engramdown import errors
 from engramdown.clock import today
 from engramdown.consolidation import plan
-from engramdown.consolidation.plan import (
-    Drop,
-    Expire,
-    Memory,
-    Merge,
-    Move,
-    Supersede,
-    merged_memory,
-    origins,
-)
 from engramdown.engram import Engram, Scope, slug
-from engramdown.gate import keyed_values
+from engramdown.gate import keyed_values, pending
 from engramdown.gate.gate import harmless, kind_of
-from engramdown.gate.pending import (
-    Operation,
-    Order,
-    Outcome,
-    Pending,
-    Tick,
-    always,
-    identity,
-    kind_and_fold,
-)
+from engramdown.gate.pending import Operation, Order, Outcome, Pending, Tick, always
 from engramdown.hippocampus import changeset
 from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.entry import Entry, Written, address, entry_id
@@ -76,15 +57,15 @@ class FileQueue:
 
         def edit(draft: changeset.Draft) -> list[Pending]:
             read = self._read_all(draft.get(PENDING))
-            waiting = {identity(item): item for _, item in reversed(read)}
-            new = [each for each in items if each.put and identity(each) not in waiting]
+            waiting = {pending.identity(item): item for _, item in reversed(read)}
+            new = [each for each in items if each.put and pending.identity(each) not in waiting]
             self._remove_untouched(draft, {keyed_values.key_of(each.put) for each in new})
             for item in items:
-                if waiting.setdefault(identity(item), item) is item:
+                if waiting.setdefault(pending.identity(item), item) is item:
                     line = f"[ ] {item.engram.text}"
                     document = draft.get(PENDING).add(line, _metadata(item), "", title_of(PENDING))
                     draft.put(PENDING, document)
-            return [waiting[identity(item)] for item in items]
+            return [waiting[pending.identity(item)] for item in items]
 
         added = self._store.files.change(changeset.Act("propose", items[0].engram.source), edit)
         now = {item.id: item for item in self.pending()}
@@ -310,7 +291,7 @@ class FileQueue:
         archived: set[str] = set()
         for name, placed in lines:
             entry = placement.as_entry(name, self._store.scope, placed)
-            if item.op == "replace" and (entry.kind, entry.fold) == kind_and_fold(engram):
+            if item.op == "replace" and (entry.kind, entry.fold) == pending.kind_and_fold(engram):
                 continue  # The person turned the proposal back into what it was to replace.
             if entry.fold not in archived:  # Else it is the copy under a topic.
                 reason = "forgotten" if item.op == "forget" else "replaced"
@@ -458,7 +439,7 @@ _PLACE: Final = frozenset({"line", "spelled", "comments"})
 
 
 def question(
-    operation: plan.Operation, known: Mapping[str, Memory], why: str, hold: str
+    operation: plan.Operation, known: Mapping[str, plan.Memory], why: str, hold: str
 ) -> Pending:
     """Return the line of ``pending.md`` that asks a person whether to do ``operation``.
 
@@ -469,14 +450,14 @@ def question(
         hold: The code of why nobody is prompted about it, or ``""``.
     """
     taken = [known[each] for each in operation.ids]
-    first, topic = taken[0], operation.topic if isinstance(operation, Move) else ""
-    if isinstance(operation, Merge):
+    first, topic = taken[0], operation.topic if isinstance(operation, plan.Move) else ""
+    if isinstance(operation, plan.Merge):
         words = operation.text
     else:
         does = _QUESTIONS[operation.name].format(stays=operation.stays, expires=first.expires)
         words = f"{does}{slug(topic) if topic else ''}: {first.text}"
     engram = Engram(
-        words, first.kind, first.scope, "medium", topic, "consolidation", origin=origins(taken)
+        words, first.kind, first.scope, "medium", topic, "consolidation", origin=plan.origins(taken)
     )
     return Pending(
         changeset.new_id(),
@@ -500,14 +481,14 @@ def revision(operation: plan.Operation, known: Mapping[str, Entry]) -> changeset
     """
     taken = tuple(known[each] for each in operation.ids)
     reason = REASONS[operation.name]
-    if isinstance(operation, Merge):
+    if isinstance(operation, plan.Merge):
         return changeset.Revision(
-            taken, reason, comes=entry_of(merged_memory(taken, operation.text))
+            taken, reason, comes=entry_of(plan.merged_memory(taken, operation.text))
         )
-    if isinstance(operation, Move):
+    if isinstance(operation, plan.Move):
         return changeset.Revision(stays=taken[0], topic=slug(operation.topic))
     stays = known[operation.stays] if operation.stays else None
-    learned = origins(taken) if stays and not stays.by_person else ""
+    learned = plan.origins(taken) if stays and not stays.by_person else ""
     return changeset.Revision(taken, reason, stays, learned=learned)
 
 
@@ -558,7 +539,7 @@ def settle(
     return outcomes
 
 
-def entry_of(memory: Memory) -> Entry:
+def entry_of(memory: plan.Memory) -> Entry:
     """Return a memory as an entry of a store."""
     if isinstance(memory, Entry):
         return memory
@@ -571,11 +552,11 @@ def _accepted_revision(
 ) -> changeset.Revision:
     ids = item.of.split(",")
     operations: dict[str, plan.Operation] = {
-        "merge": Merge(tuple(ids), text),
-        "move": Move(ids[0], item.engram.topic),
-        "supersede": Supersede(ids[0], item.stays),
-        "drop": Drop(ids[0], item.stays),
-        "expire": Expire(ids[0]),
+        "merge": plan.Merge(tuple(ids), text),
+        "move": plan.Move(ids[0], item.engram.topic),
+        "supersede": plan.Supersede(ids[0], item.stays),
+        "drop": plan.Drop(ids[0], item.stays),
+        "expire": plan.Expire(ids[0]),
     }
     wanted = revision(operations[item.op], known)
     if wanted.comes is None:
@@ -585,7 +566,7 @@ def _accepted_revision(
     return changeset.Revision(wanted.taken, wanted.reason, comes=comes)
 
 
-def _digest(taken: Iterable[Memory]) -> str:
+def _digest(taken: Iterable[plan.Memory]) -> str:
     texts = {memory.id: memory.text for memory in taken}
     return address("\n".join(texts[each] for each in sort_ids(texts)))[1:]
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.doctor import recordings
 from engramdown.doctor.folder import inspect
 from engramdown.doctor.recordings import count_transcripts, inspect_transcripts
 from engramdown.episodes.memory import EpisodicMemory
@@ -61,11 +60,7 @@ def test_lines_that_are_no_episodes_are_found(tmp_path: Path, memory: EpisodicMe
     assert "3" in finding.message
 
 
-@pytest.mark.parametrize("block", [200, 1_000, 1_000_000])
-def test_every_line_has_its_number_however_it_is_read(
-    tmp_path: Path, memory: EpisodicMemory, monkeypatch: pytest.MonkeyPatch, block: int
-) -> None:
-    monkeypatch.setattr(recordings, "_BLOCK", block)
+def test_every_line_has_its_number(tmp_path: Path, memory: EpisodicMemory) -> None:
     path = memory.folder / "t.jsonl"
     for text in ("a", "b" * 3_000, "c"):
         memory.log("t", "tool_result", text)

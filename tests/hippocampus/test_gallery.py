@@ -174,7 +174,6 @@ def test_every_code_about_text_stands_in_the_gallery() -> None:
         "transcript-secret",
         "source-redacted",
         "source-gone",
-        "session-gone",
         "copies-differ",
         "not-for-git",
         "no-merge-driver",
