@@ -139,7 +139,7 @@ def _inspect_scopes(place: Place) -> list[_Report]:
     reports = []
     for scope, root in scopes:
         settings = chosen.of(scope)
-        seen = health.inspect(root, settings.max_file_bytes)
+        seen = health.Inspection(root, settings.max_file_bytes)
         findings = [*configured.get(root, []), *seen.findings]
         if root.is_dir():
             findings += health.check(seen.files, today(), scope)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engramdown.doctor.findings import Level as Level
     from engramdown.doctor.findings import find as find
     from engramdown.doctor.folder import UNREADABLE as UNREADABLE
-    from engramdown.doctor.folder import inspect as inspect
+    from engramdown.doctor.folder import Inspection as Inspection
     from engramdown.doctor.folder import inspect_settings as inspect_settings
     from engramdown.doctor.recordings import Sourced as Sourced
     from engramdown.doctor.recordings import Tidying as Tidying
@@ -37,7 +37,7 @@ __getattr__, __dir__ = door(
     {
         "checks": ["Ids", "StagedReport", "check", "inspect_staged", "repair", "stops"],
         "findings": ["CODES", "Finding", "Level", "find"],
-        "folder": ["UNREADABLE", "inspect", "inspect_settings"],
+        "folder": ["UNREADABLE", "Inspection", "inspect_settings"],
         "recordings": [
             *("Sourced", "Tidying", "count_transcripts", "inspect_origins", "journalled"),
             *("learned_from", "plan_tidying", "remaining", "telling_findings", "tidy"),

@@ -12,7 +12,6 @@ import stat
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,29 +49,6 @@ LOCKS: Final = ("journal.lock", "skills.lock")
 _TOPICS: Final = "topics"
 _CONFIG: Final = (f"../{CONFIG}", 0)
 _BY: Final = {"home": "the global scope", "environment": "the environment", "argument": "an option"}
-
-
-@dataclass(slots=True)
-class Inspection:
-    """What stands in a scope's folder.
-
-    Attributes:
-        files: The texts of the memory files by name, as it is spelled and as the store reads them.
-        findings: What is wrong with the files.
-    """
-
-    files: dict[str, str] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-
-
-def inspect(root: Path, limit: int = _LIMIT) -> Inspection:
-    """Read the scope at ``root``, an ``.engramdown`` folder.
-
-    Args:
-        root: The folder of the scope; it need not exist.
-        limit: The largest file that is read, in bytes; by default 16 MB, as for the store.
-    """
-    return _Inspector(root, limit).run()
 
 
 def inspect_settings(
@@ -137,35 +113,44 @@ def _toml(value: Any) -> str:  # noqa: ANN401 - whatever a setting can be
     return "the default" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-class _Inspector:
-    def __init__(self, root: Path, limit: int) -> None:
-        self.root = root
-        self.memory = root / "memory"
-        self.limit = limit
-        self.disk = Disk(durable=False, limit=limit)
-        self.result = Inspection()
-        self._is_held = False
+class Inspection:
+    """The files in a scope's folder, an ``.engramdown``, which need not exist.
 
-    def run(self) -> Inspection:
+    Attributes:
+        files: The texts of the memory files by name, as it is spelled and as the store reads them.
+        findings: What is wrong with the files.
+    """
+
+    def __init__(self, root: Path, limit: int = _LIMIT) -> None:
+        """Read the scope at ``root``, but no file that has more than ``limit`` bytes."""
+        self.files: dict[str, str] = {}
+        self.findings: list[Finding] = []
+        self._root = root
+        self._memory = root / "memory"
+        self._limit = limit
+        self._disk = Disk(durable=False, limit=limit)
+        self._is_held = False
+        if os.path.lexists(root) and self._is_folder(root, ".."):
+            self._inspect()
+
+    def _inspect(self) -> None:
         """Look at the folders from the outside in."""
-        if os.path.lexists(self.root) and self._is_folder(self.root, ".."):
-            if os.path.lexists(self.memory) and self._is_folder(self.memory, "."):
-                # Before the files: a holder may be finishing its work while we look.
-                self._is_held = self._lock(self.memory / LOCK, LOCK)
-                self._folder(self.memory, "")
-            for lock in LOCKS:
-                self._lock(self.root / lock, f"../{lock}")
-            for name in self.disk.names(self.root):
-                if has_aliases(meant(name)):
-                    self._add(f"../{name}", "wrong-folder")
-            self._history(self.root / "history.jsonl", "../history.jsonl")
-            if is_unregistered(self.root):
-                self._add("..", "no-merge-driver")
-            self.result.findings += inspect_transcripts(self.root)
-        return self.result
+        if os.path.lexists(self._memory) and self._is_folder(self._memory, "."):
+            # Before the files: whoever holds the lock may be finishing while we look.
+            self._is_held = self._lock(self._memory / LOCK, LOCK)
+            self._folder(self._memory, "")
+        for lock in LOCKS:
+            self._lock(self._root / lock, f"../{lock}")
+        for name in self._disk.names(self._root):
+            if has_aliases(meant(name)):
+                self._add(f"../{name}", "wrong-folder")
+        self._history(self._root / "history.jsonl", "../history.jsonl")
+        if is_unregistered(self._root):
+            self._add("..", "no-merge-driver")
+        self.findings += inspect_transcripts(self._root)
 
     def _add(self, name: str, code: str, line: int = 0, **fields: object) -> None:
-        self.result.findings.append(find((name, line), code, fixable=False, **fields))
+        self.findings.append(find((name, line), code, fixable=False, **fields))
 
     def _lock(self, path: Path, name: str) -> bool:
         """Whether somebody holds a lock for longer than a write takes; it is named then."""
@@ -230,30 +215,30 @@ class _Inspector:
 
     def _is_inside(self, path: Path, name: str) -> bool:
         """Whether a path is no link, or one that stays in the scope and leads somewhere."""
-        if not path.is_symlink() or path == self.root:
+        if not path.is_symlink() or path == self._root:
             return True
         # resolve() raises over a link to itself, which leads nowhere.
-        inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.root))
+        inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self._root))
         if not inside or not path.exists():
             self._add(name, "link", target=path.readlink())
             return False
         return True
 
     def _file(self, path: Path, name: str) -> None:
-        if self._is_inside(path, name) and self._is_sound(path.resolve(), name, self.limit):
+        if self._is_inside(path, name) and self._is_sound(path.resolve(), name, self._limit):
             try:
-                data = self.disk.read(path.resolve())
+                data = self._disk.read(path.resolve())
             except (OSError, StoreError) as error:
                 self._unread(name, error)
             else:
                 if data is not None:
-                    self.result.files[name] = data.decode("utf-8", "surrogateescape")
+                    self.files[name] = data.decode("utf-8", "surrogateescape")
 
     def _history(self, path: Path, name: str) -> None:
         if path.is_symlink():
             # Unlike a memory file it is not even followed inside of the scope.
             self._add(name, "link", target=path.readlink())
-        elif os.path.lexists(path) and self._is_sound(path, name, ROOM * self.limit):
+        elif os.path.lexists(path) and self._is_sound(path, name, ROOM * self._limit):
             try:
                 with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
                     for number, line in enumerate(file, 1):

@@ -142,23 +142,20 @@ class Intake:
         decided = []
         for at, engram in enumerate(batch):
             found = evidence.findings(engram, by_person=by_person)
-            decision, replaces = (
-                gate.decide(mode, engram, found),
-                evidence.replaced_by(engram, found),
-            )
+            decision = gate.decide(mode, engram, found)
+            replaces = evidence.replaced_by(engram, found)
             asks = decision.action == "confirm" and not gate.holds_secret(engram)
             if asks and (evidence.is_known(engram) or self.waiting.gave_way(engram)):
                 # What is known already needs nobody's answer.
                 decision, replaces = gate.Decision("encode", "known already"), ""
             decided.append(Decided(at, engram, decision, replaces))
-        return self._carry_out(decided)
+        return self.carry_out(decided)
 
     def encode(self, engrams: Iterable[object]) -> list[Receipt]:
         """Write engrams that a person decided on; secrets are redacted."""
         yes, batch = gate.Decision("encode", "asked for"), _checked(engrams)
-        return self._carry_out(
-            [Decided(at, gate.harmless(each), yes) for at, each in enumerate(batch)]
-        )
+        decided = [Decided(at, gate.harmless(each), yes) for at, each in enumerate(batch)]
+        return self.carry_out(decided)
 
     def _evidence(
         self, mode: str, batch: Iterable[Engram], *, by_person: bool = False
@@ -181,13 +178,13 @@ class Intake:
         entries = {scope: self._usable(store) for scope, store in self._stores.items()}
         return gate.Evidence(entries, self.waiting.turned_down(), self._erased)
 
-    def _carry_out(self, decided: Sequence[Decided]) -> list[Receipt]:
+    def carry_out(self, decided: Sequence[Decided]) -> list[Receipt]:
         """Encode or queue what was decided, one step for each file, and return the receipts."""
         receipts: dict[int, Receipt] = {}
         for scope, store in self._stores.items():
             mine = [each for each in decided if gate.scope_of(each.engram) == scope]
-            receipts |= encode_into(store, mine)
-            receipts |= queue_into(self.waiting.queue(scope), mine)
+            receipts |= _in_one_step(mine, "encode", partial(_encode, store))
+            receipts |= _in_one_step(mine, "confirm", partial(_queue, self.waiting.queue(scope)))
         return [
             receipts.get(each.at)
             or Receipt(gate.harmless(each.engram), "discarded", each.decision.reason)
@@ -213,38 +210,28 @@ def failed(engrams: Iterable[Engram], error: StoreError) -> list[Receipt]:
     return [Receipt(gate.harmless(each), "failed", str(error)) for each in engrams]
 
 
-def encode_into(store: HippocampusProtocol, decided: Iterable[Decided]) -> dict[int, Receipt]:
-    """Write what is to be encoded, as one step, and return the receipts by place."""
-
-    def encode(mine: Sequence[Decided]) -> list[Receipt]:
-        written = write(store, [each.engram for each in mine])
-        both = zip(mine, written, strict=True)
-        return [written_receipt(each.engram, it, each.decision.reason) for each, it in both]
-
-    return _in_one_step("encode", decided, encode)
-
-
-def queue_into(queue: Queue, decided: Iterable[Decided]) -> dict[int, Receipt]:
-    """Let what is to be confirmed wait, as one step, and return the receipts by place."""
-
-    def add(mine: Sequence[Decided]) -> list[Receipt]:
-        both = zip(mine, queue.add([_proposal(each) for each in mine]), strict=True)
-        return [waiting_receipt(queue, item, each.decision.reason) for each, item in both]
-
-    return _in_one_step("confirm", decided, add)
-
-
 def _in_one_step(
-    action: gate.Action,
     decided: Iterable[Decided],
+    action: gate.Action,
     carry_out: Callable[[Sequence[Decided]], list[Receipt]],
 ) -> dict[int, Receipt]:
+    """Carry out what has one ``action``, and return the receipts by place."""
     mine = [each for each in decided if each.decision.action == action]
     try:
         receipts = carry_out(mine) if mine else []
     except StoreError as error:
         receipts = failed((each.engram for each in mine), error)
     return {each.at: receipt for each, receipt in zip(mine, receipts, strict=True)}
+
+
+def _encode(store: HippocampusProtocol, decided: Sequence[Decided]) -> list[Receipt]:
+    both = zip(decided, write(store, [each.engram for each in decided]), strict=True)
+    return [written_receipt(each.engram, it, each.decision.reason) for each, it in both]
+
+
+def _queue(queue: Queue, decided: Sequence[Decided]) -> list[Receipt]:
+    both = zip(decided, queue.add([_proposal(each) for each in decided]), strict=True)
+    return [waiting_receipt(queue, item, each.decision.reason) for each, item in both]
 
 
 def _proposal(decided: Decided) -> Pending:

@@ -16,19 +16,18 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import anyio
 import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
@@ -39,9 +38,6 @@ from engramdown.mcp import elicitation, resources
 from engramdown.mcp.resources import MARKDOWN, sendable
 
 if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-    from mcp.shared._stream_protocols import ReadStream, WriteStream
-
     from engramdown import Cortex
     from engramdown.cortex import Answer
     from engramdown.gate import Proposal, Receipt
@@ -84,7 +80,6 @@ _SPARE: Final = 60
 _HANDSHAKES: Final = ("initialize", "server/discover")
 # For how many seconds running calls are waited for at the end.
 _PATIENCE: Final = 2.0
-_TICK: Final = 0.01
 _EXIT_CODES: Final = {signal.SIGINT: 130, signal.SIGTERM: 0}
 
 
@@ -383,46 +378,12 @@ def serve_stdio(cortex: Cortex, offer: Offer) -> None:
         for number, code in _EXIT_CODES.items() if sys.platform != "win32" else ():
             asyncio.get_running_loop().add_signal_handler(number, leave, code)
         try:
-            async with stdio_server() as (read, write), _answering(read, write) as streams:
+            async with stdio_server() as streams:
                 await server.run(*streams, server.create_initialization_options())
         except* BrokenPipeError:
             pass  # The client has left.
 
     asyncio.run(_serve(cortex, offer, serve))
-
-
-@contextlib.asynccontextmanager
-async def _answering(
-    read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage]
-) -> AsyncIterator[tuple[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]]]:
-    """Yield streams whose input ends only when what was asked before is answered."""
-    unanswered: set[types.RequestId | None] = set()
-    heard, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
-    outgoing, said = anyio.create_memory_object_stream[SessionMessage]()
-
-    async def hear() -> None:
-        async with heard:
-            async for item in read:
-                if isinstance(item, SessionMessage) and isinstance(
-                    item.message, types.JSONRPCRequest
-                ):
-                    unanswered.add(item.message.id)
-                await heard.send(item)
-            with anyio.move_on_after(_PATIENCE):
-                while unanswered:  # noqa: ASYNC110 - several requests, and it is over at once
-                    await anyio.sleep(_TICK)
-
-    async def speak() -> None:
-        async with said, write:
-            async for item in said:
-                await write.send(item)
-                if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
-                    unanswered.discard(item.message.id)
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(hear)
-        group.start_soon(speak)
-        yield incoming, outgoing
 
 
 def serve_http(

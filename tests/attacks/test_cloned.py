@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, EpisodicMemory
-from engramdown.doctor.folder import inspect
+from engramdown.doctor.folder import Inspection
 from engramdown.episodes.forget import WORK
 from engramdown.errors import EngramdownError, SettingsError, StoreError
 from engramdown.sleep.progress import NAME as SLEPT
@@ -119,7 +119,7 @@ def test_nothing_is_written_through_a_linked_folder(
     transcripts(cortex).recall("clock")
     transcripts(cortex).close()
     assert list(outside.iterdir()) == []
-    assert "link" in [finding.code for finding in inspect(project / ".engramdown").findings]
+    assert "link" in [finding.code for finding in Inspection(project / ".engramdown").findings]
 
 
 def test_transcripts_behind_a_link_are_not_found(project: Path, tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ USES: Final[dict[str, Callable[[Path], object]]] = {
     "context": lambda project: Cortex.open(project=project).build_memory_context(),
     "recall": lambda project: transcripts(Cortex.open(project=project)).recall("heron"),
     "sessions": lambda project: transcripts(Cortex.open(project=project)).sessions(),
-    "doctor": lambda project: inspect(project / ".engramdown"),
+    "doctor": lambda project: Inspection(project / ".engramdown"),
     "history": lambda project: Cortex.open(project=project).scopes.project_hc.entries(),
     "sleep": lambda project: Cortex.open(project=project).sleep(dry_run=True),
 }

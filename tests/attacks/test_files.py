@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex, EpisodicMemory, Hippocampus
-from engramdown.doctor.folder import inspect
+from engramdown.doctor.folder import Inspection
 from engramdown.errors import StoreError
 from engramdown.settings import find_places
 from engramdown.storage.disk import Disk
@@ -87,7 +87,7 @@ def test_a_project_that_is_a_link_to_somewhere_else_is_refused(
 @pytest.mark.parametrize("name", [".", "rules.md", "../history.jsonl"])
 def test_what_anybody_may_write_is_warned_of(store: Hippocampus, name: str) -> None:
     (store.memory / name).chmod(0o777)
-    assert "open-to-all" in [finding.code for finding in inspect(store.root).findings]
+    assert "open-to-all" in [finding.code for finding in Inspection(store.root).findings]
 
 
 def test_an_index_that_came_with_a_repository_is_not_read(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.doctor.folder import UNREADABLE, Inspection, inspect
+from engramdown.doctor.folder import UNREADABLE, Inspection
 from engramdown.engram import Engram
 from engramdown.hippocampus.history import Step, write_line
 from engramdown.hippocampus.store import Hippocampus
@@ -31,13 +31,13 @@ def found(inspection: Inspection) -> list[tuple[str, int, str]]:
 
 
 def looked_at(root: Path) -> list[tuple[str, int, str]]:
-    return found(inspect(root))
+    return found(Inspection(root))
 
 
 def test_a_scope_that_is_well_is_read_and_left_alone(root: Path) -> None:
     (root / "memory" / "soul.md").write_bytes(b"Be kind\r\n\xff")
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
-    inspection = inspect(root)
+    inspection = Inspection(root)
     assert found(inspection) == []
     assert not {finding.code for finding in inspection.findings} & UNREADABLE
     assert sorted(inspection.files) == ["lessons.md", "soul.md", "topics/ci.md"]
@@ -74,7 +74,7 @@ def test_files_that_are_none_of_ours_are_named(root: Path) -> None:
 def test_a_topic_under_another_name_is_told_how_it_is_filed(root: Path) -> None:
     (root / "memory" / "topics" / "My Topic.md").touch()
     (root / "memory" / "topics" / "nul.md").touch()
-    first, second = inspect(root).findings
+    first, second = Inspection(root).findings
     assert (first.code, first.message) == ("topic-name", "is not read; this topic is my-topic.md")
     assert second.code == "topic-name"
     assert "device" in second.message
@@ -91,7 +91,7 @@ def test_only_temporary_files_that_nobody_writes_any_more_are_leftovers(root: Pa
 def test_a_folder_where_a_file_should_be_is_found(root: Path) -> None:
     (root / "memory" / "rules.md").mkdir()
     assert looked_at(root) == [("rules.md", 0, "not-a-file")]
-    assert {finding.code for finding in inspect(root).findings} & UNREADABLE
+    assert {finding.code for finding in Inspection(root).findings} & UNREADABLE
 
 
 @pytest.mark.parametrize(
@@ -108,10 +108,10 @@ def test_a_lock_that_is_no_file_is_found(
 ) -> None:
     (root / "memory" / ".lock").unlink()
     make(root / "memory" / ".lock")
-    (finding,) = inspect(root).findings
+    (finding,) = Inspection(root).findings
     assert (finding.file, finding.code) == (".lock", "not-a-file")
     assert finding.message == f"is {what} where the lock should be"
-    assert {finding.code for finding in inspect(root).findings} & UNREADABLE
+    assert {finding.code for finding in Inspection(root).findings} & UNREADABLE
 
 
 def test_a_pipe_where_a_file_should_be_is_not_waited_for(root: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_file_where_a_folder_should_be_is_found(tmp_path: Path, place: str) ->
     path = tmp_path / ".engramdown" / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
-    (finding,) = inspect(tmp_path / ".engramdown").findings
+    (finding,) = Inspection(tmp_path / ".engramdown").findings
     assert finding.file == {"": "..", "memory": "."}.get(place, "topics")
     assert finding.message == "is a file where a folder should be"
 
@@ -136,7 +136,7 @@ def test_a_link_out_of_the_scope_is_not_followed(root: Path, tmp_path: Path) -> 
     (root / "memory" / "pending.md").symlink_to(root / "nowhere.md")
     (root / "memory" / "lessons.md").unlink(missing_ok=True)
     (root / "memory" / "lessons.md").symlink_to("lessons.md")
-    inspection = inspect(root)
+    inspection = Inspection(root)
     assert found(inspection) == [
         (name, 0, "link") for name in ("lessons.md", "pending.md", "rules.md")
     ]
@@ -146,7 +146,7 @@ def test_a_link_out_of_the_scope_is_not_followed(root: Path, tmp_path: Path) -> 
 def test_a_link_inside_of_the_scope_is_followed(root: Path) -> None:
     (root / "house-rules.md").write_text("- a\n", encoding="utf-8")
     (root / "memory" / "rules.md").symlink_to(root / "house-rules.md")
-    inspection = inspect(root)
+    inspection = Inspection(root)
     assert found(inspection) == []
     assert inspection.files["rules.md"] == "- a\n"
 
@@ -160,7 +160,7 @@ def test_a_link_in_the_place_of_the_memory_folder_is_not_followed(tmp_path: Path
 
 def test_a_file_over_the_limit_is_not_read(root: Path) -> None:
     (root / "memory" / "rules.md").write_bytes(b"x" * 3_000_000)
-    (item,) = inspect(root, limit=2 * 1024 * 1024).findings
+    (item,) = Inspection(root, limit=2 * 1024 * 1024).findings
     assert item.message == "has 2.9 MB, more than the limit of 2 MB"
     assert item.level == "error"
 
@@ -182,7 +182,7 @@ def test_what_the_system_refuses_to_read_is_a_finding(
 
     monkeypatch.setattr("engramdown.doctor.folder.Disk.read", refuse)
     (root / "memory" / "topics" / "ci.md").unlink()
-    (item,) = inspect(root).findings
+    (item,) = Inspection(root).findings
     assert (item.file, item.message) == ("lessons.md", "cannot be read: Permission denied")
 
 
@@ -190,7 +190,7 @@ def test_a_file_that_goes_away_meanwhile_is_no_finding(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engramdown.doctor.folder.Disk.read", lambda *_: None)
-    assert inspect(root) == Inspection()
+    assert (looked_at(root), Inspection(root).files) == ([], {})
 
 
 def test_a_folder_that_may_not_be_listed_is_found(
@@ -243,7 +243,7 @@ def test_a_journal_that_is_no_file_is_found_with_what_to_do(
 ) -> None:
     (root / "history.jsonl").unlink()
     make(root / "history.jsonl")
-    (finding,) = inspect(root).findings
+    (finding,) = Inspection(root).findings
     assert (finding.file, finding.line, finding.code) == ("../history.jsonl", 0, code)
     assert finding.advice.startswith(advice)
 

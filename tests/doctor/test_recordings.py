@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.doctor.folder import inspect
+from engramdown.doctor.folder import Inspection
 from engramdown.doctor.recordings import count_transcripts, inspect_transcripts
 from engramdown.episodes.memory import EpisodicMemory
 from tests.episodes.disks import Fault, FaultyDisk
@@ -41,7 +41,7 @@ def test_sessions_and_episodes_are_counted(tmp_path: Path, memory: EpisodicMemor
 
 def test_a_program_that_cannot_write_is_found(tmp_path: Path, memory: EpisodicMemory) -> None:
     memory.log("s", "user", "b")
-    (finding,) = inspect(tmp_path).findings
+    (finding,) = Inspection(tmp_path).findings
     assert (finding.file, finding.code, finding.level) == (
         f"../episodes/degraded-{os.getpid()}.json",
         "degraded",

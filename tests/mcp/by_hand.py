@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -21,10 +22,16 @@ class ByHand:
         process: That it runs in.
     """
 
-    def __init__(self, env: dict[str, str], folder: Path, *arguments: str) -> None:
+    def __init__(
+        self,
+        env: dict[str, str],
+        folder: Path,
+        *arguments: str,
+        program: Sequence[str] = ("engramdown",),
+    ) -> None:
         """Start one."""
         self.process = subprocess.Popen(
-            ["engramdown", *arguments, "mcp"],
+            [*program, *arguments, "mcp"],
             env=env,
             cwd=folder,
             stdin=subprocess.PIPE,
