@@ -16,7 +16,7 @@ from engramdown.hippocampus.entry import as_entry, entry_id, raw_entries, split_
 from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name, topic_file
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import compare
-from tests.hippocampus.shelf import TODAY, Shelf, base_among
+from tests.hippocampus.shelf import Shelf, base_among
 
 __all__ = [
     "FILES",
@@ -59,11 +59,11 @@ def act(shelf: Shelf, action: Action) -> None:
         return
     name, placed = found[action.number % len(found)]
     edits: dict[str, Callable[[Draft, Placed], object]] = {
-        "forget": lambda draft, now: _forget(draft, name, now, shelf.new_id()),
+        "forget": lambda draft, now: _forget(draft, name, now),
         "update": lambda draft, now: draft.put(
             name, draft.get(name).replace(now.block, action.engram.text, now.block.meta)
         ),
-        "restore": lambda draft, now: unretire(draft, now, shelf.new_id(), TODAY),
+        "restore": unretire,
     }
 
     def edit(draft: Draft) -> None:
@@ -157,7 +157,8 @@ def hand_edits_keep_the_words_of_both(
     shelf.texts[file] = states[-1]
     head = shelf.document(file)
     ours, theirs = _given_up(parse(base), head), _given_up(parse(base), parse(saved))
-    response = shelf.save(file, saved, states)
+    removed = _removed(file, parse(base), parse(saved))
+    shelf.save(file, saved, states)
     texts = set(_texts(shelf.document(file).placed()))
     assert not {*_texts(parse(saved).placed())} - texts - ours
     archived = {fold(text) for text in _texts(shelf.document(ARCHIVE).placed())}
@@ -165,17 +166,28 @@ def hand_edits_keep_the_words_of_both(
         # A task is archived without its box.
         told = {fold(text), fold(split_task(text)[1])} & archived
         assert text in texts or text in theirs or told or file == ARCHIVE
-    assert not {fold(text) for text in response.removed} - {*map(fold, _buried(shelf))}
+    gone = {fold(text) for text in removed if not shelf.document(file).same(text)}
+    assert not gone - {*map(fold, _buried(shelf))}
     before = dict(shelf.texts)
     shelf.save(file, shelf.texts[file])
     assert shelf.texts == before
 
 
-def _forget(draft: Draft, name: str, placed: Placed, new_id: str) -> None:
+def _forget(draft: Draft, name: str, placed: Placed) -> None:
     kind = as_entry(name, "project", placed).kind
     record = {"kind": kind, "was": name, "reason": "forgotten", "by": "user"}
-    retire(draft, placed, record, new_id, TODAY)
+    retire(draft, placed, record)
     draft.put(name, draft.get(name).remove(placed.block))
+
+
+def _removed(file: str, before: Document, after: Document) -> list[str]:
+    """Return what a person took out that is not to be learned again."""
+    memories = {id(placed) for placed in raw_entries(file, before)}
+    gone = compare(before, after).removed
+    if file == PENDING:
+        tasks = (split_task(each.text) for each in gone if not each.metadata.get("op"))
+        return [text for tick, text in tasks if tick]
+    return [each.text for each in gone if id(each) in memories and file != ARCHIVE]
 
 
 def _given_up(before: Document, after: Document) -> set[str]:

@@ -273,7 +273,7 @@ def put_line(
     told["id"] = new_id()
     meta = Metadata().update({**told, **marks, **own, **times})
     if home.file == PROFILE:
-        make_way(draft, engram.text, "llm", new_id(), today().isoformat())
+        make_way(draft, engram.text, "llm")
     section = engram.kind if home.file == RULES else ""
     document = draft.get(home.file).add(engram.text, meta, section, title_of(home.file))
     draft.put(home.file, document)

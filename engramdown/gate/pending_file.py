@@ -296,7 +296,7 @@ class FileQueue:
             if entry.fold not in archived:  # Else it is the copy under a topic.
                 reason = "forgotten" if item.op == "forget" else "replaced"
                 record = {"kind": entry.kind, "was": name, "reason": reason, "by": order.by}
-                changeset.retire(draft, placed, record, changeset.new_id(), today().isoformat())
+                changeset.retire(draft, placed, record)
                 archived.add(entry.fold)
             draft.put(name, draft.get(name).remove(placed.block))
 
@@ -309,13 +309,11 @@ class FileQueue:
         }
         if not asked:
             return
-        desk = changeset.PlanContext(
-            self._store.files.names(), changeset.new_id, today().isoformat(), orders[0].by
-        )
+        names, by = self._store.files.names(), orders[0].by
         outcomes: Sequence[_Done]
         try:
             with draft.whole():
-                outcomes = settle(draft, [*asked.values()], self._store.scope, desk)
+                outcomes = settle(draft, [*asked.values()], self._store.scope, names, by)
         except errors.EngramdownError as error:
             outcomes = [error] * len(asked)
         for at, outcome in zip(asked, outcomes, strict=True):
@@ -370,7 +368,7 @@ def _archive_declined(draft: changeset.Draft, placed: Placed, item: Pending, by:
     (archived,) = Document().add(redact(placed.block.text), meta).placed()
     reason = KEPT if is_question else "declined"
     record = {"kind": item.engram.kind, "was": PENDING, "reason": reason, "by": by}
-    changeset.retire(draft, archived, record, changeset.new_id(), today().isoformat())
+    changeset.retire(draft, archived, record)
 
 
 def _metadata(item: Pending) -> Metadata:
@@ -393,10 +391,8 @@ def _metadata(item: Pending) -> Metadata:
 def _write(draft: changeset.Draft, engram: Engram, by: str = "user") -> changeset.Filed:
     """Write what was accepted; a person's word verifies it, so it is no old word of a job."""
     if by != "user":
-        return changeset.file_engram(draft, engram, changeset.new_id, today().isoformat())
-    filed = changeset.file_engram(
-        draft, replace(engram, basis="verified"), changeset.new_id, today().isoformat()
-    )
+        return changeset.file_engram(draft, engram)
+    filed = changeset.file_engram(draft, replace(engram, basis="verified"))
     if filed.added:
         return filed  # A new line says so from the beginning.
 
@@ -496,7 +492,8 @@ def settle(
     folder: changeset.Draft,
     asked: Sequence[tuple[Pending, str]],
     scope: Scope,
-    desk: changeset.PlanContext,
+    names: Sequence[str],
+    by: str,
 ) -> list[changeset.Filed | errors.StoreError | None]:
     """Carry out what a person accepted, each file read once for all of it.
 
@@ -504,7 +501,8 @@ def settle(
         folder: The memory files.
         asked: The proposals, each with the words of a merged memory, as the person wants them.
         scope: The scope of the files.
-        desk: What carrying it out needs.
+        names: The names of the memory files.
+        by: Who accepted it, for the archive.
 
     Returns:
         For each what stands now, ``None`` if something went, or why it was not carried out: the
@@ -513,7 +511,7 @@ def settle(
     Raises:
         StoreError: If a memory would be gone; nothing may be written then.
     """
-    standing = _Standing(folder, desk.names)
+    standing = _Standing(folder, names)
     ids = {each for item, _ in asked for each in (*item.of.split(","), item.stays)}
     # A lesson is taken as it stands among lessons, which come first.
     lines = {each: found[0] for each in ids if (found := standing.lines(each))}
@@ -528,8 +526,9 @@ def settle(
         elif item.stays and item.stays not in known:
             outcomes[at] = _stale(item, f"{item.stays}, which was to stay, is not there any more")
         else:
-            wanted[at] = _accepted_revision(item, text, known, desk.by)
-    for at, done in zip(wanted, changeset.revise(folder, wanted.values(), desk), strict=True):
+            wanted[at] = _accepted_revision(item, text, known, by)
+    revised = changeset.revise(folder, wanted.values(), names, by)
+    for at, done in zip(wanted, revised, strict=True):
         item, part = asked[at][0], wanted[at]
         stands = part.comes or (part.stays if item.op == "move" else None)
         if done.problem:

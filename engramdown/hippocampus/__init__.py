@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.changeset import Act as Act
     from engramdown.hippocampus.changeset import Draft as Draft
     from engramdown.hippocampus.changeset import FileChange as FileChange
-    from engramdown.hippocampus.changeset import PlanContext as PlanContext
     from engramdown.hippocampus.changeset import Revision as Revision
     from engramdown.hippocampus.changeset import new_id as new_id
     from engramdown.hippocampus.changeset import revise as revise
@@ -39,7 +38,7 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "changeset": [
-            *("Act", "Draft", "FileChange", "PlanContext", "Revision", "new_id", "revise"),
+            *("Act", "Draft", "FileChange", "Revision", "new_id", "revise"),
             "verified_by",
         ],
         "entry": [

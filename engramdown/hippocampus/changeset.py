@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from engramdown import engram as words
 from engramdown import kinds
-from engramdown.clock import moment
+from engramdown.clock import moment, today
 from engramdown.engram import RULE_KINDS, Engram, Kind, Scope, fact_key, fold, pointers, slug
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import entry as entries
@@ -41,6 +41,11 @@ from engramdown.kinds import ARCHIVE, LESSONS, PROFILE, file_of, is_of_lessons, 
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, Metadata, is_address
+
+
+def new_id() -> str:
+    """Return a random id: eight characters of Crockford base32."""
+    return "".join(entries.CROCKFORD[byte & 31] for byte in os.urandom(8))
 
 
 class Act(NamedTuple):
@@ -131,10 +136,19 @@ class Slot:
 
 
 class Draft:
-    """The memory files as one step sees and changes them; nothing is written until it is done."""
+    """The memory files as one step sees and changes them; nothing is written until it is done.
 
-    def __init__(self, load: Callable[[str], Slot]) -> None:
-        """Read files through ``load`` when they are asked for."""
+    Attributes:
+        new_id: Returns the id of a new line.
+        day: The date of the step, ``YYYY-MM-DD``.
+    """
+
+    def __init__(
+        self, load: Callable[[str], Slot], new_id: Callable[[], str] = new_id, day: str = ""
+    ) -> None:
+        """Read files through ``load`` when they are asked for; the day is today unless given."""
+        self.new_id = new_id
+        self.day = day or today().isoformat()
         self._load = load
         self._slots: dict[str, Slot] = {}
         # The files that changed, in the order of first change.
@@ -240,11 +254,6 @@ def entry_changes(file: str, before: Document, after: Document) -> Iterator[Chan
         yield Change(entry_id(placed), file, None, placed.block.raw)
 
 
-def new_id() -> str:
-    """Return a random id: eight characters of Crockford base32."""
-    return "".join(entries.CROCKFORD[byte & 31] for byte in os.urandom(8))
-
-
 def new_step(act: Act, parts: tuple[Part, ...], changes: tuple[Change, ...]) -> Step:
     """Return the step that ``act`` names, as of now."""
     why = act.why.encode("utf-8", "replace").decode()
@@ -267,17 +276,17 @@ class Filed(NamedTuple):
     said: Engram | Entry
 
 
-def retire(draft: Draft, placed: Placed, record: dict[str, str], new_id: str, today: str) -> None:
+def retire(draft: Draft, placed: Placed, record: dict[str, str]) -> None:
     """Copy an entry to ``archive.md``; ``record`` says ``kind``, ``was``, ``reason`` and ``by``."""
     from engramdown.secrets.redaction import redact
 
     is_proposal = record["was"] == kinds.PENDING
     # Under the headings of the format it is its kind that says where it stood.
     own = "" if placed.kind or is_proposal else redact(placed.heading)
-    values = {**record, "section": own, "archived": today}
+    values = {**record, "section": own, "archived": draft.day}
     if not placed.id:
         # Written by a person: the archive needs a name for it, and remembers that it had none.
-        values |= {"id": new_id, "hand": "yes"}
+        values |= {"id": draft.new_id(), "hand": "yes"}
     text = entries.split_task(placed.text)[1] if is_proposal else placed.text
     # The archive is for git, and a secret that a person took out of a file is not.
     draft.add(ARCHIVE, redact(text), placed.metadata.update(values))
@@ -294,17 +303,17 @@ def older_fact(draft: Draft, text: str) -> Placed | None:
     return None
 
 
-def retire_fact(draft: Draft, placed: Placed, by: str, new_id: str, today: str) -> None:
+def retire_fact(draft: Draft, placed: Placed, by: str) -> None:
     """Copy a fact that gives way to another one with its key to ``archive.md``."""
     record = {"kind": "profile", "was": PROFILE, "reason": "replaced", "by": by}
-    retire(draft, placed, record, new_id, today)
+    retire(draft, placed, record)
 
 
-def make_way(draft: Draft, text: str, by: str, new_id: str, today: str) -> None:
+def make_way(draft: Draft, text: str, by: str) -> None:
     """Move the fact that has the key of ``text`` to ``archive.md``, if there is one."""
     older = older_fact(draft, text)
     if older is not None:
-        retire_fact(draft, older, by, new_id, today)
+        retire_fact(draft, older, by)
         draft.remove(PROFILE, older.block)
 
 
@@ -326,15 +335,8 @@ def twin(draft: Draft, file: str, text: str, kind: Kind) -> Placed | None:
     return None
 
 
-def file_engram(draft: Draft, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
-    """Write a memory into the file of its kind, and into the one of its topic.
-
-    Args:
-        draft: The memory files.
-        engram: What to write.
-        new_id: Gives the id of a new line.
-        today: The date of a new line, ``YYYY-MM-DD``.
-    """
+def file_engram(draft: Draft, engram: Engram) -> Filed:
+    """Write a memory into the file of its kind, and into the one of its topic."""
     for file in _files(engram):
         known = twin(draft, file, engram.text, engram.kind)
         if known is not None:
@@ -346,17 +348,17 @@ def file_engram(draft: Draft, engram: Engram, new_id: Callable[[], str], today: 
             # It gave way to this before, which gains nothing by it: these are not its words.
             name, placed = stands
             return Filed(entry_id(placed), name, added=False, said=engram)
-        filed = _add(draft, engram, new_id, today)
+        filed = _add(draft, engram)
     lift_tombstones(draft, engram.text, engram.kind)
     return filed
 
 
-def _add(draft: Draft, engram: Engram, new_id: Callable[[], str], today: str) -> Filed:
-    file, entry_id = file_of(engram.kind), new_id()
-    meta = Metadata().update(fields(engram, entry_id, today))
+def _add(draft: Draft, engram: Engram) -> Filed:
+    file, entry_id = file_of(engram.kind), draft.new_id()
+    meta = Metadata().update(fields(engram, entry_id, draft.day))
     replaced = older_fact(draft, engram.text) if file == PROFILE else None
     if replaced is not None:
-        retire_fact(draft, replaced, engram.source, new_id(), today)
+        retire_fact(draft, replaced, engram.source)
         draft.put(file, draft.get(file).replace(replaced.block, engram.text, meta))
     else:
         draft.add(file, engram.text, meta, engram.kind if engram.kind in RULE_KINDS else "")
@@ -455,28 +457,20 @@ class Revised(NamedTuple):
     problem: str = ""
 
 
-class PlanContext(NamedTuple):
-    """What carrying out a plan needs besides the files.
-
-    Attributes:
-        names: The memory files.
-        new_id: Gives the id of a new line.
-        day: Today, ``YYYY-MM-DD``.
-        by: Who does it, for the archive.
-    """
-
-    names: Sequence[str]
-    new_id: Callable[[], str]
-    day: str
-    by: str
-
-
 # The lines of memories by their ids, each with its file.
 _Lines = dict[str, list[tuple[str, Placed]]]
 
 
-def revise(draft: Draft, revisions: Iterable[Revision], desk: PlanContext) -> list[Revised]:
+def revise(
+    draft: Draft, revisions: Iterable[Revision], names: Sequence[str], by: str
+) -> list[Revised]:
     """Carry out what still fits, in order, and say what does not and why.
+
+    Args:
+        draft: The memory files.
+        revisions: The parts of the plan.
+        names: The names of the memory files.
+        by: Who does it, for the archive.
 
     Raises:
         StoreError: If a memory would be gone; nothing may be written then.
@@ -484,10 +478,10 @@ def revise(draft: Draft, revisions: Iterable[Revision], desk: PlanContext) -> li
     # Imported here, as in :func:`retire`: it is not needed to read.
     from engramdown.secrets.redaction import redact
 
-    parts, before = list(revisions), _lines_in(draft, desk.names)
+    parts, before = list(revisions), _lines_in(draft, names)
     # All are looked at before any is carried out, and what stays is noted behind all that goes:
     # so a memory can stay for several.
-    problems = [_problem(draft, each, before, desk) for each in parts]
+    problems = [_problem(draft, each, before, by) for each in parts]
     done: list[Revised] = []
     gone: dict[str, Entry] = {}
     needed: set[str] = set()
@@ -499,14 +493,14 @@ def revise(draft: Draft, revisions: Iterable[Revision], desk: PlanContext) -> li
         if problem:
             done.append(Revised(each, problem=problem))
             continue
-        done.append(Revised(each, _replace(draft, each, before, desk)))
+        done.append(Revised(each, _replace(draft, each, before, by)))
         gone |= taken
         needed |= named
     _note_what_stays(draft, [each.revision for each in done if not each.problem], before)
     # Everything stands where it stood, or in the archive.
     archived = {fold(placed.text) for placed in raw_entries(ARCHIVE, draft.get(ARCHIVE))}
     kept = {each.id for each in gone.values() if fold(redact(each.text)) in archived}
-    lost = sorted(before.keys() - _lines_in(draft, desk.names).keys() - kept)
+    lost = sorted(before.keys() - _lines_in(draft, names).keys() - kept)
     if lost:
         raise StoreError(f"a plan would lose {', '.join(lost)}; nothing was written")
     return done
@@ -534,7 +528,7 @@ def _lines_of(entry: Entry, lines: _Lines) -> list[tuple[str, Placed]]:
     ]
 
 
-def _problem(draft: Draft, revision: Revision, lines: _Lines, desk: PlanContext) -> str:
+def _problem(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
     """Return why a part of a plan no longer fits what stands."""
     for seen in revision.named:
         problem = _changed(_lines_of(seen, lines), seen)
@@ -544,7 +538,7 @@ def _problem(draft: Draft, revision: Revision, lines: _Lines, desk: PlanContext)
     if comes is None:
         return ""
     # Only who wrote them, or reads them now, may bring words back that were turned down.
-    if desk.by != "user" and tombstones_of(draft.get(ARCHIVE), comes.text):
+    if by != "user" and tombstones_of(draft.get(ARCHIVE), comes.text):
         return "its words were turned down"
     try:
         comes.engram()
@@ -569,24 +563,24 @@ def _changed(lines: Sequence[tuple[str, Placed]], seen: Entry) -> str:
     return "" if is_same else f"{seen.id} was changed meanwhile"
 
 
-def _replace(draft: Draft, revision: Revision, lines: _Lines, desk: PlanContext) -> str:
+def _replace(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
     """Let memories go, and another one come; return the id of what stands for them."""
     comes, stays = revision.comes, revision.stays
-    new = desk.new_id() if comes else stays.id if stays else ""
+    new = draft.new_id() if comes else stays.id if stays else ""
     gone: list[tuple[str, Placed]] = []
     for entry in revision.taken:
         record = {"kind": entry.kind, "was": entry.file, "reason": revision.reason}
-        record |= {"by": desk.by, "replaced": new}
+        record |= {"by": by, "replaced": new}
         found = _lines_of(entry, lines)
         (own,) = (placed for file, placed in found if file == entry.file)
-        retire(draft, own, record, desk.new_id(), desk.day)
+        retire(draft, own, record)
         gone += found
     if not comes:
         for file, placed in gone:
             draft.remove(file, placed.block)
         return new
     # It comes in the place of the first line that goes, in its file and its topic's.
-    values = fields(comes.engram(), new, comes.ts or desk.day)
+    values = fields(comes.engram(), new, comes.ts or draft.day)
     meta = Metadata().update(values | ({"pin": "yes"} if comes.pin else {}))
     under = topic_file(comes.topic) if comes.topic and is_of_lessons(comes.file) else comes.file
     for name in dict.fromkeys(file for file, _ in gone):
@@ -668,15 +662,8 @@ def _memories(archive: Document) -> list[Placed]:
     return [placed for placed in found if placed.metadata.get("reason") != KEPT]
 
 
-def unretire(draft: Draft, placed: Placed, new_id: str, today: str) -> Filed:
-    """Bring an entry of ``archive.md`` back to the file that it was in.
-
-    Args:
-        draft: The memory files.
-        placed: The entry.
-        new_id: The id in the archive of a fact that gives way, if that has none.
-        today: ``YYYY-MM-DD``.
-    """
+def unretire(draft: Draft, placed: Placed) -> Filed:
+    """Bring an entry of ``archive.md`` back to the file that it was in."""
     gone, record = as_entry(ARCHIVE, "project", placed), placed.metadata.get
     was = record("was")
     file = was if topic_of(was) and kinds.is_name(was) else file_of(gone.kind)
@@ -699,7 +686,7 @@ def unretire(draft: Draft, placed: Placed, new_id: str, today: str) -> Filed:
     # Before anything is added to the archive: a last line without an end would be another one then.
     draft.remove(ARCHIVE, placed.block)
     if older is not None:
-        retire_fact(draft, older, "user", new_id, today)
+        retire_fact(draft, older, "user")
     if standing:
         said = as_entry(file, "project", standing)
         return Filed(entry_id(standing), file, added=False, said=said)

@@ -486,9 +486,9 @@ class MemoryFiles:
 
         Nobody types an id. What git brings from another commit is git's.
         """
-        name = save.edit.file
+        name = save.file
         is_gits, saved = save.by_git, save.saved or ""
-        gone = frozenset[str]() if is_gits else self._erased_in(saved, save.edit.head)
+        gone = frozenset[str]() if is_gits else self._erased_in(saved, save.head or "")
         if not gone:
             return False
         from engramdown.hippocampus.erase import drop
@@ -544,13 +544,13 @@ class MemoryFiles:
     def _respond(self, saves: Sequence[Save], hold: WriteSession, *, insist: bool = False) -> None:
         """Write saves into the journal as the person's, and carry out what follows from them."""
         if saves:
-            names = ", ".join(save.edit.file for save in saves)
+            names = ", ".join(save.file for save in saves)
             act = Act("notice", "engramdown", f"follows from a hand edit of {names}")
             draft = self._saves.draft(saves, insist=insist or hold.insists)
-            steps = [self._saves.step(save, draft.marks(save.edit.file)) for save in saves]
+            steps = [self._saves.step(save, draft.marks(save.file)) for save in saves]
             for save in saves:
                 # Few editors sync: what stands in the journal must not be gone with the power.
-                self._disk.sync(self._reader.path(save.edit.file))
+                self._disk.sync(self._reader.path(save.file))
             self._commit(act, draft, hold, steps, insist=insist)
 
 

@@ -21,7 +21,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from engramdown.clock import today
 from engramdown.engram import fold
 from engramdown.hippocampus import changeset, entry, git_state
 from engramdown.hippocampus.changeset import Act, Draft, OutOfStepError, Slot
@@ -41,62 +40,49 @@ _MARKS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class HandEdit:
-    """A save of a person that we did not make.
+class Save:
+    """A person's save that is to be taken in.
 
     Attributes:
         file: The file, relative to the memory folder.
         base: What their editor held when they opened it, or saved last.
         seen: The newest text that they can have seen.
-        head: What the journal says the file holds.
+        head: What the journal says the file holds; ``None`` if it cannot tell.
+        saved: What was saved; ``None`` if the file was removed.
+        disk: What is on the disk: what was saved, unless that was displaced.
+        displaced: The digest of what displaced it; ``""`` if it is on the disk.
+        by_git: Whether git brought the file from another commit: then nobody deleted anything,
+            and ``base`` is what git knew of it.
     """
 
     file: str
     base: str
     seen: str
-    head: str
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What follows from a hand edit, apart from what it says itself.
-
-    Attributes:
-        stale: Whether the editor did not know our latest lines.
-        verified: Ids of the entries that the person changed.
-        removed: Texts of the entries that the person took out.
-        marks: What is yet to be marked as verified in the file: an editor may hold it open, so it
-            is not written for that alone.
-    """
-
-    stale: bool
-    verified: tuple[str, ...]
-    removed: tuple[str, ...]
-    marks: tuple[str, ...] = ()
+    head: str | None
+    saved: str | None = None
+    disk: bytes | None = None
+    displaced: str = ""
+    by_git: bool = False
 
 
 def respond(
-    draft: Draft,
-    edit: HandEdit,
-    stands_elsewhere: Callable[[Placed], bool],
-    new_id: Callable[[], str],
-    today: str,
-    *,
-    marks: tuple[str, ...] = (),
-) -> Response:
+    draft: Draft, save: Save, was_moved: Callable[[Placed], bool], marks: tuple[str, ...] = ()
+) -> tuple[str, ...]:
     """Carry out what follows from a hand edit.
 
     Args:
-        draft: The memory files; ``edit.file`` reads as the person saved it.
-        edit: The save.
-        stands_elsewhere: Whether an entry that is gone from this file now stands in another one
-            where it did not stand before: then it was moved, not deleted.
-        new_id: Gives the id of a new line.
-        today: ``YYYY-MM-DD``.
-        marks: What was yet to be marked as verified in the file before.
+        draft: The memory files; ``save.file`` reads as the person saved it.
+        save: The save.
+        was_moved: Whether an entry that is gone from this file is now in another one that did not
+            hold it before: then it was moved, not deleted.
+        marks: Which changed entries were not yet marked as verified in the file.
+
+    Returns:
+        Which changed entries are not marked now: an editor may hold the file open, so it is not
+        written for that alone.
     """
-    file, saved, head = edit.file, draft.get(edit.file), parse(edit.head)
-    base = head if edit.base == edit.head else parse(edit.base)
+    file, saved, head = save.file, draft.get(save.file), parse(save.head or "")
+    base = head if save.base == save.head else parse(save.base)
     merged, changes = merge(base, head, saved), compare(base, saved)
     draft.put(file, merged.document)
     # What stood there last: copies are as we left them, whatever the editor knew.
@@ -104,7 +90,6 @@ def respond(
     for old, new in changes.kept if file == LESSONS else ():
         _refile(draft, old, new)
     reworded = [(old, new) for old, new in changes.reworded if new.id]
-    removed: list[str] = []
     if file != ARCHIVE:
         entries = {id(placed) for placed in entry.raw_entries(file, base)}
         gone = [each for each in changes.removed if file == PENDING or id(each) in entries]
@@ -113,46 +98,42 @@ def respond(
         for placed in gone:
             before = last.get(placed.id, placed)
             known = before if before.text == placed.text else placed
-            if not stands_elsewhere(known):
-                removed += _retire_removed(draft, file, known, new_id(), today)
+            if not was_moved(known):
+                _retire_removed(draft, file, known)
                 _remove_copies(draft, file, before)
-        _retire_lost(draft, file, merged.lost, new_id, today)
+        _retire_lost(draft, file, merged.lost)
     if file in ASIDE:
-        verified = tuple(new.id for _, new in reworded)
-        return Response(edit.base != edit.seen, verified, (*removed,), marks)
+        return marks
     for placed in changes.added:
-        _let_back(draft, edit, placed)
-    if edit.base != edit.seen:
+        _let_back(draft, save, placed)
+    if save.base != save.seen:
         said = {placed.text for placed in saved.placed()}
-        unknown = compare(base, parse(edit.seen)).added
+        unknown = compare(base, parse(save.seen)).added
         left = [placed for placed in unknown if placed.text not in said]
-        _ask_about(draft, file, left, new_id, today)
+        _ask_about(draft, file, left)
     verified = tuple(new.id for _, new in reworded)
     marks = tuple(mark for mark in marks if not mark.startswith(verified))
     marks = (*marks, *(new.id + address(new.text) for _, new in reworded))[-_MARKS:]
     if draft.get(file).render() != saved.render():
         document, marks = changeset.verify(draft.get(file), marks)
         draft.put(file, document)
-    return Response(edit.base != edit.seen, verified, (*removed,), marks)
+    return marks
 
 
-def carry_over(draft: Draft, edit: HandEdit, new_id: Callable[[], str], today: str) -> None:
-    """Carry what came after ``edit.base`` over to a file that reads as git brought it.
+def carry_over(draft: Draft, save: Save) -> None:
+    """Carry what came after ``save.base`` over to a file that reads as git brought it.
 
     Nobody deleted anything, and nobody verified it.
     """
-    merged = merge(parse(edit.base), parse(edit.head), draft.get(edit.file))
-    draft.put(edit.file, merged.document)
-    _retire_lost(draft, edit.file, merged.lost, new_id, today)
+    merged = merge(parse(save.base), parse(save.head or ""), draft.get(save.file))
+    draft.put(save.file, merged.document)
+    _retire_lost(draft, save.file, merged.lost)
 
 
-def _retire_lost(
-    draft: Draft, file: str, lost: Iterable[Placed], new_id: Callable[[], str], today: str
-) -> None:
+def _retire_lost(draft: Draft, file: str, lost: Iterable[Placed]) -> None:
     """Put words of ours that gave way to a person's into the archive."""
     for placed in lost:
-        record = _record(file, placed, "conflict", "engramdown")
-        changeset.retire(draft, placed, record, new_id(), today)
+        changeset.retire(draft, placed, _record(file, placed, "conflict", "engramdown"))
 
 
 def _refile(draft: Draft, old: Placed, new: Placed) -> None:
@@ -192,12 +173,10 @@ def _remove_copies(draft: Draft, file: str, placed: Placed) -> list[tuple[str, P
     return copies
 
 
-def _retire_removed(
-    draft: Draft, file: str, placed: Placed, entry_id: str, today: str
-) -> list[str]:
+def _retire_removed(draft: Draft, file: str, placed: Placed) -> None:
     """Leave a tombstone for an entry that a person took out, and take out its copies."""
     if draft.get(file).same(placed.text):
-        return []
+        return
     plain, reason = placed.text, "deleted"
     if file == PENDING:
         operation = placed.metadata.get("op")
@@ -205,30 +184,27 @@ def _retire_removed(
         # A note, or our question, says no to nothing when it is taken out. A question about
         # memories that stand was answered; its words are nothing to be kept out.
         if not tick or operation == "forget":
-            return []
+            return
         reason = KEPT if operation in OPERATIONS else "declined"
     for name, copy in _remove_copies(draft, file, placed):
         # From there it comes back to both places.
         placed, file = (copy, name) if name == LESSONS else (placed, file)
     if not tombstones_of(draft.get(ARCHIVE), plain):
-        changeset.retire(draft, placed, _record(file, placed, reason, "person"), entry_id, today)
-    return [plain]
+        changeset.retire(draft, placed, _record(file, placed, reason, "person"))
 
 
-def _let_back(draft: Draft, edit: HandEdit, placed: Placed) -> None:
+def _let_back(draft: Draft, save: Save, placed: Placed) -> None:
     """What a person writes again is not kept out; with its topic's file a lesson is back whole."""
     meta, text = placed.metadata, placed.text
     graves = tombstones_of(draft.get(ARCHIVE), text)
     went = {grave.value("was") for grave in graves if grave.value("id") == placed.id}
-    changeset.lift_tombstones(draft, text, _kind(edit.file, placed))
-    is_copy = not edit.head and edit.file in copies_of(LESSONS, meta)
+    changeset.lift_tombstones(draft, text, _kind(save.file, placed))
+    is_copy = not save.head and save.file in copies_of(LESSONS, meta)
     if is_copy and LESSONS in went and not draft.get(LESSONS).same(text):
         draft.add(LESSONS, text, meta)
 
 
-def _ask_about(
-    draft: Draft, file: str, left: Iterable[Placed], new_id: Callable[[], str], today: str
-) -> None:
+def _ask_about(draft: Draft, file: str, left: Iterable[Placed]) -> None:
     """Ask, once about each, whether lines that a stale editor did not know were to be deleted."""
     stands = draft.get(file)
     waiting = [placed.metadata for placed in draft.get(PENDING).placed()]
@@ -237,13 +213,13 @@ def _ask_about(
         if stands.same(placed.text) and entry_id(placed) not in asked:
             asked.add(entry_id(placed))
             values = {
-                "id": new_id(),
+                "id": draft.new_id(),
                 "kind": _kind(file, placed),
                 "source": "consolidation",
                 "op": "forget",
                 "of": entry_id(placed),
                 "reason": "saved from an editor that was opened before this line was written",
-                "ts": today,
+                "ts": draft.day,
             }
             draft.add(PENDING, f"[ ] Delete: {placed.text}", Metadata().update(values))
 
@@ -281,31 +257,21 @@ _IN_VAIN: Final = 256
 
 
 class Base(NamedTuple):
-    """The state that a person had open.
+    """A state that a person may have had open.
 
     Attributes:
         text: The text of the file then.
         back: How many steps before the newest state that was.
-    """
-
-    text: str
-    back: int
-
-
-class _Candidate(NamedTuple):
-    """A state that may be the base.
-
-    Attributes:
-        base: The state.
-        edits: How many lines a person wrote, changed or took out, if this is what they had open.
+        edits: How many lines the person wrote, changed or took out, if this is what they had open.
         cost: How many lines and ids differ from what was saved.
         gone: How many of its ids are not in what was saved.
     """
 
-    base: Base
-    edits: int
-    cost: int
-    gone: int
+    text: str
+    back: int = 0
+    edits: int = 0
+    cost: int = 0
+    gone: int = 0
 
 
 def find_base(seen: str, past: Iterable[Past], saved: str) -> Base:
@@ -332,7 +298,7 @@ def find_base(seen: str, past: Iterable[Past], saved: str) -> Base:
     """
     compared, lines = _Comparison(seen, saved), _lines(saved)
     is_one_less = compared.is_one_less()
-    best: dict[int, _Candidate] = {}  # By age, the newest first.
+    best: dict[int, Base] = {}  # By age, the newest first.
     age = in_vain = 0
     is_followed, is_ours = False, True  # Ours: all that came since, and no save of a person's.
     # The newest state that reads as what was saved; whether it is their own last save, and
@@ -343,7 +309,7 @@ def find_base(seen: str, past: Iterable[Past], saved: str) -> Base:
             in_vain = 0
             # What they saved last is what their editor holds, if no state since explains more.
             is_last = how == "saved" and age < _BEFORE
-            found = _Candidate(Base(text, back), *compared.figures())
+            found = Base(text, back, *compared.figures())
             known = best.get(age)
             rank = (found.edits, not is_last, found.cost)
             if known is None or rank < (known.edits, True, known.cost):
@@ -364,19 +330,19 @@ def find_base(seen: str, past: Iterable[Past], saved: str) -> Base:
     is_taken_back = chosen is not None and chosen.back == back and not is_again
     is_taken_back = is_taken_back and (is_one_less or not (is_last or parse(saved).placed()))
     if chosen is None or (is_taken_back and best.keys() != {_BEFORE}):
-        return Base(seen, 0)
+        return Base(seen)
     return chosen
 
 
-def _best(best: Mapping[int, _Candidate]) -> Base | None:
+def _best(best: Mapping[int, Base]) -> Base | None:
     """Return the newest state, or an older one that explains more than any since."""
-    chosen: _Candidate | None = None
+    chosen: Base | None = None
     for age, each in best.items():
         lines, ids = _NEEDED[age]
         # What is missing an editor of that age explains, and a deletion does not.
         if chosen is None or (chosen.cost - each.cost >= lines and chosen.gone - each.gone >= ids):
             chosen = each
-    return chosen.base if chosen else None
+    return chosen
 
 
 def _states(seen: str, past: Iterable[Past]) -> Iterator[tuple[str, str, tuple[Part, ...]]]:
@@ -566,28 +532,6 @@ _MERGED: Final = ("followed", "displaced")
 _LOOKS: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Save:
-    """A person's save that is to be taken in.
-
-    Attributes:
-        edit: What was saved over what.
-        head: What the journal says the file holds; ``None`` if it cannot tell.
-        saved: What was saved; ``None`` if the file was removed.
-        disk: What stands on the disk: what was saved, unless that was displaced.
-        displaced: The digest of what displaced it; ``""`` if it stands on the disk.
-        by_git: Whether git brought the file from another commit: then nobody deleted anything,
-            and ``edit.base`` is what git knew of it.
-    """
-
-    edit: HandEdit
-    head: str | None
-    saved: str | None
-    disk: bytes | None
-    displaced: str = ""
-    by_git: bool = False
-
-
 class Saves:
     """Finds what a person saved since the last step of the journal."""
 
@@ -650,7 +594,7 @@ class Saves:
             if is_same and after == before:
                 break
         known = self._history.head
-        return [save for save in saves if digest(save.saved) != (known(save.edit.file) or "")]
+        return [save for save in saves if digest(save.saved) != (known(save.file) or "")]
 
     def let_finish(self, name: str) -> None:
         """Wait until a file looks whole again that an editor moved away for a moment."""
@@ -679,8 +623,8 @@ class Saves:
         past = self._history.past(name, oldest[0].target) if oldest else ()
         is_merged = tuple(each.how for each in islice(past, len(oldest))) == _MERGED
         newest = states[-1 - len(oldest)] if is_merged else states[-1]
-        edit = self._edit(name, head, saved, states[-1], newest)
-        return Save(edit, head, saved, disk, displaced=by)
+        base = self._base(name, head, saved, newest)
+        return Save(name, base, states[-1], head, saved, disk, displaced=by)
 
     def draft(self, saves: Sequence[Save], *, insist: bool = False) -> Draft:
         """Return the files as they are to be after ``saves``.
@@ -695,23 +639,21 @@ class Saves:
         draft = Draft(self.journalled if insist else self.load)
         slots = [Slot(save.saved, save.disk, parse(save.saved or "")) for save in saves]
         for save, slot in zip(saves, slots, strict=True):
-            slot.marks = self._history.marks(save.edit.file)
-            draft.preset(save.edit.file, slot)
-        new_id, day = changeset.new_id, today().isoformat()
+            slot.marks = self._history.marks(save.file)
+            draft.preset(save.file, slot)
         for save, slot in zip(saves, slots, strict=True):
             # One that was removed and is back says as much as one that was changed.
-            known = save.head is not None or self._history.head(save.edit.file) == ""
-            if save.by_git and save.edit.base != save.edit.head:
-                carry_over(draft, save.edit, new_id, day)
+            known = save.head is not None or self._history.head(save.file) == ""
+            if save.by_git and save.base != (save.head or ""):
+                carry_over(draft, save)
             elif known and not save.by_git:
-                moved = self._stands_elsewhere(save.edit.file, draft)
-                done = respond(draft, save.edit, moved, new_id, day, marks=slot.marks)
-                slot.marks = done.marks
+                moved = self._moved(save.file, draft)
+                slot.marks = respond(draft, save, moved, slot.marks)
         return draft
 
     def step(self, save: Save, marks: tuple[str, ...]) -> Step:
         """Return a save as a step of the journal, by the person; ``marks`` are yet to be set."""
-        file = save.edit.file
+        file = save.file
         part = self._history.part(file, save.head, save.saved)._replace(marks=marks)
         if save.head is None:
             came = git_state.known_to_git([self._reader.path(file)], self._disk)
@@ -733,17 +675,16 @@ class Saves:
         if by_git or restored:
             # git brought other lines, or took ours back for somebody; no editor is old.
             race = moved or (by_git and restored)
-            known = self._known_to_git(name, head or "", path) if race else head or ""
-            edit = HandEdit(name, known, known, head or "")
+            base = seen = self._known_to_git(name, head or "", path) if race else head or ""
         elif (
             saved
             and git_state.is_kept(path, moment, disk)
             and self._stood_lately(name, head, saved, path)
         ):
-            edit, by_git = HandEdit(name, saved, saved, head or ""), True
+            base, seen, by_git = saved, saved, True
         else:
-            edit = self._edit(name, head, saved or "", head or "", head or "")
-        return Save(edit, head, saved, data, by_git=by_git)
+            base, seen = self._base(name, head, saved or "", head or ""), head or ""
+        return Save(name, base, seen, head, saved, data, by_git=by_git)
 
     def _known_to_git(self, name: str, head: str, path: Path) -> str:
         """Return the text of a file that git, or who uses it, knew when it wrote another one.
@@ -772,20 +713,19 @@ class Saves:
                 return True
         return False
 
-    def _edit(self, name: str, head: str | None, saved: str, seen: str, newest: str) -> HandEdit:
-        """Return what a person did, whose editor may be older than ``seen``.
+    def _base(self, name: str, head: str | None, saved: str, newest: str) -> str:
+        """Return what a person had open who saved ``saved``.
 
         Args:
             name: The file.
             head: What the journal says it holds.
             saved: What was saved.
-            seen: The newest state that they can have seen.
             newest: The newest state that holds their own saves.
         """
         past = () if head is None else self._history.past(name, digest(newest))
-        return HandEdit(name, find_base(newest, past, saved).text, seen, head or "")
+        return find_base(newest, past, saved).text
 
-    def _stands_elsewhere(self, file: str, draft: Draft) -> Callable[[Placed], bool]:
+    def _moved(self, file: str, draft: Draft) -> Callable[[Placed], bool]:
         """Return a test: does an entry stand in another file now, where it did not before?
 
         A lesson that is filed under another topic, too, was moved there in an earlier save. A rule

@@ -17,10 +17,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from engramdown.clock import today
 from engramdown.engram import fold
 from engramdown.errors import EntryNotFoundError, SettingsError, StoreError
-from engramdown.hippocampus.changeset import Act, Draft, new_id
+from engramdown.hippocampus.changeset import Act, Draft
 from engramdown.hippocampus.changeset import retire as archive
 from engramdown.hippocampus.entry import as_entry, entry_id, raw_entries
 from engramdown.hippocampus.git_state import is_versioned, known_to_git
@@ -404,7 +403,7 @@ class Provenance:
                 if not at and name != PENDING:
                     entry = as_entry(name, self._store.scope, placed)
                     record = {"kind": entry.kind, "was": name, "reason": "forgotten", "by": "user"}
-                    archive(draft, placed, record, new_id(), today().isoformat())
+                    archive(draft, placed, record)
                 draft.remove(name, placed.block)
 
         self._store.files.change(Act("forget", "user", "declined what git brought"), edit)

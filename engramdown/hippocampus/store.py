@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from engramdown import kinds
-from engramdown.clock import today
 from engramdown.engram import RULE_KINDS, SCOPES, Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import changeset, undo
-from engramdown.hippocampus.changeset import Act, Draft, FileChange, Filed, Revised, new_id, revise
+from engramdown.hippocampus.changeset import Act, Draft, FileChange, Filed, Revised, revise
 from engramdown.hippocampus.entry import (
     Archived,
     Entry,
@@ -148,8 +147,7 @@ class Store:
             return []
 
         def edit(draft: Draft) -> list[Filed]:
-            day = today().isoformat()
-            return [changeset.file_engram(draft, engram, new_id, day) for engram in batch]
+            return [changeset.file_engram(draft, engram) for engram in batch]
 
         by = batch[0].source
         why = f"{len(batch)} memories" if len(batch) > 1 else ""
@@ -220,7 +218,7 @@ class Store:
             record = {"kind": entry.kind, "was": entry.file, "reason": reason, "by": by}
             for index, (name, placed) in enumerate(lines):
                 if index == 0:
-                    changeset.retire(draft, placed, record, new_id(), today().isoformat())
+                    changeset.retire(draft, placed, record)
                 draft.remove(name, placed.block)
             return entry
 
@@ -236,7 +234,7 @@ class Store:
 
         def edit(draft: Draft) -> Filed:
             back = changeset.pick(draft.get(ARCHIVE), self.scope, entry_id)
-            return changeset.unretire(draft, back, new_id(), today().isoformat())
+            return changeset.unretire(draft, back)
 
         return self.written(self.files.change(Act("restore", "user"), edit)).entry
 
@@ -255,7 +253,7 @@ class Store:
         def edit(draft: Draft) -> Filed:
             entry, lines = self._sought(draft, entry_id)
             if entry.kind == "profile" and fact_key(text) != fact_key(entry.text):
-                changeset.make_way(draft, text, "user", new_id(), today().isoformat())
+                changeset.make_way(draft, text, "user")
             for name, placed in lines:
                 document = draft.get(name).replace(placed.block, text, placed.block.meta)
                 draft.put(name, document)
@@ -274,8 +272,7 @@ class Store:
         """
 
         def edit(draft: Draft) -> list[Revised]:
-            desk = changeset.PlanContext(self.files.names(), new_id, today().isoformat(), by)
-            return revise(draft, revisions, desk)
+            return revise(draft, revisions, self.files.names(), by)
 
         return self.files.change(Act("compact", by, why), edit)
 

@@ -486,8 +486,7 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
         elif stands is not None:
             gone.append((place, stands.entry))
     revisions = [Revision((entry,), "removed") for _, entry in gone]
-    context = hippocampus.PlanContext(names, hippocampus.new_id, today().isoformat(), "llm")
-    done = hippocampus.revise(draft, revisions, context) if revisions else []
+    done = hippocampus.revise(draft, revisions, names, "llm") if revisions else []
     for (place, _), result in zip(gone, done, strict=True):
         if result.problem:
             late.append(f"{_name(place)} is left as it was: {result.problem}")

@@ -23,10 +23,9 @@ from engramdown.consolidation.plan_rules import is_safe, judge
 from engramdown.engram import BASES, CONFIDENCES, SOURCES
 from engramdown.errors import StoreError
 from engramdown.gate.pending_file import question, revision, settle
-from engramdown.hippocampus.changeset import Act, Draft, PlanContext
+from engramdown.hippocampus.changeset import Act, Draft
 from engramdown.hippocampus.entry import Entry, as_entry, raw_entries
 from tests.consolidation.memories import known, learned
-from tests.hippocampus.shelf import TODAY as DAY
 from tests.hippocampus.shelf import Shelf
 
 __all__ = [
@@ -165,11 +164,10 @@ def _settled(shelf: Shelf, operation: Operation, meanwhile: tuple[str, str] = ("
     item = question(operation, _entries(shelf), "why", "")
     shelf.texts["lessons.md"] = shelf.texts["lessons.md"].replace(*meanwhile)
     text = operation.text if isinstance(operation, Merge) else ""
-    desk = PlanContext(sorted(shelf.texts), shelf.new_id, DAY, "user")
     act = Act("resolve", "user")
 
     def edit(draft: Draft) -> None:
-        (done,) = settle(draft, [(item, text)], "project", desk)
+        (done,) = settle(draft, [(item, text)], "project", sorted(shelf.texts), "user")
         if isinstance(done, StoreError):
             raise done
 

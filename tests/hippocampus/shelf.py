@@ -22,7 +22,7 @@ from engramdown.hippocampus.changeset import (
     unretire,
 )
 from engramdown.hippocampus.entry import as_entry, raw_entries
-from engramdown.hippocampus.hand_edits import HandEdit, Response, find_base, respond
+from engramdown.hippocampus.hand_edits import Save, find_base, respond
 from engramdown.hippocampus.history import Past, Step, make_part
 from engramdown.hippocampus.undo import Candidate, candidates, last, pick, reverse
 from engramdown.kinds import ARCHIVE
@@ -77,7 +77,7 @@ class Shelf:
 
     def change(self, act: Act, edit: Callable[[Draft], _Result]) -> _Result:
         """Carry out one step and journal it, if it changes anything."""
-        draft = Draft(self.slot)
+        draft = Draft(self.slot, self.new_id, TODAY)
         result = edit(draft)
         changed = [
             (name, slot)
@@ -100,14 +100,14 @@ class Shelf:
     def encode(self, engram: Engram) -> Filed:
         """Write one memory."""
         by = Act("encode", engram.source)
-        return self.change(by, lambda draft: file_engram(draft, engram, self.new_id, TODAY))
+        return self.change(by, lambda draft: file_engram(draft, engram))
 
     def encode_all(self, *engrams: Engram) -> list[Filed]:
         """Write several memories as one step."""
         by = Act("encode", engrams[0].source)
 
         def edit(draft: Draft) -> list[Filed]:
-            return [file_engram(draft, engram, self.new_id, TODAY) for engram in engrams]
+            return [file_engram(draft, engram) for engram in engrams]
 
         return self.change(by, edit)
 
@@ -118,7 +118,7 @@ class Shelf:
             placed = raw_entries(file, draft.get(file))[0]
             kind = as_entry(file, "project", placed).kind
             record = {"kind": kind, "was": file, "reason": reason, "by": "user"}
-            retire(draft, placed, record, self.new_id(), TODAY)
+            retire(draft, placed, record)
             draft.put(file, draft.get(file).remove(placed.block))
 
         self.change(Act("forget", "user"), edit)
@@ -128,7 +128,7 @@ class Shelf:
 
         def edit(draft: Draft) -> Filed:
             placed = raw_entries(ARCHIVE, draft.get(ARCHIVE))[number]
-            return unretire(draft, placed, self.new_id(), TODAY)
+            return unretire(draft, placed)
 
         return self.change(Act("restore", "user"), edit)
 
@@ -139,8 +139,8 @@ class Shelf:
         states: tuple[str, ...] = (),
         elsewhere: Callable[[Placed], bool] = lambda _: False,
         marks: tuple[str, ...] = (),
-    ) -> Response:
-        """Save a file by hand, and carry out what follows.
+    ) -> tuple[str, ...]:
+        """Save a file by hand, carry out what follows and return what is yet to be marked.
 
         Args:
             file: Its name.
@@ -151,11 +151,11 @@ class Shelf:
             marks: The same.
         """
         head = self.texts.get(file, "")
-        edit = HandEdit(file, base_among(states or (head,), saved), head, head)
+        edit = Save(file, base_among(states or (head,), saved), head, head)
         self.change(Act("edit", "person"), lambda draft: draft.put(file, parse(saved)))
         return self.change(
             Act("notice", "engramdown"),
-            lambda draft: respond(draft, edit, elsewhere, self.new_id, TODAY, marks=marks),
+            lambda draft: respond(draft, edit, elsewhere, marks),
         )
 
     def undoable(self) -> list[Candidate]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from hypothesis import example, given
 
 from engramdown.hippocampus.changeset import Act, Draft, verify
 from engramdown.hippocampus.entry import address, as_entry, raw_entries, tombstones
-from engramdown.hippocampus.hand_edits import HandEdit, Response, carry_over, respond
+from engramdown.hippocampus.hand_edits import Save, carry_over, respond
 from tests import step_laws
-from tests.hippocampus.shelf import TODAY, Shelf
+from tests.hippocampus.shelf import Shelf
 from tests.hippocampus.stories import saves
 
 A, B = (f"- {name} <!-- id:{name * 8} -->\n" for name in "ab")
@@ -41,9 +39,8 @@ def test_the_words_of_both_are_kept(save: tuple[str, tuple[str, ...], str]) -> N
 
 def test_a_changed_line_is_verified_and_keeps_its_id() -> None:
     shelf = Shelf({"rules.md": A + B})
-    response = shelf.save("rules.md", A.replace("- a", "- better") + B)
     mark = f"aaaaaaaa{address('better')}"
-    assert response == Response(stale=False, verified=("aaaaaaaa",), removed=(), marks=(mark,))
+    assert shelf.save("rules.md", A.replace("- a", "- better") + B) == (mark,)
     # The editor may still hold the file: its mark comes with the next step.
     assert shelf.texts == {"rules.md": "- better <!-- id:aaaaaaaa -->\n" + B}
     document, left = verify(shelf.document("rules.md"), (mark, "bbbbbbbb_0000000"))
@@ -58,18 +55,17 @@ def test_what_was_to_be_marked_before_is_marked_with_what_else_is_written() -> N
     lesson = "- a <!-- id:aaaaaaaa -->\n"
     shelf = Shelf({"lessons.md": lesson + LATER})
     marks = (f"aaaaaaaa{address('a')}", "cccccccc_0000000")
-    response = shelf.save("lessons.md", lesson + "- b\n", states=(lesson,), marks=marks)
-    assert response.stale
+    left = shelf.save("lessons.md", lesson + "- b\n", states=(lesson,), marks=marks)
     assert "- a <!-- id:aaaaaaaa basis:verified -->\n" in shelf.texts["lessons.md"]
-    assert response.marks == ("cccccccc_0000000",)
+    assert left == ("cccccccc_0000000",)
 
 
 def test_what_git_did_not_know_goes_into_what_it_brought_and_verifies_nothing() -> None:
     brought = A.replace("- a", "- theirs") + B
     shelf = Shelf({"rules.md": brought})
-    edit = HandEdit("rules.md", A + B, A + B, A.replace("- a", "- ours") + LATER)
+    edit = Save("rules.md", A + B, A + B, A.replace("- a", "- ours") + LATER)
     act = Act("notice", "engramdown")
-    shelf.change(act, lambda draft: carry_over(draft, edit, shelf.new_id, TODAY))
+    shelf.change(act, lambda draft: carry_over(draft, edit))
     assert shelf.texts["rules.md"] == A.replace("- a", "- theirs") + LATER
     assert "- ours" in shelf.texts["archive.md"]
     assert "reason:conflict" in shelf.texts["archive.md"]
@@ -86,13 +82,13 @@ def test_a_line_that_is_verified_already_is_left_alone() -> None:
 def test_changing_only_the_metadata_verifies_nothing() -> None:
     shelf = Shelf({"rules.md": A})
     saved = A.replace("-->", "pin:yes -->")
-    assert shelf.save("rules.md", saved).verified == ()
+    assert shelf.save("rules.md", saved) == ()
     assert shelf.texts == {"rules.md": saved}
 
 
 def test_a_changed_line_without_an_id_stays_as_it_was_saved() -> None:
     shelf = Shelf({"rules.md": "- use uv\n"})
-    assert shelf.save("rules.md", "- Use  UV.\n").verified == ()
+    assert shelf.save("rules.md", "- Use  UV.\n") == ()
     assert shelf.texts == {"rules.md": "- Use  UV.\n"}
 
 
@@ -100,7 +96,7 @@ def test_a_changed_line_without_an_id_stays_as_it_was_saved() -> None:
 def test_nothing_is_verified_where_nothing_is_a_memory(file: str) -> None:
     shelf = Shelf({file: A})
     saved = A.replace("- a", "- better")
-    assert shelf.save(file, saved).verified == ("aaaaaaaa",)
+    assert shelf.save(file, saved) == ()
     assert shelf.texts == {file: saved}
 
 
@@ -177,20 +173,19 @@ def test_an_old_buffer_that_nobody_changed_says_nothing() -> None:
     shelf = Shelf({"pending.md": "- [ ] b <!-- id:bbbbbbbb -->\n"})
     old = "- [ ] a <!-- id:aaaaaaaa -->\n"
     now = shelf.texts["pending.md"]
-    edit = HandEdit("pending.md", base=old, seen=now, head=now)
+    edit = Save("pending.md", base=old, seen=now, head=now)
 
-    def notice(draft: Draft) -> Response:
+    def notice(draft: Draft) -> None:
         draft.put("pending.md", Shelf({"x": old}).document("x"))
-        return respond(draft, edit, lambda _: False, shelf.new_id, TODAY)
+        respond(draft, edit, lambda _: False)
 
-    assert shelf.change(Act("notice", "engramdown"), notice).removed == ()
+    shelf.change(Act("notice", "engramdown"), notice)
     assert shelf.texts == {"pending.md": "- [ ] b <!-- id:bbbbbbbb -->\n"}
 
 
 def test_a_removed_line_leaves_a_tombstone() -> None:
     shelf = Shelf({"rules.md": "## Never\n\n- a\n- b <!-- id:bbbbbbbb -->\n"})
-    response = shelf.save("rules.md", "## Never\n")
-    assert response.removed == ("a", "b")
+    shelf.save("rules.md", "## Never\n")
     assert shelf.texts["archive.md"] == (
         "# Archive\n\n"
         "- a <!-- id:00000001 kind:never was:rules.md reason:deleted by:person"
@@ -213,7 +208,7 @@ def test_an_older_record_of_another_kind_is_no_tombstone() -> None:
 def test_a_tombstone_that_stands_already_is_not_doubled() -> None:
     stone = "- A. <!-- id:aaaaaaaa kind:always was:rules.md reason:forgotten -->\n"
     shelf = Shelf({"rules.md": "- a\n", "archive.md": stone})
-    assert shelf.save("rules.md", "").removed == ("a",)
+    shelf.save("rules.md", "")
     assert shelf.texts["archive.md"] == stone
 
 
@@ -228,15 +223,13 @@ def test_a_tombstone_that_stands_already_is_not_doubled() -> None:
 )
 def test_what_is_still_there_or_was_no_memory_leaves_none(before: str, after: str) -> None:
     shelf = Shelf({"rules.md": before})
-    assert shelf.save("rules.md", after).removed == ()
+    shelf.save("rules.md", after)
     assert shelf.texts == {"rules.md": after}
 
 
 def test_what_was_moved_to_another_file_leaves_none() -> None:
     shelf = Shelf({"rules.md": A})
-    assert shelf.save("rules.md", "", elsewhere=lambda placed: placed.block.text == "a") == (
-        Response(stale=False, verified=(), removed=())
-    )
+    assert shelf.save("rules.md", "", elsewhere=lambda placed: placed.block.text == "a") == ()
     assert "archive.md" not in shelf.texts
 
 
@@ -245,7 +238,7 @@ def test_a_removed_proposal_counts_as_declined_and_a_note_or_a_question_does_not
     plain = "- [ ] pip is fine\n"
     question = "- [ ] Delete: x <!-- id:bbbbbbbb op:forget of:cccccccc -->\n"
     shelf = Shelf({"pending.md": proposal + plain + question + "- a note of mine\n"})
-    assert shelf.save("pending.md", "").removed == ("Use uv", "pip is fine")
+    shelf.save("pending.md", "")
     assert buried(shelf) == ["Use uv", "pip is fine"]
     kinds = [placed.block.meta for placed in shelf.document("archive.md").placed()]
     assert [meta.get("kind") for meta in kinds if meta] == ["always", "lesson"]
@@ -253,7 +246,7 @@ def test_a_removed_proposal_counts_as_declined_and_a_note_or_a_question_does_not
 
 def test_a_line_taken_out_of_the_archive_is_just_gone() -> None:
     shelf = Shelf({"archive.md": A})
-    assert shelf.save("archive.md", "").removed == ()
+    shelf.save("archive.md", "")
     assert shelf.texts == {"archive.md": ""}
 
 
@@ -267,8 +260,7 @@ def test_writing_it_again_by_hand_lifts_the_tombstone() -> None:
 
 def test_an_editor_that_did_not_know_our_line_takes_it_away_no_more_and_is_asked() -> None:
     shelf = Shelf({"lessons.md": A + LATER})
-    response = shelf.save("lessons.md", A + "- mine\n", (A, A + LATER))
-    assert response.stale
+    shelf.save("lessons.md", A + "- mine\n", (A, A + LATER))
     assert shelf.texts["lessons.md"] == A + "- mine\n" + LATER
     assert shelf.texts["pending.md"] == (
         "# Pending\n\n"
@@ -295,19 +287,20 @@ def test_a_line_of_their_own_that_an_old_editor_did_not_know_is_asked_about() ->
 @pytest.mark.parametrize("file", ["pending.md", "archive.md"])
 def test_nothing_is_asked_about_lines_that_are_no_memories(file: str) -> None:
     shelf = Shelf({file: A + LATER})
-    assert shelf.save(file, A + "- mine\n", (A, A + LATER)).stale
+    shelf.save(file, A + "- mine\n", (A, A + LATER))
+    assert shelf.texts.keys() == {file}
     assert shelf.texts[file] == A + "- mine\n" + LATER
 
 
 def test_what_was_written_after_the_save_is_neither_missed_nor_asked_about() -> None:
     shelf = Shelf({"lessons.md": A + LATER})
-    edit = HandEdit("lessons.md", base=A, seen=A, head=A + LATER)
+    edit = Save("lessons.md", base=A, seen=A, head=A + LATER)
 
-    def notice(draft: Draft) -> Response:
+    def notice(draft: Draft) -> None:
         draft.put("lessons.md", Shelf({"x": A + "- mine\n"}).document("x"))
-        return respond(draft, edit, lambda _: False, shelf.new_id, TODAY)
+        respond(draft, edit, lambda _: False)
 
-    assert not shelf.change(Act("notice", "engramdown"), notice).stale
+    shelf.change(Act("notice", "engramdown"), notice)
     assert shelf.texts == {"lessons.md": A + "- mine\n" + LATER}
 
 
@@ -325,11 +318,6 @@ def test_our_change_that_gave_way_is_in_the_archive(file: str, kind: str) -> Non
     assert lost.block.meta.get("reason") == "conflict"
     assert lost.block.meta.get("kind") == kind
     assert buried(shelf) == []
-
-
-def test_a_hand_edit_is_a_value() -> None:
-    edit = HandEdit("rules.md", base="", seen="", head="- a")
-    assert dataclasses.replace(edit, base="") == edit
 
 
 def test_a_question_about_memories_that_is_deleted_is_answered_and_keeps_no_words_out() -> None:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from engramdown.engram import pointers
 from engramdown.errors import StoreError
-from engramdown.hippocampus.changeset import Act, PlanContext, Revised, Revision, revise
+from engramdown.hippocampus.changeset import Act, Revised, Revision, revise
 from engramdown.hippocampus.entry import Entry, as_entry, raw_entries
 from engramdown.markdown.document import written
 from engramdown.markdown.metadata import Metadata
-from tests.hippocampus.shelf import TODAY, Shelf
+from tests.hippocampus.shelf import Shelf
 
 LESSONS = (
     "# Lessons\n\n"
@@ -41,9 +41,10 @@ def seen(shelf: Shelf, words: str, file: str = "lessons.md") -> Entry:
 
 def apply(shelf: Shelf, *revisions: Revision) -> list[Revised]:
     """Carry out a plan as one step."""
-    desk = PlanContext(sorted(shelf.texts), shelf.new_id, TODAY, "consolidation")
     act = Act("compact", "consolidation")
-    return shelf.change(act, lambda draft: revise(draft, revisions, desk))
+    return shelf.change(
+        act, lambda draft: revise(draft, revisions, sorted(shelf.texts), "consolidation")
+    )
 
 
 def test_a_duplicate_goes_to_the_archive_and_what_stays_keeps_its_pointers() -> None:
@@ -208,9 +209,9 @@ def test_a_merge_whose_words_were_turned_down_meanwhile_is_passed_over() -> None
     merge = Revision(both, "merged", comes=both[0]._replace(text="By hand"))
     files.save("lessons.md", LESSONS.replace("- by hand\n", ""))
     assert apply(files, merge)[0].problem == "its words were turned down"
-    desk = PlanContext(sorted(files.texts), files.new_id, TODAY, "user")
     act = Act("resolve", "user")
-    assert files.change(act, lambda draft: revise(draft, [merge], desk))[0].problem == ""
+    names = sorted(files.texts)
+    assert files.change(act, lambda draft: revise(draft, [merge], names, "user"))[0].problem == ""
 
 
 def test_a_merge_that_cannot_be_a_memory_is_passed_over() -> None:

@@ -377,7 +377,7 @@ def test_what_a_person_did_not_delete_comes_back_beside_it() -> None:
     def retire_both(draft: Draft) -> None:
         for placed in (each for each in draft.get("lessons.md").placed() if each.block.meta):
             record = {"kind": "lesson", "was": "lessons.md", "reason": "duplicate"}
-            retire(draft, placed, record, shelf.new_id(), "2026-02-27")
+            retire(draft, placed, record)
             draft.put("lessons.md", draft.get("lessons.md").remove(placed.block))
 
     shelf.change(Act("compact", "consolidation"), retire_both)
@@ -436,7 +436,7 @@ def test_what_no_other_fact_has_replaced_comes_back_beside_it(own: str) -> None:
     def retire_both(draft: Draft) -> None:
         for placed in draft.get("profile.md").placed():
             record = {"kind": "profile", "was": "profile.md", "reason": "expired"}
-            retire(draft, placed, record, shelf.new_id(), "2026-02-27")
+            retire(draft, placed, record)
             draft.put("profile.md", draft.get("profile.md").remove(placed.block))
 
     shelf.change(Act("compact", "consolidation"), retire_both)
