@@ -14,7 +14,7 @@ from engramdown.hippocampus.changeset import Act, Revised, Revision, revise
 from engramdown.hippocampus.entry import Entry, as_entry, raw_entries
 from engramdown.markdown.document import written
 from engramdown.markdown.metadata import Metadata
-from tests.hippocampus.shelf import Shelf
+from tests.hippocampus.shelf import TODAY, Shelf
 
 LESSONS = (
     "# Lessons\n\n"
