@@ -17,13 +17,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.errors import GitError, StoreError
-from engramdown.git.lines import Markers, Style
+from engramdown.git.lines import Markers
 from engramdown.git.merge import merge_files
 from engramdown.git.repository import Repository, find_repository
 from engramdown.storage.git_program import ask, environment
 from engramdown.storage.safe_open import open_regular
-
-_STYLES: Final[dict[str, Style]] = {"diff3": "diff3", "zdiff3": "zdiff3"}
 
 
 class Driven(NamedTuple):
@@ -46,13 +44,11 @@ def drive(base: Path, ours: Path, theirs: Path, path: str, markers: Markers) -> 
         ours: Our side, and the place of the result (``%A``).
         theirs: The other side (``%B``).
         path: Where the file is in the repository (``%P``).
-        markers: How conflicts are shown; their style is asked of git.
+        markers: How conflicts are shown.
     """
     try:
         sides = base.read_bytes(), ours.read_bytes(), theirs.read_bytes()
         merged = merge_files(path, *sides, markers)
-        if merged.conflict and (style := _conflict_style()) != markers.style:
-            merged = merge_files(path, *sides, markers._replace(style=style))
         ours.write_bytes(merged.data)
     except Exception as error:  # noqa: BLE001 - what breaks here must lose nobody's lines
         # As text; if even that fails, ours stays. What git answers says whether it is a conflict,
@@ -67,25 +63,15 @@ def drive(base: Path, ours: Path, theirs: Path, path: str, markers: Markers) -> 
     return Driven(merged.conflict, word)
 
 
-def _conflict_style() -> Style:
-    """Return how this clone shows conflicts, as ``merge.conflictStyle`` says."""
-    try:
-        said = find_repository(Path.cwd()).run("config", "--get", "merge.conflictStyle")
-    except GitError:
-        return "merge"
-    return _STYLES.get(said.decode("utf-8", "replace").strip(), "merge")
-
-
 # The line of ``.gitattributes`` that names the merge driver, and the setting that says what it is.
 #
 # Bytes that somebody else wrote stay as they are; a line that is there is not added
 # again.
 
+# The name of the merge driver.
 DRIVER: Final = "engramdown"
-"""The name of the merge driver."""
-
+# The hook that looks at staged memory.
 HOOK: Final = "pre-commit"
-"""The hook that looks at staged memory."""
 
 _REMARK: Final = b"# Memory is merged entry by entry; in each clone, once: engramdown init --git"
 _FILES: Final = "memory/**/*.md"

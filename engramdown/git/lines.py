@@ -14,8 +14,6 @@ from typing import Final, Literal, NamedTuple
 from engramdown.errors import GitError
 from engramdown.storage.git_program import ask, complaint, environment
 
-Style = Literal["merge", "diff3", "zdiff3"]
-
 _SIDES: Final = ("ours", "base", "theirs")
 _MARKER: Final = 20
 _SAID_NO: Final = 128
@@ -28,7 +26,6 @@ class Clash(NamedTuple):
     """What the two sides changed in different ways: the lines of each."""
 
     ours: tuple[str, ...]
-    base: tuple[str, ...]
     theirs: tuple[str, ...]
 
 
@@ -38,16 +35,14 @@ class Markers(NamedTuple):
     Attributes:
         size: How many characters a marker line begins with.
         ours: The name of our side.
-        base: The name of the common ancestor.
+        base: The name of the common ancestor, which is shown only where git merges as text.
         theirs: The name of the other side.
-        style: Whether the common ancestor is shown too, as ``merge.conflictStyle`` says.
     """
 
     size: int = 7
     ours: str = "ours"
     base: str = "base"
     theirs: str = "theirs"
-    style: Style = "merge"
 
 
 Taken = Literal["same", "ours", "theirs", "both", "clash"]
@@ -83,9 +78,7 @@ def lines_of(text: str) -> list[str]:
     return [f"{line}\n" for line in ended] + ([last] if last else [])
 
 
-def merge(
-    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], style: Style = "merge"
-) -> list[Piece]:
+def merge(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[Piece]:
     """Return the lines of the merge, in order, with what clashes.
 
     >>> merge(["a", "b", "c"], ["x", "b", "c"], ["a", "b", "y"])
@@ -105,18 +98,17 @@ def merge(
         has_words = any(character.isalnum() for character in line)
         numbers.setdefault(line, number if has_words else number.translate(_DIGITS))
     texts = ["".join(numbers[line] for line in side) for side in (ours, base, theirs)]
-    said = _merge_file(texts, style)
+    said = _merge_file(texts)
     lines = [*numbers]
     pieces: list[Piece] = []
     sides: list[list[str]] = []
     for row in said.split("\n")[:-1]:
         if row.startswith("<" * _MARKER):
             sides = [[]]
-        elif row.startswith(("|" * _MARKER, "=" * _MARKER)):
+        elif row.startswith("=" * _MARKER):
             sides.append([])
         elif row.startswith(">" * _MARKER):
-            old = sides[1] if len(sides) > len(_SIDES) - 1 else []
-            pieces.append(Clash(tuple(sides[0]), tuple(old), tuple(sides[-1])))
+            pieces.append(Clash(*map(tuple, sides)))
             sides = []
         else:
             line = lines[int(row.translate(_NUMBERS))]
@@ -127,7 +119,7 @@ def merge(
     return pieces
 
 
-def _merge_file(texts: Sequence[str], style: Style) -> str:
+def _merge_file(texts: Sequence[str]) -> str:
     # Imported here: it loads more than a merge without a clash needs.
     import tempfile
 
@@ -135,8 +127,7 @@ def _merge_file(texts: Sequence[str], style: Style) -> str:
         place = Path(folder)
         for name, text in zip(_SIDES, texts, strict=True):
             (place / name).write_bytes(text.encode())
-        how = [] if style == "merge" else [f"--{style}"]
-        args = ("merge-file", "-p", f"--marker-size={_MARKER}", *how, *_SIDES)
+        args = ("merge-file", "-p", f"--marker-size={_MARKER}", *_SIDES)
         code, said, wrong = ask(place, environment(), args)
     if code >= _SAID_NO:
         raise GitError(complaint(place, wrong))
@@ -146,7 +137,7 @@ def _merge_file(texts: Sequence[str], style: Style) -> str:
 def render(pieces: Sequence[Piece], markers: Markers, eol: str = "\n") -> str:
     r"""Return the text of a merge, what clashes between markers.
 
-    >>> render(["a\n", Clash(("b\n",), (), ("c",))], Markers())
+    >>> render(["a\n", Clash(("b\n",), ("c",))], Markers())
     'a\n<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n'
     """
     parts: list[str] = []
@@ -154,14 +145,14 @@ def render(pieces: Sequence[Piece], markers: Markers, eol: str = "\n") -> str:
         if isinstance(piece, str):
             parts.append(piece)
             continue
-        ours, base, theirs = (
-            [line if line.endswith("\n") else line + eol for line in side] for side in piece
-        )
-        shown = [("<", markers.ours, ours), ("|", markers.base, base), ("=", "", theirs)]
+        shown = [
+            ("<", markers.ours, piece.ours),
+            ("=", "", piece.theirs),
+            (">", markers.theirs, ()),
+        ]
         for char, label, lines in shown:
-            if char != "|" or markers.style != "merge":
-                parts += [f"{char * markers.size} {label}".rstrip(" ") + eol, *lines]
-        parts.append(f"{'>' * markers.size} {markers.theirs}".rstrip(" ") + eol)
+            parts.append(f"{char * markers.size} {label}".rstrip(" ") + eol)
+            parts += [line if line.endswith("\n") else line + eol for line in lines]
     return "".join(parts)
 
 

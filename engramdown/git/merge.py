@@ -17,7 +17,7 @@ from functools import partial
 from typing import Final, Literal, NamedTuple
 
 from engramdown.engram import CONFIDENCES, SOURCES, fold, pointers
-from engramdown.git.lines import Clash, Markers, Style, lines_of, merge, regions, render
+from engramdown.git.lines import Clash, Markers, lines_of, merge, regions, render
 from engramdown.hippocampus.entry import raw_entries, split_task
 from engramdown.hippocampus.snapshot import meant
 from engramdown.kinds import ARCHIVE, PENDING, is_name
@@ -25,8 +25,8 @@ from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import compare
 from engramdown.markdown.metadata import Metadata
 
+# One of the three versions.
 Side = Literal["base", "ours", "theirs"]
-"""One of the three versions."""
 
 _BOM: Final = "\ufeff"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -90,10 +90,10 @@ class _Heading(str):
 
 Token = str | EntryVersions
 Tokens = Sequence[Token]
+# A line, an entry, or lines that clash.
 Item = str | EntryVersions | Clash
-"""A line, an entry, or lines that clash."""
+# What becomes of each entry: its lines, a clash, or nothing if it is taken out.
 Outcomes = dict[EntryVersions, str | Clash | None]
-"""What becomes of each entry: its lines, a clash, or nothing if it is taken out."""
 
 
 def name_of(path: str) -> str:
@@ -188,11 +188,11 @@ def _merge_by_lines(name: str, texts: Sequence[str], markers: Markers, reason: s
         # In the middle of a file the mark would be a character of a line.
         mark, texts = _byte_order_mark(texts), [text.removeprefix(_BOM) for text in texts]
     base, ours, theirs = texts
-    pieces = merge(lines_of(base), lines_of(ours), lines_of(theirs), markers.style)
+    pieces = merge(lines_of(base), lines_of(ours), lines_of(theirs))
     eol = parse(ours).eol
     text = render(pieces, markers, eol)
     if by_entry and not keeps_all(name, base, ours, theirs, text):
-        pieces = [Clash(*(tuple(lines_of(side)) for side in (ours, base, theirs)))]
+        pieces = [Clash(tuple(lines_of(ours)), tuple(lines_of(theirs)))]
         text = render(pieces, markers, eol)
     return _result(mark + text, pieces, reason)
 
@@ -211,13 +211,12 @@ def _merge_by_entry(name: str, texts: Sequence[str], markers: Markers) -> Merge 
         _tokens(ours, memories, "ours"),
         _tokens(theirs, memories, "theirs"),
         {memory for memory, piece in becomes.items() if piece is None},
-        markers.style,
     )
     eol = ours.eol if ours.blocks else theirs.eol
     pieces = _pieces(items, becomes, eol)
     text = _byte_order_mark(texts) + render(pieces, markers, eol)
     before, mine, other = texts
-    if not _reads_as_meant(name, becomes, text, markers):
+    if not _reads_as_meant(name, becomes, text):
         return None
     return _result(text, pieces) if keeps_all(name, before, mine, other, text) else None
 
@@ -259,25 +258,19 @@ def _pieces(items: Iterable[Item], becomes: Outcomes, eol: str) -> list[str | Cl
     return pieces
 
 
-def _reads_as_meant(name: str, becomes: Outcomes, text: str, markers: Markers) -> bool:
+def _reads_as_meant(name: str, becomes: Outcomes, text: str) -> bool:
     """Whether a reader finds exactly the entries that the merge was to leave, in their sections."""
-
-    def kind(placed: Placed) -> str:
-        # The kind that an entry of rules loads as.
-        return placed.kind or "always"
-
     wanted: Counter[str] = Counter()
     kinds: dict[str, set[str]] = {}
     for memory, piece in becomes.items():
-        raws: Iterable[str] = (piece,) if isinstance(piece, str) else ()
-        if isinstance(piece, Clash):
-            shown_base = piece.base if markers.style != "merge" else ()
-            raws = (*piece.ours, *shown_base, *piece.theirs)
+        raws = (piece,) if isinstance(piece, str) else (*piece.ours, *piece.theirs) if piece else ()
         for raw in raws:
             wanted[raw.rstrip(_BLANK)] += 1
-            kinds.setdefault(raw.rstrip(_BLANK), set()).update(map(kind, memory.versions))
+            kinds.setdefault(raw.rstrip(_BLANK), set()).update(
+                each.kind or "always" for each in memory.versions
+            )
     entries = raw_entries(name, parse(text))
-    found = [(placed.block.raw.rstrip(_BLANK), kind(placed)) for placed in entries]
+    found = [(each.block.raw.rstrip(_BLANK), each.kind or "always") for each in entries]
     agree = Counter(raw for raw, _ in found) == wanted
     return agree and all(each in kinds[raw] for raw, each in found)
 
@@ -303,7 +296,7 @@ def merge_entry(file: str, memory: EntryVersions) -> str | Clash | None:
 
 
 def _clash(memory: EntryVersions) -> Clash:
-    sides = (memory.ours, memory.base, memory.theirs)
+    sides = (memory.ours, memory.theirs)
     return Clash(*((placed.block.raw,) if placed is not None else () for placed in sides))
 
 
@@ -531,9 +524,7 @@ def _tokens(document: Document, memories: Iterable[EntryVersions], side: Side) -
     return tokens
 
 
-def _arrange(
-    base: Tokens, ours: Tokens, theirs: Tokens, gone: set[EntryVersions], style: Style
-) -> list[Item]:
+def _arrange(base: Tokens, ours: Tokens, theirs: Tokens, gone: set[EntryVersions]) -> list[Item]:
     """Return the merged file, in order, without the entries that are ``gone``."""
     known = _memories(base)
     kept = [each for each in known if each.ours and each.theirs and each not in gone]
@@ -549,7 +540,7 @@ def _arrange(
     ]
     items: list[Item] = []
     for at, (old, left, right) in enumerate(zip(*gaps, strict=True)):
-        items += _merge_gap(old, left, right, style)
+        items += _merge_gap(old, left, right)
         items += anchors[at : at + 1]
     return items
 
@@ -612,32 +603,32 @@ def _longest_rising(order: Sequence[int]) -> set[int]:
     return found
 
 
-def _merge_gap(base: Tokens, ours: Tokens, theirs: Tokens, style: Style) -> Iterator[Item]:
+def _merge_gap(base: Tokens, ours: Tokens, theirs: Tokens) -> Iterator[Item]:
     """Merge what stands between two entries that both sides kept."""
     if all(isinstance(token, str) for token in (*base, *ours, *theirs)):
-        yield from merge(_lines(base), _lines(ours), _lines(theirs), style)
+        yield from merge(_lines(base), _lines(ours), _lines(theirs))
         return
     for region in regions(base, ours, theirs):
         old, mine, other = base[region.base], ours[region.ours], theirs[region.theirs]
         if region.taken != "clash":
             yield from other if region.taken == "theirs" else mine
         elif any(isinstance(token, _Heading) for token in old):
-            yield from _with_entries(old, mine, other, style)
+            yield from _with_entries(old, mine, other)
         else:
-            yield from _both_sides(old, mine, other, style)
+            yield from _both_sides(old, mine, other)
 
 
-def _both_sides(base: Tokens, ours: Tokens, theirs: Tokens, style: Style) -> list[Item]:
+def _both_sides(base: Tokens, ours: Tokens, theirs: Tokens) -> list[Item]:
     """Return what both sides put in one place: entries of both, sections of both once."""
     (lead, mine), (other_lead, other) = _sections(ours), _sections(theirs)
-    items = [*_with_entries(base, lead, other_lead, style)]
+    items = [*_with_entries(base, lead, other_lead)]
     for title in dict.fromkeys((*mine, *other)):
         heading = _lines((mine.get(title) or other[title])[:1])
         last = items[-1] if items else ""
         if not isinstance(last, str) or last.strip(_BLANK):
             items.append("\r\n" if heading[0].endswith("\r\n") else "\n")
         items += heading
-        items += _with_entries([], mine.get(title, [])[1:], other.get(title, [])[1:], style)
+        items += _with_entries([], mine.get(title, [])[1:], other.get(title, [])[1:])
     return items
 
 
@@ -657,12 +648,12 @@ def _sections(tokens: Tokens) -> tuple[list[Token], dict[str, list[Token]]]:
     return lead, sections
 
 
-def _with_entries(base: Tokens, ours: Tokens, theirs: Tokens, style: Style) -> Iterator[Item]:
+def _with_entries(base: Tokens, ours: Tokens, theirs: Tokens) -> Iterator[Item]:
     """Merge the lines, and let each entry follow the line that it stood behind."""
     mine, other = _entries_by_line(ours), _entries_by_line(theirs)
     yield from mine.pop(0, [])
     yield from other.pop(0, [])
-    for item, passed, other_passed in _merged_lines(base, ours, theirs, style):
+    for item, passed, other_passed in _merged_lines(base, ours, theirs):
         if item is not None:
             yield item
         for followers, upto in ((mine, passed), (other, other_passed)):
@@ -683,14 +674,14 @@ def _entries_by_line(tokens: Iterable[Token]) -> dict[int, list[EntryVersions]]:
 
 
 def _merged_lines(
-    base: Tokens, ours: Tokens, theirs: Tokens, style: Style
+    base: Tokens, ours: Tokens, theirs: Tokens
 ) -> Iterator[tuple[Item | None, int, int]]:
     """Yield merged lines, each with how many lines of both sides are passed behind it."""
     old, mine, other = _lines(base), _lines(ours), _lines(theirs)
     for region in regions(old, mine, other):
         left, right = region.ours, region.theirs
         if region.taken == "clash":
-            pieces = merge(old[region.base], mine[left], other[right], style)
+            pieces = merge(old[region.base], mine[left], other[right])
             yield from ((piece, left.start, right.start) for piece in pieces)
         else:
             lines = other[right] if region.taken == "theirs" else mine[left]

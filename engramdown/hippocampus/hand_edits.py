@@ -12,7 +12,6 @@ what follows from them.
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +32,7 @@ from engramdown.markdown.blocks import marker
 from engramdown.markdown.document import Document, Placed, parse
 from engramdown.markdown.merge import compare, merge
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
-from engramdown.storage.disk import Disk
+from engramdown.storage.disk import Disk, wait_while
 
 _MARKS: Final = 256
 """How many changes of a person may be yet to be marked in a file; of more the oldest are not."""
@@ -525,7 +524,6 @@ _CLONED: Final = Act("found", "person", CLONED)
 _BY_GIT: Final = Act("checkout", "person", "git moved to another commit")
 # How long git is waited for when it is in the middle of bringing files, in seconds.
 _GIT_AT_WORK: Final = 2.0
-_POLL: Final = 0.005
 # How a save came about that was displaced, and what follows from it; the newest first.
 _MERGED: Final = ("followed", "displaced")
 # How often we look again at files that change while we ask git about them.
@@ -579,10 +577,11 @@ class Saves:
         saves: list[Save] = []
         for _ in range(_LOOKS):
             # While git brings files it has not said yet why they differ.
-            paths, waited = [place() for place in places], 0.0
-            while waited < _GIT_AT_WORK and any(git_state.is_at_work(p, self._disk) for p in paths):
-                time.sleep(_POLL)
-                waited += _POLL
+            paths = [place() for place in places]
+            wait_while(
+                lambda paths=paths: any(git_state.is_at_work(p, self._disk) for p in paths),
+                _GIT_AT_WORK,
+            )
             data = self._staging.settled(files)
             before = {git_state.standing(place(), self._disk) for place in places}
             found = zip(heads.items(), data, strict=True)

@@ -27,7 +27,7 @@ from engramdown.hippocampus.snapshot import Reader, decoded, encoded
 from engramdown.kinds import is_name
 from engramdown.markdown.document import parse
 from engramdown.storage import disk as system
-from engramdown.storage.disk import UNFINISHED, Disk
+from engramdown.storage.disk import POLL, UNFINISHED, Disk, wait_while
 
 # How long a file that looks cut short is given to become whole, in seconds: editors that write in
 # place need milliseconds, and a person who deletes the last line is kept waiting this long once.
@@ -35,7 +35,6 @@ _SETTLE_CUT: Final = 1.0
 _SETTLE_SHORT: Final = 0.25
 # How long one is waited for that a program has open for writing; it is looked at again later.
 _SETTLE_OPEN: Final = 2.0
-_POLL: Final = 0.005
 
 
 @dataclass(slots=True)
@@ -174,8 +173,8 @@ class Staging:
         while cut := [
             at for at, (_, head) in enumerate(files) if waited < _patience(decoded(found[at]), head)
         ]:
-            time.sleep(_POLL)
-            waited += _POLL
+            time.sleep(POLL)
+            waited += POLL
             for at in cut:
                 found[at] = self._closed(files[at][0]())
         return found
@@ -227,14 +226,11 @@ class Staging:
 
     def _closed(self, path: Path) -> bytes | None:
         """Read a file once nobody has it open for writing, or when that takes too long."""
-        waited = 0.0
-        while self._disk.is_being_written(path):
-            if path in self._busy or waited >= _SETTLE_OPEN:
-                self._busy.add(path)
-                return self._disk.read(path)
-            time.sleep(_POLL)
-            waited += _POLL
-        self._busy.discard(path)
+        seconds = 0.0 if path in self._busy else _SETTLE_OPEN
+        if wait_while(lambda: self._disk.is_being_written(path), seconds):
+            self._busy.add(path)
+        else:
+            self._busy.discard(path)
         return self._disk.read(path)
 
     def _put_back(self, file: Staged) -> bool:

@@ -1,4 +1,4 @@
-"""Storage."""
+"""Every system call: one disk, locks, safe opening, atomic exchange, the git program."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from engramdown.storage.safe_open import closing as closing
     from engramdown.storage.safe_open import make_folder as make_folder
     from engramdown.storage.safe_open import open_regular as open_regular
-    from engramdown.storage.safe_open import patiently as patiently
 
 __getattr__, __dir__ = door(
     __name__,
     {
         "disk": ["Disk"],
         "locks": ["FolderLock", "ScopeLock", "one_call"],
-        "safe_open": ["closing", "make_folder", "open_regular", "patiently"],
+        "safe_open": ["closing", "make_folder", "open_regular"],
     },
 )

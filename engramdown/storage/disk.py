@@ -27,13 +27,17 @@ from engramdown.storage.safe_open import FILE_MODE, closing, denies, open_regula
 if TYPE_CHECKING:
     import ctypes
 
+# What the name of a file ends with until it is whole.
 UNFINISHED: Final = ".part"
-"""What the name of a file ends with until it is whole."""
+# The file, in the folder of a scope, that says what is being erased; there only in between.
 ERASING: Final = "erasing.json"
-"""The file, in the folder of a scope, that says what is being erased; there only in between."""
+# How long is slept before somebody looks again, in seconds.
+POLL: Final = 0.005
 
 _MOST_DIGITS: Final = 8
-_MEGABYTE: Final = 1024 * 1024
+_PIECE: Final = 1024 * 1024
+# A file of ours never is so large; one with holes may be said to be.
+_LARGEST: Final = 1024 * _PIECE
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
 _AT_FDCWD: Final = -100
@@ -200,18 +204,12 @@ class Disk:
         """Whether a program has a file open to write into it; ``False`` where no system tells."""
         if sys.platform != "linux":
             return False
-        import signal
-
         try:
             descriptor = open_regular(path, os.O_RDONLY)
         except FileNotFoundError:
             return False
         try:
-            # Whoever opens the file while we have the lease makes the system send us a signal: one
-            # that does nothing, please.
-            steps = ((_SIGNAL, signal.SIGURG), (_LEASE, _READ), (_LEASE, _NONE))
-            codes = (_control(descriptor, command, argument) for command, argument in steps)
-            return next(filter(None, codes), 0) == errno.EAGAIN
+            return _has_writer(descriptor)
         finally:
             os.close(descriptor)
 
@@ -290,7 +288,7 @@ class Disk:
         try:
             patiently(os.link, new, path)
         except OSError as error:
-            if error.errno not in _UNSUPPORTED:
+            if error.errno not in {*_UNSUPPORTED, errno.EACCES}:
                 raise
             if os.path.lexists(path):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
@@ -378,7 +376,7 @@ class Disk:
             StoreError: If something else than a file stands there, or one that is far too large.
             FileExistsError: If it is there and should be ``new``.
         """
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND if write else os.O_RDONLY
+        flags = _APPEND if write else os.O_RDONLY
         descriptor = open_regular(path, flags | (os.O_EXCL if new else 0))
         size = os.fstat(descriptor).st_size
         if size > _LARGEST:
@@ -519,7 +517,14 @@ class Disk:
                 self.write_all(descriptor, data)
                 if durable:
                     self.sync_open(descriptor)
-            return self._name(unfinished, path, replace=replace)
+            if replace:
+                patiently(unfinished.replace, path)
+            else:
+                self.publish(unfinished, path)
+        except FileExistsError:
+            return False
+        else:
+            return True
         finally:
             # On a full disk what is half written would keep it full. What stays is swept up later.
             with contextlib.suppress(OSError):
@@ -593,27 +598,11 @@ class Disk:
 
     def is_running(self, process: int) -> bool:
         """Whether a process is there; ``True`` where the system does not tell."""
-        try:
-            if sys.platform != "win32":
+        if sys.platform != "win32":
+            try:
                 os.kill(process, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
-        return True
-
-    def _name(self, unfinished: Path, path: Path, *, replace: bool) -> bool:
-        if replace:
-            patiently(unfinished.replace, path)
-            return True
-        try:
-            patiently(os.link, unfinished, path)
-        except FileExistsError:
-            return False
-        except OSError:  # no hard links here: two who write the same at once write the same bytes
-            if os.path.lexists(path):
-                return False
-            patiently(unfinished.replace, path)
+            except OSError as error:
+                return not isinstance(error, ProcessLookupError)
         return True
 
 
@@ -629,8 +618,8 @@ def megabytes(size: int, limit: int) -> tuple[str, str]:
     def shown(size: int, other: int) -> str:
         text = ""
         for digits in range(1, _MOST_DIGITS):
-            text = f"{size / _MEGABYTE:.{digits}f}"
-            if float(text) and text != f"{other / _MEGABYTE:.{digits}f}":
+            text = f"{size / _PIECE:.{digits}f}"
+            if float(text) and text != f"{other / _PIECE:.{digits}f}":
                 break
         return text.rstrip("0").removesuffix(".")
 
@@ -695,69 +684,61 @@ def _exchange(new: Path, path: Path) -> bool:
     """Exchange two names in one step; ``False`` where the system or file system cannot."""
     if sys.platform == "win32":
         return False
+    import ctypes
+
     a, b = os.fsencode(new), os.fsencode(path)
     if hasattr(_library(), "renameat2"):
-        code = call("renameat2", _AT_FDCWD, a, _AT_FDCWD, b, _EXCHANGE)
+        failed = _library().renameat2(_AT_FDCWD, a, _AT_FDCWD, b, _EXCHANGE)
     elif hasattr(_library(), "renamex_np"):
-        code = call("renamex_np", a, b, _EXCHANGE)
+        failed = _library().renamex_np(a, b, _EXCHANGE)
     else:
         return False
+    code = ctypes.get_errno() if failed else 0
     if code not in {0, *_UNSUPPORTED}:
         raise OSError(code, os.strerror(code), str(path))
     return not code
 
 
-# What the C library does and Python has no function for.
-#
-# The library is loaded with the first call, or by :func:`load`; an error is its number,
-# never an exception.
-
-
 @cache
 def _library() -> ctypes.CDLL:
+    """Return the C library: Python has no function that exchanges two names."""
     import ctypes
 
     return ctypes.CDLL(None, use_errno=True)
 
 
 def load() -> None:
-    """Load the library, where there is one: it could not be while too many files are open."""
+    """Load the C library, where there is one: later, too many files may be open."""
     if sys.platform != "win32":
         _library()
 
 
-def call(name: str, *arguments: int | bytes) -> int:
-    """Call a function that returns -1 for an error; return the number of the error, or 0."""
-    import ctypes
+def _has_writer(descriptor: int) -> bool:
+    """Whether a program has an open file open for writing, as an editor that saves in place has.
 
-    failed = getattr(_library(), name)(*arguments) == -1
-    return ctypes.get_errno() if failed else 0
+    Linux grants a read lease only on a file that nobody has open for writing. It keeps nobody from
+    opening the file: the system then sends a signal, here one that does nothing. Windows need not
+    be asked: it renames no file that a program has open. macOS and others do not say.
+    """
+    import fcntl
+    import signal
 
-
-# Whether a program has a file open to write into it: an editor in the middle of saving in place.
-#
-# Never keeps anybody from opening a file; where the system does not tell, the answer is
-# no.
-#
-# Linux tells by a read lease, which it grants only on a file that nobody has open for writing; it
-# is no lock, so portalocker has none. Windows need not tell: it renames no file that a program has
-# open, so what we displace there is written by nobody, and whoever has the file open is waited for,
-# see :mod:`engramdown.storage.safe_open`. macOS and others do not tell.
-
-# What Linux calls these in fcntl.h: F_SETSIG, F_SETLEASE, F_RDLCK, F_UNLCK.
-_SIGNAL: Final = 10
-_LEASE: Final = 1024
-_READ: Final = 0
-_NONE: Final = 2
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except OSError as error:
+        return error.errno == errno.EAGAIN
+    return False
 
 
-def _control(descriptor: int, command: int, argument: int) -> int:
-    return call("fcntl", descriptor, command, argument)
-
-
-# Turns an error of the system into one that a person can act on.
-#
-# Names the file, what could not be done with it, and the next step.
+def wait_while(holds: Callable[[], bool], seconds: float) -> bool:
+    """Wait while something holds, ``seconds`` at most; return whether it still does."""
+    waited = 0.0
+    while (still := holds()) and waited < seconds:
+        time.sleep(POLL)
+        waited += POLL
+    return still
 
 
 @contextlib.contextmanager
@@ -774,12 +755,9 @@ def named_errors(path: Path, what: str) -> Iterator[None]:
         ) from error
 
 
-_PIECE: Final = 1024 * 1024
-# A file of ours never is so large; one with holes may be said to be.
-_LARGEST: Final = 1024 * _PIECE
 _UNFINISHED: Final = re.compile(r"\.([0-9]{1,9})-[0-9a-f]{8}\.part\Z")
+# Seconds after which nobody works on a file any more that a process began which is gone.
 _GIVEN_UP: Final = 60.0
-"""Seconds after which nobody works on a file any more that a process began which is gone."""
 
 
 def _in_the_making(path: Path) -> Path:

@@ -28,10 +28,10 @@ from engramdown.forks import cached_property
 from engramdown.storage.disk import ERASING as NOTE
 from engramdown.storage.disk import UNFINISHED, Disk, named_errors
 
+# Of fewer characters in a row nobody can say where they are from.
 PIECE: Final = 12
-"""Of fewer characters in a row nobody can say where they are from."""
+# What is in the place of erased words that had others around them.
 GONE: Final = "[erased]"
-"""What stands in the place of erased words where others stand around them."""
 
 # A row of dashes or spaces is nobody's words.
 _LETTERS: Final = 4
@@ -51,6 +51,8 @@ _INVISIBLE: Final = re.compile("[\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u20
 _MARKS: Final = ">#*|/-"
 _ENDS: Final = f"{_MARKS} "
 _GAP: Final = re.compile(r"[>#*|/-]*\s[\s>#*|/-]*")
+_FOREIGN: Final = re.compile(r"[^\x00-\x7f]")
+_CAPITAL: Final = re.compile(r"[^\x00-@\[-\x7f]")
 _VISIBLE: Final = re.compile(r"[^\n]")
 _JSON: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[nrtbf\"\\/]"
@@ -166,23 +168,29 @@ class _Reading:
         text = pattern.sub(lambda match: read(match[0]), self.text)
 
         def places() -> _Places:
-            starts, ends = array("q"), array("q")
+            found = array("q"), array("q")
             at = 0
             for match in pattern.finditer(self.text):
-                for plain in range(at, match.start()):
-                    start, end = self.place(plain, plain + 1)
-                    starts.append(start)
-                    ends.append(end)
-                start, end = self.place(*match.span())
-                for _ in read(match[0]):
-                    starts.append(start)
-                    ends.append(end)
+                size = len(read(match[0]))
+                place = self.place(*match.span())
+                for before, after, edge in zip(self.places, found, place, strict=True):
+                    after.extend(before[at : match.start()])
+                    after.extend([edge] * size)
                 at = match.end()
-            for plain in range(at, len(self.text)):
-                start, end = self.place(plain, plain + 1)
-                starts.append(start)
-                ends.append(end)
-            return starts, ends
+            for before, after in zip(self.places, found, strict=True):
+                after.extend(before[at:])
+            return found
+
+        return _Reading(text, places)
+
+    def stripped(self) -> _Reading:
+        """Return it without the spaces at its ends."""
+        first = len(self.text) - len(self.text.lstrip())
+        text = self.text.strip()
+
+        def places() -> _Places:
+            starts, ends = self.places
+            return starts[first : first + len(text)], ends[first : first + len(text)]
 
         return _Reading(text, places)
 
@@ -452,31 +460,11 @@ def _plain(text: str) -> str:
 
 
 def _mapped(text: str) -> _Reading:
-    """Return :func:`_plain` of a text, and where each character of it stands."""
-    known, at = text, array("q", range(len(text)))
+    """Return :func:`_plain` of a text, and where each of its characters is in the text."""
+    reading = _Reading(text)
     if not text.isascii():
-        signs = [(sign, place) for place, char in enumerate(text) for sign in _normal(char)]
-        known = "".join(sign for sign, _ in signs)
-        at = array("q", (place for _, place in signs))
-    said: list[str] = []
-    starts, ends = array("q"), array("q")
-
-    def put(chars: str, start: int, end: int) -> None:
-        for char in chars:
-            said.append(char)
-            starts.append(start)
-            ends.append(end)
-
-    done = 0
-    for gap in _GAP.finditer(known):
-        for place in range(done, gap.start()):
-            put(known[place].casefold(), at[place], at[place] + 1)
-        if said and gap.end() < len(known):
-            put(" ", at[gap.start()], at[gap.end() - 1] + 1)
-        done = gap.end()
-    for place in range(done, len(known)):
-        put(known[place].casefold(), at[place], at[place] + 1)
-    return _Reading("".join(said), lambda: (starts, ends))
+        reading = reading.decoded(_FOREIGN, _normal)
+    return reading.decoded(_GAP, lambda _: " ").decoded(_CAPITAL, str.casefold).stripped()
 
 
 def _normal(text: str) -> str:

@@ -23,20 +23,19 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
-from engramdown.storage.disk import Disk, named_errors
+from engramdown.storage.disk import POLL, Disk, named_errors, wait_while
 from engramdown.storage.locks import Held
 
+# A file in the making, or what it displaced: the name, what it was to be, what it displaces.
 TEMPORARY: Final = re.compile(
     r"\.(.+)\.([0-9a-f]{16})\.([0-9a-f]{16})\.[0-9a-f]{8}(?:\.old)?\.tmp(\.part)?"
 )
-"""A file in the making, or what it displaced: the name, what it was to be, what it displaces."""
 
 _READY: Final = "ready"
 _DIGITS: Final = 16
 # How long an editor is given that has the file open, and one that took it away, in seconds.
 _SETTLE_OPEN: Final = 2.0
 _SETTLE_GONE: Final = 1.0
-_POLL: Final = 0.005
 _TRIES: Final = 50
 
 
@@ -126,16 +125,12 @@ class Swap:
             after = change(before)
             if after == before:
                 return after
-            if before is not None:
-                is_done = self._replaced(path, before, after)
-            else:
-                is_done = True
-                try:
+            with contextlib.suppress(FileExistsError):
+                if before is None:
                     self.create(path, after)
-                except FileExistsError:
-                    is_done = False
-            if is_done:
-                return after
+                    return after
+                if self._replaced(path, before, after):
+                    return after
         raise StoreError(
             f"{path}: is saved by somebody else again and again; nothing was written. "
             f"Try again when that is over."
@@ -202,8 +197,8 @@ class Swap:
                 beside = any(path.name in name for name in self._disk.names(path.parent))
                 if not beside:
                     return None
-            time.sleep(_POLL)
-            waited += _POLL
+            time.sleep(POLL)
+            waited += POLL
         return data
 
     def _closed(self, path: Path) -> None:
@@ -212,15 +207,11 @@ class Swap:
         Raises:
             StoreError: If that takes too long.
         """
-        waited = 0.0
-        while self._disk.is_being_written(path):
-            if waited >= _SETTLE_OPEN:
-                raise StoreError(
-                    f"{path}: is open in another program, which may write into it; nothing was "
-                    f"written. Close it there, then try again."
-                )
-            time.sleep(_POLL)
-            waited += _POLL
+        if wait_while(lambda: self._disk.is_being_written(path), _SETTLE_OPEN):
+            raise StoreError(
+                f"{path}: is open in another program, which may write into it; nothing was "
+                f"written. Close it there, then try again."
+            )
 
     def _replaced(self, path: Path, before: bytes, after: bytes) -> bool:
         """Put ``after`` into the place of ``before``; ``False`` if something else stood there."""
@@ -240,7 +231,10 @@ class Swap:
             self._disk.sync_folder(path.parent)
         except BaseException:
             with contextlib.suppress(OSError, StoreError):
-                self._put_back(temporary, path, after)
+                if self._disk.read(temporary) not in (after, None):
+                    self._put_right(temporary, path, after)
+                else:
+                    self._disk.unlink(temporary)
             raise
         self._drop(temporary)
         return True
@@ -252,13 +246,6 @@ class Swap:
         except FileNotFoundError:
             return False
         return True
-
-    def _put_back(self, temporary: Path, path: Path, after: bytes) -> None:
-        """Undo what was begun."""
-        if self._disk.read(temporary) not in (after, None):
-            self._put_right(temporary, path, after)
-        else:
-            self._disk.unlink(temporary)
 
     def _put_right(self, temporary: Path, path: Path, ours: bytes) -> None:
         """Give what we displaced its place back; whatever somebody saved last stands there."""

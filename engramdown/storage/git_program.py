@@ -34,7 +34,7 @@ _OURS: Final = {
 _SETTINGS: Final = (
     *("color.ui=false", "core.fsmonitor=false", f"core.hooksPath={os.devnull}"),
     *("i18n.logOutputEncoding=UTF-8", "log.follow=false", "log.showRoot=true"),
-    *("log.showSignature=false", "protocol.allow=never"),
+    *("log.showSignature=false", "merge.conflictStyle=merge", "protocol.allow=never"),
 )
 _OWNED: Final = re.compile(r"dubious ownership in repository at '(.*)'")
 

@@ -151,10 +151,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _PAUSES: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0)
-# Access denied, sharing violation, lock violation. What opens a file says no more than that it was
-# denied: there the number is None, and on other systems there is none.
+# Access denied, sharing violation, lock violation. What opens a file says only that it was denied:
+# then the number is None. Errors of other systems have no such number.
 _IN_USE: Final = (5, 32, 33, None)
-_NOT_WINDOWS: Final = 0
 
 
 def patiently(call: Callable[P, T], *args: P.args, **how: P.kwargs) -> T:
@@ -164,22 +163,20 @@ def patiently(call: Callable[P, T], *args: P.args, **how: P.kwargs) -> T:
         PermissionError: If the file is in use all the time.
         OSError: If anything else is wrong.
     """
-    for pause in _PAUSES:
+    pauses = iter(_PAUSES)
+    while True:
         try:
             return call(*args, **how)
         except PermissionError as error:
             if not is_in_use(error):
                 raise
+            pause = next(pauses, None)
+            if pause is None:
+                error.strerror = "another program has it open, or it may not be changed"
+                raise
         time.sleep(pause)
-    try:
-        return call(*args, **how)
-    except PermissionError as error:
-        if is_in_use(error):
-            error.strerror = "another program has it open, or it may not be changed"
-        raise
 
 
 def is_in_use(error: OSError) -> bool:
     """Whether an error may be that another program has a file open."""
-    number = getattr(error, "winerror", _NOT_WINDOWS)
-    return isinstance(error, PermissionError) and number in _IN_USE
+    return isinstance(error, PermissionError) and getattr(error, "winerror", 0) in _IN_USE

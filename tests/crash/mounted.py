@@ -8,7 +8,6 @@ that was opened there, goes to the volume; all others go to the system. So what 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 import time
@@ -161,13 +160,9 @@ class Mount:
     def fchown(self, descriptor: int, user: int, group: int) -> None:
         del descriptor, user, group
 
-    def fcntl(self, descriptor: int, command: int, argument: int = 0) -> int:
-        if command == fcntl.F_SETLEASE and argument == fcntl.F_RDLCK:
-            node = self._open[descriptor].node
-            writing = os.O_WRONLY | os.O_RDWR
-            if any(each.node is node and each.flags & writing for each in self._open.values()):
-                return errno.EAGAIN
-        return 0
+    def has_writer(self, descriptor: int) -> bool:
+        node, writing = self._open[descriptor].node, os.O_WRONLY | os.O_RDWR
+        return any(each.node is node and each.flags & writing for each in self._open.values())
 
     # ---- names ----
 
@@ -272,7 +267,7 @@ def mounted(place: Path, volume: Volume | None = None) -> Iterator[Mount]:
             _replace(stack, os, name, mine, lambda p: mount.inside(p) is not None)
         for name in _BY_DESCRIPTOR:
             _replace(stack, os, name, getattr(mount, name), mount.holds)
-        _replace(stack, disk, "_control", mount.fcntl, mount.holds)
+        _replace(stack, disk, "_has_writer", mount.has_writer, mount.holds)
         for name in ("take", "share", "unlock"):
             _replace(stack, locks, name, _lock, mount.holds)
         _replace(stack, disk, "_exchange", mount.exchange, lambda p: mount.inside(p) is not None)

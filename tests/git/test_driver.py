@@ -45,14 +45,18 @@ def test_what_is_merged_as_text_is_told() -> None:
     assert done.word == "memory/soul.md: merged line by line: it is no file of entries"
 
 
-@pytest.mark.parametrize("style", ["diff3", "zdiff3", "merge", "no such style", ""])
+@pytest.mark.parametrize("style", ["diff3", "zdiff3", "no such style"])
 @pytest.mark.usefixtures("here")
-def test_the_ancestor_is_shown_where_the_clone_wants_it(style: str) -> None:
-    if style:
-        subprocess.run(["git", "config", "merge.conflictStyle", style], check=True)
+def test_both_sides_are_shown_whatever_style_the_clone_has(
+    monkeypatch: pytest.MonkeyPatch, style: str
+) -> None:
+    for name, value in (("COUNT", "1"), ("KEY_0", "merge.conflictStyle"), ("VALUE_0", style)):
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
     done, text = driven(A, A.replace("- a", "- x"), A.replace("- a", "- y"))
     assert done == Driven(conflict=True)
-    assert ("|||||||" in text) == ("diff3" in style)
+    prose = driven("p\n", "x\n", "y\n", "memory/soul.md")[1]
+    assert "|||||||" not in text + prose
+    assert prose == "<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs\n"
 
 
 def test_a_bug_leaves_the_merge_that_git_would_have_made(

@@ -5,26 +5,23 @@ from __future__ import annotations
 import random
 import subprocess
 from pathlib import Path
-from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.git.lines import Clash, Markers, Style, lines_of, merge, regions, render
+from engramdown.git.lines import Clash, Markers, lines_of, merge, regions, render
 
 _lines = st.lists(st.sampled_from("abcd").map("{}\n".format), max_size=8)
-_STYLES: Final[tuple[Style, ...]] = ("merge", "diff3", "zdiff3")
 
 
-def by_git(folder: Path, sides: tuple[str, str, str], style: Style) -> str:
+def by_git(folder: Path, sides: tuple[str, str, str]) -> str:
     """Return what ``git merge-file`` makes of a base and two sides."""
     for name, text in zip(("base", "ours", "theirs"), sides, strict=True):
         (folder / name).write_bytes(text.encode())
-    how = [] if style == "merge" else [f"--{style}"]
     labels = [part for name in ("ours", "base", "theirs") for part in ("-L", name)]
     done = subprocess.run(
-        ["git", "merge-file", "-p", *how, *labels, "ours", "base", "theirs"],
+        ["git", "merge-file", "-p", *labels, "ours", "base", "theirs"],
         cwd=folder,
         capture_output=True,
         check=False,
@@ -32,9 +29,9 @@ def by_git(folder: Path, sides: tuple[str, str, str], style: Style) -> str:
     return done.stdout.decode()
 
 
-def by_us(sides: tuple[str, str, str], style: Style = "merge") -> str:
+def by_us(sides: tuple[str, str, str]) -> str:
     base, ours, theirs = (lines_of(text) for text in sides)
-    return render(merge(base, ours, theirs, style), Markers(style=style))
+    return render(merge(base, ours, theirs), Markers())
 
 
 def edited(dice: random.Random, lines: list[str], said: list[str]) -> list[str]:
@@ -54,8 +51,7 @@ def edited(dice: random.Random, lines: list[str], said: list[str]) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("style", _STYLES)
-def test_prose_merges_as_git_merges_it(tmp_path: Path, style: Style) -> None:
+def test_prose_merges_as_git_merges_it(tmp_path: Path) -> None:
     dice = random.Random(5)
     for case in range(25):
         base = [f"line {number}\n" for number in range(dice.randint(0, 12))]
@@ -64,7 +60,7 @@ def test_prose_merges_as_git_merges_it(tmp_path: Path, style: Style) -> None:
             "".join(lines) for lines in (base, edited(dice, base, said), edited(dice, base, said))
         )
         sides = next(zip(texts, texts, texts, strict=True))
-        assert by_us(sides, style) == by_git(tmp_path, sides, style)
+        assert by_us(sides) == by_git(tmp_path, sides)
 
 
 @pytest.mark.parametrize(
@@ -84,11 +80,8 @@ def test_prose_merges_as_git_merges_it(tmp_path: Path, style: Style) -> None:
         pytest.param(("a\na\nb\n", "a\nb\n", "a\na\nc\n"), id="one-less-of-the-same"),
     ],
 )
-@pytest.mark.parametrize("style", _STYLES)
-def test_what_git_does_at_the_edges(
-    tmp_path: Path, sides: tuple[str, str, str], style: Style
-) -> None:
-    assert by_us(sides, style) == by_git(tmp_path, sides, style)
+def test_what_git_does_at_the_edges(tmp_path: Path, sides: tuple[str, str, str]) -> None:
+    assert by_us(sides) == by_git(tmp_path, sides)
 
 
 @given(_lines, _lines)
@@ -109,14 +102,14 @@ def test_the_stretches_of_a_merge_are_all_three_texts(
 
 
 @given(_lines, _lines, _lines)
-def test_what_clashes_differs_on_all_sides(
+def test_what_clashes_differs_on_both_sides(
     base: list[str], ours: list[str], theirs: list[str]
 ) -> None:
-    clashes = [each for each in merge(base, ours, theirs, "diff3") if isinstance(each, Clash)]
-    assert all(each.ours != each.theirs and each.base not in each[::2] for each in clashes)
+    clashes = [each for each in merge(base, ours, theirs) if isinstance(each, Clash)]
+    assert all(each.ours != each.theirs for each in clashes)
 
 
 def test_a_marker_has_the_length_and_the_names_that_git_gives() -> None:
     markers = Markers(size=9, ours="HEAD", theirs="topic")
-    said = render([Clash(("a\r\n",), (), ())], markers, "\r\n")
+    said = render([Clash(("a\r\n",), ())], markers, "\r\n")
     assert said == "<<<<<<<<< HEAD\r\na\r\n=========\r\n>>>>>>>>> topic\r\n"

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given
 
 from engramdown.engram import fold
-from engramdown.git.lines import Markers
 from engramdown.git.merge import Merge, merge_files, name_of
 from engramdown.markdown.document import parse
 from tests import strategies
@@ -186,14 +185,6 @@ def test_a_merge_with_an_untouched_side_is_the_other_one(sides: tuple[str, str, 
 )  # fmt: skip
 def test_entries_meet(base: str, ours: str, theirs: str, expected: str) -> None:
     assert merged(base, ours, theirs) == expected
-
-
-def test_the_ancestor_is_shown_if_git_is_to_show_it() -> None:
-    ours, theirs = A.replace("a <", "x <").encode(), A.replace("a <", "y <").encode()
-    markers = Markers(style="diff3")
-    done = merge_files("memory/lessons.md", A.encode(), ours, theirs, markers)
-    assert f"||||||| base\n{A}=======\n" in done.data.decode()
-    assert not done.by_lines
 
 
 # ---- the same, learned twice ----
