@@ -17,16 +17,9 @@ from typing import Final, Literal, NamedTuple, get_args
 from engramdown.engram import RULE_KINDS, Scope
 from engramdown.errors import EntryNotFoundError
 from engramdown.git.repository import Commit, Repository, find_repository
+from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import retired
-from engramdown.hippocampus.entry import (
-    Archived,
-    Entry,
-    as_entry,
-    by_prefix,
-    entry_id,
-    raw_entries,
-    split_task,
-)
+from engramdown.hippocampus.entry import Archived, Entry, as_entry, raw_entries
 from engramdown.hippocampus.snapshot import Reader, decoded, meant, named
 from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, is_name, title_of
 from engramdown.markdown.document import Document, parse
@@ -49,8 +42,8 @@ Verb = Literal[
     "layout",
 ]
 
+# What else changed about a memory, each with how it was and is.
 Notes = tuple[tuple[str, str, str], ...]
-"""What else changed about a memory, each with how it was and is."""
 
 VERBS: Final[tuple[Verb, ...]] = get_args(Verb)
 SOUL: Final = "soul.md"
@@ -153,7 +146,7 @@ def read_state(texts: Mapping[str, str], scope: Scope) -> State:
         for placed in raw_entries(name, document) if name != ARCHIVE else ():
             entry = as_entry(name, scope, placed)
             if name == PENDING:
-                tick, text = split_task(entry.text)
+                tick, text = placement.split_task(entry.text)
                 if tick:
                     waiting.setdefault(entry.id, entry._replace(text=text))
                     ticks.setdefault(entry.id, tick.strip())
@@ -351,7 +344,9 @@ def _prose(before: State, after: State, found: Iterable[Change]) -> Iterator[Cha
         one, other = parse(old), parse(new)
         if _prose_lines(name, one) != _prose_lines(name, other):
             yield Change("prose", name)
-        elif name not in files and not ids & {*_ids(one), *_ids(other)}:
+        elif name not in files and not ids.intersection(
+            map(placement.entry_id, [*one.placed(), *other.placed()])
+        ):
             yield Change("layout", name)
 
 
@@ -367,10 +362,6 @@ def _prose_lines(name: str, document: Document) -> list[str]:
         if at not in memories and not ours:
             lines += [line for line in block.raw.split("\n") if line.strip()]
     return lines
-
-
-def _ids(document: Document) -> list[str]:
-    return [entry_id(placed) for placed in document.placed()]
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
@@ -456,12 +447,14 @@ def find(state: State, prefix: str, where: str) -> Known:
     """
     for entries in (state.kept, state.waiting):
         try:
-            entry = by_prefix(prefix, [*entries.values()], lambda entry: entry.id, where)
+            entry = placement.by_prefix(prefix, [*entries.values()], lambda entry: entry.id, where)
         except EntryNotFoundError:
             continue
         spelled = state.spelled.get(entry.file, entry.file)
         return entry if spelled == entry.file else entry._replace(spelled=spelled)
-    return by_prefix(prefix, [*state.archived.values()], lambda item: item.entry.id, where)
+    return placement.by_prefix(
+        prefix, [*state.archived.values()], lambda item: item.entry.id, where
+    )
 
 
 def raw(state: State, known: Known) -> str:

@@ -9,6 +9,7 @@ environment (``GIT_DIR``, ``GIT_INDEX_FILE`` …) counts only if it speaks of th
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -254,29 +255,16 @@ def find_repository(start: Path) -> Repository:
     Raises:
         GitError: If there is none, if it has no work tree, or if git refuses to look into it.
     """
-    told = {name: os.environ[name] for name in _PLACES if os.environ.get(name)}
-    hooked = _of_hook(start, told) if told else None
-    try:
-        own = _found(start, environment())
-    except GitError:
-        # All of it is told by the environment, as by those who keep their dotfiles so.
-        if hooked is None:
-            raise
-        return hooked
-    return hooked if hooked is not None and hooked.folder == own.folder else own
-
-
-def _of_hook(start: Path, told: Mapping[str, str]) -> Repository | None:
-    """Return the repository that the environment of a hook tells of, if ``start`` is in it."""
-    places = {name: os.path.abspath(value) for name, value in told.items()}  # noqa: PTH100 - as git
-    try:
-        found = _found(Path.cwd(), environment() | places)
-    except GitError:
-        return None
-    inside = Path(os.path.realpath(start)).is_relative_to(found.top)
-    # From here on it is asked from the top, wherever the hook stands.
-    pinned = {"GIT_DIR": str(found.folder), "GIT_WORK_TREE": str(found.top)}
-    return found._replace(env={**found.env, **pinned}) if inside else None
+    own = _found(start, environment())
+    named = [(name, os.environ[name]) for name in _PLACES if os.environ.get(name)]
+    places = {name: os.path.abspath(value) for name, value in named}  # noqa: PTH100 - as git
+    with contextlib.suppress(GitError):
+        hooked = _found(Path.cwd(), environment() | places) if places else None
+        if hooked is not None and hooked[:2] == own[:2]:
+            # From here on it is asked from the top, wherever the hook is.
+            pinned = {"GIT_DIR": str(own.folder), "GIT_WORK_TREE": str(own.top)}
+            return own._replace(env={**hooked.env, **pinned})
+    return own
 
 
 def _found(start: Path, env: Mapping[str, str]) -> Repository:

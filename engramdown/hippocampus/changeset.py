@@ -25,17 +25,7 @@ from engramdown.clock import moment, today
 from engramdown.engram import RULE_KINDS, Engram, Kind, Scope, fact_key, fold, pointers, slug
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import entry as entries
-from engramdown.hippocampus.entry import (
-    Archived,
-    Entry,
-    address,
-    as_entry,
-    copies_of,
-    entry_id,
-    fields,
-    raw_entries,
-    tombstones_of,
-)
+from engramdown.hippocampus.entry import Entry, address, as_entry, entry_id, raw_entries
 from engramdown.hippocampus.history import Change, Part, Step, common
 from engramdown.kinds import ARCHIVE, LESSONS, PROFILE, file_of, is_of_lessons, topic_file, topic_of
 from engramdown.markdown.blocks import Block
@@ -319,9 +309,9 @@ def make_way(draft: Draft, text: str, by: str) -> None:
 
 def lift_tombstones(draft: Draft, text: str, kind: str) -> None:
     """What is remembered again after all, as the same kind, is not kept out any longer."""
-    archive = draft.get(ARCHIVE)
-    graves = [each for each in tombstones_of(archive, text) if each.value("kind") in (kind, "")]
-    draft.put(ARCHIVE, archive.without(graves))
+    graves = entries.tombstones_of(draft.get(ARCHIVE), text)
+    same = [grave for grave in graves if grave.value("kind") in (kind, "")]
+    draft.put(ARCHIVE, draft.get(ARCHIVE).without(same))
 
 
 def twin(draft: Draft, file: str, text: str, kind: Kind) -> Placed | None:
@@ -355,7 +345,7 @@ def file_engram(draft: Draft, engram: Engram) -> Filed:
 
 def _add(draft: Draft, engram: Engram) -> Filed:
     file, entry_id = file_of(engram.kind), draft.new_id()
-    meta = Metadata().update(fields(engram, entry_id, draft.day))
+    meta = Metadata().update(entries.fields(engram, entry_id, draft.day))
     replaced = older_fact(draft, engram.text) if file == PROFILE else None
     if replaced is not None:
         retire_fact(draft, replaced, engram.source)
@@ -538,7 +528,7 @@ def _problem(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
     if comes is None:
         return ""
     # Only who wrote them, or reads them now, may bring words back that were turned down.
-    if by != "user" and tombstones_of(draft.get(ARCHIVE), comes.text):
+    if by != "user" and entries.tombstones_of(draft.get(ARCHIVE), comes.text):
         return "its words were turned down"
     try:
         comes.engram()
@@ -580,7 +570,7 @@ def _replace(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
             draft.remove(file, placed.block)
         return new
     # It comes in the place of the first line that goes, in its file and its topic's.
-    values = fields(comes.engram(), new, comes.ts or draft.day)
+    values = entries.fields(comes.engram(), new, comes.ts or draft.day)
     meta = Metadata().update(values | ({"pin": "yes"} if comes.pin else {}))
     under = topic_file(comes.topic) if comes.topic and is_of_lessons(comes.file) else comes.file
     for name in dict.fromkeys(file for file, _ in gone):
@@ -631,13 +621,13 @@ def _noted(meta: Metadata, learned: str, topic: str) -> Metadata:
 _RECORD: Final = ("kind", "scope", "was", "section", "reason", "by", "replaced", "archived", "hand")
 
 
-def retired(archive: Document, scope: Scope) -> list[Archived]:
+def retired(archive: Document, scope: Scope) -> list[entries.Archived]:
     """Return what was retired, the oldest first."""
     found = []
     for placed in _memories(archive):
         values = placed.metadata.values()
         record = (values.get(key, "") for key in ("was", "reason", "by", "archived", "replaced"))
-        found.append(Archived(as_entry(ARCHIVE, scope, placed), *record))
+        found.append(entries.Archived(as_entry(ARCHIVE, scope, placed), *record))
     return found
 
 
@@ -676,7 +666,7 @@ def unretire(draft: Draft, placed: Placed) -> Filed:
     older = older_fact(draft, gone.text) if file == PROFILE and standing is None else None
     if older is not None:
         draft.put(file, draft.get(file).replace(older.block, gone.text, clean))
-    for name in (file, *(copies_of(file, clean) if file == LESSONS else ())):
+    for name in (file, *(entries.copies_of(file, clean) if file == LESSONS else ())):
         if (beside and older is None) or twin(draft, name, gone.text, gone.kind) is None:
             # A section of a person's own, if it is still there: a rule in it is an *always* rule.
             own = record("section") if gone.kind not in ("never", "when") else ""

@@ -313,8 +313,8 @@ def fields(engram: Engram, entry_id: str, today: str) -> dict[str, str]:
     }
 
 
+# The reasons in ``archive.md`` for which a memory is not learned again.
 TOMBSTONES: Final = frozenset({"deleted", "declined", "forgotten"})
-"""The reasons in ``archive.md`` for which a memory is not learned again."""
 
 _REPLACED: Final = "replaced"
 # What stands for a memory that went for one of these says all of it.

@@ -84,13 +84,11 @@ class WorkTree(NamedTuple):
     Attributes:
         top: Its folder.
         folder: Where git keeps what it knows of it.
-        is_named: Whether only the environment says where that is.
         disk: The system calls.
     """
 
     top: Path
     folder: Path
-    is_named: bool
     disk: Disk
 
     def name(self, path: Path) -> str:
@@ -182,9 +180,7 @@ class WorkTree(NamedTuple):
 
     def _ask(self, *args: str, given: str = "") -> str:
         """Return what git says; ``""`` where it has no answer, as before the first commit."""
-        places = {"GIT_DIR": str(self.folder), "GIT_WORK_TREE": str(self.top)}
-        env = environment() | (places if self.is_named else {})
-        code, said, wrong = ask(self.top, env, args, given)
+        code, said, wrong = ask(self.top, environment(), args, given)
         why_not = complaint(self.top, wrong) if code else ""
         if "in no git repository" in why_not or "belongs to somebody else" in why_not:
             raise GitError(why_not)
@@ -257,8 +253,7 @@ def moved_since(path: Path, moment: str, disk: Disk, held: str = "") -> bool:
 
 def is_versioned(path: Path, disk: Disk) -> bool:
     """Whether a folder is in a work tree of git."""
-    above = (path, *path.parents)
-    return any(disk.exists(folder / ".git") for folder in above) or _named_place(path) is not None
+    return any(disk.exists(folder / ".git") for folder in (path, *path.parents))
 
 
 def known_to_git(paths: Iterable[Path], disk: Disk) -> set[Path]:
@@ -412,21 +407,11 @@ def _work_tree(path: Path, disk: Disk) -> WorkTree:
         place = top / ".git"
         if disk.exists(place):
             if disk.exists(place / "HEAD"):
-                return WorkTree(top, place, is_named=False, disk=disk)
+                return WorkTree(top, place, disk)
             # A second work tree, or a submodule: the file says where its folder is.
             said = os.fsdecode(disk.read(place) or b"").removeprefix("gitdir:").strip()
-            return WorkTree(top, top / said, is_named=False, disk=disk)
-    named = _named_place(path)
-    if named is None:
-        raise FileNotFoundError(path)
-    return WorkTree(*named, is_named=True, disk=disk)
-
-
-def _named_place(path: Path) -> tuple[Path, Path] | None:
-    """Return the work tree of a file and git's folder, where only the environment says them."""
-    folder, tree = os.environ.get("GIT_DIR", ""), Path(os.environ.get("GIT_WORK_TREE", ""))
-    found = Path.cwd() / tree, Path.cwd() / folder
-    return found if folder and path.is_relative_to(found[0]) else None
+            return WorkTree(top, top / said, disk)
+    raise FileNotFoundError(path)
 
 
 def _moved(work: WorkTree, path: Path, since: float, held: str) -> bool:

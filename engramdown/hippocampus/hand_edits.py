@@ -34,8 +34,8 @@ from engramdown.markdown.merge import compare, merge
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata
 from engramdown.storage.disk import Disk, wait_while
 
+# How many changes of a person may be yet to be marked in a file; of more the oldest are not.
 _MARKS: Final = 256
-"""How many changes of a person may be yet to be marked in a file; of more the oldest are not."""
 
 
 @dataclass(frozen=True, slots=True)

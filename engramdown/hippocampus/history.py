@@ -33,8 +33,8 @@ _MARK: Final = 80
 # this many for each file: then it is a tenth of the journal at most.
 _KNOWN_EVERY: Final = 64 * 1024
 _KNOWN_EVERY_FILE: Final = 1024
+# How often the largest memory file goes into the largest journal that is read.
 ROOM: Final = 32
-"""How often the largest memory file goes into the largest journal that is read."""
 _FILE: Final = re.compile(rb'"file": "((?:[^"\\]|\\.)*+)"')
 
 
@@ -468,8 +468,8 @@ class Step(NamedTuple):
         return tuple(part.file for part in self.parts)
 
 
+# Why of a step that found a file: it came with a clone or a pull, not from a person here.
 CLONED: Final = "git had it already"
-"""Why of a step that found a file: it came with a clone or a pull, not from a person here."""
 
 How = Literal["saved", "followed", "displaced", "brought", ""]
 

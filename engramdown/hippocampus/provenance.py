@@ -244,10 +244,10 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
+# Where is kept what was found out, relative to the scope's folder.
 NAME: Final = "cache/pulled.json"
-"""Where is kept what was found out, relative to the scope's folder."""
+# The page that says who the assistant is.
 SOUL: Final = "memory/soul.md"
-"""The page that says who the assistant is."""
 
 _FOLDERS: Final = ("templates", "prompts")
 # So many steps are read again rather than written down.

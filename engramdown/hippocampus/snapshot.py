@@ -219,8 +219,8 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+# The folder beside a scope's own in which other tools keep ``SOUL.md`` and ``USER.md``.
 AGENTS: Final = ".agents"
-"""The folder beside a scope's own in which other tools keep ``SOUL.md`` and ``USER.md``."""
 
 # The first one is the name; all of them are found without regard to case.
 _ALIASES: Final = {
@@ -290,8 +290,8 @@ _LEFTOVER: Final = re.compile(
     rf"\.(?P<file>.+)\.(?P<digest>[0-9a-f]{{16}})\.[0-9a-f]{{8}}(?:\.old)?\.tmp(?:{UNFINISHED})?"
 )
 
+# What tells git what to leave out is called until it is whole.
 IGNORING: Final = f".gitignore{UNFINISHED}"
-"""What tells git what to leave out is called until it is whole."""
 
 
 def states(reader: Reader, history: History) -> list[tuple[str, str | None, str]]:

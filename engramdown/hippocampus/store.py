@@ -16,18 +16,9 @@ from engramdown import kinds
 from engramdown.engram import RULE_KINDS, SCOPES, Confidence, Engram, Kind, Scope, Source, fact_key
 from engramdown.errors import InvalidEngramError, StoreError
 from engramdown.hippocampus import changeset, undo
+from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import Act, Draft, FileChange, Filed, Revised, revise
-from engramdown.hippocampus.entry import (
-    Archived,
-    Entry,
-    Written,
-    address,
-    as_entry,
-    by_prefix,
-    entry_id,
-    find_lines,
-    raw_entries,
-)
+from engramdown.hippocampus.entry import Archived, Entry, Written, address, entry_id, raw_entries
 from engramdown.hippocampus.files import MemoryFiles
 from engramdown.hippocampus.history import Step, versions
 from engramdown.hippocampus.undo import Candidate
@@ -185,7 +176,9 @@ class Store:
             EntryNotFoundError: If there is none.
             AmbiguousIdError: If there are several.
         """
-        return by_prefix(prefix, self.entries(), lambda entry: entry.id, str(self.files.folder))
+        return placement.by_prefix(
+            prefix, self.entries(), lambda entry: entry.id, str(self.files.folder)
+        )
 
     def forget(
         self,
@@ -379,7 +372,7 @@ class Store:
         found: dict[str, dict[str, Placed]] = {}
         for name in {filed.file for filed in batch}:
             ids = {filed.id for filed in batch if filed.file == name}
-            found[name] = find_lines(self.files.document(name), ids)
+            found[name] = placement.find_lines(self.files.document(name), ids)
         written = []
         for filed in batch:
             file, placed = filed.file, found[filed.file].get(filed.id)
@@ -414,7 +407,7 @@ class Store:
 
     def _entry(self, name: str, placed: Placed, marks: Sequence[str], spelled: str) -> Entry:
         """Return an entry, verified also if its file does not say so yet."""
-        entry = as_entry(name, self.scope, placed)._replace(spelled=spelled)
+        entry = placement.as_entry(name, self.scope, placed)._replace(spelled=spelled)
         verified = changeset.verified_by(marks, entry.id, entry.text)
         return entry._replace(basis="verified") if verified else entry
 
@@ -498,13 +491,13 @@ class Hippocampus(Store):
         return self.files.start(kinds.starter_files(self.scope))
 
 
+# The name of the file by which somebody refuses a memory for all projects, in the project's.
 REFUSAL: Final = "no-global"
-"""The name of the file by which somebody refuses a memory for all projects, in the project's."""
 
+# Why nothing is written to the global scope then.
 REFUSED: Final = (
     "a memory for all projects was refused here; `engramdown init --global` sets one up"
 )
-"""Why nothing is written to the global scope then."""
 
 
 def is_refused(home: Path, project: Path) -> bool:

@@ -22,10 +22,10 @@ from engramdown.kinds import ARCHIVE, ASIDE, PENDING, PROFILE, RULES, kind_in, t
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.document import Document, parse
 
+# What a step is called that tells of an erasure.
 ERASED: Final = "erase"
-"""What a step is called that tells of an erasure."""
+# Steps that belong together, in both scopes, if they give the same reason.
 ERRANDS: Final = frozenset({"migrate", "sleep"})
-"""Steps that belong together, in both scopes, if they give the same reason."""
 
 # A hand edit is the person's own; what follows from one is undone with it, by hand.
 _NOT_OURS = frozenset({"person", "engramdown"})

@@ -19,8 +19,8 @@ from typing import Final, NamedTuple
 
 from engramdown.errors import InvalidSkillError
 
+# How long front matter may be that is read, in characters.
 LONGEST_HEAD: Final = 16 * 1024
-"""How long front matter may be that is read, in characters."""
 
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*\r?(?:\n|\Z)")
 _CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)

@@ -17,30 +17,30 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
+# What the address of an entry without an id begins with; no shell expands it.
 ADDRESS: Final = "_"
-"""What the address of an entry without an id begins with; no shell expands it."""
 
+# What it began with before: a shell takes it for somebody's home. It is read for ever.
 _FORMER: Final = "~"
-"""What it began with before: a shell takes it for somebody's home. It is read for ever."""
 
+# The keys whose values are ids of other entries, with commas between several.
 _REFERENCES: Final = frozenset({"of", "replaced"})
-"""The keys whose values are ids of other entries, with commas between several."""
 
 
+# The keys whose values are words that a person reads in the file: a space stands as ``_``.
 _WORDS: Final = frozenset({"reason"})
-"""The keys whose values are words that a person reads in the file: a space stands as ``_``."""
 
+# The keys that we write, in the order in which we write them.
 KNOWN_KEYS: Final = (
     *("id", "kind", "scope", "topic", "confidence", "source", "basis", "from", "expires", "pin"),
     *("hold", "op", "of", "seen", "was", "section", "reason", "by", "replaced", "ts", "archived"),
 )
-"""The keys that we write, in the order in which we write them."""
 
+# What ``op`` says in a question in ``pending.md``: about memories that stand, or about a skill.
 OPERATIONS: Final = frozenset({"drop", "merge", "supersede", "expire", "move", "skill"})
-"""What ``op`` says in a question in ``pending.md``: about memories that stand, or about a skill."""
 
+# What ``reason`` says in ``archive.md`` of such a question that a person answered with no.
 KEPT: Final = "kept"
-"""What ``reason`` says in ``archive.md`` of such a question that a person answered with no."""
 
 _FIELDS: Final = re.compile(r"\s*+(?:[A-Za-z][A-Za-z0-9_.-]*+:\S*+(?:\s++|\Z))++")
 _FIELD: Final = re.compile(r"([^\s:]++):(\S*+)")

@@ -364,8 +364,8 @@ def _read_note(descriptor: int) -> dict[str, object]:
 
 # ---- the lock of a sleeper ----
 
+# The name of the file, in the folder of a scope.
 NAME: Final = "sleep.lock"
-"""The name of the file, in the folder of a scope."""
 
 
 class SleepLock:
