@@ -121,12 +121,11 @@ class MemoryFiles:
             found = [*self._reader.conflicts()]
         except (OSError, StoreError):
             return ""  # Whoever reads the folder is told.
-        if not found:
-            return ""
         more = f" and in {len(found) - 1} more" if len(found) > 1 else ""
-        return (
-            f"{found[0][0]}:{found[0][1]}: an unresolved merge{more}; both sides are memory until "
-            "you keep the lines you want and delete the markers (`engramdown doctor` shows them)"
+        return "".join(
+            f"{path}:{line}: an unresolved merge{more}; both sides are memory until you keep the "
+            "lines you want and delete the markers (`engramdown doctor` shows them)"
+            for path, line in found[:1]
         )
 
     def document(self, name: str) -> Document:

@@ -35,7 +35,6 @@ _AT_WORK: Final = "index.lock"
 _MORE_DUE: Final = 0.25
 # git looks whether a file was changed, and writes it soon after: what comes in between it replaces.
 _RACE: Final = 2.0
-_NEVER: Final = "9999"
 # The clock of a file system may be behind the other one by so many seconds.
 _GRAIN: Final = 0.005
 # What git writes when it goes to another commit.
@@ -339,15 +338,11 @@ def raced_since(path: Path, disk: Disk) -> str:
 
     If the file is gone by now, that is never.
     """
-    began = _saved(path, disk)
-    if not began:
-        return _NEVER
-    try:
-        moves = _work_tree(path, disk).log()
-    except (OSError, GitError, StoreError):
-        moves = []
+    began, moves = _saved(path, disk), list[Move]()
+    with contextlib.suppress(OSError, GitError, StoreError):
+        moves = _work_tree(path, disk).log() if began else []
     first = datetime.fromtimestamp(_first(began, moves), UTC)
-    return first.isoformat(timespec="microseconds")
+    return first.isoformat(timespec="microseconds") if began else "9999"
 
 
 def _first(began: float, moves: Sequence[Move]) -> float:

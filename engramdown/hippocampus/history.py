@@ -337,11 +337,8 @@ class History:
 
 def _how(step: Step) -> How:
     """Return what a step says about editors: what a person saved is what theirs holds."""
-    if step.op in _HOW:
-        return _HOW[step.op]
-    if step.by == "person":
-        return "saved"
-    return "followed" if step.op == "notice" else ""
+    other: How = "saved" if step.by == "person" else "followed" if step.op == "notice" else ""
+    return _HOW.get(step.op, other)
 
 
 # A whole text is written again when the journal has grown by this many times the size of all texts,

@@ -125,12 +125,9 @@ class Disk:
             StoreError: If it is something else.
             OSError: If it cannot be found out, as for a link that leads to itself.
         """
-        try:
-            is_folder = stat.S_ISDIR(path.stat().st_mode)
-        except FileNotFoundError:
-            return
-        if not is_folder:
-            raise StoreError(f"{path}: is not a folder; move it away or choose another scope.")
+        with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISDIR(path.stat().st_mode):
+                raise StoreError(f"{path}: is not a folder; move it away or choose another scope.")
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder but those of folders, sorted; none where there is none."""
@@ -208,10 +205,8 @@ class Disk:
             descriptor = open_regular(path, os.O_RDONLY)
         except FileNotFoundError:
             return False
-        try:
+        with closing(descriptor, path):
             return _has_writer(descriptor)
-        finally:
-            os.close(descriptor)
 
     def create(
         self, path: Path, data: bytes, *, like: Path | None = None, mode: int = FILE_MODE
@@ -454,13 +449,9 @@ class Disk:
         """Whether somebody said that a file is in use; ``True`` where the system cannot tell."""
         if sys.platform == "win32":
             return True
-        descriptor = self.open(path)
-        try:
+        with self.opened(path) as descriptor, contextlib.suppress(OSError):
             return not locks.take(descriptor)
-        except OSError:  # the file system has no locks
-            return True
-        finally:
-            self.close(descriptor)
+        return True  # The file system has no locks.
 
     # ---- names ----
 
@@ -541,17 +532,15 @@ class Disk:
         self.close(self.open(note, write=True, new=True))
         return note
 
-    def unfinished(self, folder: Path) -> list[Unfinished]:
-        """Return what is being made in a folder, or was when its process died."""
+    def unfinished(self, folder: Path) -> Iterator[Unfinished]:
+        """Yield what is being made in a folder, or was when its process died."""
         before = time.time() - _GIVEN_UP
-        found = []
         for name in self.files(folder):
             matched = _UNFINISHED.search(name)
             there = self.find(folder / name) if matched else None
             if matched is not None and there is not None:
                 gone = not self.is_running(int(matched[1]))
-                found.append(Unfinished(folder / name, gone, there.st_mtime < before))
-        return found
+                yield Unfinished(folder / name, gone, there.st_mtime < before)
 
     def remove_unfinished(self, folder: Path) -> None:
         """Remove what processes that died left of files that they were making."""
