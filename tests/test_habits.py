@@ -54,7 +54,6 @@ PUBLIC_NAMES: Final = [
 RUNTIME_DEPENDENCIES: Final = {
     "click",
     "jinja2",
-    "markdown-it-py",
     "portalocker",
     "pydantic",
     "rich",
@@ -194,9 +193,7 @@ def undeclared_imports(name: str) -> set[str]:
     imported = rules.third_party_imports(MODULES[name]) - {"engramdown"}
     folder = f"{Path(name).parent.as_posix()}/"
     adapted = {each for place in ADAPTED if folder.startswith(place) for each in ADAPTED[place]}
-    # A package may be imported by another name.
-    declared = {{"markdown-it-py": "markdown_it"}.get(each, each) for each in RUNTIME_DEPENDENCIES}
-    return imported - declared - adapted
+    return imported - RUNTIME_DEPENDENCIES - adapted
 
 
 def test_an_undeclared_import_is_seen() -> None:

@@ -1,7 +1,7 @@
 """``engramdown chat``: a conversation with a model that remembers.
 
-A person is never asked anything in the middle of a turn, and not at all without a terminal: then it
-waits in ``pending.md``. What is said is recorded as it is said, and the session ends with the
+A person is asked between two turns, never during one; without a terminal nobody is asked, and
+proposals wait in ``pending.md``. What is said is recorded at once, and the session ends with the
 conversation, however that ends.
 """
 
@@ -23,7 +23,7 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Session
-from engramdown.cli import output, process
+from engramdown.cli import output, process, views
 from engramdown.cli.access import Transcripts, open_quietly
 from engramdown.cli.commands import WordsCommand, given, json_option, pass_place, session_option
 from engramdown.cli.layout import line, whole
@@ -33,17 +33,17 @@ from engramdown.errors import StoreError
 
 if TYPE_CHECKING:
     from engramdown.cli.chat_room import Room
-    from engramdown.cli.chat_screen import TurnScreen
+    from engramdown.cli.chat_screen import Silent
     from engramdown.integrations.chat.endpoint import Address, Endpoint
     from engramdown.integrations.chat.turns import Chat
 
 
 _MODES: Final = ("autopilot", "copilot", "off")
-# Seconds.
+# Seconds to wait for the next piece of an answer.
 _PATIENCE: Final = 120
-# For so many seconds the end of a session is not cut short, unless it does not come.
-_SECOND: Final = 5.0
-# As shells count it.
+# Seconds after a signal in which another one does not interrupt the end of the session.
+_GRACE: Final = 5.0
+# What shells add to the number of a signal.
 _SIGNALLED: Final = 128
 
 
@@ -52,16 +52,16 @@ _SIGNALLED: Final = 128
 @click.option(
     "--model",
     metavar="NAME",
-    help="Which model: ollama/llama3.2, openai/gpt-4.1-mini; else the one of the settings.",
+    help="The model: ollama/llama3.2, openai/gpt-4.1-mini; by default the one of the settings.",
 )
-@click.option("--base-url", metavar="URL", help="Where its server listens, if not there.")
+@click.option("--base-url", metavar="URL", help="Where its server listens.")
 @session_option("Go on with this conversation; the beginning of its id will do.", metavar="SESSION")
 @click.option("--mode", type=click.Choice(_MODES), help="Decide on new memory in this mode.")
 @click.option(
     "--budget",
     type=click.IntRange(min=1000),
     metavar="TOKENS",
-    help="What a prompt may cost; 80000 unless given.",
+    help="What a prompt may cost; by default 80000.",
 )
 @click.option(
     "--timeout",
@@ -71,15 +71,15 @@ _SIGNALLED: Final = 128
     show_default=True,
     help="How long to wait for the next piece of an answer.",
 )
-@click.option("--no-files", is_flag=True, help="Let the model see no files of the project.")
+@click.option("--no-files", is_flag=True, help="Do not let the model read the project's files.")
 @json_option
 @pass_place
 def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: object) -> None:
-    """Talk with a model that remembers: any server that speaks OpenAI's protocol.
+    """Talk with a model that remembers, on any server that speaks OpenAI's protocol.
 
-    With MESSAGE, or if stdin is no terminal, it is one turn; "-" reads the message from stdin. What
-    the model proposes to remember is asked between turns, one key each; where nobody can be asked
-    it waits in pending.md. /help in a chat lists what else can be done.
+    With MESSAGE, or if stdin is not a terminal, it is one turn; "-" reads the message from stdin.
+    Between turns you decide with one key on what the model proposes to remember; where nobody can
+    be asked, it waits in pending.md. /help in a chat lists the other commands.
     """
     options = given()
     is_talk = not message and output.is_person()
@@ -92,18 +92,17 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
     session_id = None
     if options["session"]:
         if cortex.episodes is None or not cortex.episodes.settings.enabled:
-            on = "a chat can only go on where conversations are recorded"
-            raise RefusalError(f"conversations are not recorded here; {on}")
+            raise RefusalError("conversations are not recorded here, so none can go on")
         session_id = Transcripts(cortex.episodes).find(options["session"])
     if not message and not is_talk and process.is_terminal(sys.stdin):
-        output.note("type the message, then Ctrl-D: what is printed does not go to a terminal")
-    asked = ""
+        output.note("type the message, then Ctrl-D: the output does not go to a terminal")
+    text = ""
     if not is_talk:
-        asked = " ".join(message) if message and message != ("-",) else read_stdin()
+        text = " ".join(message) if message and message != ("-",) else read_stdin()
         # Half a character cannot be sent.
-        asked = asked.encode("utf-8", "replace").decode("utf-8").strip()
-    if not (is_talk or asked.strip()):
-        raise RefusalError("Nothing was said yet.")
+        text = text.encode("utf-8", "replace").decode("utf-8").strip()
+        if not text:
+            raise RefusalError("the message is empty")
 
     from engramdown.integrations.chat.endpoint import Endpoint
 
@@ -113,22 +112,22 @@ def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: objec
             if is_talk:
                 _talk(cortex, session, endpoint, place)
             else:
-                _once(cortex, session, endpoint, asked)
+                _once(cortex, session, endpoint, text)
     finally:
         endpoint.close()
 
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Let a terminal that is closed, or who ends the program, end the session too."""
+    """Let SIGTERM, and SIGHUP of a closed terminal, end the session too."""
     first = math.inf
 
     def end(number: int, frame: FrameType | None) -> None:
         nonlocal first
         del frame
-        # A shell sends one beside the terminal's: a second one must not cut the end short. Later
-        # ones count again: where the first was raised nobody may have passed it on.
-        if not 0 <= time.monotonic() - first < _SECOND:
+        # A shell sends one beside the terminal's: a second one must not interrupt the end. Later
+        # ones count again, as the exception of the first may have been swallowed.
+        if not 0 <= time.monotonic() - first < _GRACE:
             first = time.monotonic()
             raise SystemExit(_SIGNALLED + number)
 
@@ -139,19 +138,19 @@ def _ended_by_signals() -> Iterator[None]:
         yield
     finally:
         for name, handler in before.items():
-            # Who is ending already need not be ended in another way.
+            # The program is ending already.
             after = handler if first == math.inf else signal.SIG_IGN
             signal.signal(getattr(signal, name), after)
 
 
-# ---- what is talked with ----
+# ---- the model ----
 
 
 def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
     """Return where the model is.
 
     Raises:
-        RefusalError: If nothing says so, or what is needed is not there.
+        RefusalError: No model is named, or something that it needs is missing.
     """
     from engramdown.integrations.chat.endpoint import AddressError, address_of, is_installed
 
@@ -173,13 +172,13 @@ def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
         raise click.UsageError(str(error)) from error
     if not address.key:
         raise RefusalError(
-            f"{address.host} wants a key, and {address.wanted} is not set; "
-            f"run export {address.wanted}=… or name a server of your own with --base-url"
+            f"{address.host} needs a key, and {address.wanted} is not set; "
+            f"run export {address.wanted}=…, or name a server of your own with --base-url"
         )
     return address
 
 
-def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: TurnScreen) -> Chat:
+def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: Silent) -> Chat:
     from engramdown.integrations.chat.project_files import ProjectFiles
     from engramdown.integrations.chat.turns import BUDGET, Chat
 
@@ -196,12 +195,10 @@ def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: TurnScre
 
 def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) -> None:
     from engramdown.cli.chat_room import failed, waits
-    from engramdown.cli.chat_screen import PlainTurn, Silent, turn_screen
+    from engramdown.cli.chat_screen import Silent, TurnScreen
 
     as_json, address = given()["as_json"], endpoint.address
-    screen: TurnScreen = Silent() if as_json else PlainTurn()
-    if not as_json and process.is_terminal(sys.stdout):
-        screen = turn_screen()
+    screen = Silent() if as_json else TurnScreen()
     before = {proposal.id for proposal in cortex.pending()}
     talk = _chat(cortex, session, endpoint, screen)
     try:
@@ -213,18 +210,10 @@ def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) ->
     waiting = sum(proposal.id not in before for proposal in cortex.pending())
     if as_json:
         tokens = {"in": turn.tokens_in, "out": turn.tokens_out, "estimated": not turn.is_counted}
-        output.print_json(
-            {
-                "session": session.id,
-                "model": address.model,
-                "answer": turn.text,
-                "tools": list(turn.tools),
-                "tokens": tokens,
-                "waiting": waiting,
-                "outcome": turn.outcome or "ok",
-                "problem": turn.failed,
-            }
-        )
+        data = {"session": session.id, "model": address.model, "answer": turn.text}
+        used = {"tools": [*turn.tools], "tokens": tokens, "waiting": waiting}
+        how = {"outcome": turn.outcome or "ok", "problem": turn.failed}
+        output.print_json({**data, **used, **how})
     elif waiting:
         output.note(f"{waits(waiting)} in pending.md; `engramdown review` decides")
     if turn.outcome == "stopped":
@@ -236,26 +225,26 @@ def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) ->
 
 def _talk(cortex: Cortex, session: Session, endpoint: Endpoint, place: Place) -> None:
     from engramdown.cli.chat_room import Room
-    from engramdown.cli.chat_screen import turn_screen
+    from engramdown.cli.chat_screen import TurnScreen
 
-    screen = turn_screen()
+    screen = TurnScreen()
     began = len(_transcript(cortex, session))
     talk = _chat(cortex, session, endpoint, screen)
-    room = Room(cortex, session, talk, endpoint, screen=screen, place=place)
+    room = Room(cortex, session, talk, endpoint, screen, place)
     try:
         room.run()
     finally:
         if room.turns:
             output.show([line((_left(cortex, session, room, began), "dim"))])
             if session.id:
-                # To be copied.
-                output.show([whole((f"Go on with: {_again(session.id, place)}", "dim"))])
+                # In one row, so that it can be copied.
+                output.show([whole((f"Go on with: {_again(session.id)}", "dim"))])
         else:
             output.show([line(("Nothing was said, so nothing is kept.", "dim"))])
 
 
 def _left(cortex: Cortex, session: Session, room: Room, began: int) -> str:
-    """Say what a conversation leaves, whose lines begin at ``began``."""
+    """Sum up a conversation whose lines begin at ``began``."""
     from engramdown.cli.chat_room import waits
 
     lines = _transcript(cortex, session)[began:]
@@ -266,11 +255,12 @@ def _left(cortex: Cortex, session: Session, room: Room, began: int) -> str:
     with suppress(StoreError):
         waiting = len(cortex.pending())
         parts += [f"{waits(waiting)} in pending.md"] if waiting else []
-    total = room.total
-    about = "" if total.is_counted else "about "
-    used = f"{about}{total.tokens_in:,} tokens in, {total.tokens_out:,} out"
-    count = "1 turn" if room.turns == 1 else f"{room.turns} turns"
-    return f"{count}, {', '.join(parts) or 'nothing new to remember'}; {used}."
+    about = "" if all(turn.is_counted for turn in room.turns) else "about "
+    tokens_in = sum(turn.tokens_in for turn in room.turns)
+    tokens_out = sum(turn.tokens_out for turn in room.turns)
+    count = views.counted(len(room.turns), "turn")
+    changes = ", ".join(parts) or "nothing new to remember"
+    return f"{count}, {changes}; {about}{tokens_in:,} tokens in, {tokens_out:,} out."
 
 
 def _transcript(cortex: Cortex, session: Session) -> list[Any]:
@@ -280,14 +270,7 @@ def _transcript(cortex: Cortex, session: Session) -> list[Any]:
         return []
 
 
-def _again(session: str, place: Place) -> str:
-    """Return the command that goes on with the session, by the options that this one was given."""
-    from engramdown.cli.chat_room import place_options
-
-    options, words = {**given(), "mode": place.mode}, ["engramdown"]
-    words += [*place_options(place, ""), "chat"]
-    for name in ("model", "base_url", "mode", "budget"):
-        words += [f"--{name.replace('_', '-')}", str(options[name])] if options[name] else []
-    words += ["--timeout", f"{options['timeout']:g}"] if options["timeout"] != _PATIENCE else []
-    words += ["--no-files"] if options["no_files"] else []
-    return shlex.join([*words, "--session", session])
+def _again(session: str) -> str:
+    """Return the command that goes on with the session: this one, and the session if it was new."""
+    words = ["engramdown", *sys.argv[1:]]
+    return shlex.join([*words, *(() if given()["session"] else ("--session", session))])

@@ -1,7 +1,7 @@
 """What commands are made of: groups that load a command when it is called, options, completion.
 
-Listing or completing the names of commands loads none of them, and no option reads a file while a
-command line is parsed, except to complete an id.
+Listing or completing the names of commands loads none of them, and parsing a command line reads no
+file, except to complete an id.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
     from engramdown import Cortex
 
 
-# What other programs call them; hidden, and they work where the command is there.
+# What other programs call some commands; hidden.
 _ALIASES: Final = {"add": "remember", "search": "recall", "get": "show", "ls": "list"}
-# These are named, and never run: what they take away is not what was asked for.
+# These are answered with the commands that take something away, and run none of them.
 _TAKES_AWAY: Final = frozenset({"rm", "delete", "remove", "erase", "del", "purge"})
-# No typing error leads to one of these.
+# Never suggested for a typing error.
 _DESTRUCTIVE: Final = frozenset(
     {"delete", "exclude", "forget", "purge", "redact", "remove", "undo"}
 )
 
 
 class WordsCommand(click.Command):
-    """A command that is given words: one that holds a space is no option, also behind a dash."""
+    """A command that takes words: a word with a space is not an option, even behind a dash."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line."""
         end = args.index("--") if "--" in args else len(args)
-        told = {f" {word}" for word in args[:end] if self._is_text(word)}
-        marked = [f" {word}" if f" {word}" in told else word for word in args[:end]]
+        texts = {f" {word}" for word in args[:end] if self._is_text(word)}
+        marked = [f" {word}" if f" {word}" in texts else word for word in args[:end]]
         rest = super().parse_args(ctx, [*marked, *args[end:]])
         for name, value in ctx.params.items():
-            ctx.params[name] = _without_marks(value, told)
+            ctx.params[name] = _without_marks(value, texts)
         return rest
 
     def _is_text(self, word: str) -> bool:
@@ -60,14 +60,14 @@ class WordsCommand(click.Command):
         )
 
 
-def _without_marks(value: Any, told: set[str]) -> Any:  # noqa: ANN401 - whatever an option gives
+def _without_marks(value: Any, texts: set[str]) -> Any:  # noqa: ANN401 - whatever an option gives
     if isinstance(value, tuple):
-        return tuple(_without_marks(each, told) for each in value)
-    return value[1:] if isinstance(value, str) and value in told else value
+        return tuple(_without_marks(each, texts) for each in value)
+    return value[1:] if isinstance(value, str) and value in texts else value
 
 
+# Commands by the titles of the help: where each is, and what it does.
 Table = Mapping[str, Mapping[str, tuple[str, str]]]
-"""Commands by the titles of the help: where each is, and what it does."""
 
 
 class Commands(click.Group):
@@ -99,7 +99,7 @@ class Commands(click.Group):
         return list(self.homes)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command; ``None`` if there is none of this name."""
+        """Load a command; ``None`` if no command has this name."""
         del ctx
         if cmd_name not in self.homes:
             return None
@@ -110,7 +110,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, also under the name that it has elsewhere; or say which was meant."""
+        """Find the command, also by the name that other programs use; or suggest one."""
         name, *rest = args
         real = _ALIASES.get(name, "")
         if name in self.homes or name.startswith("-") or ctx.resilient_parsing:
@@ -167,15 +167,15 @@ class ListingCommands(Commands):
     """A group that lists when no command is given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; one without a command is given the one that it means."""
+        """Read the command line; without a command, it is the command ``list``."""
         asks = args[:1] and args[0] in self.get_help_option_names(ctx)
         if not ctx.resilient_parsing and not asks and (not args or args[0].startswith("-")):
             args = ["list", *args]
         return super().parse_args(ctx, args)
 
 
+# A command before click has made it one.
 Command = Callable[..., Any]
-"""A command before click has made it one."""
 
 _SHOWN: Final = 60
 _Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
@@ -185,9 +185,9 @@ pass_place = click.make_pass_decorator(Place, ensure=True)
 
 
 def _completer(kind: Literal["ids", "proposals", "sessions", "labels"]) -> _Complete:
-    """Return what completes a word by what there is of a kind.
+    """Return a function that completes a word by the items of a kind.
 
-    A shell shows what is said of each beside it, in one line; nothing is completed where memory
+    A shell shows the text of each item beside it, in one line. Nothing is completed if memory
     cannot be read.
     """
 
@@ -201,16 +201,16 @@ def _completer(kind: Literal["ids", "proposals", "sessions", "labels"]) -> _Comp
         from engramdown.errors import EngramdownError
         from engramdown.language import on_screen
 
-        # While a line is completed the program itself does not run, so ctx.obj is not there.
+        # While a line is completed the program does not run, so ctx.obj is not set.
         values = ctx.find_root().params
         place = Place(values.get("project"), values.get("home"), values.get("mode"))
         try:
-            found = known(kind, place, ctx.params.get("scope"), incomplete)
+            items = known(kind, place, ctx.params.get("scope"), incomplete)
         except (EngramdownError, click.ClickException, OSError):
             return []
         return [
-            CompletionItem(word, help=on_screen(" ".join(said.split()))[:_SHOWN])
-            for word, said in found
+            CompletionItem(word, help=on_screen(" ".join(text.split()))[:_SHOWN])
+            for word, text in items
             if word.startswith(incomplete)
         ]
 
@@ -223,14 +223,14 @@ complete_sessions = _completer("sessions")
 
 
 def given() -> dict[str, Any]:
-    """Return the values of the options of the command that runs."""
+    """Return the options and arguments of the current command."""
     return click.get_current_context().params
 
 
 def show(
     lines: Iterable[Line], data: object, printed: Callable[[Iterable[Line]], None] = output.show
 ) -> None:
-    """Print lines for a person, or ``data`` if the command that runs was given ``--json``."""
+    """Print lines for a person, or ``data`` if the current command has ``--json``."""
     if given()["as_json"]:
         output.print_json(data)
     else:
@@ -238,13 +238,13 @@ def show(
 
 
 def dry_run_if_asked(cortex: Cortex) -> None:
-    """Write nothing from now on if the command that runs was given ``--dry-run``."""
+    """Write nothing from now on if the current command has ``--dry-run``."""
     if given()["dry_run"]:
         cortex.scopes.rehearse()
 
 
 def show_change(cortex: Cortex, lines: Iterable[Line], data: dict[str, Any]) -> None:
-    """Print what a command changed as :func:`show` does; of a dry run also what it would change."""
+    """Print what a command changed, as :func:`show` does; a dry run also shows the diffs."""
     if given()["dry_run"]:
         changes = cortex.scopes.rehearsed()
         head = layout.line((views.DRY_RUN, "warn"))
@@ -268,9 +268,9 @@ def show_dry_run(
         path: The file.
         before: Its text as it is.
         after: Its text as it would be.
-        data: What a program is told of it.
-        name: What a person calls it; by default its path from here.
-        more: What a person is told, too.
+        data: The JSON for a program, without the diff.
+        name: What a person calls it; by default its relative path.
+        more: More lines for a person.
     """
     rows = layout.diff_rows(before, after, path.name)
     changes = [{"path": str(path), "diff": "\n".join(rows)}] if rows else []
@@ -349,10 +349,10 @@ def scoped(
     return add
 
 
-_HERE: Final = ("The global scope.", "This project (default where there is one).")
-here_options = scope_options(*_HERE)
-in_scope = scoped(*_HERE)
-"""What most commands end with: ``--global``, ``--project``, ``--json``, and the place."""
+HERE: Final = ("The global scope.", "This project (default where there is one).")
+here_options = scope_options(*HERE)
+# What most commands end with: ``--global``, ``--project``, ``--json``, and the place.
+in_scope = scoped(*HERE)
 
 
 _DAY: Final = "%Y-%m-%d"
@@ -361,7 +361,7 @@ _NONE: Final = timedelta()
 
 
 class Moment(click.ParamType[str]):
-    """A day or a time of the person's clock, as a line of a transcript says it."""
+    """A day or a time of the person's clock, converted to the form of transcripts."""
 
     name = "date"
 
@@ -381,12 +381,14 @@ class Moment(click.ParamType[str]):
             try:
                 moment = datetime.strptime(text, form)  # noqa: DTZ007 - of the person's clock
                 last = timedelta(days=1, microseconds=-1) if form == _DAY and self._end else _NONE
-                # Not before: a day on which the clock is changed has 23 or 25 hours.
+                # Converted last: a day on which the clock changes has 23 or 25 hours.
                 return stamp(local(moment + last))
             except (ValueError, OverflowError):
                 continue
-        # As programs write it, with seconds and a zone; a day alone is of the person's clock.
+        # As programs write it, with seconds and a zone.
         if ":" in text:
             with suppress(ValueError, OverflowError):
                 return stamp(local(datetime.fromisoformat(text)))
-        return self.fail(f'{text!r} is no date; write 2026-02-27 or "2026-02-27 10:15"', param, ctx)
+        return self.fail(
+            f'{text!r} is not a date; write 2026-02-27 or "2026-02-27 10:15"', param, ctx
+        )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,13 +29,10 @@ if TYPE_CHECKING:
 
 JOURNAL_HEAD: Final = "In the journal:"
 NOTES_HEAD: Final = "In the notes on sessions:"
-NO_DAYS: Final = "the journal is empty; begin with `engramdown journal write TEXT`"
-NO_TEXT: Final = "the text is empty; nothing was written"
-EDIT_INSTEAD: Final = "give TEXT, or - to read it from stdin"
-OFF: Final = "memory is switched off (mode off), and an assistant writes nothing then"
-NO_NOTES: Final = "no notes are kept on this session"
-ONE_DEED: Final = "give one of --write, --append, --edit, --restore, --delete and --history"
-_DEEDS: Final = ("write", "append", "edit", "restore", "delete", "history")
+_NO_TEXT: Final = "the text is empty; nothing was written"
+_EDIT_INSTEAD: Final = "give TEXT, or - to read it from stdin"
+_NO_NOTES: Final = "no notes are kept on this session"
+_ACTIONS: Final = ("write", "append", "edit", "restore", "delete", "history")
 _AUTHORS: Final = {"person": "you", "agent": "assistant"}
 
 COMMANDS: Final[commands.Table] = {
@@ -45,8 +43,6 @@ COMMANDS: Final[commands.Table] = {
     },
     "Change": {"write": ("journal:write", "Add an entry to the page of today.")},
 }
-
-_HELP: Final = ("The global scope.", "This project (default where there is one).")
 
 
 @click.group(cls=commands.ListingCommands, table=COMMANDS, subcommand_metavar="[COMMAND] [ARGS]...")
@@ -65,7 +61,7 @@ def journal() -> None:
     "day",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DATE",
-    help="To the page of a day that has passed: 2026-02-27.",
+    help="Write to the page of an earlier day: 2026-02-27.",
 )
 @click.option("--edit", is_flag=True, help="Write it in your editor, beginning with TEXT.")
 @click.option(
@@ -85,21 +81,21 @@ def write(
 ) -> None:
     """Add TEXT to the page of today, or of DATE; "-", or a pipe, reads it from stdin.
 
-    Without TEXT your editor opens. What stands on the page is never changed.
+    Without TEXT your editor opens. What the page holds already is never changed.
     """
     chosen = commands.given()
     scope, root = access.meant(place, chosen["scope"])
     if chosen["by"] == "agent" and access.settings_of(place, scope, root).mode == "off":
-        raise RefusalError(OFF)
-    is_typed = False
-    if not edit and (words == ("-",) or (not words and not process.is_terminal(sys.stdin))):
+        raise RefusalError("memory is switched off (mode off), so an assistant writes nothing")
+    is_piped = words == ("-",) or (not words and not process.is_terminal(sys.stdin))
+    is_typed = edit or not (words or is_piped)
+    text = " ".join(words)
+    if is_typed:
+        text = edit_text(text, _EDIT_INSTEAD)
+    elif is_piped:
         text = read_stdin()
-    elif not edit and words:
-        text = " ".join(words)
-    else:
-        text, is_typed = edit_text(" ".join(words), EDIT_INSTEAD), True
     if not text.strip():
-        raise click.UsageError(NO_TEXT)
+        raise click.UsageError(_NO_TEXT)
     day = chosen["day"].date() if chosen["day"] else None
     by, themes = chosen["by"], chosen["themes"]
     try:
@@ -109,11 +105,8 @@ def write(
         if not is_typed:
             raise
         raise draft_kept(text, error) from error
-    data = {
-        "changed": not dry_run,
-        **_section_data(done.day, done.path, done.section),
-        "hidden": list(done.hidden),
-    }
+    section = _section_data(done.day, done.path, done.section)
+    data = {"changed": not dry_run, **section, "hidden": [*done.hidden]}
     hidden = _hidden_lines(done.hidden)
     if dry_run:
         commands.show_dry_run(done.path, done.before, done.after, data, more=hidden)
@@ -130,14 +123,14 @@ def _hidden_lines(kinds: Iterable[str]) -> list[Line]:
 
 @click.command("list")
 @commands.number_option("At most so many days.", 10, "--limit")
-@commands.scoped(*_HELP)
+@commands.in_scope
 def list_days(place: Place, /, *, limit: int, scope: Scope | None, **_: object) -> None:
     """List the days that have a page, newest first."""
-    found = access.one_journal(place, scope).days(limit)
+    days = access.one_journal(place, scope).days(limit)
     lines, data = [], []
-    for day in found:
-        beginning = " ".join(" ".join(section.text for section in day.sections).split())
-        beginning = preview(beginning)
+    for day in days:
+        text = " ".join(section.text for section in day.sections)
+        beginning = preview(" ".join(text.split()))
         data.append({**_day_data(day), "preview": beginning, "problem": day.problem})
         themes = f"  {', '.join(day.page.themes)}" if day.page.themes else ""
         lines.append(line((day.date.isoformat(), "id"), _words(day), themes, hang=4))
@@ -145,15 +138,15 @@ def list_days(place: Place, /, *, limit: int, scope: Scope | None, **_: object) 
             style = "bad" if day.problem else ""
             lines.append(line((day.problem or beginning, style), indent=4))
     commands.show(lines, data)
-    if any(day.problem for day in found):
+    if any(day.problem for day in days):
         raise Exit(STORE_FAILED)
-    if not found:
-        raise RefusalError(NO_DAYS)
+    if not days:
+        raise RefusalError("the journal is empty; begin with `engramdown journal write TEXT`")
 
 
 @click.command("show")
 @click.argument("day", metavar="[DAY]", default="today")
-@commands.scoped(*_HELP)
+@commands.in_scope
 def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> None:
     """Show what was written on DAY: 2026-02-27, today (default) or yesterday."""
     journal = access.one_journal(place, scope)
@@ -161,12 +154,13 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> 
     try:
         wanted = date.fromisoformat(day) if ago is None else journal.today() - timedelta(days=ago)
     except ValueError:
-        said = f"{day!r} is no day; give 2026-02-27, today or yesterday"
-        raise click.UsageError(said) from None
+        form = "give 2026-02-27, today or yesterday"
+        raise click.UsageError(f"{day!r} is not a day; {form}") from None
     found = journal.day(wanted)
     if found is None:
-        nothing = f"nothing was written on {day}; `engramdown journal list` shows the days"
-        raise RefusalError(nothing)
+        raise RefusalError(
+            f"nothing was written on {day}; `engramdown journal list` shows the days"
+        )
     sections = [_section_data(found.date, found.path, section) for section in found.sections]
     commands.show(_page_lines(found), {**_day_data(found), "sections": sections})
 
@@ -174,7 +168,7 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> 
 @click.command("search", cls=commands.WordsCommand)
 @click.argument("words", metavar="WORDS...", nargs=-1, required=True)
 @commands.number_option("At most so many entries.", 5, "--limit")
-@click.option("--exact", is_flag=True, help="What holds WORDS as they are, newest first.")
+@click.option("--exact", is_flag=True, help="Find WORDS exactly as they are, newest first.")
 @commands.scoped("Only the global scope.", "Only this project.")
 def search_journal(
     place: Place, /, *, words: tuple[str, ...], limit: int, exact: bool, **_: object
@@ -182,18 +176,16 @@ def search_journal(
     """Search the journal for WORDS, best hits first; `engramdown recall` searches it, too."""
     query = " ".join(words)
     journals = access.all_journals(place, commands.given()["scope"])
-    found = [match for each in journals for match in each.search(query, limit, exact=exact)]
-    if exact:
-        found.sort(key=lambda match: match.date, reverse=True)
-    else:
-        found.sort(key=lambda match: -match.score)
-    commands.show(match_lines(found[:limit]), [match_data(match) for match in found[:limit]])
-    if not found:
-        raise RefusalError(f"nothing in the journal fits {query!r}; try other words")
+    matches = [match for each in journals for match in each.search(query, limit, exact=exact)]
+    by_date, by_score = attrgetter("date"), attrgetter("score")
+    matches = sorted(matches, key=by_date if exact else by_score, reverse=True)[:limit]
+    commands.show(match_lines(matches), list(map(match_data, matches)))
+    if not matches:
+        raise RefusalError(f"nothing in the journal matches {query!r}; try other words")
 
 
 def match_lines(found: Iterable[Match]) -> Iterator[Line]:
-    """Yield one line for each section of the journal that was found."""
+    """Yield one line for each section of the journal that matches."""
     for match in found:
         section = match.section
         where = (f"{match.path.name}:{section.line}", "where")
@@ -203,7 +195,7 @@ def match_lines(found: Iterable[Match]) -> Iterator[Line]:
 
 
 def note_lines(found: Iterable[NoteMatch]) -> Iterator[Line]:
-    """Yield one line for the notes on each session that were found."""
+    """Yield one line for the notes on each session that match."""
     for match in found:
         where = (f"{match.path.parent.name}/{match.path.name}", "where")
         text = " ".join(match.piece.split())
@@ -215,7 +207,7 @@ def _minute(when: str) -> str:
 
 
 def _page_lines(day: Day) -> Iterator[Line]:
-    """Yield all that was written on a day."""
+    """Yield the page of a day."""
     yield line((day.date.isoformat(), "strong"), _words(day))
     yield whole((str(day.path), "where"))
     if day.page.themes:
@@ -244,7 +236,7 @@ def _day_data(day: Day) -> dict[str, Any]:
 
 
 def _section_data(day: date, path: Path, section: Section) -> dict[str, Any]:
-    """Return a section and where it stands."""
+    """Return a section and its place as JSON shows it."""
     return {
         "date": day.isoformat(),
         "path": str(path),
@@ -255,20 +247,15 @@ def _section_data(day: date, path: Path, section: Section) -> dict[str, Any]:
 
 
 def match_data(match: Match) -> dict[str, Any]:
-    """Return a section that was found."""
-    found = _section_data(match.date, match.path, match.section)
-    return {**found, "preview": match.piece, "score": match.score}
+    """Return a section that matches as JSON shows it."""
+    section = _section_data(match.date, match.path, match.section)
+    return {**section, "preview": match.piece, "score": match.score}
 
 
 def note_data(match: NoteMatch) -> dict[str, Any]:
-    """Return notes that were found."""
-    return {
-        "session": match.session,
-        "path": str(match.path),
-        "updated": match.updated,
-        "preview": match.piece,
-        "score": match.score,
-    }
+    """Return notes that match as JSON shows them."""
+    notes = {"session": match.session, "path": str(match.path), "updated": match.updated}
+    return {**notes, "preview": match.piece, "score": match.score}
 
 
 # ---- notes on a session ----
@@ -282,15 +269,15 @@ def note_data(match: NoteMatch) -> dict[str, Any]:
 @click.option("--history", is_flag=True, help="Show the texts that were replaced.")
 @click.option("--restore", type=click.IntRange(1), metavar="N", help="Bring back text N of these.")
 @click.option("--delete", is_flag=True, help="Remove them; --restore 1 brings them back.")
-@commands.scoped(*_HELP, dry_run=True)
+@commands.scoped(*commands.HERE, dry_run=True)
 def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
     """Show the notes that an assistant keeps on a session, or change them.
 
     SESSION is an id or the beginning of one; without it, the session that began last.
     """
     chosen = commands.given()
-    if sum(chosen[deed] not in (None, False) for deed in _DEEDS) > 1:
-        raise click.UsageError(ONE_DEED)
+    if sum(chosen[action] not in (None, False) for action in _ACTIONS) > 1:
+        raise click.UsageError(f"give one of --{', --'.join(_ACTIONS)}")
     kept = _open_notes(place, session, chosen["scope"])
     if chosen["history"]:
         _show_history(kept)
@@ -303,7 +290,7 @@ def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
         lines = [title, whole((str(kept.path), "where")), line(), line(note.text)]
         commands.show(lines if note.digest else [], _notes_data(kept, note))
         if not note.digest:
-            raise RefusalError(NO_NOTES)
+            raise RefusalError(_NO_NOTES)
         return
     text, act = changed
     seen = kept.read()
@@ -319,7 +306,7 @@ def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:
     scope, root = access.meant(place, chosen)
     disk = access.disk_of(access.settings_of(place, scope, root))
     if is_session_id(session):
-        # Without a transcript there may be notes, or some that were removed.
+        # A session may have notes, or a history of them, without a transcript.
         kept = WorkingNotes(root, session, disk=disk)
         if kept.path.exists() or kept.history():
             return kept
@@ -329,7 +316,7 @@ def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:
 def _change(
     kept: WorkingNotes, chosen: dict[str, Any]
 ) -> tuple[str, Callable[[], Note | None]] | None:
-    """Return what the notes would say, and what makes them say so; ``None`` to look only."""
+    """Return the new text and what writes it; ``None`` to show the notes only."""
     if chosen["delete"]:
         return "", lambda: _delete(kept)
     if chosen["restore"] is not None:
@@ -339,14 +326,14 @@ def _change(
         return text, lambda: kept.restore(number)
     if chosen["edit"]:
         seen = kept.read()
-        typed = edit_text(seen.text, EDIT_INSTEAD)
+        typed = edit_text(seen.text, _EDIT_INSTEAD)
         return typed, lambda: _write_typed(kept, typed, seen)
     given_text = chosen["append"] if chosen["write"] is None else chosen["write"]
     if given_text is None:
         return None
     text = read_stdin() if given_text == "-" else given_text
     if not text.strip():
-        raise click.UsageError(NO_TEXT)
+        raise click.UsageError(_NO_TEXT)
     if chosen["write"] is not None:
         return text, lambda: kept.write(text, by="person")
     before = kept.read().text
@@ -362,7 +349,7 @@ def _write_typed(kept: WorkingNotes, text: str, seen: Note) -> Note:
 
 def _delete(kept: WorkingNotes) -> None:
     if not kept.delete(by="person"):
-        raise RefusalError(NO_NOTES)
+        raise RefusalError(_NO_NOTES)
 
 
 def _show_history(kept: WorkingNotes) -> None:

@@ -1,8 +1,8 @@
 """``engramdown log list``, ``show``, ``follow``, ``tools`` and ``steps``: reading transcripts.
 
 On a terminal a session in the list takes two rows, its facts and its first words; elsewhere it
-takes one, so that it can be searched line by line. What is shown cut says how much is missing and
-how to see it, and every line shows its number, so that it can be pointed at.
+takes one, so that it can be searched line by line. A text that is cut says how much is missing and
+how to see it, and every line of a transcript shows its number, so that others can refer to it.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ if TYPE_CHECKING:
 
 _INDENT: Final = 2
 _ANSWER: Final = 4
+# Seconds between two looks at a file; a look that finds nothing is one system call.
 _PAUSE: Final = 0.2
-"""Seconds between two looks; a look that finds nothing is one call of the system."""
-# Of what a tool was given or gave back; `log show` has all that is kept.
+# The most that `log follow` shows of what a tool was given or gave back.
 _MOST_LINES: Final = 8
 _MOST_CHARACTERS: Final = 600
 _SECOND_MS: Final = 1_000
 _OPEN: Final = "open"
 _UNKNOWN: Final = "-"
-# Of a failure whose result says nothing: an empty name is none.
+# Stands for the empty reason of a failure.
 _NO_REASON: Final = "(no reason given)"
 _LIST_HEAD: Final = ("session", "began", "lasted", "turns", "episodes", "end")
 _TOOLS_HEAD: Final = ("tool", "calls", "failed", "mean ms", "longest")
 _STEPS_HEAD: Final = ("step", "model", "ms", "tokens in", "out", "called", "offered")
 _STYLES: Final = {"user": "good", "assistant": "where", "event": "dim"}
-# Of the roles that are not called as they are.
+# Names of roles, where they differ from the role.
 _SPEAKERS: Final = {
     "tool_result": "result",
     "memory_read": "memory shown",
@@ -98,19 +98,18 @@ def list_sessions(place: Place, /, *, scope: str | None, number: int, **wanted: 
     """
     transcripts = open_transcripts(place, scope)
     is_open, since, until = wanted["is_open"], wanted["since"], wanted["until"]
-    found = [
+    infos = [
         info
         for info in reversed(transcripts.sessions.list())
         if not (is_open and info.ended)
         and not (since and info.last < since)
         and not (until and info.started > until)
     ]
-    shown = [(info, transcripts.tally(info.id)) for info in found[:number]]
-    data = [info_data(transcripts, *each) for each in shown]
-    commands.show(_list_lines(shown), data)
-    if found[len(shown) :]:
-        older = counted(len(found) - len(shown), "older session")
-        output.note(f"{older} not shown; -n {len(found)} shows all")
+    shown = [(info, transcripts.tally(info.id)) for info in infos[:number]]
+    commands.show(_list_lines(shown), [info_data(transcripts, *each) for each in shown])
+    if len(infos) > number:
+        older = counted(len(infos) - number, "older session")
+        output.note(f"{older} not shown; -n {len(infos)} shows all")
     if not shown:
         if is_open or since or until:
             raise RefusalError("no session passes these filters; `engramdown log` shows the newest")
@@ -166,7 +165,7 @@ def show(place: Place, /, *, pointer: str, whole: bool, scope: str | None, as_js
     """Show a session, or one line of it.
 
     SESSION is an id or the beginning of one; without it, the session that began last. NUMBER is
-    the one that stands before each line. A tool's result stands below its call.
+    shown before each line. A tool's result is below its call.
     """
     wanted, mark, number = pointer.partition("#")
     if mark and not number.isdecimal():
@@ -180,7 +179,7 @@ def show(place: Place, /, *, pointer: str, whole: bool, scope: str | None, as_js
 
 
 def episode_data(session: str, episode: Episode) -> dict[str, Any]:
-    """Return an episode as JSON shows it: its line, and where it stands."""
+    """Return an episode as JSON shows it: its line, and its place."""
     return {"pointer": str(Pointer(session, episode.seq)), **json.loads(write_line(episode))}
 
 
@@ -188,10 +187,8 @@ def _show_all(transcripts: Transcripts, session: str, *, whole: bool, as_json: b
     info = transcripts.sessions.info(session)
     if info is None:
         malformed = len(transcripts.sessions.read(session).malformed)
-        of_its = f" of its {counted(malformed, 'line')}" if malformed else ""
-        raise RefusalError(
-            f"nothing{of_its} in {session} can be read; `engramdown doctor` says why"
-        )
+        what = f"none of the {counted(malformed, 'line')}" if malformed else "nothing"
+        raise RefusalError(f"{what} in {session} can be read; `engramdown doctor` says why")
     reading = transcripts.sessions.reading(session)
     episodes = (_whole(transcripts, each) if whole else each for each in reading)
     if as_json:
@@ -201,7 +198,7 @@ def _show_all(transcripts: Transcripts, session: str, *, whole: bool, as_json: b
         return
 
     def tail() -> Iterator[Line]:
-        # Counted behind the lines, which are shown as they are read.
+        # Counted at the end, as lines are shown while they are read.
         yield from damage_lines(len(reading.malformed))
 
     gap = transcripts.memory.settings.gap_minutes
@@ -245,7 +242,7 @@ def _show_one(transcripts: Transcripts, pointer: Pointer, *, whole: bool, as_jso
         episode = _whole(transcripts, episode)
         if episode.cut is not None and len(episode.text) < episode.cut:
             raise RefusalError(
-                f"the whole text of {pointer} is gone from episodes/payloads; it was removed"
+                f"the whole text of {pointer} was removed from episodes/payloads"
                 if episode.payload
                 else f'the rest of {pointer} was not kept; payloads = "keep" below [episodes] '
                 "keeps it"
@@ -322,7 +319,7 @@ class _Tail:
     """The end of a session's file.
 
     Attributes:
-        ended: Whether the session has ended, as far as it was read.
+        ended: Whether the session had ended when it was read last.
     """
 
     def __init__(self, transcripts: Transcripts, session: str) -> None:
@@ -346,7 +343,7 @@ class _Tail:
             raise RefusalError(f"{self._session} is gone: it was removed while it was followed")
         file = (found.st_dev, found.st_ino)
         if file != self._file or found.st_size < self._offset:
-            # Redacted, or cut: what was shown is known by its number.
+            # The file was rewritten or cut: shown lines are skipped by their numbers.
             self._file, self._offset, self._size = file, 0, 0
         if found.st_size == self._size:
             return []
@@ -367,7 +364,7 @@ class _Tail:
 
 
 def _followed_lines(session: str, talk: Talk, episode: Episode) -> Iterator[Line]:
-    """Yield the lines of an episode; only the beginning of what a tool was given or gave back."""
+    """Yield the lines of an episode, which show only the beginning of a tool's text."""
     first = "\n".join(episode.text[:_MOST_CHARACTERS].split("\n")[:_MOST_LINES])
     if episode.role not in ("tool_call", "tool_result") or len(first) == len(episode.text):
         yield from talk.lines(episode)
@@ -382,25 +379,24 @@ def _followed_lines(session: str, talk: Talk, episode: Episode) -> Iterator[Line
 
 
 class Talk:
-    """Shows one episode after the other, with the date and the silence between two."""
+    """Shows one episode after the other, with a new date or a long silence between two."""
 
     def __init__(self, session: str, gap_minutes: float) -> None:
-        """Show ``session``; a silence of more than ``gap_minutes`` is told."""
+        """Show ``session``; a silence is long from ``gap_minutes`` on."""
         self._session = session
         self._gap = gap_minutes * 60
         self._before: datetime | None = None
 
     def lines(self, episode: Episode, *, answer: bool = False) -> Iterator[Line]:
-        """Yield the lines of an episode; those of an ``answer`` stand below its call."""
+        """Yield the lines of an episode; an ``answer`` is indented below its call."""
         now, before = local(episode.at), self._before
         if before is not None and not answer:
             passed = (now - before).total_seconds()
             if passed > self._gap:
-                yield line()
-                yield line((f"{duration(passed)} later, {now:%Y-%m-%d %H:%M}", "dim"))
+                later = f"{duration(passed)} later, {now:%Y-%m-%d %H:%M}"
+                yield from (line(), line((later, "dim")))
             elif now.date() != before.date():
-                yield line()
-                yield line((f"{now:%Y-%m-%d}", "dim"))
+                yield from (line(), line((f"{now:%Y-%m-%d}", "dim")))
             yield line()
         self._before = now if before is None else max(now, before)
         indent = _INDENT if answer else 0
@@ -423,10 +419,7 @@ class Talk:
 
 
 def talk_lines(session: str, episodes: Iterable[Episode], gap_minutes: float) -> Iterator[Line]:
-    """Yield the lines of ``session``, a result below the call that it answers.
-
-    No more of ``episodes`` is read than is shown.
-    """
+    """Yield the lines of ``session``, a result below its call; ``episodes`` is read lazily."""
     talk = Talk(session, gap_minutes)
     shown = (each for each in episodes if each.event not in ("start", "end"))
     for episode, answer in paired(shown):
@@ -438,7 +431,7 @@ def talk_lines(session: str, episodes: Iterable[Episode], gap_minutes: float) ->
 
 
 def damage_lines(malformed: int) -> Iterator[Line]:
-    """Yield what is to be said of lines that are no episodes, by their number."""
+    """Yield how many lines of a file could not be read, if any."""
     if malformed:
         count = counted(malformed, "line")
         yield line()
@@ -446,7 +439,7 @@ def damage_lines(malformed: int) -> Iterator[Line]:
 
 
 def found_lines(hits: Iterable[Hit]) -> list[Line]:
-    """Return one line per hit with its place, its time, who speaks and the piece that was found."""
+    """Return one line per hit: its place, its time, who speaks, and the snippet."""
     return [
         line(
             (str(hit.pointer), "where"),
@@ -461,16 +454,16 @@ def found_lines(hits: Iterable[Hit]) -> list[Line]:
 
 
 def fact_lines(facts: Iterable[tuple[str, str]]) -> list[Line]:
-    """Return what is known, name and value."""
+    """Return the facts that have a value, one line each: name and value."""
     return table([fact for fact in facts if fact[1]], ("dim",))
 
 
 def speaks(role: str, name: str) -> str:
-    """Say who or what speaks in a role and of a name, which may be empty."""
-    said = _SPEAKERS.get(role, role.replace("_", " "))
+    """Say who or what speaks, by a role and a name, which may be empty."""
+    speaker = _SPEAKERS.get(role, role.replace("_", " "))
     if role in ("user", "assistant", "system") and name:
-        return f"{name} ({said})"
-    return f"{said} {name}" if name else said
+        return f"{name} ({speaker})"
+    return f"{speaker} {name}".rstrip()
 
 
 def took(milliseconds: float) -> str:
@@ -485,7 +478,7 @@ def took(milliseconds: float) -> str:
 
 
 def _episode_facts(episode: Episode) -> list[str]:
-    """Return what is known of an episode besides, in few words."""
+    """Return the other facts about an episode, in few words."""
     facts = []
     if episode.error:
         facts.append("failed" if episode.error is True else f"failed: {episode.error}")
@@ -497,7 +490,7 @@ def _episode_facts(episode: Episode) -> list[str]:
 
 
 def _text_of(episode: Episode) -> str:
-    """Return the text of an episode; of an event what it is, with its fields."""
+    """Return the text of an episode, or the name and the fields of an event."""
     if episode.role != "event":
         return episode.text
     name, fields = _EVENTS.get(episode.event, episode.event), _fields(episode.more)
@@ -509,7 +502,7 @@ def _fields(found: Mapping[str, Any]) -> str:
 
 
 def cut_lines(episode: Episode, session: str, indent: int = 0) -> Iterator[Line]:
-    """Yield how much of a text is missing, if it is."""
+    """Yield how much of a text is missing, if any."""
     left = (episode.cut or 0) - len(episode.text)
     if left > 0:
         pointer = str(Pointer(session, episode.seq)) if episode.payload else ""
@@ -523,7 +516,7 @@ def _cut_off(left: int, pointer: str) -> str:
 
 def no_number(pointer: str) -> str:
     """Say that a pointer has no number."""
-    return f"{pointer!r} has no number behind the #"
+    return f"{pointer!r} has no number after the #"
 
 
 # ---- tools and steps ----
@@ -531,17 +524,17 @@ def no_number(pointer: str) -> str:
 
 @click.command()
 @commands.session_argument
-@click.option("--all", "everywhere", is_flag=True, help="Of all sessions.")
+@click.option("--all", "everywhere", is_flag=True, help="Sum up all sessions.")
 @click.option("--name", "tool", metavar="TOOL", default="", help="Only this tool.")
-@commands.since_option("Of all sessions, from DATE on.")
-@commands.until_option("Of all sessions, to DATE.")
+@commands.since_option("Sum up all sessions, from DATE on.")
+@commands.until_option("Sum up all sessions, until DATE.")
 @commands.in_scope
 def tools(place: Place, /, *, session: str, scope: str | None, tool: str, **wanted: Any) -> None:  # noqa: ANN401 - as click gives them
     """Sum up which tools a session called, or all sessions.
 
     SESSION is an id or the beginning of one; without it, the session that began last. DATE is a
-    day, 2026-02-27, or a time, "2026-02-27 10:15", of your clock. With --json each call is told,
-    too: of all sessions the last 1,000.
+    day, 2026-02-27, or a time, "2026-02-27 10:15", of your clock. --json has each call as well, of
+    all sessions the last 1,000.
     """
     across = bool(wanted["everywhere"] or wanted["since"] or wanted["until"])
     if session and across:
@@ -552,23 +545,21 @@ def tools(place: Place, /, *, session: str, scope: str | None, tool: str, **want
     damage: Iterable[Line] = ()
     calls: Sequence[ToolCall] = []
     if across:
-        since, until = (
-            datetime.fromisoformat(at) if at else None for at in (wanted["since"], wanted["until"])
-        )
-        found: Sequence[ToolSum] = memory.tool_sums(None, tool, since=since, until=until)
+        times = {"since": wanted["since"], "until": wanted["until"]}
+        called: Sequence[ToolSum] = memory.tool_sums(None, tool, **times)
         if wanted["as_json"]:
-            calls = memory.tool_calls(None, tool, MOST, since=since, until=until)
+            calls = memory.tool_calls(None, tool, MOST, **times)
     else:
         name = transcripts.find(session)
         transcript = transcripts.sessions.read(name)
-        called = find_tool_calls(name, transcript.episodes)
-        calls = [call for call in called if tool in ("", call.name)]
-        found = sums(calls)
+        calls = find_tool_calls(name, transcript.episodes)
+        calls = [call for call in calls if tool in ("", call.name)]
+        called = sums(calls)
         damage = damage_lines(len(transcript.malformed))
-    data = {"session": name, "tools": list(map(_sum_data, found))}
-    shown = chain(_tool_lines(found, everywhere=across), damage)
-    commands.show(shown, {**data, "calls": list(map(_call_data, calls))}, output.show_paged)
-    if not found:
+    data = {"session": name, "tools": [*map(_sum_data, called)], "calls": [*map(_call_data, calls)]}
+    shown = chain(_tool_lines(called, everywhere=across), damage)
+    commands.show(shown, data, output.show_paged)
+    if not called:
         raise RefusalError(f"no call of a tool in {name or 'any session of that time'}")
 
 
@@ -599,9 +590,8 @@ def _call_data(call: ToolCall) -> dict[str, Any]:
 def steps(place: Place, /, *, session: str, scope: str | None, **_: object) -> None:
     """Show the steps of the assistant in a session: model, time, tokens, tools.
 
-    SESSION is an id or the beginning of one; without it, the session that began last. Below
-    "offered" stands how many tools the model could have called, where that was recorded; --json
-    names them.
+    SESSION is an id or the beginning of one; without it, the session that began last. "offered" is
+    how many tools the model could have called, where that was recorded; --json names them.
     """
     transcripts = open_transcripts(place, scope)
     name = transcripts.find(session)

@@ -82,6 +82,11 @@ class Screen:
         if rows:
             click.echo("\n".join(rows), color=self._colour)
 
+    def write(self, text: str, style: str = "") -> None:
+        """Print a piece of a row at once, as it is."""
+        click.echo(self._paint(Part(text, style)), nl=False, color=self._colour)
+        process.flush()
+
     def rows(self, lines: Iterable[Line]) -> Iterator[str]:
         """Yield the rows that show ``lines``, one after the other, without their ends."""
         columns = width() if self._is_terminal else sys.maxsize

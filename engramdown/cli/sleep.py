@@ -1,10 +1,10 @@
 """``engramdown sleep``, ``worker`` and ``compact``: do what is due for memory, now or in rounds.
 
-What was done is reported even after an interruption. If somebody sleeps on a scope already, they
-are named, and that is no error. A dry run writes nothing.
+What was done is reported even after an interruption. If another process sleeps on a scope already,
+it is named, and that is not an error. A dry run writes nothing.
 
-What a person asks to be compacted is shown before a yes, and applied as it was shown, in one step.
-What belongs to a person waits in pending.md, whatever the answer is.
+A compaction is shown before a person says yes, and applied as it was shown, in one step. Changes to
+what a person wrote wait in pending.md, whatever the answer is.
 """
 
 from __future__ import annotations
@@ -52,12 +52,13 @@ _JOBS: Final = {
     "mistakes": "what went wrong",
     "replay": "what was done",
     "identity": "facts about you",
-    "cerebellum": "what went otherwise",
+    "cerebellum": "what turned out differently",
     "skill": "procedures",
     "compaction": "compaction",
     "facts": "facts in conversations",
 }
 _BECAME: Final = {
+    "applied": "applied",
     "encoded": "remembered",
     "merged": "known already",
     "queued": "waiting in pending.md",
@@ -65,7 +66,7 @@ _BECAME: Final = {
     "forgotten": "forgotten",
     "failed": "failed",
     "refused": "left as it is",
-    "passed over": "passed over, as somebody changed it meanwhile",
+    "passed over": "passed over, as it was changed meanwhile",
 }
 _OPERATIONS: Final[Mapping[Name, str]] = {
     "drop": "archived as duplicates",
@@ -77,22 +78,23 @@ _OPERATIONS: Final[Mapping[Name, str]] = {
 _HINTS: Final = {"no model is set": " (`model` under [consolidation] in the global config.toml)"}
 _MOST_LEARNED: Final = 20
 # Of each thing that a worker does: its noun, what was done, what would be done, and the style.
+_ENDED: Final = ("end", "Ended", "Would end", "where")
 _DEEDS: Final = {
-    "orphan": ("end", "Ended", "Would end", "where"),
-    "idle": ("end", "Ended", "Would end", "where"),
+    "orphan": _ENDED,
+    "idle": _ENDED,
     "empty": ("card", "Empty", "Empty", "dim"),
     "card": ("card", "Card", "Would ask for the card", "good"),
     "facts": ("facts", "Facts", "Would ask for facts", "good"),
     "summary": ("summary", "Summary", "Would summarise", "good"),
 }
-_ENDED: Final = {"orphan": "nobody had", "idle": "it was silent"}
+_WHY_ENDED: Final = {"orphan": "nobody had", "idle": "it was silent"}
 _MINUTE: Final = 60
 _STDERR: Final = 2
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 @click.command()
-@click.option("--no-model", is_flag=True, help="Ask no model: only what works without one.")
+@click.option("--no-model", is_flag=True, help="Ask no model: do only what works without one.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, ask no model; say what is due.")
 @scoped("Only memory for all projects.", "Only this project.")
 def sleep(
@@ -100,8 +102,8 @@ def sleep(
 ) -> None:
     """Learn from finished sessions, and compact memory: whatever is due.
 
-    What you stated and what went wrong is learned without a model; with one also what was done,
-    and facts about you. It can be stopped at any moment: the next one goes on there.
+    What you stated and what went wrong is learned without a model; with one, also what was done,
+    and facts about you. You can stop it at any moment: the next one goes on there.
     """
     cortex = open_cortex(place)
     from engramdown.sleep import Sleep
@@ -122,7 +124,7 @@ def sleep(
         raise Exit(STOPPED)
     if summary.failed:
         raise Exit(STORE_FAILED)
-    # That no model is set, or none was to be asked, is no failure.
+    # A job that only waits for a model has not failed.
     failed = any(each.problems or (each.skipped and not each.waits) for each in summary.jobs)
     raise Exit(REFUSED if failed else DONE)
 
@@ -145,9 +147,9 @@ def _sleep_lines(summary: SleepSummary) -> Iterator[Line]:
     if summary.stopped:
         yield line((WAS_STOPPED, "warn"))
     elif not (any(map(_job_did, summary.jobs)) or summary.busy or summary.failed):
-        # What failed or waits is due still.
-        is_told = any(each.skipped or each.problems or each.refused for each in summary.jobs)
-        yield line((NOTHING_ELSE if is_told else NOTHING, "dim"))
+        # What failed or waits is still due.
+        is_due = any(each.skipped or each.problems or each.refused for each in summary.jobs)
+        yield line((NOTHING_ELSE if is_due else NOTHING, "dim"))
 
 
 def _waiting_lines(reports: Iterable[JobReport]) -> Iterator[Line]:
@@ -181,10 +183,10 @@ def _job_did(report: JobReport) -> str:
     for each in report.compacted:
         applied = each.operation if each.action == "applied" else None
         actions.append(_OPERATIONS[applied.name] if applied else _BECAME[each.action])
-    told = _counts(actions)
+    counts = _counts(actions)
     if report.job == "compaction":
-        return told
-    return f"{counted(report.steps, 'session')}, {told or 'nothing new'}" if report.steps else ""
+        return counts
+    return f"{counted(report.steps, 'session')}, {counts or 'nothing new'}" if report.steps else ""
 
 
 def _counts(actions: Iterable[str]) -> str:
@@ -192,7 +194,7 @@ def _counts(actions: Iterable[str]) -> str:
 
 
 def _learned(receipts: Sequence[Receipt]) -> Iterator[str]:
-    """Name what is new, of very much only the first; and say what is kept in another scope."""
+    """Name the first of what is new, and say which facts are kept in another scope."""
     new = [each for each in receipts if each.action in ("encoded", "queued")]
     for each in new[:_MOST_LEARNED]:
         yield f"{_BECAME[each.action]}: {' '.join(each.engram.text.split())}"
@@ -233,11 +235,8 @@ def _receipt_data(receipt: Receipt) -> dict[str, str]:
 
 def _compacted_data(receipt: CompactionReceipt) -> dict[str, Any]:
     operation = receipt.operation
-    return {
-        **pick(receipt, "action reason id"),
-        "operation": operation.name if operation is not None else "",
-        "ids": list(operation.ids) if operation is not None else [],
-    }
+    name, ids = (operation.name, [*operation.ids]) if operation is not None else ("", [])
+    return {**pick(receipt, "action reason id"), "operation": name, "ids": ids}
 
 
 # ---- the worker ----
@@ -249,7 +248,7 @@ def _compacted_data(receipt: CompactionReceipt) -> dict[str, Any]:
     "--every",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Rest so long between two rounds (default: what is set, 300).",
+    help="Rest so long between two rounds; by default the setting, 300.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each round.")
 @click.option(
@@ -261,9 +260,9 @@ def worker(
 ) -> None:
     """See to sessions, round after round, until you stop it.
 
-    It ends sessions that nobody ended. With a model it also writes the cards of those that ended,
-    summarises conversations that are idle and, if `extract_facts` is set, looks for facts. Ctrl-C
-    stops it after the step that it is at.
+    It ends sessions that nobody ended. With a model it also writes the cards of ended sessions,
+    summarises idle conversations and, if `extract_facts` is set, looks for facts. Ctrl-C stops it
+    after the current step.
     """
     cortex = open_quietly(place, "any")
     if cortex.mode == "off":
@@ -289,13 +288,13 @@ class _Stop:
 
     Attributes:
         is_asked: Whether to stop.
-        at_work: Whether there is a step that is finished first.
+        at_work: Whether a step is under way, which is finished first.
     """
 
     def __init__(self) -> None:
         self.at_work = False
         self.is_asked = False
-        # An event must not be set by a signal that comes while it is waited for; this may.
+        # Unlike an event, it may be set by a signal that interrupts the wait for it.
         self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def ask(self) -> None:
@@ -304,7 +303,7 @@ class _Stop:
         self._bell.put(None)
 
     def wait(self, seconds: float) -> None:
-        """Wait so long, or until somebody asks to stop."""
+        """Wait for some seconds, or until somebody asks to stop."""
         at_work, self.at_work = self.at_work, False
         if not self.is_asked:
             with contextlib.suppress(queue.Empty):
@@ -326,7 +325,7 @@ class _Stop:
             raise KeyboardInterrupt
         self.ask()
         if self.at_work:
-            # Not through sys.stderr: a signal may come while that is written to.
+            # Not through sys.stderr: the signal may have interrupted a write to it.
             with contextlib.suppress(OSError):
                 os.write(_STDERR, f"{STOPPING}\n".encode())
 
@@ -343,7 +342,7 @@ class _Rounds:
         self._broken: OSError | None = None
 
     def run_one(self, *, last: bool = False) -> WorkSummary:
-        """Do a round, and report it."""
+        """Do a round and report it."""
         from engramdown.sleep import work_once
 
         if self._dry_run and not self._as_json:
@@ -365,8 +364,8 @@ class _Rounds:
         else:
             self._note_undone(summary)
             if last:
-                found = summary.deeds or summary.busy or summary.failed or summary.left
-                idle = [] if found or summary.stopped else [line((NOTHING, "dim"))]
+                is_due = summary.deeds or summary.busy or summary.failed or summary.left
+                idle = [] if is_due or summary.stopped else [line((NOTHING, "dim"))]
                 output.show([*_cost_lines(summary), *idle])
         process.flush()
         return summary
@@ -377,12 +376,12 @@ class _Rounds:
         try:
             output.show(_deed_lines(deed))
             process.flush()
-        except OSError as error:  # Nobody reads any more. What is being done is finished first.
+        except OSError as error:  # Nobody reads any more; the current step is finished first.
             self._broken = error
             self._stop.ask()
 
     def _note_undone(self, summary: WorkSummary) -> None:
-        """Say on stderr what was not done; what lasts is said once."""
+        """Say on stderr what was not done, but not again what the last round said."""
         notes = [*dict.fromkeys(self._cortex.scopes.notices()), *_undone(summary)]
         for text in notes:
             if text not in self._noted:
@@ -404,8 +403,8 @@ def _deed_lines(deed: Deed) -> Iterator[Line]:
     elif deed.what == "summary" and deed.outcome == "done":
         came = counted(deed.messages, "message")
     about = f"{came} ({deed.session})" if came else deed.session
-    if deed.what in _ENDED:
-        about = f"{deed.session}, as {_ENDED[deed.what]}"
+    if deed.what in _WHY_ENDED:
+        about = f"{deed.session}, as {_WHY_ENDED[deed.what]}"
     if deed.outcome == "failed":
         verb, style, about = "Failed", "warn", f"{noun} of {deed.session}: {deed.text}"
     time = local(datetime.now(UTC)).strftime("%H:%M:%S")
@@ -441,20 +440,22 @@ def begins(every: float) -> str:
 
 
 def _undone(summary: WorkSummary) -> Iterator[str]:
-    """Say what was left undone, and why."""
+    """Yield what was left undone, and why."""
     if summary.busy:
-        yield f"{summary.busy} works or sleeps here already; what is left is tried again later"
+        yield f"{summary.busy} works or sleeps here already; the rest is tried again later"
     left = counted(summary.left, "session")
     if summary.waits:
         yield f"left for later, as {summary.waits}{_HINTS.get(summary.waits, '')}: {left}"
     elif summary.left and not summary.busy:
         yield f"left for the next round: {left}"
     if summary.given_up:
-        yield f"{counted(summary.given_up, 'session')} tried too often; left until they go on"
+        yield f"{counted(summary.given_up, 'session')} failed too often; left until they go on"
     if summary.not_ours:
         yield f"{counted(summary.not_ours, 'session')} known to git; shown to no model"
     yield from summary.refused
 
+
+# ---- compaction ----
 
 _STYLES: Final = {"-": "bad", "+": "good", "?": "dim", "=": "", "": "where"}
 ASK: Final = "Apply this?"
@@ -467,31 +468,25 @@ _UNDO: Final = (
     "; `engramdown undo` takes it back",
     "; each scope is a step of its own: `engramdown undo`, twice, takes them back",
 )
-_DONE: Final = {
-    "applied": "applied",
-    "queued": "waiting in pending.md",
-    "refused": "left as it is",
-    "passed over": "passed over, as you or somebody else changed it meanwhile",
-    "failed": "failed",
-}
+_RESULTS: Final = ("applied", "queued", "refused", "passed over", "failed")
 
 
 @click.command()
 @click.option("--yes", is_flag=True, help="Apply without asking.")
-@click.option("--no-model", is_flag=True, help="Ask no model: only duplicates and what expired.")
+@click.option("--no-model", is_flag=True, help="Ask no model: only duplicates and expired ones.")
 @scoped("Only memory for all projects.", "Only this project.", dry_run=True)
 def compact(
     place: Place, /, *, scope: Scope | None, as_json: bool, dry_run: bool, **_: object
 ) -> None:
     """Say the same in fewer memories: shows the diff, asks, and applies it as one step.
 
-    Duplicates and memories that have expired go to the archive. With a model, files that hold
-    more than `threshold` memories are compacted: it proposes what to merge, to replace and to
-    move. What you wrote, confirmed or pinned is only asked about, in pending.md.
+    Duplicates and expired memories go to the archive. With a model, files that hold more than
+    `threshold` memories are compacted: it proposes what to merge, replace and move. About what
+    you wrote, confirmed or pinned it only asks, in pending.md.
     """
     cortex = open_cortex(place)
     if cortex.mode == "off":
-        raise output.RefusalError(views.OFF)
+        raise RefusalError(views.OFF)
     output.check(NEEDS_YES)
     from engramdown.gate import Compaction
 
@@ -537,7 +532,7 @@ def compact(
 
 
 def _note_model(cortex: Cortex) -> None:
-    """Say that it will take a while, as a model is about to be asked, or that one could be."""
+    """Say that a model is about to be asked, which takes a while, or that one could be set."""
     settings = cortex.scopes.settings.consolidation
     model = cortex.scopes.model or settings.model
     if model:
@@ -551,7 +546,7 @@ def _note_model(cortex: Cortex) -> None:
 
 
 def _plan_lines(prepared: Iterable[Prepared], *, dry_run: bool) -> Iterator[Line]:
-    """Yield what a person sees before saying yes."""
+    """Yield the plan that a person says yes to."""
     if dry_run:
         yield line((views.DRY_RUN, "warn"))
     for each in prepared:
@@ -590,16 +585,16 @@ def _rows(rows: Iterable[Row]) -> Iterator[Line]:
 
 
 def _result_lines(receipts: Sequence[CompactionReceipt]) -> Iterator[Line]:
-    done = [(each, each.operation) for each in receipts if each.operation is not None]
-    for each, operation in done:
-        if each.action in ("failed", "passed over"):
-            text = f"{', '.join(operation.ids)}: {each.action}: {each.reason}"
+    done = [each for each in receipts if each.operation is not None]
+    for each in done:
+        if each.operation is not None and each.action in ("failed", "passed over"):
+            text = f"{', '.join(each.operation.ids)}: {each.action}: {each.reason}"
             yield line((text, "warn"), hang=2)
-    counts = Counter[str](each.action for each, _ in done)
-    said = ", ".join(f"{counts[key]} {words}" for key, words in _DONE.items() if counts[key])
-    scopes = {each.scope for each, _ in done if each.action == "applied"}
-    said = f"{said}{_UNDO[len(scopes)]}." if said else "Nothing to compact."
-    yield line((said, "good"), hang=2)
+    actions = sorted((each.action for each in done), key=_RESULTS.index)
+    scopes = {each.scope for each in done if each.action == "applied"}
+    result = _counts(_BECAME[action] for action in actions)
+    text = f"{result}{_UNDO[len(scopes)]}." if result else "Nothing to compact."
+    yield line((text, "good"), hang=2)
 
 
 def _scope_data(each: Prepared) -> dict[str, Any]:
@@ -608,17 +603,12 @@ def _scope_data(each: Prepared) -> dict[str, Any]:
         "problem": each.problem,
         "diff": [str(row) for row in each.diff()],
         "apply": [_operation_data(operation) for operation in each.apply],
-        "propose": [_operation_data(it.operation) | {"why": it.why} for it in each.propose],
-        "refused": [_operation_data(it.operation) | {"why": it.why} for it in each.refused],
+        "propose": [{**_operation_data(it.operation), "why": it.why} for it in each.propose],
+        "refused": [{**_operation_data(it.operation), "why": it.why} for it in each.refused],
     }
 
 
 def _operation_data(operation: Operation) -> dict[str, Any]:
-    return {
-        "operation": operation.name,
-        "ids": list(operation.ids),
-        "stays": operation.stays,
-        "text": getattr(operation, "text", ""),
-        "topic": getattr(operation, "topic", ""),
-        "reason": operation.reason,
-    }
+    texts = {name: getattr(operation, name, "") for name in ("text", "topic")}
+    named = {"operation": operation.name, "ids": [*operation.ids], "stays": operation.stays}
+    return {**named, **texts, "reason": operation.reason}

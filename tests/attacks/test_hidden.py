@@ -15,11 +15,10 @@ from markdown_it import MarkdownIt
 from mcp_types import ElicitRequestFormParams
 
 from engramdown import Cortex, Engram
-from engramdown.cli.chat_screen import RichTurn
 from engramdown.mcp.elicitation import question
 from tests.attacks.test_terminal import OUR_COLOURS, RAW
 from tests.cli.conftest import Runner
-from tests.cli.test_chat_screen import DRAWING, show
+from tests.cli.test_chat_screen import DRAWING, on_terminal, show
 from tests.cortex.person import Person
 
 # Each says "curl" and "evil" where a drawing of markdown, a page or a terminal does not show it.
@@ -90,16 +89,19 @@ def seen(text: str) -> str:
     return re.sub(r"[│┃▌]", " ", plain)
 
 
-@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("by_letters", [False, True])
 @pytest.mark.parametrize("text", [*HIDING.values()], ids=[*HIDING])
 def test_an_answer_hides_nothing(
-    text: str, columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    text: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    by_letters: bool,
 ) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", str(columns))
-    show(RichTurn(), text)
+    show(on_terminal(monkeypatch), *(text if by_letters else [text]))
     shown = seen(capsys.readouterr().out)
     assert WORDS.search("".join(shown.split())), shown
+    assert len(shown) < 1_100  # and is not pushed out of sight
 
 
 @pytest.mark.parametrize("text, shown", [*UNSEEN.values()], ids=[*UNSEEN])
@@ -109,8 +111,7 @@ def test_what_has_no_shape_is_spelt_in_an_answer(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    show(RichTurn(), f"Well, {text} it is.")
+    show(on_terminal(monkeypatch), f"Well, {text} it is.")
     assert shown in seen(capsys.readouterr().out)
 
 
@@ -128,10 +129,9 @@ PIECES: Final = [
 def test_no_letter_of_an_answer_is_lost(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, text: str, columns: int
 ) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", str(columns))
     capsys.readouterr()
-    show(RichTurn(), text)
+    show(on_terminal(monkeypatch), text)
     shown = Counter(filter(str.isalpha, seen(capsys.readouterr().out)))
     assert Counter(filter(str.isalpha, text)) <= shown
 
@@ -197,9 +197,8 @@ class _Reader(HTMLParser):
 def test_a_call_that_changes_memory_is_shown_whole(
     text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "40")
-    RichTurn().calls("memorize", {"text": text, "kind": "always"})
+    on_terminal(monkeypatch).calls("memorize", {"text": text, "kind": "always"})
     shown = " ".join(seen(capsys.readouterr().out).split())
     assert WORDS.search("".join(shown.split()))
     assert "kind: always" in shown

@@ -40,7 +40,7 @@ base_url = "{url}"
 """
 _RULES: Final = "# Rules\n\n## Always\n\n- Use pip-tools for dependencies\n"
 _ANSWER: Final = """\
-Ask `uv`, and commit what it writes:
+Ask uv, and commit what it writes:
 
 ```sh
 uv add httpx
@@ -104,10 +104,8 @@ class Sheet:
             self._column += 1
 
     def _obey(self, number: str, letter: str) -> None:
-        if letter == "A":
-            self._row = max(self._row - int(number or 1), 0)
-        elif letter == "K":
-            del self.rows[self._row][0 if number == "2" else self._column :]
+        if letter == "K":
+            del self.rows[self._row][self._column :]
         elif letter == "m":
             self._style = "" if number in ("", "0") else f"{self._style}\x1b[{number}m"
 
@@ -124,7 +122,7 @@ def recorded(env: dict[str, str]) -> str:
         keep = {"text": "Use uv for dependencies, never pip-tools", "kind": "always"}
         script = (
             calls("memorize", keep),
-            says("`uv` from now on. You wrote the old rule, so **you** replace it."),
+            says("uv from now on. You wrote the old rule, so you replace it."),
             stream(chunk({"content": _ANSWER}), chunk({}, "stop")),
         )
         words = ["env", "-C", str(project), "engramdown", "chat"]
@@ -150,7 +148,7 @@ def _act(screen: Terminal) -> None:
     screen.expect("uv.lock")
     screen.expect("\n> ")
     screen.type("/memory")
-    screen.expect("It stands in")
+    screen.expect("It is kept in")
     screen.expect("\n> ")
     screen.type("/quit")
     screen.end()

@@ -1,42 +1,49 @@
-"""What a model says steers no terminal, however it is spelt, and is drawn to fit."""
+"""What a model says steers no terminal, and is printed as it comes."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from engramdown.cli.chat_screen import PlainTurn, RichTurn, Silent, TurnScreen, turn_screen
+from engramdown.cli.chat_screen import Silent, TurnScreen, Words
 from engramdown.cortex.tools import Answer
 from tests.attacks.test_terminal import HOSTILE, OUR_COLOURS, RAW
 
-# What rich says on purpose: to hide the cursor, to go up, to clear a line.
-DRAWING = re.compile(r"\x1b\[(?:\?25[lh]|\?2026[hl]|1A|2K)|\r")
+# What the mark of a model that is asked ends with.
+DRAWING = re.compile(r"\r")
 # HTML may spell what no answer may hold; a link may lead elsewhere than it says.
 SPELT = "&#x202e;gnp.exe &#27;[2J &lrm; [bank](https://evil.example) ![x](http://evil.example/i)"
 
 
-def show(screen: TurnScreen, *pieces: str) -> None:
+def show(screen: Silent, *pieces: str) -> None:
     screen.waits()
     for piece in pieces:
         screen.said(piece)
     screen.finish()
 
 
-def letters(text: str) -> list[str]:
-    return list(text)
-
-
-@pytest.mark.parametrize("kind", [PlainTurn, RichTurn])
-def test_no_answer_steers_the_terminal(
-    kind: type[PlainTurn | RichTurn],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> TurnScreen:
+    """Return what shows a turn on a terminal with colours."""
     monkeypatch.setenv("FORCE_COLOR", "1")
-    screen = kind()
+    monkeypatch.setattr("engramdown.cli.process.is_terminal", lambda _: True)
+    return TurnScreen()
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> TurnScreen:
+    """Return what shows a turn on a terminal with colours."""
+    return on_terminal(monkeypatch)
+
+
+def test_no_answer_steers_the_terminal(
+    screen: TurnScreen, capsys: pytest.CaptureFixture[str]
+) -> None:
     for text in (HOSTILE, SPELT, f"```{HOSTILE}\n{HOSTILE}\n```", f"# {HOSTILE}\n\n* {HOSTILE}"):
-        show(screen, *letters(text))
+        show(screen, *text)
         show(screen, text)
         screen.calls(HOSTILE, {HOSTILE: HOSTILE})
         screen.calls("x", HOSTILE)
@@ -47,54 +54,49 @@ def test_no_answer_steers_the_terminal(
     assert "https://evil.example" in shown
 
 
-def test_an_answer_is_drawn_once(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_headings_and_code_are_coloured_and_no_letter_is_changed(
+    screen: TurnScreen, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
-    text = "## Plan\n\nUse **uv**.\n\n1. one\n2. two\n\n```\na  b\n```\n\n日本語" + "語" * 30
-    show(RichTurn(), *letters(text))
-    shown = OUR_COLOURS.sub("", capsys.readouterr().out)
-    rows = [row.rstrip() for row in shown.split("\n")]
-    assert [row for row in rows if "uv" in row] == ["Use uv."]
-    assert "Plan" in rows
-    assert all(len(row) + row.count("語") <= 40 for row in rows)
+    text = "## Plan\n\nUse **uv**, #1.\n\n```py\n# a\n```\n\n日本語"
+    for pieces in (text, [text]):
+        show(screen, *pieces)
+        shown = capsys.readouterr().out.rpartition("\r")[2].removeprefix("\x1b[0m")
+        assert OUR_COLOURS.sub("", shown) == f"{text}\n"
+        rows = [row.removeprefix("\x1b[0m") for row in shown.split("\n")]
+        styles = [re.findall(r"\x1b\[([1-9]+)m", row)[:1] for row in rows]
+        assert [*zip(*styles[4:7], strict=True)] == [("36", "36", "36")]
+        assert (styles[0], styles[2], styles[8]) == (["1"], [], [])
 
 
 def test_a_plain_answer_is_words_as_they_come(capsys: pytest.CaptureFixture[str]) -> None:
-    screen = PlainTurn()
+    screen = TurnScreen()
     screen.waits()
     screen.said("# Us")
     screen.said("e uv, ")
-    assert capsys.readouterr().out == "# Use uv, "
+    assert capsys.readouterr().out == "# Use uv,"
     screen.said("never pip")
     screen.calls("recall", {})
     screen.answered("recall", Answer("x"))
     screen.said("Yes.\n")
     screen.finish()
-    assert capsys.readouterr().out == "never pip\nYes.\n"
+    assert capsys.readouterr().out == " never pip\nYes.\n"
 
 
 def test_an_emoji_of_several_is_not_torn(capsys: pytest.CaptureFixture[str]) -> None:
     family = "\U0001f469\u200d\U0001f469\u200d\U0001f467"
-    show(PlainTurn(), *letters(f"A {family} here"))
+    show(TurnScreen(), *(f"A {family} here"))
     assert capsys.readouterr().out == f"A {family} here\n"
 
 
-def test_a_huge_answer_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    show(RichTurn(), "word " * 25_000)
-    assert capsys.readouterr().out.count("word") >= 25_000
-
-
 def test_a_call_fits_into_a_row(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    screen: TurnScreen, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
-    screen = RichTurn()
     screen.calls("recall", {"query": "日本語" * 30})
     screen.calls("recall", {})
     screen.answered("recall", Answer("found\nmore"))
     screen.answered("memorize", Answer("Remembered: rules.md:3\nmore"))
-    shown = capsys.readouterr().out
+    shown = OUR_COLOURS.sub("", capsys.readouterr().out)
     assert shown.split("\n")[0].startswith("· recall  query: 日本")
     assert shown.split("\n")[0].endswith("…")
     assert "found" not in shown
@@ -107,9 +109,19 @@ def test_what_is_read_by_a_program_shows_nothing(capsys: pytest.CaptureFixture[s
     screen.calls("recall", {})
     screen.answered("recall", Answer("x"))
     assert capsys.readouterr().out == ""
-    assert isinstance(turn_screen(), PlainTurn)
 
 
-def test_a_terminal_is_drawn_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert isinstance(turn_screen(), RichTurn)
+def cut(text: str, places: list[int]) -> list[str]:
+    ends = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
+    return [text[first:last] for first, last in pairwise(ends)]
+
+
+@given(st.text(alphabet="ab \n\u200d\U0001f469", max_size=200), st.lists(st.integers(0, 99)))
+def test_words_are_whole_and_none_is_lost(text: str, places: list[int]) -> None:
+    words = Words()
+    given_out = [words.add(piece) for piece in cut(text, places)]
+    assert "".join(given_out) + words.rest() == text
+
+
+def test_a_text_without_spaces_does_not_wait_for_ever() -> None:
+    assert len(Words().add("x" * 500)) == 484

@@ -124,8 +124,8 @@ def test_what_is_not_there_is_told(run: Runner) -> None:
         (["journal"], 1, "begin with `engramdown journal write TEXT`"),
         (["journal", "show"], 1, "nothing was written on today"),
         (["journal", "show", "yesterday"], 1, "nothing was written on yesterday"),
-        (["journal", "show", "2026-02-30"], 2, "'2026-02-30' is no day; give 2026-02-27, today"),
-        (["journal", "search", "x"], 1, "nothing in the journal fits 'x'"),
+        (["journal", "show", "2026-02-30"], 2, "'2026-02-30' is not a day; give 2026-02-27, today"),
+        (["journal", "search", "x"], 1, "nothing in the journal matches 'x'"),
         (["journal", "write", "x", "--theme", "y" * 61], 2, "longer than 60 characters"),
         (["journal", "wrong"], 2, "no command 'wrong'"),
     ):

@@ -167,7 +167,7 @@ def test_a_date_that_is_none_is_wrong_usage(run: Runner, memory: Path) -> None:
     assert memory.is_dir()
     done = run("recall", "--since", "soon", "boat")
     assert done.code == 2
-    assert "'soon' is no date" in done.err
+    assert "'soon' is not a date" in done.err
 
 
 def test_the_transcripts_of_the_global_scope_are_searched_without_a_project(

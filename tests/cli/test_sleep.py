@@ -70,7 +70,7 @@ def test_it_says_what_it_did_and_then_that_nothing_is_due(
         "what went wrong (this project): 1 session, nothing new\n"
         "what was done (this project): 1 session, 1 remembered\n"
         "  remembered: Take the lock first\n"
-        "what went otherwise (this project): 1 session, nothing new\n"
+        "what turned out differently (this project): 1 session, nothing new\n"
         "2 calls of scripted, 0 tokens\n"
     ).replace("0 tokens", done.out.rpartition("scripted, ")[2].strip())
     assert "- Use uv <!--" in (session / "rules.md").read_text(encoding="utf-8")
@@ -91,7 +91,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(
 
 def test_without_a_model_it_says_what_waits_for_one(run: Runner, session: Path) -> None:
     del session
-    waits = "what was done (1 session), what went otherwise (1 session)"
+    waits = "what was done (1 session), what turned out differently (1 session)"
     hint = "`model` under [consolidation] in the global config.toml"
     done = " ".join(run.ok("sleep").out.split())
     assert done.count(f"left for later, as no model is set ({hint}): {waits}") == 1

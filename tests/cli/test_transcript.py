@@ -174,9 +174,9 @@ def test_the_beginning_of_an_id_is_enough(run: Runner, memory: Path) -> None:
         pytest.param(["x"], 1, "no session 'x'; `engramdown log` lists them", id="unknown"),
         pytest.param(["s-2"], 1, "no session 's-2'; did you mean s-1?", id="near"),
         pytest.param(["s-1#99"], 1, "no line 99 in s-1; the last one is 9", id="number"),
-        pytest.param(["s-1#"], 2, "'s-1#' has no number behind the #", id="no-number"),
-        pytest.param(["s-1#x"], 2, "'s-1#x' has no number behind the #", id="word"),
-        pytest.param(["s-1#²"], 2, "has no number behind the #", id="superscript"),
+        pytest.param(["s-1#"], 2, "'s-1#' has no number after the #", id="no-number"),
+        pytest.param(["s-1#x"], 2, "'s-1#x' has no number after the #", id="word"),
+        pytest.param(["s-1#²"], 2, "has no number after the #", id="superscript"),
     ],
 )
 def test_what_is_not_there_is_one_line_with_the_next_step(
@@ -202,7 +202,7 @@ def test_a_text_that_was_removed_is_missed(run: Runner, talk: EpisodicMemory) ->
     payload.unlink()
     done = run("log", "show", "s-1#4", "--whole")
     assert (done.code, done.out) == (1, "")
-    assert "the whole text of s-1#4 is gone from episodes/payloads" in done.err
+    assert "the whole text of s-1#4 was removed from episodes/payloads" in done.err
     assert "3,000 more characters" in run.ok("log", "show", "s-1", "--whole").out
 
 
@@ -217,7 +217,7 @@ def test_a_damaged_session_is_shown_with_what_is_left(run: Runner, talk: Episodi
     path.write_bytes(b"no\nlines\n")
     done = run("log", "show", "s-1")
     assert done.code == 1
-    assert "nothing of its 2 lines in s-1 can be read" in done.err
+    assert "none of the 2 lines in s-1 can be read" in done.err
 
 
 def test_events_are_told_in_words(run: Runner, memory: Path) -> None:
