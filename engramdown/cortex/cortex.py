@@ -28,12 +28,9 @@ if TYPE_CHECKING:
     from engramdown.cortex.session import Session
     from engramdown.cortex.tools import Answer
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.gate.compaction import CompactionReceipt
+    from engramdown.gate import CompactionReceipt, Proposal, Receipt, Why
     from engramdown.gate.gate import Decision
-    from engramdown.gate.intake import Receipt
-    from engramdown.gate.pending import Proposal
     from engramdown.gate.review import Review
-    from engramdown.gate.why import Why
     from engramdown.journal.journal import Journal
     from engramdown.sleep.steps import SleepSummary
     from engramdown.sleep.workers import Workers

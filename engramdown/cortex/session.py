@@ -29,11 +29,8 @@ if TYPE_CHECKING:
     from engramdown.conversation.conversations import CompactionBeside, Conversations
     from engramdown.conversation.rendering import WorkingContext
     from engramdown.conversation.summarize import Compacted
-    from engramdown.gate.arrivals import Arrival
-    from engramdown.gate.intake import Receipt
-    from engramdown.gate.pending import Proposal
+    from engramdown.gate import Arrival, Proposal, Receipt, Scopes
     from engramdown.gate.review import Review
-    from engramdown.gate.scopes import Scopes
 
 _ASKED_BEFORE: Final = 50
 _WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from engramdown.gate.pending_file import FileQueue as FileQueue
     from engramdown.gate.pending_file import question as question
     from engramdown.gate.scopes import Scopes as Scopes
-    from engramdown.gate.why import Brought as Brought
-    from engramdown.gate.why import Known as Known
     from engramdown.gate.why import Said as Said
     from engramdown.gate.why import Taught as Taught
     from engramdown.gate.why import Why as Why
@@ -50,6 +48,6 @@ __getattr__, __dir__ = door(
         "pending": ["Answer", "Operation", "Pending", "Proposal"],
         "pending_file": ["FileQueue", "question"],
         "scopes": ["Scopes"],
-        "why": ["Brought", "Known", "Said", "Taught", "Why"],
+        "why": ["Said", "Taught", "Why"],
     },
 )

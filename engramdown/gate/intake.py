@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from engramdown.clock import today
 from engramdown.engram import CONFIDENCES, Engram, Scope, fact_key
@@ -328,7 +328,7 @@ class Waiting:
         for scope, store in stores.items():
             if isinstance(store, Hippocampus):
                 self._queues[scope] = FileQueue(store)
-                self._refusals[scope] = Refusals(store, home, dry)
+                self._refusals[scope] = Refusals(store.root, home, dry)
             else:
                 self._queues[scope] = PlainQueue(store)
         self._came_with_git = came_with_git
@@ -485,8 +485,8 @@ class Waiting:
             except StoreError as error:
                 tell(f"could not read what is pending: {error}")
                 continue
-            for refusal in left.values():
-                remind(refusal.why)
+            for why in left.values():
+                remind(why)
             receipts += self._apply(queue, orders, left, go_on, tell)
             if ticked and each in self._refusals:
                 self._refusals[each].keep(left)
@@ -496,7 +496,7 @@ class Waiting:
         self,
         queue: Queue,
         orders: Sequence[tuple[Order, str]],
-        left: dict[str, Refusal],
+        left: dict[str, str],
         go_on: Callable[[], bool],
         tell: Callable[[str], None],
     ) -> Iterator[Receipt]:
@@ -514,12 +514,12 @@ class Waiting:
             if receipt.action in ("failed", "queued"):
                 tell(why := _why_it_stays(receipt))
                 if key and not isinstance(outcome, _NotWrittenError):
-                    left[key] = Refusal(order.item.id, why)
+                    left[key] = why
             yield receipt
 
     def _orders(
         self, scope: Scope, queue: Queue, ticked: Sequence[Pending]
-    ) -> tuple[list[tuple[Order, str]], dict[str, Refusal]]:
+    ) -> tuple[list[tuple[Order, str]], dict[str, str]]:
         """Return what was decided by ticks, and what was refused before.
 
         A tick that came with git has a key beside its order, see :func:`digest_of_tick`; one of
@@ -672,80 +672,61 @@ def _observed(engram: Engram) -> Engram:
     return replace(engram, source=source, confidence=sure, basis="observed", via="web")
 
 
-# ---- which ticks that came with git were refused ----
+# ---- ticks that came with git and were refused ----
 #
-# So that each is decided on and told of once. It holds digests, no words, and may be lost at any
-# moment: then they are decided on once more. It stands in the folder of the global scope, so that
-# nothing that was cloned or pulled can say so of itself.
+# They are kept so that each is decided on and reported once. Only digests are kept, no words; when
+# they are lost, the ticks are decided on once more. They are in the folder of the global scope, so
+# that nothing that was cloned or pulled can add to them.
 
 _LETTERS: Final = 16
 # What reading JSON of another form raises; too deep a nesting is a RecursionError.
-_UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-
-
-class Refusal(NamedTuple):
-    """A tick that was refused: the id of its proposal, and why; ``""`` if that is not known."""
-
-    id: str
-    why: str = ""
+_UNREADABLE: Final = (ValueError, LookupError, TypeError, RecursionError)
 
 
 def digest_of_tick(item: Pending, rules: str) -> str:
-    """Return what a tick is known by, wherever it stands, for as long as the same rules hold."""
+    """Return what identifies a tick, on whatever line, for as long as the same rules hold."""
     return _digest(f"{rules}\n{replace(item, line=0)!r}")
 
 
 class Refusals:
-    """The ticks of one scope that were refused."""
+    """The refused ticks of one scope."""
 
-    def __init__(self, store: Hippocampus, home: Path | None, dry: Callable[[], bool]) -> None:
-        """Keep those of ``store`` in the cache of ``home``; ``None``, or ``dry``, only in mind."""
-        self._history = store.files.history
-        name = f"refused-{_digest(os.path.realpath(store.root))}.json"
+    def __init__(self, root: Path, home: Path | None, dry: Callable[[], bool]) -> None:
+        """Keep those of ``root`` in the cache of ``home``; if ``dry`` or ``None``, in memory."""
+        name = f"refused-{_digest(os.path.realpath(root))}.json"
         self._path = home / "cache" / name if home else None
         self._dry = dry
         self._disk = Disk()
-        self._last = ""
-        self._kept: Mapping[str, Refusal] | None = None
+        self._kept: Mapping[str, str] | None = None
 
-    def known(self) -> Mapping[str, Refusal]:
-        """Return the ticks that were refused, but for those of lines that a person changed since.
+    def known(self) -> Mapping[str, str]:
+        """Return why each tick was refused, by :func:`digest_of_tick`.
 
-        They are known by :func:`digest_of_tick`.
+        The reason is ``""`` if another process decided it.
         """
         if self._kept is None or (self._path is not None and not self._dry()):
-            self._last, self._kept = self._load()
-        if not self._kept or self._last == self._history.last:
-            return self._kept
-        steps = self._history.steps_after(self._last)
-        if not steps:
-            return {}  # It is another journal: nobody knows what was changed since.
-        changes = [change for step in steps if step.by == "person" for change in step.changes]
-        touched = {change.id for change in changes if change.file == PENDING}
-        return {key: it for key, it in self._kept.items() if it.id not in touched}
+            self._kept = self._load()
+        return self._kept
 
-    def keep(self, refused: Mapping[str, Refusal]) -> None:
-        """Take note of all ticks that are refused now; those that are not among them are gone."""
-        last = self._history.last
-        if (last, refused) == (self._last, self._kept) or not (refused or self._kept):
+    def keep(self, refused: Mapping[str, str]) -> None:
+        """Keep the ticks that are refused now, and no others."""
+        if refused == self._kept or not (refused or self._kept):
             return
-        self._last, self._kept = last, refused
+        self._kept = refused
         if self._path is None or self._dry():
             return
-        told = {"last": last, "ticks": {key: each.id for key, each in refused.items()}}
-        # If that fails, they are decided on once more.
+        # If this fails, they are decided on once more.
         with contextlib.suppress(OSError, StoreError):
             self._disk.make_folder(self._path.parent)
-            self._disk.create(self._path, json.dumps(told).encode())
+            self._disk.create(self._path, json.dumps({"ticks": [*refused]}).encode())
 
-    def _load(self) -> tuple[str, Mapping[str, Refusal]]:
+    def _load(self) -> Mapping[str, str]:
         try:
             data = self._disk.read(self._path) if self._path is not None else None
             known: Any = json.loads(data or b"")
-            found = {str(key): Refusal(str(each)) for key, each in known["ticks"].items()}
-            return str(known["last"]), found
+            return {str(key): "" for key in known["ticks"]}
         except (OSError, StoreError, *_UNREADABLE):
-            return "", {}
+            return {}
 
 
 def _digest(text: str) -> str:
