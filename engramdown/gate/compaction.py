@@ -63,16 +63,16 @@ class CompactionReceipt:
 
 
 class Prepared(NamedTuple):
-    """What is to be done in one scope, planned and checked; nothing is written yet.
+    """A checked plan for one scope; nothing is written yet.
 
     Attributes:
         store: The store of the scope.
         entries: Its memories, as the plan saw them.
-        apply: What may be applied, the safe operations first.
-        propose: What only a person may decide.
-        refused: What must not be done.
+        apply: The operations that may be applied, the safe ones first.
+        propose: The operations that only a person may decide on.
+        refused: The operations that must not be carried out.
         problem: Why nothing at all is done, or ``""``.
-        outcome: What the receipt says then.
+        outcome: The action of the receipt if there is a problem.
     """
 
     store: Hippocampus
@@ -84,7 +84,7 @@ class Prepared(NamedTuple):
     outcome: Action = "refused"
 
     def diff(self) -> list[plan.Row]:
-        """Return what a person sees before saying yes."""
+        """Return the diff that a person sees before saying yes."""
         return plan.diff(self.apply, self.entries)
 
     def known(self) -> dict[str, Entry]:
@@ -96,19 +96,19 @@ class Compaction:
     """One compaction of the stores of two scopes."""
 
     def __init__(self, scopes: Scopes) -> None:
-        """Prepare a compaction of what ``scopes`` hold."""
+        """Prepare a compaction of ``scopes``."""
         self._scopes = scopes
 
     def prepare_all(self, scope: Scope | None = None, *, use_model: bool = True) -> list[Prepared]:
-        """Return what is to be done in each scope, or in one.
+        """Return the plan for each scope, or for one.
 
         Args:
             scope: The scope, or ``None`` for both.
-            use_model: Whether to ask the model of the cortex about files that are crowded.
+            use_model: Whether to ask the model about crowded files.
 
         Raises:
             StoreError: If a store could not be read.
-            SettingsError: If the model of the cortex is none.
+            SettingsError: If the model is invalid.
         """
         scopes = self._scopes
         asks = use_model and scopes.needs_compaction()
@@ -127,11 +127,11 @@ class Compaction:
         *,
         everything: bool = True,
     ) -> Prepared:
-        """Return what is to be done in one scope. No lock is held.
+        """Return the plan for one scope. No lock is held.
 
         Args:
             store: The store of the scope.
-            model: The language model, or ``None`` to do without.
+            model: The language model, or ``None``.
             templates: A scope's own prompts.
             everything: Also look for duplicates in files that are not crowded.
         """
@@ -161,13 +161,13 @@ class Compaction:
         approved: bool = False,
         dry_run: bool = False,
     ) -> list[CompactionReceipt]:
-        """Apply what may be applied, let the rest wait, and tell what became of each operation.
+        """Apply what may be applied, queue the rest, and return a receipt for each operation.
 
         Args:
             prepared: What :meth:`prepare` returned, for each scope.
             mode: ``autopilot``, ``copilot`` or ``off``.
             approved: Whether a person saw the diff and said yes to it.
-            dry_run: Write nothing, and tell what would become of each.
+            dry_run: Write nothing, and return the receipts that there would be.
         """
         if mode == "off":
             return [_refused_off(each.store) for each in prepared]
@@ -200,7 +200,7 @@ class Compaction:
     def _ask(
         self, prepared: Prepared, model: LanguageModel, templates: Mapping[str, str]
     ) -> Prepared:
-        """Return what is prepared with what a model proposes for the files that are crowded."""
+        """Return ``prepared`` with what a model proposes for crowded files."""
         left = [entry_of(memory) for memory in plan.memory_after(prepared.apply, prepared.entries)]
         # What stays for a duplicate is not touched again in the same run.
         staying = {operation.stays for operation in prepared.apply}
@@ -229,7 +229,7 @@ class Compaction:
         return prepared
 
     def _checked(self, prepared: Prepared) -> Prepared:
-        """Take out what the gate objects to, and what could not be found any more."""
+        """Take out what the gate objects to, and what a search would no longer find."""
         known = prepared.known()
         asked = (self._objection(operation, known) for operation in prepared.apply)
         objections = [ruling for ruling in asked if ruling is not None]
@@ -244,7 +244,7 @@ class Compaction:
         )
 
     def _objection(self, operation: Operation, known: Mapping[str, Entry]) -> Ruling | None:
-        """Return what the gate says against a merged text; it came from outside."""
+        """Return the objection of the gate to a merged text, which came from outside."""
         if not isinstance(operation, Merge):
             return None
         new = plan.merged_memory([known[each] for each in operation.ids], operation.text)
@@ -274,7 +274,7 @@ def compact(
 
 
 def tidied(scopes: Scopes) -> list[str]:
-    """Tidy what is crowded without a model, and return what was done, in words.
+    """Tidy crowded files without a model, and return sentences about it.
 
     Raises:
         StoreError: If a store could not be read.
@@ -323,10 +323,7 @@ def _apply(
 def _queue(
     prepared: Prepared, applied: Sequence[Operation], hold: str, *, dry_run: bool
 ) -> Iterator[CompactionReceipt]:
-    """Let a person decide on what is not applied, a few at a time.
-
-    What they were asked before is not asked again.
-    """
+    """Queue what is not applied as questions, a few at a time, and none twice."""
     rest = (each for each in prepared.apply if each not in applied)
     rulings = [*(Ruling(each, "propose", _YOURS) for each in rest), *prepared.propose]
     if not rulings:
@@ -359,6 +356,6 @@ def _queue(
 
 
 def _search_of(memories: Sequence[Memory]) -> plan.Search:
-    """Return the search through ``memories`` that a person and a model have, too."""
+    """Return the same search through ``memories`` that people and models use."""
     index, day = MemoryIndex(entry_of(memory) for memory in memories), today()
     return lambda query: [hit.entry.id for hit in index.search(query, day)]

@@ -1,13 +1,13 @@
 """Takes engrams in: asks the gate, writes or queues them, and carries out what a person decides.
 
-Both scopes are read once for a batch, and there is one step for each file that changes. A receipt
-says *encoded* if the line is on the disk and was read back; an error of a store becomes a receipt
-that says *failed* and why, for exactly the engrams it concerns.
+Both scopes are read once for a batch, and each file that changes is written in one step. A receipt
+says *encoded* if the line is on the disk and was read back; if a store fails, the receipts of the
+affected engrams say *failed* and why.
 
-Nothing that waits is decided without a person's word or tick. A decision that cannot be carried out
-leaves the proposal waiting and says why. What is accepted is written without its secrets. A tick
-that came with git is somebody else's: what it adds counts as observed, and it removes nothing that
-a person here wrote.
+Only a person's word or tick decides about a proposal. If a decision cannot be carried out, the
+proposal stays and the reason is reported. Accepted text is written without its secrets. A tick that
+came with git is somebody else's: what it adds counts as observed, and it removes nothing that a
+person here wrote.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _TICKED_ELSEWHERE: Final = "ticked by somebody else, came with git"
 _WHERE: Final = "what is pending (`engramdown review` lists it)"
 
 Queue = FileQueue | PlainQueue
-# Returns which lines of a ``pending.md`` came with git and nobody here approved: line and text.
+# Returns the lines of a ``pending.md`` that came with git and are not approved: number and text.
 CameWithGit = Callable[[Scope], Collection[tuple[int, str]]]
-# Returns what decides on engrams, of which it is told all beforehand.
+# Takes all engrams of a batch and returns the function that decides on each.
 Gates = Callable[[Iterable[Engram]], Callable[[Engram], gate.Decision]]
-# Is told of what cannot be read.
+# Is called with each error of reading.
 PassOver = Callable[[StoreError], object]
 
 
@@ -69,7 +69,7 @@ class Receipt:
         id: The id of the memory, or of the proposal that waits; or ``""``.
         file: The file that holds it, relative to the memory folder, or ``""``.
         line: Its line there, from 1, or 0.
-        is_ours: Whether nobody decided on it but who is here: of a tick that came with git, not.
+        is_ours: Whether a person here decided on it; ``False`` for a tick that came with git.
     """
 
     engram: Engram
@@ -83,13 +83,13 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """An engram of a batch and what is to be done with it.
+    """An engram of a batch, with the decision about it.
 
     Attributes:
         at: Its place in the batch, from 0.
         engram: The engram.
-        decision: What the gate said.
-        replaces: The id of the memory in its scope that it is to replace, or ``""``.
+        decision: The decision of the gate.
+        replaces: The id of the memory in its scope that it will replace, or ``""``.
     """
 
     at: int
@@ -102,7 +102,7 @@ class Intake:
     """The gate before two stores.
 
     Attributes:
-        waiting: What waits for a person.
+        waiting: The proposals that wait for a person.
     """
 
     def __init__(
@@ -112,12 +112,12 @@ class Intake:
         waiting: Waiting,
         erased: Callable[[str], bool],
     ) -> None:
-        """Stand before ``stores``.
+        """Guard ``stores``.
 
         Args:
-            stores: The stores.
-            usable: Returns the memories of one that count.
-            waiting: What waits.
+            stores: The stores by scope.
+            usable: Returns the memories of a store that count.
+            waiting: The proposals that wait.
             erased: Whether a person erased a text for good.
         """
         self._stores = stores
@@ -126,7 +126,7 @@ class Intake:
         self.waiting = waiting
 
     def decider(self, mode: str, batch: Iterable[Engram]) -> Callable[[Engram], gate.Decision]:
-        """Return what decides on each of ``batch``; what may speak against them is read once."""
+        """Return the function that decides on each of ``batch``; memory is read once."""
         evidence = self._evidence(mode, batch)
         return lambda engram: gate.decide(mode, engram, evidence.findings(engram))
 
@@ -146,7 +146,7 @@ class Intake:
             replaces = evidence.replaced_by(engram, found)
             asks = decision.action == "confirm" and not gate.holds_secret(engram)
             if asks and (evidence.is_known(engram) or self.waiting.gave_way(engram)):
-                # What is known already needs nobody's answer.
+                # Nobody needs to be asked about a known memory.
                 decision, replaces = gate.Decision("encode", "known already"), ""
             decided.append(Decided(at, engram, decision, replaces))
         return self.carry_out(decided)
@@ -160,9 +160,9 @@ class Intake:
     def _evidence(
         self, mode: str, batch: Iterable[Engram], *, by_person: bool = False
     ) -> gate.Evidence:
-        """Read what may speak against ``batch``; against a user's sure word nothing does.
+        """Read the evidence about ``batch``.
 
-        But for a fact that could take the place of one of theirs.
+        A user's high-confidence word needs none, except a fact that could replace one of theirs.
         """
 
         def is_beyond_doubt(engram: Engram) -> bool:
@@ -196,7 +196,7 @@ def _checked(engrams: Iterable[object]) -> list[Engram]:
     batch = []
     for each in engrams:
         if not isinstance(each, Engram):
-            reason = f"a {type(each).__name__} is no Engram; pass Engram(text, kind, scope)"
+            reason = f"a {type(each).__name__} is not an Engram; pass Engram(text, kind, scope)"
             raise InvalidEngramError("engrams", reason)
         batch.append(each)
     return batch
@@ -206,7 +206,7 @@ def _checked(engrams: Iterable[object]) -> list[Engram]:
 
 
 def failed(engrams: Iterable[Engram], error: StoreError) -> list[Receipt]:
-    """Return the receipts of engrams that an error kept from being written."""
+    """Return the receipts of engrams that could not be written."""
     return [Receipt(gate.harmless(each), "failed", str(error)) for each in engrams]
 
 
@@ -237,11 +237,11 @@ def _queue(queue: Queue, decided: Sequence[Decided]) -> list[Receipt]:
 def _proposal(decided: Decided) -> Pending:
     engram, decision = decided.engram, decided.decision
     if engram.via == "assistant" and engram.source == "user":
-        # Whoever is asked about it is not told that they said so.
+        # The person who is asked must not read that they said so.
         engram = replace(engram, source="llm")
     return Pending(
         new_id(),
-        # What waits has the day on which it was proposed.
+        # A proposal carries the day on which it was proposed.
         replace(gate.harmless(engram), scope=gate.scope_of(engram), ts=""),
         hold=decision.code if decision.held else "",
         reason=decision.code,
@@ -252,10 +252,10 @@ def _proposal(decided: Decided) -> Pending:
 
 
 def written_receipt(engram: Engram, written: Written, reason: str) -> Receipt:
-    """Return the receipt for what a store wrote."""
+    """Return the receipt for a written memory."""
     entry = written.entry
     why = "known already" if written.action == "merged" else reason
-    # A fact about the user is kept for all projects, whatever scope it was given.
+    # A fact about the user is global, whatever scope it was given.
     if engram.scope != entry.scope:
         engram = replace(engram, scope=entry.scope)
     return Receipt(engram, written.action, why, entry.id, entry.disk_file, entry.line)
@@ -267,16 +267,16 @@ def waiting_receipt(queue: Queue, item: Pending, reason: str) -> Receipt:
     return Receipt(gate.harmless(item.engram), "queued", reason, item.id, file, item.line)
 
 
-# ---- what waits, and what a person decides ----
+# ---- proposals, and what a person decides about them ----
 
 
 class _NotWrittenError(EngramdownError):
-    """Nothing could be written, whatever was ticked: all of it is still to be decided on."""
+    """Nothing of a batch of ticks could be written; all of them are still undecided."""
 
 
 @contextlib.contextmanager
 def _passing_over(tell: PassOver | None) -> Iterator[None]:
-    """Tell of what cannot be read, and go on, if there is somebody to tell."""
+    """Report what cannot be read to ``tell`` and go on; raise if it is ``None``."""
     try:
         yield
     except StoreError as error:
@@ -286,10 +286,10 @@ def _passing_over(tell: PassOver | None) -> Iterator[None]:
 
 
 def check_decision(decision: str) -> None:
-    """Refuse what is no decision.
+    """Check a decision.
 
     Raises:
-        InvalidEngramError: If it is none of the three.
+        InvalidEngramError: If it is not one of :data:`DECISIONS`.
     """
     if decision not in DECISIONS:
         raise InvalidEngramError.not_one_of("decision", decision, DECISIONS)
@@ -312,15 +312,15 @@ class Waiting:
         """Find the queue of each store: its ``pending.md``, or memory if it has no files.
 
         Args:
-            stores: The stores.
-            came_with_git: Returns what git brought of a ``pending.md``.
-            gates: Decide on what ticks bring that came with git.
-            reviews: Whether such ticks wait, and no model sees such lines; asked each time.
-            rules: Returns what decides on such ticks in words: one that was refused is decided on
-                again when it says something else.
-            home: The folder of the global scope, to keep in its cache which of them were refused;
-                ``None`` keeps it in mind.
-            dry: Whether nothing is to be written; asked each time.
+            stores: The stores by scope.
+            came_with_git: Returns the lines of a ``pending.md`` that git brought.
+            gates: Decide on the memories that ticks from git would add.
+            reviews: Whether ticks from git wait, and models do not see such lines.
+            rules: Returns the settings that decide on such ticks, as text: a refused one is decided
+                on again when the text changes.
+            home: The folder of the global scope, whose cache keeps the refused ones; ``None`` keeps
+                them in memory.
+            dry: Whether nothing may be written.
         """
         self._stores = stores
         self._queues: dict[Scope, Queue] = {}
@@ -344,14 +344,15 @@ class Waiting:
     def items(
         self, pass_over: PassOver | None = None, *, ours: bool = False
     ) -> list[tuple[Queue, Pending]]:
-        """Return what waits, with its queue.
+        """Return the waiting proposals, each with its queue.
 
         Args:
-            pass_over: Is told of each queue that cannot be read; the others are returned.
-            ours: Leave lines out that git brought and nobody approved.
+            pass_over: Called with the error of each queue that cannot be read; the others are
+                returned.
+            ours: Leave out lines that git brought and nobody approved.
 
         Raises:
-            StoreError: If a queue cannot be read, and nobody is told of it instead.
+            StoreError: If a queue cannot be read and ``pass_over`` is ``None``.
         """
         found: list[tuple[Queue, Pending]] = []
         for scope, queue in self._queues.items():
@@ -364,14 +365,11 @@ class Waiting:
     def brought(
         self, items: Iterable[tuple[Queue, Pending]], pass_over: PassOver | None = None
     ) -> set[tuple[str, int]]:
-        """Return where the lines stand that git brought and nobody approved, if any wait there.
+        """Return the file and line of each proposal that git brought and nobody approved.
 
         Args:
-            items: What waits, with its queue.
-            pass_over: Is told of each queue of which nobody can say it.
-
-        Returns:
-            The file and the line of each.
+            items: The waiting proposals with their queues; only their files are looked at.
+            pass_over: Called with the error of each queue for which this cannot be found out.
         """
         files = {queue.file for queue, _ in items}
         found: set[tuple[str, int]] = set()
@@ -382,7 +380,7 @@ class Waiting:
         return found
 
     def ask_to_forget(self, scope: Scope, entry: Entry) -> Receipt:
-        """Let the question wait whether a memory is to be forgotten.
+        """Queue the question whether to forget a memory.
 
         Raises:
             StoreError: If it could not be written.
@@ -397,14 +395,14 @@ class Waiting:
         return waiting_receipt(queue, waiting, gate.REASONS["retire"])
 
     def turned_down(self) -> gate.TurnedDown:
-        """Return what a person declined, deleted or forgot, in whichever scope."""
+        """Return what a person declined, deleted or forgot, in either scope."""
         unwanted = tuple(each for queue in self._queues.values() for each in queue.turned_down())
         if unwanted != self._turned_down.unwanted:
             self._turned_down = gate.TurnedDown(unwanted)
         return self._turned_down
 
     def gave_way(self, engram: Engram) -> bool:
-        """Whether another memory of its scope took the place of this one, which is no news."""
+        """Whether another memory of its scope already took the place of this one."""
         return self._queues[gate.scope_of(engram)].gave_way(engram)
 
     def resolve(self, proposal_id: str, decision: str, text: str | None) -> Receipt:
@@ -425,7 +423,7 @@ class Waiting:
         for each in answers:
             check_decision(each.decision)
         items = self.items()
-        # Of several with one id, the first that is listed is meant.
+        # If several have one id, the first in the list counts.
         by_id = {item.id: (queue, item) for queue, item in reversed(items)}
         found = [
             by_id.get(each.id) or by_prefix(each.id, items, lambda one: one[1].id, _WHERE)
@@ -446,9 +444,8 @@ class Waiting:
         ]
 
     def has_ticks(self) -> bool:
-        """Whether a person ticked anything; what cannot be read is told by those who read it."""
+        """Whether a person ticked anything; a queue that cannot be read may hold a tick."""
         for queue in self._queues.values():
-            # One that cannot be read may hold a tick.
             with contextlib.suppress(StoreError):
                 if not any(item.tick for item in queue.pending()):
                     continue
@@ -463,17 +460,17 @@ class Waiting:
         *,
         remind: Callable[[str], None] = lambda _: None,
     ) -> list[Receipt]:
-        """Carry out the lines that a person ticked; a line that somebody else did is passed over.
+        """Carry out the ticked lines; a line that another process already carried out is skipped.
 
-        A tick of somebody else that was refused waits for the person: it is decided on again only
-        when the line or the settings are others.
+        A refused tick of somebody else waits for the person: it is decided on again only when the
+        line or the settings change.
 
         Args:
-            tell: Is told in words what could not be read or carried out.
-            scope: Whose queue; by default those of both.
-            go_on: Asked before each line but the first whether there is time for it; what is left
+            tell: Called with a sentence for each failure to read or to carry out.
+            scope: The scope of the queue; by default both.
+            go_on: Called before each line but the first: whether there is time for it. The rest
                 stays ticked.
-            remind: Is told in words why each tick still waits that was refused before.
+            remind: Called with the reason for each tick that was refused before and still waits.
         """
         receipts: list[Receipt] = []
         for each, queue in self._queues.items():
@@ -500,10 +497,10 @@ class Waiting:
         go_on: Callable[[], bool],
         tell: Callable[[str], None],
     ) -> Iterator[Receipt]:
-        """Carry ticks out, and yield what became of each; what is refused is added to ``left``."""
+        """Carry out ticks and yield the receipts; refused ticks are added to ``left``."""
         outcomes = self._decide([(queue, order) for order, _ in orders], go_on)
         for (order, key), outcome in zip(orders, outcomes, strict=True):
-            # One that somebody else was quicker with is no news, and one for later none yet.
+            # Another process was quicker, or there was no time.
             if outcome is None or isinstance(outcome, EntryNotFoundError):
                 continue
             if key and isinstance(outcome, TickRefusedError):
@@ -520,12 +517,12 @@ class Waiting:
     def _orders(
         self, scope: Scope, queue: Queue, ticked: Sequence[Pending]
     ) -> tuple[list[tuple[Order, str]], dict[str, str]]:
-        """Return what was decided by ticks, and what was refused before.
+        """Return the orders that ticks give, and the ticks that were refused before.
 
-        A tick that came with git has a key beside its order, see :func:`digest_of_tick`; one of
-        the person's has ``""``.
+        A tick that came with git has a key beside its order, see :func:`digest_of_tick`; a tick of
+        the person has ``""``.
         """
-        # Looked at before anything is done: each line that goes moves those below it.
+        # Before anything is carried out: each removed line moves the lines below it.
         came = self._came_with_git(scope)
         rules = self._rules() if came else ""
         keys = [digest_of_tick(it, rules) if _place(it) in came else "" for it in ticked]
@@ -557,9 +554,9 @@ class Waiting:
         return orders, left
 
     def _not_theirs_to_say(self, brought: Sequence[Pending]) -> Callable[[Pending], str]:
-        """Return what tells why a tick that came with git waits for the person, or ``""``.
+        """Return a function that says why a tick from git waits for the person, or ``""``.
 
-        What there is to look at is looked at once for all of them.
+        Memory is read once for all of them.
         """
         if self._reviews():
             return lambda item: f"the line of {item.id} came with git, its tick too"
@@ -586,28 +583,28 @@ class Waiting:
     def _decide(
         self, decided: Sequence[tuple[Queue, Order]], go_on: Callable[[], bool]
     ) -> list[Receipt | EngramdownError | None]:
-        """Carry out what was decided, one step for all that one file declines or accepts.
+        """Carry out orders: all that one file accepts, or declines, in one step.
 
-        ``None`` stands for what there was no time for.
+        An outcome is ``None`` if there was no time for the order.
         """
         done: dict[int, Receipt | EngramdownError] = {}
         batches: dict[tuple[bool, bool, int], list[int]] = {}
         for at, (queue, order) in enumerate(decided):
             item, is_ours = order.item, order.by == "user"
             is_elsewhere = self._queues[gate.scope_of(item.engram)] is not queue
-            # A person moved the proposal to the other scope.
+            # A person changed the scope of the proposal.
             is_moved = is_elsewhere and item.op == "encode" and not item.problem
             if is_moved and order.is_accepted and is_ours:
                 if not done or go_on():
                     done[at] = self._move(queue, order)
                 continue
             batches.setdefault((order.is_accepted, is_ours, id(queue)), []).append(at)
-        # What is declined goes first: what is accepted may lift a tombstone.
+        # Declined ones first: accepting may lift a tombstone.
         for key in sorted(batches, key=lambda key: key[0]):
             if not done or go_on():
                 queue = decided[batches[key][0]][0]
                 orders = [decided[at][1] for at in batches[key]]
-                # Those for which there is no time have no receipt.
+                # Orders for which there was no time have no receipt.
                 done |= dict(zip(batches[key], _carry_out(queue, orders, go_on), strict=False))
         return [done.get(at) for at in range(len(decided))]
 
@@ -626,7 +623,7 @@ class Waiting:
 def _carry_out(
     queue: Queue, orders: Sequence[Order], go_on: Callable[[], bool]
 ) -> list[Receipt | EngramdownError]:
-    """Carry out what one queue is asked; return what became of it as far as there was time."""
+    """Carry out the orders of one queue; return the outcomes of those there was time for."""
     is_ours = orders[0].by == "user"
     try:
         outcomes = queue.decide(orders, go_on)
@@ -653,9 +650,9 @@ def _receipt(queue: Queue, item: Pending, outcome: Receipt | EngramdownError | N
 
 
 def _why_it_stays(receipt: Receipt) -> str:
-    """Return in words why a ticked line stays."""
+    """Return a sentence that says why a ticked line stays."""
     if receipt.action == "queued":
-        # No trouble, as "could not" would be: it waits like everything that they proposed.
+        # Not a failure: it waits like every other proposal.
         return f"left to you what somebody else ticked: {receipt.reason}"
     whose = "what you ticked" if receipt.is_ours else "what somebody else ticked"
     return f"could not carry out {whose}: {receipt.reason}"
@@ -666,7 +663,7 @@ def _place(item: Pending) -> tuple[int, str]:
 
 
 def _observed(engram: Engram) -> Engram:
-    """Return what somebody else ticked: nobody here said or confirmed it."""
+    """Return an engram that somebody else ticked as one that nobody here confirmed."""
     sure = max(engram.confidence, "medium", key=CONFIDENCES.index)
     source = "llm" if engram.source == "user" else engram.source
     return replace(engram, source=source, confidence=sure, basis="observed", via="web")

@@ -29,12 +29,12 @@ class Asking:
         """Begin a run.
 
         Args:
-            model: A model, the name of one, or ``None`` for the one that is set.
-            settings: The model that is set, and the limits.
-            folder: The folder of the ledger; ``None`` keeps it in mind.
+            model: A model, the name of one, or ``None`` for the configured one.
+            settings: The configured model, and the limits.
+            folder: The folder of the ledger; ``None`` keeps it in memory.
 
         Raises:
-            SettingsError: If ``model`` is no model.
+            SettingsError: If ``model`` is not a model.
         """
         from engramdown.models.ledger import Ledger, Limits
         from engramdown.models.port import Run
@@ -50,34 +50,34 @@ class Asking:
         return cls(scopes.model, scopes.settings.consolidation, scopes.shared_root)
 
     def within(self, timeout: float) -> Asking:
-        """Return the same run, in which a call takes so many seconds at most."""
+        """Return the same run with a time limit of ``timeout`` seconds for a call."""
         model, settings, folder = self._given
         hurried = Asking(model, settings._replace(timeout=min(timeout, settings.timeout)), folder)
         hurried.run = self.run
         return hurried
 
     def of(self, job: str) -> Asker | None:
-        """Return what a job asks, or ``None`` if there is no model."""
+        """Return the model as a job asks it, or ``None`` without a model."""
         from engramdown.models.port import Asker
 
         return None if self._model is None else Asker(self._model, job, self.run)
 
 
 def ledger_of(scopes: Scopes) -> Ledger:
-    """Return the ledger in which the calls of a cortex stand."""
+    """Return the ledger of model calls."""
     from engramdown.models.ledger import Ledger
 
     return Ledger(scopes.shared_root)
 
 
 def prompts_for(scopes: Scopes, job: str, scope: Scope = "project") -> dict[str, str]:
-    """Return the prompt that scopes have of their own for a job; the project's wins.
+    """Return the scopes' own prompt for a job, if any; the project's wins.
 
     Args:
         scopes: The scopes.
         job: The job.
-        scope: Whose memory it is about. What is about all projects, or about the user, is not
-            asked in the words of one project, which may be somebody else's.
+        scope: The scope of the memories in question. Questions about all projects, or about the
+            user, do not use a project's prompt, which may be somebody else's.
 
     Raises:
         StoreError: If one cannot be read.

@@ -1,6 +1,6 @@
-"""Lists what waits for a person, and carries out what they decide.
+"""Lists the proposals that wait for a person, and carries out what they decide.
 
-Proposals stand in ``pending.md``; what git brought and needs approval follows them.
+The proposals of ``pending.md`` come first; what git brought and needs approval follows.
 """
 
 from __future__ import annotations
@@ -24,14 +24,11 @@ class Review:
     """The review queue of both scopes."""
 
     def __init__(self, scopes: Scopes) -> None:
-        """Look at what waits in ``scopes``."""
+        """Review the proposals in ``scopes``."""
         self._scopes = scopes
 
     def pending(self, *, for_model: bool = False) -> list[Proposal]:
-        """Return what waits for a person, global proposals first, each with what it touches.
-
-        See :meth:`engramdown.Cortex.pending`.
-        """
+        """Return the waiting proposals; see :meth:`engramdown.Cortex.pending`."""
         from engramdown.gate.pending import describe
 
         scopes, waits = self._scopes, self._scopes.intake.waiting
@@ -52,10 +49,7 @@ class Review:
     def resolve(
         self, proposal_id: str, decision: str = "accept", text: str | None = None
     ) -> Receipt:
-        """Carry out what a person decided about a proposal.
-
-        See :meth:`engramdown.Cortex.resolve`.
-        """
+        """Carry out what a person decided; see :meth:`engramdown.Cortex.resolve`."""
         scopes = self._scopes
         scopes.notice()
         receipt = None
@@ -76,13 +70,14 @@ class Review:
         """Carry out what a person decided about many proposals, in one step for each file.
 
         Args:
-            answers: What they decided about each.
+            answers: The decision about each.
 
         Returns:
-            What became of each; what could not be carried out still waits, and *failed* says why.
+            A receipt for each; a proposal that could not be carried out still waits, and its
+            receipt says *failed* and why.
 
         Raises:
-            InvalidEngramError: If a decision is none of the three; nothing is carried out.
+            InvalidEngramError: If a decision is invalid; nothing is carried out.
             EntryNotFoundError: If no proposal has one of the ids; nothing is carried out.
             AmbiguousIdError: If several have; nothing is carried out.
             StoreError: If what waits could not be read.
@@ -99,23 +94,23 @@ class Review:
     def apply_ticks(self, go_on: Callable[[], bool] | None = None) -> list[Receipt]:
         """Carry out the lines of ``pending.md`` that a person ticked, in one step for each file.
 
-        Call it between turns. A line that cannot be carried out stays, and its receipt tells why.
+        Call it between turns. A line that cannot be carried out stays, and its receipt says why.
 
         Args:
-            go_on: Asked before each line whether there is time for it; what is left stays ticked.
+            go_on: Called before each line: whether there is time for it. The rest stays ticked.
         """
         scopes = self._scopes
         scopes.notice(wait=False)
-        # Who ticked a line stands in the journal: that has to be known first.
+        # The journal says who ticked a line, so hand edits are taken in first.
         if not scopes.intake.waiting.has_ticks() or not scopes.notice():
             return []
         ask = go_on or (lambda: True)
         return scopes.heard(scopes.intake.waiting.apply_ticks(scopes.tell, None, ask))
 
     def arrivals(self) -> list[Arrival]:
-        """Return what git brought that nobody here wrote, and that a person was not told of yet.
+        """Return what git brought that nobody here wrote and that was not announced yet.
 
-        Call :meth:`mark_told` when they were; it is not returned again then.
+        Call :meth:`mark_told` once it was announced; it is not returned again.
 
         Raises:
             StoreError: If memory cannot be read.
@@ -123,7 +118,7 @@ class Review:
         return self._scopes.pulled.news()
 
     def mark_told(self, arrivals: Iterable[Arrival]) -> None:
-        """Take note that a person was told of ``arrivals``.
+        """Note that ``arrivals`` were announced to a person.
 
         Raises:
             StoreError: If it cannot be written.
@@ -131,9 +126,10 @@ class Review:
         self._scopes.pulled.told(arrivals)
 
     def keep_own(self) -> None:
-        """Take note of files of this person's, which git does not know: what a session begins with.
+        """Note which files git does not know, and which are therefore this person's.
 
-        When they are committed, nobody asks who wrote them. In mode off nothing is noted.
+        When they are committed later, nobody asks who wrote them. A session begins with this. In
+        mode off nothing is noted.
         """
         if self._scopes.mode == "off":
             return
@@ -151,25 +147,26 @@ class Review:
         pieces: bool = False,
         dry_run: bool = False,
     ) -> Erased:
-        """Erase memories for good: nothing brings them back. Only a person's word is a reason.
+        """Erase memories for good: nothing brings them back. Do it only if a person asks for it.
 
-        Their words leave memory, the archive, what waits, the journal of changes, transcripts with
-        what was made of them, notes, pages and our blocks in files such as ``AGENTS.md``. They are
-        not learned again. What is cut short is finished by whoever opens memory next.
+        Their words are removed from memory, the archive, proposals, the journal of changes,
+        transcripts and what was made of them, notes, pages and our blocks in files such as
+        ``AGENTS.md``. They are not learned again. An interrupted erasure is finished by whoever
+        opens memory next.
 
         Args:
             ids: The memories, live, waiting or retired, by ids or unique prefixes.
-            words: Texts to erase that are no memory here, or are none any more.
-            pieces: Empty lines, too, that share twelve characters in a row with a text, though not
-                half of it; otherwise they stay, and are told in ``shared``.
-            dry_run: Change nothing, and tell what would go.
+            words: Texts to erase that are not, or no longer, memories here.
+            pieces: Also empty lines that share twelve characters in a row with a text, though less
+                than half of it; otherwise they stay, and ``shared`` lists them.
+            dry_run: Change nothing, and return what would go.
 
         Returns:
             What went, what stays, and what cannot be reached from here.
 
         Raises:
-            EntryNotFoundError: If there is no such memory.
-            AmbiguousIdError: If there are several.
+            EntryNotFoundError: If no memory has an id.
+            AmbiguousIdError: If several have it.
             InvalidEngramError: If nothing is named.
             StoreError: If something could not be read or written.
 

@@ -125,7 +125,7 @@ class TestProposing:
     def test_what_is_no_engram_is_named_by_its_type(self, cortex: Cortex) -> None:
         mistake: Any = f"The token is {KEY}"
         for act in (cortex.propose, cortex.encode):
-            with pytest.raises(InvalidEngramError, match="a str is no Engram; pass Engram"):
+            with pytest.raises(InvalidEngramError, match="a str is not an Engram; pass Engram"):
                 act([mistake])
 
     def test_receipts_come_in_order_whatever_became_of_each(self, copilot: Cortex) -> None:
