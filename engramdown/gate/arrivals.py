@@ -1,4 +1,4 @@
-"""What git brought that somebody else wrote: how a person hears of it and approves it.
+"""What git brought that somebody else wrote: how it is announced to a person and approved.
 
 With ``pulled = "review"``, nothing that git brought reaches a model before a person approves it,
 neither an entry nor a page. An approval holds for the same words in the same place and for no
@@ -45,15 +45,15 @@ class Arrival(NamedTuple):
     """Something that git brought, and nobody here wrote, said or changed.
 
     Attributes:
-        id: What it is called in a review.
-        text: What it says, without the secrets that it may hold.
+        id: Its id in a review.
+        text: Its text without secrets.
         scope: ``project`` or ``global``.
         path: The file.
-        line: Where it stands there, from 1; 0 for a page as a whole.
-        kind: Of an entry, see :class:`engramdown.Engram`; ``page`` for what shapes a prompt,
-            ``proposal`` for a line of ``pending.md``, ``settings`` for a ``config.toml``, whose
-            text names what it sets.
-        key: What it is known by, whatever line it stands on.
+        line: Its line, from 1; 0 for a page as a whole.
+        kind: The kind of an entry, see :class:`engramdown.Engram`; ``page`` for a file that shapes
+            a prompt, ``proposal`` for a line of ``pending.md``, ``settings`` for a ``config.toml``,
+            whose text names what it sets.
+        key: Its key, which does not depend on its line.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Arrival(NamedTuple):
     def __str__(self) -> str:
         """Return it in one line."""
         name = self.path.name
-        # There are many of these: what tells them apart is their folder.
+        # Many files have this name; the folder distinguishes them.
         name = f"{self.path.parent.name}/{name}" if name == "SKILL.md" else name
         where = f"{name}:{self.line}" if self.line else name
         said = "" if self.kind == "page" else f": {' '.join(self.text.split())}"
@@ -75,12 +75,12 @@ class Arrival(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Something that git brought, where it stands.
+    """Something that git brought, with its store.
 
     Attributes:
-        place: What git brought into its store.
+        place: The provenance of the store.
         store: The store.
-        item: What it is.
+        item: The entry or page.
     """
 
     place: Provenance
@@ -89,18 +89,18 @@ class Found(NamedTuple):
 
     @property
     def id(self) -> str:
-        """What it is called in a review."""
+        """Its id in a review."""
         return f"{ADDRESS}{self.item.key[:12]}"
 
     @property
     def path(self) -> Path:
-        """The file that it stands in."""
+        """Its file."""
         return self.place.path(self.item)
 
     @property
     def engram(self) -> Engram:
-        """What waits as an engram: its words, and of what it claims what can be."""
-        # Imported here: a session that begins is told of news and decides nothing.
+        """The engram that waits; claims that are invalid are left out."""
+        # Imported here: a session that begins only announces and decides nothing.
         from engramdown.gate.gate import harmless
 
         text = self.item.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -114,7 +114,7 @@ class Found(NamedTuple):
             return harmless(Engram(text, entry.kind, scope, entry.confidence))
 
     def proposal(self) -> Proposal:
-        """Return what waits for approval, as a person decides on it."""
+        """Return the proposal on which a person decides."""
         from engramdown.gate.pending import Proposal
 
         why = _PAGE if self.item.placed is None else _HOLD
@@ -144,28 +144,28 @@ class Pulled:
         """Look at ``stores``.
 
         Args:
-            stores: Those of files.
-            home: The folder of the global scope, where it is kept what a person decided.
+            stores: The stores of files.
+            home: The folder of the global scope, which keeps what a person decided.
             review: Whether nothing is loaded before a person approved it.
-            dry: Whether nothing is to be written; asked each time.
+            dry: Whether nothing may be written; called each time.
         """
         self._places = {store.root: (Provenance(store), store) for store in stores}
         self._approvals = Approvals(home, dry)
         self.reviews = review
 
     def news(self) -> list[Arrival]:
-        """Return what a person was not told of yet.
+        """Return what was not announced yet.
 
         Raises:
-            StoreError: If memory, or what was decided, cannot be read.
+            StoreError: If memory or the decisions cannot be read.
         """
         found = self._found(lambda said: said.seen | said.approved | said.declined)
         arrivals = [_arrival(each) for each in found if each.item.file != ARCHIVE]
-        # Settings hold at once and are one line: they are not to be lost among the rest.
+        # Settings come first, as they take effect at once and are only one line.
         return sorted(arrivals, key=lambda each: each.kind != "settings")
 
     def told(self, arrivals: Iterable[Arrival]) -> None:
-        """Take note that a person was told of ``arrivals``, and of pages that git does not know.
+        """Note that ``arrivals`` were announced.
 
         Raises:
             StoreError: If it cannot be written.
@@ -176,7 +176,7 @@ class Pulled:
             self._approvals.add(root, "seen", keys & here)
 
     def keep_own(self) -> None:
-        """Take note of what git does not know, so that to commit it makes nobody ask.
+        """Note what git does not know, so that nobody asks once it is committed.
 
         Raises:
             StoreError: If it cannot be read or written.
@@ -191,7 +191,7 @@ class Pulled:
         """Return what waits for approval; nothing if all is loaded."""
         if not self.reviews:
             return []
-        # Settings are not asked about: they hold as far as they are stricter than one's own.
+        # Settings need no approval: only those that are stricter than the user's own take effect.
         aside = (PENDING, ARCHIVE, CONFIG)
         found = self._found(lambda said: said.approved | said.declined)
         return [each for each in found if each.item.file not in aside]
@@ -216,7 +216,7 @@ class Pulled:
         """Return scope and label of each skill that waits to be approved; none if all is loaded.
 
         Args:
-            labels: Look only at those with these labels.
+            labels: Look only at skills with these labels.
         """
         return {
             (store.scope, item.file.split("/")[1])
@@ -226,14 +226,14 @@ class Pulled:
         }
 
     def is_brought(self, scope: Scope, file: str, line: int) -> bool:
-        """Whether git brought the entry that stands there, and nobody approved it."""
+        """Whether git brought the entry on this line, and nobody approved it."""
         return any((item.file, item.line) == (file, line) for item in self._open_in(scope))
 
     def brought_proposals(self, scope: Scope) -> set[tuple[int, str]]:
-        """Return which lines of ``pending.md`` came with git, their ticks too: line and text.
+        """Return the lines of ``pending.md`` that came with git: number and text.
 
         Raises:
-            StoreError: If memory, or what was decided, cannot be read.
+            StoreError: If memory or the decisions cannot be read.
         """
         return {
             (item.line, placement.split_task(item.text)[1])
@@ -242,25 +242,25 @@ class Pulled:
         }
 
     def resolve(self, proposal_id: str, decision: str, text: str | None) -> Receipt | None:
-        """Carry out what a person decided about what waits; ``None`` if it is nothing of ours.
+        """Carry out a person's decision; return ``None`` if the proposal is not one of these.
 
-        What is approved stays where it stands, in the same words or those of the person, and is
-        verified if it was only observed; what is declined is not told of again, and an entry goes
-        to the archive.
+        An approved entry stays in its place, in the same words or those of the person, and becomes
+        verified if it was only observed; a declined one goes to the archive. A declined page is
+        not announced again.
 
         Raises:
-            InvalidEngramError: If a page is to be loaded in other words.
-            EntryNotFoundError: If the entry is not there any more.
+            InvalidEngramError: If a page should be loaded in other words.
+            EntryNotFoundError: If the entry is gone.
             StoreError: If it could not be written.
         """
         found = next((each for each in self.held() if each.id == proposal_id), None)
         return None if found is None else self._resolve(found, decision, text)
 
     def resolve_all(self, answers: Sequence[Answer]) -> dict[int, Receipt]:
-        """Carry out what a person decided about what waits here; the receipts by place.
+        """Carry out decisions and return the receipts by place.
 
-        What is approved as it stands is written down at once. Errors are as for :meth:`resolve`,
-        but become receipts that say *failed*.
+        Approvals without changes are noted together. Errors are those of :meth:`resolve`, but
+        become receipts that say *failed*.
         """
         from engramdown.gate.intake import Receipt
 
@@ -281,7 +281,7 @@ class Pulled:
         return receipts
 
     def said(self, receipts: Iterable[Receipt]) -> None:
-        """Approve what the user says themselves that stands there already."""
+        """Approve entries that the user has now said themselves."""
         lines = {
             (each.engram.scope, meant(each.file), each.line)
             for each in receipts
@@ -292,9 +292,9 @@ class Pulled:
                 self._approvals.add(found.store.root, "approved", [found.item.key])
 
     def _found(self, without: Callable[[Said], frozenset[str]]) -> list[Found]:
-        """Return each thing that git brought, but for what a person did something about.
+        """Return each thing that git brought, except those in ``without``.
 
-        A lesson has a copy under its topic: in whatever lines a thing stands, it is returned once.
+        A lesson has a copy under its topic; both are one thing, which is returned once.
         """
         once: dict[tuple[Path, str], Found] = {}
         for root, (place, store) in self._places.items():
@@ -306,21 +306,18 @@ class Pulled:
         return [*once.values()]
 
     def _open(self, root: Path, brought: Iterable[Brought]) -> list[Brought]:
-        """Return what nobody approved of what git brought into a scope."""
+        """Return the items that nobody approved."""
         items = [*brought]
         known = self._approvals.of(root).approved if items else frozenset[str]()
         return [item for item in items if item.key not in known]
 
     def _open_in(self, scope: Scope) -> list[Brought]:
-        """Return the lines and pages that git brought into a scope, and nobody approved."""
+        """Return what git brought into a scope and nobody approved."""
         places = [(root, it) for root, (it, store) in self._places.items() if store.scope == scope]
         return [item for root, place in places for item in self._open(root, place.brought())]
 
     def _hidden(self, store: HippocampusProtocol) -> tuple[set[tuple[str, int]], frozenset[str]]:
-        """Return where stands what may not be loaded of a store, and the files that say nothing.
-
-        Of the latter nobody can say whose they are, as it was looked.
-        """
+        """Return the places that may not be loaded, and the files of unknown origin."""
         if not self.reviews or not isinstance(store, Hippocampus):
             return set(), frozenset()
         place = self._places[store.root][0]
@@ -330,7 +327,7 @@ class Pulled:
     def _resolve(
         self, found: Found, decision: str, text: str | None, *, is_noted: bool = False
     ) -> Receipt:
-        """Carry out what a person decided; ``is_noted`` if their approval was written down."""
+        """Carry out a decision; ``is_noted`` if the approval was noted before."""
         from engramdown.gate.intake import Receipt
 
         engram, item, root = found.engram, found.item, found.store.root
@@ -375,11 +372,11 @@ def _arrival(found: Found) -> Arrival:
     return Arrival(found.id, redact(text), scope, found.path, item.line, kind, item.key)
 
 
-# ---- what a person was told of, approved or declined ----
+# ---- what was announced, approved or declined ----
 #
-# It stands in the folder of the global scope, by the folder of the scope that it is about, so that
-# nothing that was cloned or pulled can say so of itself; a line that cannot be read is skipped; a
-# file that git knows says nothing. Reading creates nothing.
+# One file in the folder of the global scope has it for every scope, so that nothing that was cloned
+# or pulled can approve itself. A line that cannot be read is skipped; a file that git knows is
+# ignored. Reading creates nothing.
 
 # The name of the file.
 NAME: Final = "pulled.jsonl"
@@ -388,12 +385,12 @@ Did = Literal["seen", "approved", "declined", "own"]
 
 
 class Said(NamedTuple):
-    """What is known of one scope, as keys; see :mod:`engramdown.hippocampus.provenance`.
+    """The decisions about one scope, as keys; see :mod:`engramdown.hippocampus.provenance`.
 
     Attributes:
-        seen: What a person was told of.
-        approved: What they approved, and what stood there before git knew it.
-        declined: What they do not want.
+        seen: What was announced.
+        approved: What a person approved, and what was here before git knew it.
+        declined: What they declined.
     """
 
     seen: frozenset[str] = frozenset()
@@ -405,7 +402,7 @@ class Approvals:
     """The record in a folder."""
 
     def __init__(self, folder: Path | None, dry: Callable[[], bool] = bool) -> None:
-        """Keep it in ``folder``, which need not exist; ``None``, or ``dry``, keeps it in mind."""
+        """Use ``folder``, which need not exist; without one, or if ``dry``, keep it in memory."""
         self._dry = dry
         self._path = folder / NAME if folder else None
         self._disk = Disk()
@@ -413,7 +410,7 @@ class Approvals:
         self._kept: list[bytes] = []
 
     def of(self, root: Path) -> Said:
-        """Return what is known of the scope in the folder ``root``.
+        """Return the decisions about the scope in the folder ``root``.
 
         Raises:
             StoreError: If it cannot be read.
@@ -431,7 +428,7 @@ class Approvals:
         return Said(frozenset(found["seen"]), kept, frozenset(found["declined"] - kept))
 
     def add(self, root: Path, did: Did, keys: Collection[str]) -> None:
-        """Write down what was done about ``keys`` in the scope in the folder ``root``.
+        """Note a decision about ``keys`` in the scope in the folder ``root``.
 
         Raises:
             StoreError: If it cannot be written.
@@ -468,10 +465,10 @@ class Approvals:
 
 # ---- skills that git brought ----
 #
-# A skill is known by all of its files, so that whoever approved it approved none of what is changed
-# in them later: hidden ones too and what links lead to, be there so many that a model is not told
-# of all; of what is hidden or what a program left, that counts which git knows. One that cannot be
-# looked at as a whole, as it has too many files, is never approved.
+# The key of a skill covers all of its files, so that an approval does not hold after any of them
+# changed: also what links lead to, and files that are too many for a model to be told of. Hidden
+# files, and those that programs leave, count if git knows them. A skill with too many files to look
+# at is never approved.
 
 _MOST: Final = 64 * 1024
 
@@ -480,9 +477,9 @@ class SkillPage(NamedTuple):
     """A skill as something that git may have brought.
 
     Attributes:
-        item: Its SKILL.md, known by all of its files; by nothing if they cannot be looked at.
+        item: Its SKILL.md, with a key over all of its files; ``""`` if they cannot be read.
         is_known: Whether git knows one of those files.
-        committed: What it is known by once git knows what is hidden of it, too.
+        committed: The key that it has once git also knows its hidden files.
     """
 
     item: Brought
@@ -496,10 +493,10 @@ def brought_skills(
     """Yield the skills of a scope of which git knows a file: they may be somebody else's.
 
     Args:
-        place: Whose the scope is.
+        place: The provenance of the scope.
         root: Its folder.
-        whole: Leave out what cannot be looked at as a whole, and is known by nothing.
-        labels: Look only at those with these labels.
+        whole: Leave out skills without a key.
+        labels: Look only at skills with these labels.
     """
     wanted = (lambda found: found) if labels is None else set(labels).intersection
     for page in _pages(place, root, wanted):
@@ -508,10 +505,10 @@ def brought_skills(
 
 
 def own_skills(place: Provenance, root: Path) -> set[str]:
-    """Return the keys of skills of which git knows nothing, also as they are once it does."""
+    """Return the keys of skills that git does not know, and those they have once committed."""
 
     def is_maybe_own(labels: set[str]) -> set[str]:
-        # Of most that git brought it knows this page, and the rest need not be read.
+        # Git knows this page of most skills that it brought; the rest need not be read.
         pages = {root / "skills" / label / "SKILL.md": label for label in labels}
         return labels - {pages[path] for path in place.knows([*pages])}
 
@@ -524,15 +521,15 @@ def _pages(
 ) -> list[SkillPage]:
     if not (root / "skills").is_dir() or not place.is_versioned():
         return []
-    # Imported here: where nobody keeps a skill, nothing is loaded for them.
+    # Imported here: a scope without skills needs none of it.
     from engramdown.skills.store import SkillStore
 
     files = SkillStore(root).files
     try:
         labels = files.labels()
     except StoreError:
-        return []  # Then nobody is told of any.
-    # What a page says of itself is not looked at: this is asked with every prompt.
+        return []  # No skill can be shown either.
+    # The pages are not parsed, as this runs with every prompt.
     chosen = wanted(set(labels))
     found = [_page(place, files, label) for label in labels if label in chosen]
     pages = [each for each in found if each is not None]
@@ -543,7 +540,7 @@ def _pages(
 def _page(
     place: Provenance, files: SkillFiles, label: str
 ) -> tuple[Brought, list[Path], str] | None:
-    """Return a skill, the files by which it is known, and its key once all is committed."""
+    """Return a skill, the files that its key covers, and its key once all are committed."""
     from engramdown.skills.files import parts_of
 
     disk, home = Disk(durable=False), files.folder / label
@@ -567,7 +564,7 @@ def _page(
 
 
 def _shown(text: str) -> str:
-    """Return as much of a page as a person is shown, who is asked about all of it."""
+    """Return as much of a page as a person is shown; they are asked about all of it."""
     if len(text) <= _MOST:
         return text
     end = text.rfind("\n", 0, _MOST) + 1 or _MOST
@@ -575,9 +572,10 @@ def _shown(text: str) -> str:
 
 
 def _digest(disk: Disk, path: Path) -> str:
-    """Return a digest of a file; of one that is too large to be read, its size and time.
+    """Return a digest of a file.
 
-    Of a link it is where it leads; of a pipe or a device, that it is one.
+    It is the target of a link, the size and time of a file that is too large to be read, and the
+    error for a pipe or a device.
     """
     if path.is_symlink():
         return f"-> {os.readlink(path)}"  # noqa: PTH115 - as it stands there

@@ -1,9 +1,9 @@
 """Erases memories for good, which a person may ask for and a model may not.
 
-It says what will go before it changes anything. The words leave every file in the folders of both
-scopes, and our blocks in files of the project. An erasure that is interrupted is finished by
-whoever opens memory next, and what cannot be reached is named. What was erased is not learned
-again, and nothing is kept that would let anybody guess it quickly.
+A preview comes before any change. The words are removed from every file in the folders of both
+scopes, and from our blocks in files of the project. An interrupted erasure is finished by whoever
+opens memory next, and what cannot be reached is named. Erased words are not learned again, and
+nothing is kept that would let anybody guess them quickly.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ if TYPE_CHECKING:
     from engramdown.settings import Settings
 
 _LOCK: Final = "erasing.lock"
-_GOES_ON: Final = "What is left of the erasure is done by the next command that opens memory."
-# What is seen to elsewhere, or holds no words that can be read.
+_GOES_ON: Final = "The next command that opens memory finishes the erasure."
+# Files that are handled elsewhere, or hold no readable words.
 _HANDLED: Final = frozenset({"history.jsonl", NOTE, f"{NOTE}.part", "erased"})
 _INDEXES: Final = ("index.", "vectors.")
 _DIGESTS: Final = ("pulled.json", "given.json", "refused-")
 _DIGESTED: Final = re.compile(rb'("digest": ?")([0-9a-f]{8,64})(")')
 _HAND: Final = "~_"
 _HEADINGS: Final = ("", "## Always\n\n", "## Never\n\n", "## When\n\n")
-# What a person writes for another purpose: only what says all of it, or most, is taken out.
+# What a person writes for another purpose: only lines that say all or most of it are removed.
 _OWN: Final = frozenset({"skills", "templates", "prompts", "config.toml", "memory"})
 _PAGE_FOLDERS: Final = frozenset(
     {"journal", "working", "gists", "skills", "templates", "prompts", "memory"}
@@ -90,7 +90,7 @@ class Gone(NamedTuple):
     Attributes:
         id: Its id; an address if a person wrote it.
         scope: Its scope.
-        file: Where it stands, relative to the memory folder; ``""`` if only the journal has it.
+        file: Its file, relative to the memory folder; ``""`` if only the journal has it.
         kind: Its kind.
     """
 
@@ -107,7 +107,7 @@ class Shared(NamedTuple):
         scope: The scope.
         session: The session whose transcript they are in; ``""`` if they are in a file.
         path: That file, or the transcript.
-        lines: Their numbers: of a transcript, those of ``engramdown log show``.
+        lines: Their numbers; for a transcript, those of ``engramdown log show``.
     """
 
     scope: Scope
@@ -118,20 +118,20 @@ class Shared(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
-    """What an erasure takes away, or took.
+    """What an erasure removes, or removed.
 
     Attributes:
-        memories: The memories, wherever they stand: live, waiting, retired.
+        memories: The memories: live, waiting, retired.
         versions: How many texts they had, earlier ones included.
         steps: How many steps of the journals of changes lose words.
         lines: The lines of transcripts that are emptied, by scope.
-        files: Every other file that loses words, or goes.
+        files: Every other file that loses words, or is removed.
         stays: The ids of other memories that share some words with them, and stay.
-        shared: Lines that share less than half of a text, or stand in pages that a person wrote for
-            another purpose, such as skills, and stay.
-        unreached: What cannot be reached from here, and what would, a sentence each.
+        shared: Lines that stay because they share less than half of a text, or are in pages that a
+            person wrote for another purpose, such as skills.
+        unreached: What cannot be reached from here, and what would reach it, a sentence each.
         left: What could not be done yet, and why; the next command tries again.
-        changed: Whether it was done, and not only told.
+        changed: Whether it was done; ``False`` for a preview.
     """
 
     memories: tuple[Gone, ...]
@@ -187,48 +187,48 @@ def erase(
 
 
 def finish(stores: Sequence[Hippocampus], settings: Settings, *, wait: bool = True) -> list[str]:
-    """Finish what was cut short; return what could not be done, and nothing if there is nothing.
+    """Finish an interrupted erasure; return what could not be done, and why.
 
     Args:
         stores: The stores of both scopes.
-        settings: How long a lock is waited for.
-        wait: Whether to wait for those who hold locks; who only reads need not.
+        settings: How long to wait for a lock.
+        wait: Whether to wait for locks; a reader need not.
 
     Raises:
-        StoreError: If it could not be gone on with; it is tried again next time.
+        StoreError: If it could not be continued; it is tried again next time.
     """
     disk = Disk()
     for store in stores:
         erasure = unfinished(store.root, disk)
         if erasure is None:
-            # What was not even noted whole was not begun.
+            # If the note was not written completely, nothing was begun.
             with contextlib.suppress(OSError):
                 disk.unlink(store.root / f"{NOTE}.part")
             continue
         if store.scope != "global":
-            # What a project says is about nothing but itself: it may have been cloned.
+            # A project may have been cloned, so its note counts for itself only.
             erasure = erasure._replace(roots=(str(store.root),))
         try:
             with _alone(store.root, 0):
                 return _carry_out(stores, settings, erasure, wait=wait)
         except errors.LockTimeoutError:
-            # Somebody is at it, or at what it needs: then it is for the next one.
+            # Another process is busy with it; the next one goes on.
             return []
     return []
 
 
 @contextlib.contextmanager
 def _alone(root: Path, timeout: float) -> Iterator[None]:
-    """Keep others from finishing what is being done."""
+    """Keep other processes from finishing the same erasure."""
     with named_errors(root / _LOCK, "written"), ScopeLock(root / _LOCK, timeout).hold():
         yield
 
 
-# ---- what is meant ----
+# ---- the memories that go ----
 
 
 class _Asked:
-    """The memories that are to go, and everything that they ever said."""
+    """The memories that go, and everything that they ever said."""
 
     def __init__(self, stores: Sequence[Hippocampus]) -> None:
         self._roots = tuple(str(store.root) for store in stores if store.root.is_dir())
@@ -251,8 +251,8 @@ class _Asked:
         """Add the memory whose id begins with ``prefix``: live, waiting, retired or journalled.
 
         Raises:
-            EntryNotFoundError: If there is none.
-            AmbiguousIdError: If there are several.
+            EntryNotFoundError: If no memory has such an id.
+            AmbiguousIdError: If several have.
         """
         names = [entry_id(placed) for _, _, placed in self._standing]
         if prefix[:1] in _HAND:
@@ -261,7 +261,7 @@ class _Asked:
         try:
             chosen = by_prefix(prefix, names, str, "memory, what waits, the archive")
         except errors.EntryNotFoundError:
-            # What is in none of the files any more may be in the journal.
+            # A memory that no file holds any more may be in the journal.
             erased = {change.id for change in self._changes if change.erased}
             if prefix in erased:
                 raise errors.EntryNotFoundError(prefix, "memory: it was erased for good") from None
@@ -269,7 +269,7 @@ class _Asked:
             chosen = by_prefix(prefix, told, str, "memory, what waits, the archive, the journal")
         self.ids[chosen] = None
         self._follow()
-        # Of what only says the same, nothing follows.
+        # Memories that only say the same lead to no further ones.
         self._meant |= self.texts
         self._same.clear()
         self._follow()
@@ -277,7 +277,7 @@ class _Asked:
             raise errors.EntryNotFoundError(prefix, "memory: nothing is left of its words")
 
     def _follow(self) -> None:
-        """Add every version of what is meant, and every other line that says the same."""
+        """Add every version of these memories, and every other line that says the same."""
         count = -1
         while count != len(self.ids) + len(self.texts):
             count = len(self.ids) + len(self.texts)
@@ -298,7 +298,7 @@ class _Asked:
         """Whether a text says the same as one that was asked for, in other words."""
         if text not in self._same:
             words = {*fold(text).split()}
-            # Only those that have half of its words are looked at closely.
+            # Only texts with half of its words are compared closely.
             near = (
                 each
                 for each in self._meant
@@ -311,11 +311,11 @@ class _Asked:
         self.ids[own] = None
         self.texts[text] = None
         if own[:1] in _HAND:
-            # A line without an id is known by its words, and was known by other words before.
+            # The address of a line without an id follows from its words, and changed with them.
             self.ids[address(text)] = None
 
     def erasure(self, *, pieces: bool) -> Erasure:
-        """Return what is to be erased, with all that could be made of it."""
+        """Return the erasure: the texts, with all digests that could be made of them."""
         self._follow()
         texts = tuple(text for text in self.texts if text.strip())
         kinds = dict.fromkeys(gone.kind for gone in self.memories.values())
@@ -330,8 +330,8 @@ class _Asked:
         )
 
     def _tokens(self, texts: Iterable[str]) -> Iterator[str]:
-        """Yield what somebody could compare a guess with."""
-        # Imported here: only who migrated has such digests.
+        """Yield everything with which somebody could test a guess."""
+        # Only a migrated memory has such digests.
         from engramdown.engram import fingerprint
 
         for text in texts:
@@ -346,29 +346,29 @@ class _Asked:
                 yield key_of(name, placed)
         for change in self._changes:
             for raw, text in _versions(change):
-                # By what such a line may be known to whoever asks what git brought.
+                # The keys under which such a line may be noted as brought by git.
                 for heading in _HEADINGS if fold(text) in folds else ():
                     yield from (key_of(change.file, it) for it in parse(heading + raw).placed())
 
 
 def _versions(change: Change) -> Iterator[tuple[str, str]]:
-    """Yield a line before and after a change: as it stood, and what it said."""
+    """Yield the raw line and its text, before and after a change."""
     for raw in filter(None, (change.before, change.after)):
         yield raw, _said(change.file, entry_block(raw).text)
 
 
 def _said(name: str, text: str) -> str:
-    """Return what a line says, without its tick and the question that it asks."""
+    """Return the text of a line without its tick and its question."""
     if name != PENDING:
         return text
     return placement.split_task(text)[1].removeprefix("Delete: ")
 
 
-# ---- what would go ----
+# ---- the preview ----
 
 
 def _preview(stores: Sequence[Hippocampus], erasure: Erasure, memories: Iterable[Gone]) -> Erased:
-    """Return what an erasure would change, and what it would not; nothing is written."""
+    """Return what an erasure would change and what would stay; nothing is written."""
     words, sieve = erasure.words(), Sieve(erasure)
     erasers = [_Eraser(store, words) for store in stores if store.root.is_dir()]
     changed = [
@@ -403,13 +403,13 @@ def _preview(stores: Sequence[Hippocampus], erasure: Erasure, memories: Iterable
     )
 
 
-# ---- doing ----
+# ---- carrying it out ----
 
 
 def _carry_out(
     known: Sequence[Hippocampus], settings: Settings, erasure: Erasure, *, wait: bool
 ) -> list[str]:
-    """Do everything that an erasure asks for; return what could not be done, and why."""
+    """Carry out an erasure; return what could not be done, and why."""
     disk, words = Disk(), erasure.words()
     opened = {store.root: store for store in known}
     stores = [
@@ -432,14 +432,14 @@ def _carry_out(
         left += eraser.sweep()
     if left:
         return left
-    # The first one last: it says which folders the others are.
+    # The first one last: its note names the other folders.
     for store in reversed(stores):
         end(store.root, disk)
     return []
 
 
 class _Eraser:
-    """Finds words in everything in and beside one scope but its memory files, and erases them."""
+    """Finds and erases words in and beside one scope, except in its memory files."""
 
     def __init__(self, store: Hippocampus, words: Words) -> None:
         self.store = store
@@ -451,7 +451,7 @@ class _Eraser:
         self._swap = Swap(self.disk)
 
     def files(self, sieve: Sieve) -> Iterator[Path]:
-        """Yield the files of the scope that hold words, but for transcripts."""
+        """Yield the files of the scope that hold words, except transcripts."""
         for name in self.store.files.names():
             text = self.store.files.document(name).render()
             if sieve.text(name, text) != text:
@@ -460,7 +460,7 @@ class _Eraser:
         yield from (path for path, rest in self._others() if self._holds(path, rest))
 
     def shared(self) -> Iterator[Shared]:
-        """Yield the lines of everything but memory files that share a run and stay."""
+        """Yield the lines outside of memory files that share a run of characters and stay."""
         scope = self.store.scope
         for held in self.episodes.shared():
             path = self.root / EPISODES / f"{held.session}.jsonl"
@@ -475,7 +475,7 @@ class _Eraser:
                     yield Shared(scope, "", path, tuple(lines))
 
     def erase_pages(self, patience: float) -> list[str]:
-        """Take the words out of pages that people write; return what could not be, and why."""
+        """Remove the words from pages that people write; return the failures."""
         left = []
         with contextlib.ExitStack() as stack:
             if (self.root / EPISODES).is_dir():
@@ -484,7 +484,7 @@ class _Eraser:
                 stack.enter_context(Journal(self.root, lock_timeout=patience).alone())
             for path, rest in self._others():
                 if rest[0] != "memory" and TEMPORARY.fullmatch(path.name):
-                    self._swap.clear_up(path)  # of an erasure that was cut short
+                    self._swap.clear_up(path)  # left by an interrupted erasure
                     continue
                 # A person may have these open.
                 is_page = rest[0] in _PAGE_FOLDERS and rest[-1].endswith(_TEXTS)
@@ -502,11 +502,11 @@ class _Eraser:
         return self._words.cut(text).encode("utf-8", "surrogateescape")
 
     def sweep(self) -> list[str]:
-        """See to every file that is left, and return what still holds words, and why."""
+        """Handle every other file, and return which ones still hold words, and why."""
         left = []
         for path, rest in self._others():
             if rest[0] == "cache" and rest[-1].startswith(_DIGESTS):
-                self.disk.unlink(path)  # digests of what memory said
+                self.disk.unlink(path)  # digests of memories
             elif rest == ("sleep.jsonl",):
                 _mask(path, lambda data: _DIGESTED.sub(_cross_out, data))
             elif not self._holds(path, rest):
@@ -522,10 +522,10 @@ class _Eraser:
         return left
 
     def _others(self, *, recorded: bool = False) -> Iterator[tuple[Path, tuple[str, ...]]]:
-        """Yield every file of the scope but those that are seen to elsewhere.
+        """Yield every file of the scope except those that are handled elsewhere.
 
         Args:
-            recorded: Those with what was recorded as well.
+            recorded: Also yield files of recordings.
         """
         reader = Reader(self.root, Disk(durable=False))
         memories = {reader.place(name) for name in reader.names()}
@@ -536,14 +536,14 @@ class _Eraser:
                 yield path, rest
 
     def _holds(self, path: Path, rest: Sequence[str]) -> bool:
-        """Whether a file holds words that are to go."""
+        """Whether a file holds words that must go."""
         if rest[0] == "cache" and rest[-1].startswith(_INDEXES):
-            return False  # cleaned with the transcripts
+            return False  # handled with the transcripts
         text = self._read(path)
         return self._words.is_whole(text) if rest[0] in _OWN else self._words.holds(text)
 
     def _read(self, path: Path) -> str:
-        """Return what a file says; nothing if it cannot be read."""
+        """Return the text of a file, or ``""`` if it cannot be read."""
         try:
             data = self.disk.load(path) or b""
         except (OSError, errors.StoreError):
@@ -560,7 +560,7 @@ class _Eraser:
                     yield path
 
     def erase_blocks(self) -> list[str]:
-        """Take the words out of our blocks; return what could not be, and why."""
+        """Remove the words from our blocks; return the failures."""
         for path in [*self._pages_beside()]:
             if TEMPORARY.fullmatch(path.name):
                 self._swap.clear_up(path)
@@ -594,7 +594,7 @@ class _Eraser:
                         yield path, data
 
     def _pages_beside(self) -> Iterator[Path]:
-        """Return the pages beside a scope, and what was left of writing some."""
+        """Yield the pages beside a scope, and temporary files of them."""
         top = self.root.parent
         deepest = _DEEPEST if self.store.scope == "project" else 1
 
@@ -617,7 +617,7 @@ def _walk(top: Path, is_entered: Callable[[Path], bool]) -> Iterator[Path]:
 
 
 def _is_recorded(rest: Sequence[str]) -> bool:
-    """Whether a file is seen to line by line, or with what was recorded."""
+    """Whether a file is a transcript, a payload or a list of summaries, handled elsewhere."""
     if rest[0] == EPISODES:
         is_payload = rest[1] == PAYLOADS and rest[-1].endswith(".txt")
         return is_payload or (len(rest) == 2 and rest[-1].endswith(".jsonl"))  # noqa: PLR2004 - in the folder itself
@@ -625,7 +625,7 @@ def _is_recorded(rest: Sequence[str]) -> bool:
 
 
 def _mask(path: Path, hide: Callable[[bytes], bytes]) -> None:
-    """Overwrite what is to go in place: whoever appends to the file meanwhile loses nothing."""
+    """Overwrite words in place, so that a concurrent append is not lost."""
     with named_errors(path, "written"), path.open("r+b") as file:
         data = file.read()
         after = hide(data)

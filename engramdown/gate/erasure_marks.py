@@ -1,8 +1,8 @@
 """Recognizes what was erased for good, by digests alone.
 
-No word is kept. A digest uses a secret of the scope that git never sees and is slow to compute, so
-whoever has only the digests can test no guess, and whoever also has the secret can test few. It is
-consulted only where something was erased.
+No word is kept. A digest uses a secret of the scope that git never sees, and is slow to compute:
+with the digests alone nobody can test a guess, and with the secret only a few. Nothing is computed
+where nothing was erased.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engramdown.engram import fold
 from engramdown.language.claims import read
 from engramdown.storage.disk import Disk, named_errors
 
-# The folder, in that of a scope, with a file of its own that hides it from git.
+# The folder, inside that of a scope, with a ``.gitignore`` of its own.
 FOLDER: Final = "erased"
 
 _KEY: Final = "key"
@@ -30,9 +30,9 @@ _SECRET: Final = 32
 _COST: Final = 2**14
 _BLOCK: Final = 8
 _SIZE: Final = 16
-# Of fewer words it is chance that the same ones are said.
+# Fewer words may be the same by chance.
 _FEW: Final = 3
-# Forms of a word begin alike.
+# Forms of a word share their beginning.
 _STEM: Final = 7
 
 
@@ -40,7 +40,7 @@ class Marks:
     """What was erased in one scope."""
 
     def __init__(self, root: Path) -> None:
-        """Keep it in the folder ``root``; reading creates nothing."""
+        """Use the folder ``root``; reading creates nothing."""
         self._folder = root / FOLDER
         self._disk = Disk()
         self._read: tuple[bytes, frozenset[str]] = (b"", frozenset())
@@ -50,7 +50,7 @@ class Marks:
         """Whether ``text`` was erased, or the same words in another order.
 
         Raises:
-            StoreError: If what is known cannot be read.
+            StoreError: If the digests cannot be read.
         """
         known = self._known()
         if not known:
@@ -61,10 +61,10 @@ class Marks:
         return not self._made[text].isdisjoint(known)
 
     def add(self, texts: Iterable[str]) -> None:
-        """Know ``texts`` from now on.
+        """Recognize ``texts`` from now on.
 
         Raises:
-            StoreError: If that cannot be written.
+            StoreError: If the digests cannot be written.
         """
         disk, folder, marks = self._disk, self._folder, self._folder / _MARKS
         with named_errors(marks, "written"):
@@ -98,7 +98,7 @@ class Marks:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """Yield as what a text is known: its words, and what it claims whatever their order."""
+    """Yield the forms of a text to compare: its words, and its claim in any order of words."""
     yield f"said {fold(text)}"
     claim = read(text)
     words = sorted({word[:_STEM] for word in claim.words})
