@@ -35,6 +35,7 @@ __all__ = ["main"]
 ROUNDS: Final = 5
 PROCESSES: Final = (1, 2, 4, 8)
 DURABILITIES: Final = ("full", "fast")
+# How many all processes together write: enough to be timed.
 LINES: Final = {
     ("bare", "full"): 400,
     ("bare", "fast"): 24_000,
@@ -43,7 +44,6 @@ LINES: Final = {
     ("transcript", "full"): 400,
     ("transcript", "fast"): 4_000,
 }
-"""How many all processes together write: enough to be timed."""
 TEXT: Final = "The build failed because the clock in the test is not frozen."
 WAYS: Final = ("bare", "memory", "transcript")
 

@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 
 __all__ = ["ASSISTANT", "Question", "Said", "Store", "pooled", "read_stores"]
 
+# Those who are roles and no names.
 ASSISTANT: Final = frozenset({"user", "assistant"})
-"""Those who are roles and no names."""
 # Of conversations that nobody asks about; drawn for the speakers of the pooled store's noise.
 NAMES: Final = (
     *("Ada", "Ben", "Cleo", "Dev", "Ella", "Finn", "Gus", "Hana", "Ivo", "Jude"),

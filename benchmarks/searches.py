@@ -45,10 +45,10 @@ __all__ = ["DEPTH", "PATIENCE", "SEARCHES", "Recipe", "Search", "ours", "recalle
 
 Search = Callable[[str], Sequence[int]]
 
+# How many episodes a search returns.
 DEPTH: Final = 50
-"""How many episodes a search returns."""
+# Seconds for the vectors of a store: quality is measured, not time.
 PATIENCE: Final = 86_400.0
-"""Seconds for the vectors of a store: quality is measured, not time."""
 SESSION: Final = 24
 ABOVE_ALL: Final = 1e6
 
@@ -277,6 +277,7 @@ def _tantivy(store: Store) -> Search:
     return search
 
 
+# By name; one whose package is not installed raises ImportError.
 SEARCHES: Final[Mapping[str, Callable[[Store], Search]]] = {
     "whole question, substring": _whole_substring,
     "any word, substring": _any_substring,
@@ -285,4 +286,3 @@ SEARCHES: Final[Mapping[str, Callable[[Store], Search]]] = {
     "tantivy": _tantivy,
     "engramdown": recalled,
 }
-"""By name; one whose package is not installed raises ImportError."""

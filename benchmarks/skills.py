@@ -24,8 +24,8 @@ __all__ = ["main"]
 
 RUNS: Final = 15
 SEED: Final = 20261123
+# Seconds: what was written just now may be written again at once, and is not kept in mind.
 SETTLE: Final = 2.1
-"""Seconds: what was written just now may be written again at once, and is not kept in mind."""
 BODY: Final = 4_000
 SKILLS: Final = {
     "write-release-notes": "Write release notes from the log since the last tag. Use before a "

@@ -32,8 +32,8 @@ __all__ = ["main"]
 
 WAYS: Final = {"native": (), "polling": ("--poll",)}
 TOPICS: Final = 20
+# Seconds after which a process that has begun does nothing more but wait.
 SETTLE: Final = 6.0
-"""Seconds after which a process that has begun does nothing more but wait."""
 BURST: Final = "by-rename, in a burst of topics"
 
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from engramdown.consolidation.forms import Change
     from engramdown.models.port import LanguageModel
 
+# So many memories a model is shown at once, and so many characters of them at most:
 BATCH: Final = 100
-"""So many memories a model is shown at once, and so many characters of them at most:"""
 _CHARACTERS: Final = 40_000
 
 

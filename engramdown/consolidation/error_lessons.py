@@ -20,8 +20,8 @@ from typing import Any, Final, NamedTuple
 from engramdown.consolidation.actions import Cell, arguments_of, code_span, last_line
 from engramdown.engram import Engram, pointers
 
+# Takes the cells of a turn, in order; returns those that show that something goes wrong.
 Detector = Callable[[Sequence[Cell]], list[Cell]]
-"""Takes the cells of a turn, in order; returns those that show that something goes wrong."""
 
 _OFTEN: Final = 3
 _WAITING: Final = 5
@@ -207,6 +207,7 @@ def retry_without_change(cells: Sequence[Cell]) -> list[Cell]:
     return []
 
 
+# What each detector teaches, in fixed words.
 DETECTORS: Final[dict[Detector, str]] = {
     same_failure: (
         "When a call has failed twice with the same error, find out why before you make it a third"
@@ -227,7 +228,6 @@ DETECTORS: Final[dict[Detector, str]] = {
         "When a call gave nothing new, change something or wait before you repeat it"
     ),
 }
-"""What each detector teaches, in fixed words."""
 
 
 # ---- what is the same ----
@@ -338,8 +338,8 @@ def _guesses(cell: Cell) -> Iterable[tuple[tuple[str, str, str], str]]:
 
 # ---- calls that failed and were mended ----
 
+# So many lessons one transcript may bring.
 MOST: Final = 5
-"""So many lessons one transcript may bring."""
 
 # So many failures of a tool are remembered, and compared with what works later.
 _BACK: Final = 6

@@ -31,8 +31,8 @@ from engramdown.language.claims import read
 from engramdown.language.words import same_word, word_key
 
 Verdict = Literal["apply", "propose", "refuse"]
+# What an operation is called, in pending.md and for programs.
 Name = Literal["drop", "merge", "supersede", "move", "expire"]
-"""What an operation is called, in pending.md and for programs."""
 
 
 class Memory(Protocol):
@@ -247,11 +247,11 @@ class Judgement:
 
 # ---- what a plan would do ----
 
+# Among so many first results the replacement of a memory has to be found.
 FIRST: Final = 5
-"""Among so many first results the replacement of a memory has to be found."""
 
+# Returns the ids of the memories that answer a query, the best first.
 Search = Callable[[str], Sequence[str]]
-"""Returns the ids of the memories that answer a query, the best first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,8 +37,8 @@ from engramdown.engram import Engram, fact_key, fold, slug
 from engramdown.errors import InvalidEngramError
 from engramdown.language.characters import hidden_characters
 
+# A merged text may have so many characters, or as many as all its originals.
 LONGEST_TEXT: Final = 2000
-"""A merged text may have so many characters, or as many as all its originals."""
 
 # Control characters, line and paragraph separators, and halves of a character.
 _UNSEEN: Final = frozenset({"Cc", "Zl", "Zp"})

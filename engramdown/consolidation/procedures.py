@@ -21,8 +21,8 @@ from engramdown.secrets.redaction import redact
 if TYPE_CHECKING:
     from engramdown.models.port import LanguageModel
 
+# In so many sessions the same was done before it is taken for a procedure.
 TIMES: Final = 3
-"""In so many sessions the same was done before it is taken for a procedure."""
 
 _SHORTEST: Final = 3
 _LONGEST: Final = 8
@@ -310,8 +310,8 @@ def _sentence(name: str) -> str:
 
 # ---- asking a model to write a procedure down ----
 
+# Its name in the ledger and in the state of sleep, and of its prompt.
 JOB: Final = "skill"
-"""Its name in the ledger and in the state of sleep, and of its prompt."""
 
 _LONGEST_DESCRIPTION: Final = 400
 _LONGEST_BODY: Final = 8_000

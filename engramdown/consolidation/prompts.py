@@ -18,14 +18,14 @@ from engramdown.errors import StoreError
 from engramdown.language.untrusted import quoted
 from engramdown.models.templates import TemplateFolder, renderer, source_of
 
+# The folder of the templates, in this package and in a scope.
 FOLDER: Final = "prompts"
-"""The folder of the templates, in this package and in a scope."""
 
+# The line between the two parts of a template.
 MARK: Final = "{# user #}"
-"""The line between the two parts of a template."""
 
+# The templates of a scope that has none of its own.
 OURS: Final[Mapping[str, str]] = MappingProxyType({})
-"""The templates of a scope that has none of its own."""
 
 
 class Prompt(NamedTuple):

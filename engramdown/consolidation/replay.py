@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="pydantic.BaseModel")
 
+# So many memories one replay may bring.
 MOST: Final = 5
-"""So many memories one replay may bring."""
+# So many cells a model is shown at once.
 MOST_CELLS: Final = 100
-"""So many cells a model is shown at once."""
+# Fewer cells than this teach nothing.
 FEWEST: Final = 2
-"""Fewer cells than this teach nothing."""
+# So many cells are worth it even if all went well.
 ENOUGH: Final = 5
-"""So many cells are worth it even if all went well."""
 
 
 def should_replay(cells: Sequence[Cell]) -> bool:
@@ -137,10 +137,10 @@ def _ask(
 
 # ---- what went otherwise than expected in a turn ----
 
+# So many lessons one turn may bring.
 MOST_OF_TURN: Final = 3
-"""So many lessons one turn may bring."""
+# What they are filed under.
 TOPIC: Final = "scratchpad"
-"""What they are filed under."""
 
 
 def surprises(cells: Iterable[Cell]) -> list[Cell]:
@@ -189,8 +189,8 @@ def lessons_of_turn(
 
 # ---- memories of an answer ----
 
+# How long one thing may be that was learned, in characters.
 LONGEST: Final = 500
-"""How long one thing may be that was learned, in characters."""
 
 _SHOWN: Final = 60
 _TOLD: Final = (

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from engramdown.consolidation.actions import Line
     from engramdown.models.port import LanguageModel
 
+# The prompt for each form of summary.
 PROMPTS: Final[Mapping[Form, str]] = {"leaf": "gist", "condensed": "gist", "handoff": "handoff"}
-"""The prompt for each form of summary."""
+# The last line of a summary that was cut.
 CUT: Final = "[cut here: expand it for the rest]"
-"""The last line of a summary that was cut."""
 
 # A text may be so much longer than was asked for.
 _TOO_LONG: Final = 1.5
@@ -232,10 +232,10 @@ def _legal(text: str) -> str:
 # ---- where a view may be cut ----
 
 
+# So many of the newest messages are never summarised, and always shown.
 FRESH_TAIL: Final = 20
-"""So many of the newest messages are never summarised, and always shown."""
+# More than these are not, though a turn be longer.
 MOST_FRESH: Final = 120
-"""More than these are not, though a turn be longer."""
 
 
 class Item(NamedTuple):
@@ -376,14 +376,14 @@ def _on(free: Sequence[bool], at: int) -> int:
 
 # ---- which part comes next ----
 
+# Fewer messages than this are no leaf, unless no more can be read with them.
 LEAF_MESSAGES: Final = 10
-"""Fewer messages than this are no leaf, unless no more can be read with them."""
+# So many tokens a summary is made from at most, unless one tool call has more.
 SOURCE_TOKENS: Final = 20_000
-"""So many tokens a summary is made from at most, unless one tool call has more."""
+# So many gists of one depth are condensed at least; 2 when there is no room left.
 FAN_IN: Final = 4
-"""So many gists of one depth are condensed at least; 2 when there is no room left."""
+# A summary may always have so many tokens.
 LEAST_TARGET: Final = 10
-"""A summary may always have so many tokens."""
 
 _LEAF_SHARE: Final = 3
 _CONDENSED_SHARE: Final = 2
@@ -517,10 +517,10 @@ def _shares(start: int, stop: int, fan_in: int) -> Iterator[tuple[int, int]]:
 
 # ---- when it is time ----
 
+# So many tokens a conversation may have, unless it is set.
 MAX_TOKENS: Final = 80_000
-"""So many tokens a conversation may have, unless it is set."""
+# As a number of tokens: nothing is summarised unless somebody asks.
 MANUAL: Final = -1
-"""As a number of tokens: nothing is summarised unless somebody asks."""
 
 # So many calls in so many minutes, and the rest that follows; after so many failures, too.
 _CALLS: Final = 24
@@ -644,8 +644,8 @@ def _later(moment: str, by: timedelta) -> str:
 
 # ---- session cards ----
 
+# So much of a session a model is shown: its beginning and its end.
 MOST_CHARACTERS: Final = 40_000
-"""So much of a session a model is shown: its beginning and its end."""
 
 _SAID: Final = 2_000
 _TOOL: Final = 200

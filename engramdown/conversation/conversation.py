@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.model_runs import Asking
 
+# The names of its calls in the ledger, and of its prompts.
 JOBS: Final = ("gist", "handoff")
-"""The names of its calls in the ledger, and of its prompts."""
 NO_MODEL: Final = (
     "no model is set to summarise with; name one as `model` under [consolidation] in the global "
     "scope's config.toml, or ask for a summary without one"
 )
+# So many tokens models read in one pass: a pass that fails writes nothing, and was paid for.
 PASS_TOKENS: Final = 80_000
-"""So many tokens models read in one pass: a pass that fails writes nothing, and was paid for."""
 _FIRST_REST: Final = timedelta(minutes=1)
 _LONGEST_REST: Final = timedelta(minutes=30)
 

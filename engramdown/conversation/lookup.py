@@ -24,10 +24,10 @@ from engramdown.transcripts.visibility import REDACTED, excluded, repeats_memory
 
 Scope = Literal["both", "messages", "summaries"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+# So many hits at most, unless others are asked for.
 GREP: Final = 20
-"""So many hits at most, unless others are asked for."""
+# So many tokens at once, unless others are asked for.
 EXPAND: Final = 4_000
-"""So many tokens at once, unless others are asked for."""
 
 _SNIPPET: Final = 500
 # What stands in JSON as it is said.

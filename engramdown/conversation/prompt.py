@@ -271,11 +271,11 @@ class Seen:
         return Dropped(what, str(Pointer(self.session, item.source)), tokens, reason)
 
 
+# Shown whole; replaced by a placeholder; left out.
 Fate = Literal["whole", "brief", "out"]
-"""Shown whole; replaced by a placeholder; left out."""
 
+# No placeholder costs less, in tokens.
 LEAST: Final = 24
-"""No placeholder costs less, in tokens."""
 
 
 def fates(items: Sequence[Item], tail: int, room: int, brief: Callable[[int], int]) -> list[Fate]:
@@ -331,12 +331,12 @@ def allotted(costs: Mapping[str, int], room: int) -> dict[str, int]:
 
 # ---- the journal and the notes ----
 
+# What the page that says who the assistant is may cost, in tokens.
 SOUL: Final = 1_500
-"""What the page that says who the assistant is may cost, in tokens."""
+# What the last days of the journal may cost.
 JOURNAL: Final = 1_500
-"""What the last days of the journal may cost."""
+# What the notes on a conversation may cost.
 NOTES: Final = 1_000
-"""What the notes on a conversation may cost."""
 
 _JOURNAL: Final = "## Your Memory — Journal\n\nWhat was written down in the last days.\n"
 
@@ -391,8 +391,8 @@ def noted(text: str, budget: int = NOTES) -> Listed:
 
 # ---- what of memory and of other conversations fits the words of a turn ----
 
+# What it may cost, in tokens.
 MOST: Final = 1_500
-"""What it may cost, in tokens."""
 
 _SECONDS: Final = 5.0
 _MEMORIES: Final = 5

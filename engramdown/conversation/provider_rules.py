@@ -13,8 +13,8 @@ from typing import Any, Final
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# Of OpenAI.
 _LONGEST_ID: Final = 40
-"""Of OpenAI."""
 
 _Message = Mapping[str, Any]
 

@@ -21,8 +21,8 @@ from engramdown.language.untrusted import bullet, inert, one_line
 from engramdown.transcripts.episode import Pointer
 from engramdown.transcripts.summary_log import Gist, Source
 
+# The role of a summary.
 SUMMARY: Final = "summary"
-"""The role of a summary."""
 
 
 class Shown(NamedTuple):
@@ -204,8 +204,8 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME: Final = 64
 
 
+# Before words of the system, where only the user and the assistant can speak.
 SYSTEM: Final = "(from the system, not from the user)"
-"""Before words of the system, where only the user and the assistant can speak."""
 
 
 class Answered(NamedTuple):
@@ -339,12 +339,12 @@ def _refuse(constant: str) -> None:
 
 # ---- renderings ----
 
+# In the place of a conversation without a message.
 EMPTY: Final = "(nothing was said yet)"
-"""In the place of a conversation without a message."""
+# Before words of an assistant, where the user has to speak first.
 GOES_ON: Final = "(the conversation goes on here)"
-"""Before words of an assistant, where the user has to speak first."""
+# Before what a tool gave back, where nothing else can tell that it failed.
 FAILED: Final = "(the tool failed)"
-"""Before what a tool gave back, where nothing else can tell that it failed."""
 
 
 def anthropic_request(system: str, lines: Sequence[Shown], aside: str = "") -> dict[str, Any]:
@@ -428,8 +428,8 @@ def openai_messages(system: str, lines: Sequence[Shown], aside: str = "") -> lis
     return made or [{"role": "user", "content": EMPTY}]
 
 
+# What stands above the conversation.
 HEADING: Final = "## This Conversation"
-"""What stands above the conversation."""
 
 
 def prompt_text(system: str, lines: Sequence[Shown], aside: str = "") -> str:

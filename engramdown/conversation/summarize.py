@@ -29,11 +29,11 @@ from engramdown.transcripts.summary_log import Form, Gist, GistLog, read_gist, w
 from engramdown.transcripts.visibility import LOOKED_UP, repeats_memory
 
 Mode = Literal["incremental", "full", "handoff"]
+# One round; as many as help; everything before the tail, for somebody who has not read it.
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
-"""One round; as many as help; everything before the tail, for somebody who has not read it."""
 
+# Writes one summary, or says that there is nothing to write.
 Write = Callable[[Request], Written | None]
-"""Writes one summary, or says that there is nothing to write."""
 
 _ROUNDS: Final = 10
 _SECONDS: Final = 120.0

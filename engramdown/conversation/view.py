@@ -397,16 +397,16 @@ def _messages(gist: Gist) -> list[int]:
 # What a tool gave back in a turn that is over, and is longer than LARGE, is shown as a placeholder
 # that says where the whole stands.
 
+# So many tokens the result of a tool may have after its turn.
 LARGE: Final = 2_000
-"""So many tokens the result of a tool may have after its turn."""
+# What is said in a conversation; other lines are about it.
 ROLES: Final = frozenset({"user", "assistant", "system", "tool_call", "tool_result", "scratchpad"})
-"""What is said in a conversation; other lines are about it."""
 
+# Says how many tokens a text costs; never more for a joined text than for its parts.
 Count = Callable[[str], int]
-"""Says how many tokens a text costs; never more for a joined text than for its parts."""
 
+# What a provider adds to each message, about, in tokens.
 FRAME: Final = 4
-"""What a provider adds to each message, about, in tokens."""
 
 
 class Said(NamedTuple):

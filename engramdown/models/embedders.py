@@ -17,8 +17,8 @@ from functools import partial
 from typing import Any, Final, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
+# The environment variable of the key.
 KEY: Final = "ENGRAMDOWN_EMBEDDINGS_KEY"
-"""The environment variable of the key."""
 _OPENAI_KEY: Final = "OPENAI_API_KEY"
 _OPENAI_HOST: Final = "api.openai.com"
 _LARGEST: Final = 256 * 1024 * 1024

@@ -27,9 +27,10 @@ from engramdown.storage.safe_open import make_folder, open_regular
 
 # ---- calls as lines ----
 
+# The outcome of a call that has begun; its tokens are the most that it can cost.
 ASKED: Final = "asked"
-"""The outcome of a call that has begun; its tokens are the most that it can cost."""
 
+# Every way in which a call ends, in plain words.
 OUTCOMES: Final = {
     ASKED: "a call that goes on, or whose program was killed",
     "ok": "an answer of the right form",
@@ -46,16 +47,15 @@ OUTCOMES: Final = {
     "refused_spend": "a limit was reached, so nobody was asked",
     "missing_sdk": "the provider's package is not installed, so nobody was asked",
 }
-"""Every way in which a call ends, in plain words."""
 
+# Outcomes of calls that nobody was asked for; they count for no limit.
 FREE: Final = frozenset({"refused_spend", "missing_sdk"})
-"""Outcomes of calls that nobody was asked for; they count for no limit."""
 
+# Outcomes of calls that cost something and gave nothing.
 FAILED: Final = frozenset(OUTCOMES) - {"ok", ASKED} - FREE
-"""Outcomes of calls that cost something and gave nothing."""
 
+# So many tokens one call may cost: who counts further would block a window for ever.
 MOST: Final = 10_000_000
-"""So many tokens one call may cost: who counts further would block a window for ever."""
 
 _LONGEST_NAME: Final = 200
 
@@ -169,8 +169,8 @@ def sums(calls: Iterable[Call], key: str) -> dict[str, Sum]:
     return found
 
 
+# The name of the file.
 NAME: Final = "ledger.jsonl"
-"""The name of the file."""
 
 _APPENDING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
 

@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="pydantic.BaseModel")
 T = TypeVar("T")
 
+# How long we wait for a provider at most, in seconds; who asks for more is asked no more.
 LONGEST_WAIT: Final = 60.0
-"""How long we wait for a provider at most, in seconds; who asks for more is asked no more."""
+# The environment variable of the key for a server of one's own.
 KEY: Final = "ENGRAMDOWN_MODEL_KEY"
-"""The environment variable of the key for a server of one's own."""
+# So many bytes of a response are read at most: several times the longest answer.
 LONGEST: Final = 4_000_000
-"""So many bytes of a response are read at most: several times the longest answer."""
 
 _STEPS: Final = 6  # so often a wait is doubled until it is the longest
 _SHOWN: Final = 200

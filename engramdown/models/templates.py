@@ -28,8 +28,8 @@ _NEXT: Final = "mend the template, or remove it to get our words back"
 _TIMES: Final = 10
 _ROOM: Final = 20_000
 
+# Takes the name of a template and its values, gives the words without blank lines around them.
 Render = Callable[[str, Mapping[str, object]], str]
-"""Takes the name of a template and its values, gives the words without blank lines around them."""
 
 
 class TemplateFolder(NamedTuple):
@@ -164,15 +164,15 @@ def _broken(path: str, name: str, error: Exception) -> StoreError:
     return StoreError(f"{path}, line {line}: {reason}; {_NEXT}")
 
 
+# How long a template may be, in characters.
 LONGEST: Final = 16_000
-"""How long a template may be, in characters."""
 
+# The filters that a template may use, besides ``join`` of a value with a fixed text: none makes a
+# text much longer than it was.
 FILTERS: Final = (
     *("capitalize", "count", "d", "default", "first", "last", "length", "lower", "title"),
     *("trim", "upper"),
 )
-"""The filters that a template may use, besides ``join`` of a value with a fixed text: none makes a
-text much longer than it was."""
 
 # By their names, because what only says where templates stand does not load jinja.
 _NODES: Final = (

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
+# So many messages of the user a model is shown at once.
 SHOWN: Final = 40
-"""So many messages of the user a model is shown at once."""
 
 
 class Told(NamedTuple):
@@ -49,8 +49,8 @@ class Told(NamedTuple):
         return cells_of(self.session, self.lines)
 
 
+# The job that finds facts about the user, in what they wrote in several sessions.
 IDENTITY: Final = "identity"
-"""The job that finds facts about the user, in what they wrote in several sessions."""
 
 
 def user_messages(told: Told) -> list[Message]:
@@ -167,13 +167,13 @@ def _learn_surprises(
     return replay.lessons_of_turn(told.cells(), model, prompts)
 
 
+# What the user stated outright, and which calls mended others.
 STATEMENTS: Final = Job("statements", lambda told: bool(told.lines), _learn_statements)
-"""What the user stated outright, and which calls mended others."""
+# How an assistant went wrong, noticed without a model.
 MISTAKES: Final = Job("mistakes", _has_calls, _learn_mistakes)
-"""How an assistant went wrong, noticed without a model."""
+# What a model learns from what was done, if enough was, or any of it went wrong.
 REPLAY: Final = Job("replay", _is_worth_replay, _learn_replay, asks=True)
-"""What a model learns from what was done, if enough was, or any of it went wrong."""
+# What a model learns from calls that did not do what they said, in one call for a session.
 SURPRISES: Final = Job("cerebellum", _has_surprises, _learn_surprises, asks=True)
-"""What a model learns from calls that did not do what they said, in one call for a session."""
+# What is learned from each session, in this order; facts about the user come of several.
 JOBS: Final = (STATEMENTS, MISTAKES, REPLAY, SURPRISES)
-"""What is learned from each session, in this order; facts about the user come of several."""

@@ -23,13 +23,13 @@ from engramdown.errors import EngramdownError, StoreError
 from engramdown.storage import Disk, open_regular
 from engramdown.transcripts.episode import Episode
 
+# The file of what was done, in the folder of a scope.
 NAME: Final = "sleep.jsonl"
-"""The file of what was done, in the folder of a scope."""
+# So often a session is tried whose answers are of no use; then it is left until it goes on.
 TRIES: Final = 3
-"""So often a session is tried whose answers are of no use; then it is left until it goes on."""
 
+# What the background worker keeps here, which is no sleep.
 BESIDE: Final = frozenset({"card", "facts", "model", "summary"})
-"""What the background worker keeps here, which is no sleep."""
 
 _SEEN: Final = frozenset({"waits", "idle", "empty"})
 _APPENDING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
@@ -242,10 +242,10 @@ def _cannot(path: Path, error: OSError) -> StoreError:
 # Each wait is twice as long as the one before, up to a longest one. A clock that was put back, or a
 # time that is none, makes nobody wait.
 
+# Seconds after the first failure.
 FIRST_WAIT: Final = 300.0
-"""Seconds after the first failure."""
+# Seconds that are waited at most, however often it failed.
 LONGEST_WAIT: Final = 3600.0
-"""Seconds that are waited at most, however often it failed."""
 
 _MOST_DOUBLINGS: Final = 20
 
@@ -262,8 +262,8 @@ class Attempts(NamedTuple):
     last: str = ""
 
 
+# What has not failed.
 NEVER: Final = Attempts()
-"""What has not failed."""
 
 
 def next_try(attempts: Attempts) -> str:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.scopes import HasScopes, Scopes
 
+# Its name in the ledger, and of its prompt.
 JOB: Final = "card"
-"""Its name in the ledger, and of its prompt."""
 NO_MODEL: Final = (
     "no model is set; name one as `model` under [consolidation] in the global scope's config.toml"
 )

@@ -42,8 +42,8 @@ from engramdown.transcripts.visibility import visible, without_repeats
 if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
 
+# The job that is about the memory of a scope, not about a session.
 COMPACTION: Final = "compaction"
-"""The job that is about the memory of a scope, not about a session."""
 
 _NOT_ASKED: Final = "no model was to be asked"
 
@@ -309,8 +309,8 @@ def _batches(
 
 # ---- procedures that sleep notices, and proposes as skills ----
 
+# So many skills one sleep proposes.
 MOST: Final = 2
-"""So many skills one sleep proposes."""
 
 _SESSIONS: Final = 40
 _WHY_ASKED: Final = "you asked for it to be kept"

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
+# What the next session would run into, too. Anything else may be about the one that was asked.
 LASTING: Final = frozenset(
     {"timeout", "rate_limited", "server_error", "unreachable", "unauthorized", "missing_sdk"}
 )
-"""What the next session would run into, too. Anything else may be about the one that was asked."""
 
 _SURE: Final = frozenset({"turned-down", "contradiction"})
 _DRY: Final[Mapping[str, Literal["encoded", "queued", "discarded"]]] = {
@@ -43,8 +43,8 @@ _DRY: Final[Mapping[str, Literal["encoded", "queued", "discarded"]]] = {
 }
 
 
+# Learns with a model, in the words that the scopes have of their own.
 Learning = Callable[["LanguageModel | None", Mapping[str, str]], Learned]
-"""Learns with a model, in the words that the scopes have of their own."""
 
 
 @dataclass(slots=True)

@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.scopes import Scopes
 
+# Seconds between two looks at which folders there are.
 _BEAT: Final = 0.5
-"""Seconds between two looks at which folders there are."""
+# Seconds until what failed is tried again.
 _AGAIN: Final = 2.0
-"""Seconds until what failed is tried again."""
+# Seconds that git may take before it is told that it is waited for.
 _LONG: Final = 3.0
-"""Seconds that git may take before it is told that it is waited for."""
+# How many transcripts are looked at: those that were written last.
 _MANY: Final = 32
-"""How many transcripts are looked at: those that were written last."""
+# The index of transcripts is kept up for a tenth of the time at most.
 _SHARE: Final = 10
-"""The index of transcripts is kept up for a tenth of the time at most."""
 
 
 class Watching(Background):
@@ -244,10 +244,10 @@ _OfProposal = Literal["asked", "approved", "declined"]
 Deed = _OfMemory | _OfProposal | Literal["watching", "trouble", "mended", "remark"]
 _HAND: Final = frozenset({"edit", "found", "checkout", "meanwhile", "late"})
 _BACK: Final = frozenset({"restore", "undo"})
+# How many pairs of lines are looked at to see whether one was made of the other.
 _PAIRS: Final = 2_500
-"""How many pairs of lines are looked at to see whether one was made of the other."""
+# A file and the id of an entry.
 _Key = tuple[str, str]
-"""A file and the id of an entry."""
 
 
 class News(NamedTuple):
@@ -450,14 +450,14 @@ def _who(step: Step) -> str:
 # once, and one that does not end after :data:`LONGEST` seconds all the same. Folders may come, go
 # and come back. What is told is *that* something may have changed, never what.
 
+# For how many seconds a burst is folded together.
 LONGEST: Final = 0.4
-"""For how many seconds a burst is folded together."""
+# How long nothing must happen for a burst to be over, in seconds.
 _QUIET: Final = 0.1
-"""How long nothing must happen for a burst to be over, in seconds."""
+# Seconds between two looks, at least.
 _POLL: Final = 0.5
-"""Seconds between two looks, at least."""
+# Looks take a hundredth of the time at most, however many files there are.
 _SHARE_WATCH: Final = 100
-"""Looks take a hundredth of the time at most, however many files there are."""
 
 
 class Watch:

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from engramdown.models.port import LanguageModel
 
 
+# The file, in the folder of a scope, that a worker holds for the length of a round.
 LOCK: Final = "worker.lock"
-"""The file, in the folder of a scope, that a worker holds for the length of a round."""
 NO_MODEL: Final = "no model is set"
 
 _NO_TRANSCRIPTS: Final = "there are no transcripts: the store has no files"
@@ -530,8 +530,8 @@ class Questions:
 # nothing became of it, for now. The latter two raise SessionNotFoundError if the session is gone,
 # and StoreError or OSError if something cannot be read or kept; ``ask`` raises ModelError, too.
 
+# What comes next for a session: a model is asked, or not, and then perhaps there is a deed.
 Next = Deed | Literal["ask", "nothing"]
-"""What comes next for a session: a model is asked, or not, and then perhaps there is a deed."""
 
 
 @dataclass(slots=True)
@@ -593,8 +593,8 @@ class Cards(_Work):
         return CardFiles(self.memory.folder.parent, Disk())
 
 
+# So long one call for facts may take: there is little to read.
 _SECONDS: Final = 30.0
-"""So long one call for facts may take: there is little to read."""
 
 
 @dataclass
