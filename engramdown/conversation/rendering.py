@@ -3,7 +3,6 @@
 It is pure. A context knows what it is made of, what it costs, and what was left out and why. The
 same parts give the same bytes however they are rendered, and what changes from turn to turn comes
 after the newest message: what is added behind a conversation changes nothing before.
-:mod:`engramdown.conversation.provider_rules` has no complaint about a rendering.
 """
 
 from __future__ import annotations

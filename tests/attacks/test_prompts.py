@@ -9,10 +9,10 @@ from typing import Final
 import pytest
 
 from engramdown import Cortex, Hippocampus
-from engramdown.conversation.provider_rules import check_anthropic, check_openai
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.transcripts.summary_log import Gist, write_gist
 from tests.attacks.test_terminal import RAW
+from tests.conversation.provider_rules import check_anthropic, check_openai
 
 SESSION: Final = "20260301-101500-4f2a"
 FORGED: Final = (

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engramdown import Cortex
-from engramdown.conversation.provider_rules import check_anthropic, check_openai
 from tests.cli.conftest import Runner
+from tests.conversation.provider_rules import check_anthropic, check_openai
 
 SESSION = "20260301-101500-4f2a"
 

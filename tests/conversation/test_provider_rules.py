@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engramdown.conversation.provider_rules import check_anthropic, check_openai
+from tests.conversation.provider_rules import check_anthropic, check_openai
 
 _HELLO: dict[str, Any] = {"role": "user", "content": "Hello"}
 

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, Hippocampus, WorkingContext
-from engramdown.conversation.provider_rules import check_anthropic, check_openai
 from engramdown.conversation.view import Track
 from engramdown.engram import Kind
 from engramdown.errors import SessionNotFoundError, StoreError
 from engramdown.tokens import estimate_tokens
 from tests.conftest import Opening
+from tests.conversation.provider_rules import check_anthropic, check_openai
 from tests.cortex.conversation.talks import SESSION, Summariser, talk
 
 WIDE = 100_000

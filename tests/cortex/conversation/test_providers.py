@@ -23,10 +23,10 @@ from pydantic import TypeAdapter
 
 from engramdown import Cortex, WorkingContext
 from engramdown.conversation.conversation import Conversation
-from engramdown.conversation.provider_rules import check_anthropic, check_openai
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import Said
 from tests.consolidation.provider import Provider, Reply, failing, serving
+from tests.conversation.provider_rules import check_anthropic, check_openai
 from tests.cortex.conversation.talks import Summariser
 
 SESSION = "20260301-101500-4f2a"

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from engramdown import Cortex, Session
-from engramdown.conversation.provider_rules import check_openai
 from engramdown.cortex.tools import Answer
 from engramdown.errors import ModelError
 from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall
 from engramdown.integrations.chat.project_files import ProjectFiles
 from engramdown.integrations.chat.turns import INSTRUCTIONS, Chat, Interrupts, Turn
+from tests.conversation.provider_rules import check_openai
 
 Part = Reply | Exception | Callable[[], object]
 

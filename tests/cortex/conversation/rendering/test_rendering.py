@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
-from engramdown.conversation.provider_rules import check_anthropic, check_openai
 from engramdown.conversation.rendering import (
     SUMMARY,
     Shown,
@@ -21,6 +20,7 @@ from engramdown.conversation.rendering import (
     prompt_text,
     strays,
 )
+from tests.conversation.provider_rules import check_anthropic, check_openai
 from tests.cortex.conversation.lines import any_lines, line
 
 _OPENAI: TypeAdapter[Any] = TypeAdapter(list[ChatCompletionMessageParam])
