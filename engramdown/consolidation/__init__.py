@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from engramdown.consolidation.plan import Row as Row
     from engramdown.consolidation.plan import Ruling as Ruling
     from engramdown.consolidation.plan import diff as diff
-    from engramdown.consolidation.summaries import Pressure as Pressure
-    from engramdown.consolidation.summaries import Thresholds as Thresholds
     from engramdown.consolidation.summaries import format_summary as format_summary
-    from engramdown.consolidation.summaries import pressure as pressure
 
 __getattr__, __dir__ = door(
     __name__,
@@ -27,6 +24,6 @@ __getattr__, __dir__ = door(
         "actions": ["by_turn", "cells_of"],
         "error_lessons": ["lessons_of_turn"],
         "plan": ["Move", "Name", "Operation", "Row", "Ruling", "diff"],
-        "summaries": ["Pressure", "Thresholds", "format_summary", "pressure"],
+        "summaries": ["format_summary"],
     },
 )

@@ -1,11 +1,11 @@
-"""Summaries: when a conversation needs one, of which part, written by whom, and how it is shown.
+"""Summaries: when a conversation needs one, of which part, who writes it, and how it is shown.
 
-Nothing is written here. What is summarised is contiguous, lies before the fresh tail, and parts no
-tool call from its results. A model is asked twice at most and sees what was said as data, without
-its secrets and no more than a bound; an empty text is a failure and one that is far too long is
-cut, which it says of itself. After failures and after many calls the answer is to wait. A summary
-is shown as XML that no text can break out of. A session card is what a model says of a whole
-session: each text cut to its length, on one line but for the details.
+Nothing is written here. A summarised part is contiguous, lies before the fresh tail, and separates
+no tool call from its results. A model is asked twice at most; it sees the messages as data, without
+their secrets, up to a limit. An empty summary is a failure, and one that is far too long is cut and
+says so. After failures and after many calls the answer is to wait. A summary is shown as XML that
+no text can break out of. A session card is a model's description of a whole session, with each text
+cut to its length.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from engramdown.errors import EngramdownError, ModelError
 from engramdown.language.untrusted import inert, one_line
 from engramdown.models.ledger import ASKED, FREE, Call
 from engramdown.secrets.redaction import redact
+from engramdown.settings import ConversationSettings
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.summary_log import Form, Gist, Level, Source
 
@@ -37,7 +38,7 @@ PROMPTS: Final[Mapping[Form, str]] = {"leaf": "gist", "condensed": "gist", "hand
 # The last line of a summary that was cut.
 CUT: Final = "[cut here: expand it for the rest]"
 
-# A text may be so much longer than was asked for.
+# A summary may be this many times longer than asked for.
 _TOO_LONG: Final = 1.5
 _LONGEST_PART: Final = 40_000
 _PER_TOKEN: Final = 4
@@ -47,15 +48,15 @@ _REASONING: Final = re.compile(
 
 
 class Request(NamedTuple):
-    """What is to be summarised.
+    """A request for one summary.
 
     Attributes:
-        form: What becomes of it.
-        parts: What it is made from, in order.
-        depth: How deep it will be.
+        form: The form of the summary.
+        parts: What it summarises, in order.
+        depth: The depth of the summary.
         target: How many tokens it should have at most.
         previous: The summary of what came before, or ``""``.
-        notes: What the assistant noted for itself, or ``""``.
+        notes: The assistant's notes for itself, or ``""``.
     """
 
     form: Form
@@ -71,8 +72,8 @@ class Written(NamedTuple):
 
     Attributes:
         text: The text.
-        level: How it came about.
-        model: Which model wrote it, or ``""``.
+        level: How it was written.
+        model: The model that wrote it, or ``""``.
     """
 
     text: str
@@ -86,23 +87,23 @@ def write_summary(
     templates: Mapping[str, str] = OURS,
     count: Callable[[str], int] = estimate_tokens,
 ) -> Written:
-    """Return a summary by a model. No lock may be held meanwhile.
+    """Let a model write a summary. No lock may be held meanwhile.
 
     Args:
-        request: What is to be summarised.
+        request: What to summarise.
         model: The language model.
         templates: A scope's own prompts.
-        count: Says what a text costs.
+        count: Returns what a text costs.
 
     Raises:
-        ModelError: If the model gives no answer of the form, or an empty one.
+        ModelError: If the answer of the model is empty or has another form.
         StoreError: If a scope's own prompt is broken.
     """
     most = request.target * _TOO_LONG
     tries: tuple[tuple[Level, bool], ...] = (("normal", False), ("aggressive", True))
     text = ""
     for level, brief in tries:
-        text = _asked(request, model, templates, brief=brief)
+        text = _ask(request, model, templates, brief=brief)
         if count(text) <= most:
             return Written(text, level, model.name)
     return Written(cut_to(text, request.target, count), "cut", model.name)
@@ -111,8 +112,8 @@ def write_summary(
 def write_without_model(
     request: Request, count: Callable[[str], int] = estimate_tokens
 ) -> Written | None:
-    """Return a summary of what rules find in a part of a conversation; ``None`` if they do not."""
-    # Imported here: its patterns take long to compile, and few summaries are made so.
+    """Return a summary written by rules, or ``None`` if they find nothing to say."""
+    # Imported here: its patterns take long to compile, and few summaries need them.
     from engramdown.consolidation.extractive import extract, hand_over
 
     write = hand_over if request.form == "handoff" else extract
@@ -121,7 +122,7 @@ def write_without_model(
 
 
 def cut_to(text: str, target: int, count: Callable[[str], int] = estimate_tokens) -> str:
-    r"""Return as much of a text as costs ``target`` tokens, cut behind a line or a sentence.
+    r"""Return as much of a text as ``target`` tokens allow, cut after a line or a sentence.
 
     >>> print(cut_to("It works.\nIt is slow.\n" * 9, 20))
     It works.
@@ -135,13 +136,13 @@ def cut_to(text: str, target: int, count: Callable[[str], int] = estimate_tokens
     length = min(room * _PER_TOKEN, len(text))
     while length > 1 and count(text[:length]) > room:
         length = length * 3 // 4
-    kept = text[:length]
-    end = max(kept.rfind("\n"), kept.rfind(". ") + 1)
-    kept = kept[:end] if end > length // 2 else kept
-    return f"{kept.rstrip()}\n{CUT}"
+    beginning = text[:length]
+    end = max(beginning.rfind("\n"), beginning.rfind(". ") + 1)
+    beginning = beginning[:end] if end > length // 2 else beginning
+    return f"{beginning.rstrip()}\n{CUT}"
 
 
-def _asked(
+def _ask(
     request: Request, model: LanguageModel, templates: Mapping[str, str], *, brief: bool
 ) -> str:
     from engramdown.consolidation.forms import Summary
@@ -167,10 +168,10 @@ def _asked(
     except EngramdownError:
         raise
     except Exception as error:  # a model of the caller's raises whatever its client does
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ModelError(f"{model.name}: {told}") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ModelError(f"{model.name}: {reason}") from error
     text = redact(_REASONING.sub("", answer.text)).strip()
-    # Format characters, as of zero width, say nothing.
+    # Format characters, such as those of zero width, say nothing.
     if all(char.isspace() or unicodedata.category(char) in ("Cf", "Cc") for char in text):
         raise ModelError(f"{model.name}: gave an empty summary", "malformed")
     left_out = " ".join(redact(answer.left_out).split())
@@ -196,7 +197,7 @@ def format_summary(gist: Gist, session: str) -> str:
     </content>
     </summary>
     """
-    told = {
+    attributes = {
         "id": gist.id,
         "kind": gist.form,
         "depth": gist.depth,
@@ -205,7 +206,7 @@ def format_summary(gist: Gist, session: str) -> str:
         "messages": gist.messages,
         "level": "" if gist.level == "normal" else gist.level,
     }
-    said = " ".join(f"{name}={_value(value)}" for name, value in told.items() if value != "")
+    said = " ".join(f"{name}={_value(value)}" for name, value in attributes.items() if value != "")
     sources = ""
     for run in gist.runs:
         if isinstance(run, str):
@@ -225,29 +226,29 @@ def _value(value: object) -> str:
 
 
 def _legal(text: str) -> str:
-    # XML forbids two more characters, which are none.
+    # XML forbids two more code points, which are not characters.
     return inert(text).replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
 
 
 # ---- where a view may be cut ----
 
 
-# So many of the newest messages are never summarised, and always shown.
+# How many of the newest messages are never summarised, and always shown.
 FRESH_TAIL: Final = 20
-# More than these are not, though a turn be longer.
+# How many of them there are at most, however long a turn is.
 MOST_FRESH: Final = 120
 
 
 class Item(NamedTuple):
-    """A message or a gist, as far as it matters for what becomes of it.
+    """A message or a gist, with what decides whether it is summarised or shown.
 
     Attributes:
-        source: Which.
-        tokens: What a model is shown of it costs.
-        role: Of a message, as in its line; the form of a gist.
+        source: The number of the message, or the id of the gist.
+        tokens: What it costs to show it to a model.
+        role: The role of a message, as in its line; the form of a gist.
         name: The tool.
-        call: What a tool call and its results have in common, or ``""``.
-        depth: Of a gist; -1 for a message.
+        call: The id that a tool call shares with its results, or ``""``.
+        depth: The depth of a gist; -1 for a message.
     """
 
     source: Source
@@ -264,11 +265,12 @@ class Item(NamedTuple):
 
 
 def answers(items: Sequence[Item]) -> dict[int, int]:
-    """Return for the place of each result the place of its call; one that has none is left out.
+    """Return the place of the call of each result, by the place of the result.
 
-    A result goes with the oldest open call of its id; one without an id, with the oldest open call
-    without one of the same tool. Calls of the newest turn come first: what an earlier turn left
-    open was interrupted. If none is open, it is a second result of the call answered last.
+    A result belongs to the oldest open call of its id; without an id, to the oldest open call of
+    the same tool that has none either. Calls of the newest turn come first, as those that an
+    earlier turn left open were interrupted. If no call is open, the result is a second one of the
+    call that was answered last. A result without a call is left out.
 
     >>> call, result = Item(1, 9, "tool_call", "sh", "c1"), Item(2, 9, "tool_result", "sh", "c1")
     >>> answers([call, result, Item(3, 9, "user"), result])
@@ -290,7 +292,9 @@ def answers(items: Sequence[Item]) -> dict[int, int]:
 
 
 def cuts(items: Sequence[Item]) -> list[bool]:
-    """Return for each place whether a cut before it parts nothing; one place more than items.
+    """Return for each place whether the items may be cut before it; one place more than items.
+
+    A cut must not separate a call from its results.
 
     >>> call, result = Item(1, 9, "tool_call", "sh", "c1"), Item(2, 9, "tool_result", "sh", "c1")
     >>> cuts([call, result, Item(3, 9, "user")])
@@ -311,8 +315,8 @@ class _Calls:
     """The calls that a result may belong to.
 
     Attributes:
-        open: Those without a result, by turn.
-        answered: The one that was answered last.
+        open: The calls without a result, by turn.
+        answered: The call that was answered last.
     """
 
     def __init__(self) -> None:
@@ -340,9 +344,9 @@ def fresh_tail(items: Sequence[Item], count: int = FRESH_TAIL, most: int = MOST_
 
     Args:
         items: The view.
-        count: How many messages it holds at least, if there are as many; it then reaches back to
-            the beginning of the turn that it would cut.
-        most: How many messages it reaches back to at most for the sake of a turn.
+        count: How many messages it holds at least, if there are as many. It reaches further back to
+            the beginning of a turn that it would cut.
+        most: How many messages it holds at most to keep a turn whole.
 
     >>> said = [Item("g1", 9, depth=0), *(Item(seq, 9, "user") for seq in range(5))]
     >>> fresh_tail(said), fresh_tail(said, 2)
@@ -355,7 +359,7 @@ def fresh_tail(items: Sequence[Item], count: int = FRESH_TAIL, most: int = MOST_
     least = min([*kept[:1], *users[-1:]], default=len(items))
     start = _back(free, max((at for at in users if at <= least and free[at]), default=least))
     if len(messages) > most and start < messages[-most]:
-        # A turn is longer than what is always shown: only its end is.
+        # The turn is longer than what is always shown: only its end is shown.
         start = _back(free, min(_on(free, messages[-most]), least))
     return start
 
@@ -376,19 +380,19 @@ def _on(free: Sequence[bool], at: int) -> int:
 
 # ---- which part comes next ----
 
-# Fewer messages than this are no leaf, unless no more can be read with them.
+# How many messages a leaf covers at least, unless no more can be read with them.
 LEAF_MESSAGES: Final = 10
-# So many tokens a summary is made from at most, unless one tool call has more.
+# How many tokens a summary covers at most, unless a single tool call has more.
 SOURCE_TOKENS: Final = 20_000
-# So many gists of one depth are condensed at least; 2 when there is no room left.
+# How many gists of one depth are condensed at least; 2 when there is no room left.
 FAN_IN: Final = 4
-# A summary may always have so many tokens.
+# How many tokens every summary may have.
 LEAST_TARGET: Final = 10
 
 _LEAF_SHARE: Final = 3
 _CONDENSED_SHARE: Final = 2
 _HANDOFF: Final = 2_000
-# One gist alone is not condensed.
+# How many gists can be condensed: not one alone.
 _FEWEST: Final = 2
 
 
@@ -400,7 +404,7 @@ class Chunk(NamedTuple):
         end: Where it ends, exclusive.
         tokens: What it costs.
         target: What a summary of it should cost at most.
-        depth: Of that summary.
+        depth: The depth of that summary.
     """
 
     start: int
@@ -421,9 +425,9 @@ def leaf_chunks(
     Args:
         items: The view.
         end: Where the fresh tail begins.
-        least: How many messages a leaf has, unless the next ones are too long to be read with
-            them; then they may be fewer, but for the last few of a conversation and for a trifle.
-        most: How many tokens it is made from at most, unless one tool call has more.
+        least: How many messages a leaf covers. It may cover fewer if the next ones are too long to
+            be read with them; the last few of a conversation, and short ones, have to wait.
+        most: How many tokens a leaf covers at most, unless a single tool call has more.
 
     >>> found = leaf_chunks([Item(seq, 30, "user") for seq in range(12)], 11)
     >>> [(chunk.start, chunk.end, chunk.target) for chunk in found]
@@ -460,7 +464,7 @@ def condensed_chunks(
 
 
 def handoff_chunk(items: Sequence[Item], end: int) -> Chunk | None:
-    """Return all that stands before ``end``; ``None`` if that is nothing, or one handoff."""
+    """Return everything before ``end``, or ``None`` if that is nothing or a single handoff."""
     before = items[:end]
     if not before or (len(before) == 1 and before[0].role == "handoff"):
         return None
@@ -487,16 +491,16 @@ def _runs(items: Sequence[Item], *, messages: bool) -> Iterator[tuple[int, int]]
 def _pieces(
     items: Sequence[Item], free: Sequence[bool], run: tuple[int, int], size: tuple[int, int]
 ) -> Iterator[tuple[int, int, int, bool]]:
-    """Yield the pieces of a run that are read at once, their tokens, and whether no more fit."""
+    """Yield the pieces of a run to read at once, their tokens, and whether each one is full."""
     least, most = size
     trifle = most // max(least, 1)
-    # A run may begin and end within a tool call: what was cut off there stays where it is.
+    # A run may begin and end within a tool call: what is cut off there stays in the view.
     places = [place for place in range(run[0], run[1] + 1) if free[place]]
     first, tokens = places[0] if places else 0, 0
     for start, stop in pairwise(places):
         cost = sum(item.tokens for item in items[start:stop])
         is_small = start - first < least and tokens < trifle
-        # A trifle is read with what is too long anyway.
+        # A few short messages are read together with one that is too long anyway.
         if start > first and tokens + cost > most and not (is_small and cost > most):
             yield first, start, tokens, not is_small
             first, tokens = start, 0
@@ -506,7 +510,7 @@ def _pieces(
 
 
 def _shares(start: int, stop: int, fan_in: int) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a run of gists, about as long as each other."""
+    """Yield the parts of a run of gists, of about the same length."""
     count = (stop - start) // fan_in
     for nth in range(count):
         length, more = divmod(stop - start, count - nth)
@@ -517,34 +521,20 @@ def _shares(start: int, stop: int, fan_in: int) -> Iterator[tuple[int, int]]:
 
 # ---- when it is time ----
 
-# So many tokens a conversation may have, unless it is set.
+# How many tokens a conversation may have where the setting is 0.
 MAX_TOKENS: Final = 80_000
 # As a number of tokens: nothing is summarised unless somebody asks.
 MANUAL: Final = -1
 
-# So many calls in so many minutes, and the rest that follows; after so many failures, too.
+# A conversation of this many times the limit cannot wait, whatever fails.
+_CEILING: Final = 2
+# So many calls within so many minutes cause a rest, and so do so many failures.
 _CALLS: Final = 24
 _WINDOW: Final = timedelta(minutes=10)
 _REST: Final = timedelta(minutes=30)
 _BREAKS: Final = 5
-# After the first failure so long, then twice as long each time.
+# The pause after the first failure; it doubles each time.
 _FIRST_PAUSE: Final = timedelta(minutes=1)
-
-
-class Thresholds(NamedTuple):
-    """What a conversation may grow to before it is summarised.
-
-    Attributes:
-        max_tokens: Tokens; 0 for :data:`MAX_TOKENS`, :data:`MANUAL` for no limit of either kind.
-        share: Of a budget, if there is one, what may be filled; the lower of both counts.
-        max_messages: Messages that no summary covers, the fresh tail included; 0 for any number.
-        ceiling: How many times as much may not be passed, whatever fails.
-    """
-
-    max_tokens: int = MAX_TOKENS
-    share: float = 0.75
-    max_messages: int = 30
-    ceiling: int = 2
 
 
 class Pressure(NamedTuple):
@@ -552,11 +542,11 @@ class Pressure(NamedTuple):
 
     Attributes:
         tokens: What the view costs.
-        limit: What it may cost; :data:`MANUAL` for anything.
+        limit: What it may cost; :data:`MANUAL` for any cost.
         messages: How many messages no summary covers.
-        most: How many that may be; 0 for any number.
+        most: How many such messages there may be; 0 for any number.
         due: Whether it is time to summarise.
-        over: Whether it cannot wait: more than the ceiling.
+        over: Whether it cannot wait, because the view is far over the limit.
         reason: Why it is due, or ``""``.
     """
 
@@ -574,60 +564,48 @@ class Pressure(NamedTuple):
 
 
 def pressure(
-    items: Sequence[Item], thresholds: Thresholds | None = None, budget: int | None = None
+    items: Sequence[Item], settings: ConversationSettings, budget: int | None = None
 ) -> Pressure:
     """Return how full a view is.
 
     Args:
         items: The view.
-        thresholds: What it may grow to.
+        settings: What it may grow to.
         budget: What a prompt may cost, in tokens, if that is known.
 
-    Raises:
-        ValueError: If a threshold makes no sense.
-
-    >>> pressure([Item(1, 90_000, "user")]).reason
+    >>> pressure([Item(1, 90_000, "user")], ConversationSettings()).reason
     '90,000 tokens are more than 80,000'
-    >>> pressure([Item(1, 90_000, "user")], Thresholds(max_tokens=MANUAL)).due
+    >>> pressure([Item(1, 90_000, "user")], ConversationSettings(max_tokens=MANUAL)).due
     False
     """
-    known = thresholds or Thresholds()
-    for name, good, allowed in (
-        ("max_tokens", known.max_tokens >= MANUAL, "-1 (manual only), 0 (the default), or more"),
-        ("share", 0 < known.share <= 1, "more than 0 and at most 1"),
-        ("max_messages", known.max_messages >= 0, "0 for any number, or more"),
-        ("ceiling", known.ceiling >= 1, "1 or more"),
-    ):
-        if not good:
-            raise ValueError(f"{name} is {getattr(known, name)!r}; allowed is {allowed}")
     tokens = sum(item.tokens for item in items)
     messages = sum(item.is_message for item in items)
-    if known.max_tokens == MANUAL:
+    if settings.max_tokens == MANUAL:
         return Pressure(tokens, MANUAL, messages, 0, due=False, over=False, reason="")
-    limit = known.max_tokens or MAX_TOKENS
+    limit, most = settings.max_tokens or MAX_TOKENS, settings.max_messages
     if budget is not None:
-        limit = min(limit, int(known.share * budget))
-    many = bool(known.max_messages) and messages >= known.max_messages
-    reason = f"{tokens:,} tokens are more than {limit:,}" if tokens > limit else ""
-    if many and not reason:
-        reason = f"{messages:,} messages are not summarised; {known.max_messages:,} are enough"
-    over = tokens > known.ceiling * limit
-    due = bool(reason)
-    return Pressure(tokens, limit, messages, known.max_messages, due=due, over=over, reason=reason)
+        limit = min(limit, int(settings.share * budget))
+    reason = ""
+    if tokens > limit:
+        reason = f"{tokens:,} tokens are more than {limit:,}"
+    elif most and messages >= most:
+        reason = f"{messages:,} messages are not summarised; {most:,} are enough"
+    over = tokens > _CEILING * limit
+    return Pressure(tokens, limit, messages, most, due=bool(reason), over=over, reason=reason)
 
 
 def rests_until(calls: Iterable[Call], now: str) -> str:
-    """Return until when no model is asked of its own accord, or ``""``.
+    """Return until when no model is asked for a summary that nobody requested, or ``""``.
 
     Args:
-        calls: What was asked for summaries so far, in order.
-        now: This moment; like all moments UTC, ISO 8601.
+        calls: The calls for summaries so far, in order.
+        now: The time, like all times in UTC, ISO 8601.
     """
     asked = [call for call in calls if call.outcome not in FREE and call.ts <= now]
-    # When calls were as many in a row as are allowed.
+    # Rests that follow a full window of calls.
     spans = zip(asked, asked[_CALLS - 1 :], strict=False)
     ends = [_later(end.ts, _REST) for first, end in spans if end.ts < _later(first.ts, _WINDOW)]
-    # The calls that failed since one gave something, newest first.
+    # The calls that failed since the last success, newest first.
     ended = (call for call in reversed(asked) if call.outcome != ASKED)
     failed = list(takewhile(lambda call: call.outcome != "ok", ended))
     if failed:
@@ -644,7 +622,7 @@ def _later(moment: str, by: timedelta) -> str:
 
 # ---- session cards ----
 
-# So much of a session a model is shown: its beginning and its end.
+# How many characters of a session a model is shown: its beginning and its end.
 MOST_CHARACTERS: Final = 40_000
 
 _SAID: Final = 2_000
@@ -654,14 +632,14 @@ _SHOWN: Final = _SPOKEN | {"tool_call", "scratchpad"}
 
 
 class Description(NamedTuple):
-    """What a model said of a session; what it did not say is empty.
+    """A model's description of a session; a part that it left out is empty.
 
     Attributes:
-        title: What to call it, at most 60 characters.
-        one_liner: What it was about, at most 100.
-        paragraph: The same in some more, at most 600.
-        decisions: What was decided, at most 10 of 200.
-        tags: A few words under which it is looked for, at most 7 of 30.
+        title: A title of at most 60 characters.
+        one_liner: What the session was about, in at most 100 characters.
+        paragraph: The same in at most 600.
+        decisions: What was decided, at most 10 texts of 200.
+        tags: Words to find it by, at most 7 of 30.
         detailed: What happened, in some paragraphs, at most 4,000.
     """
 
@@ -687,38 +665,38 @@ def describe(
     """Ask ``model`` what a session was about. No lock may be held meanwhile.
 
     Args:
-        lines: What may be shown of it, in order.
+        lines: The lines that may be shown, in order.
         model: The language model.
         templates: A scope's own prompts.
 
     Raises:
-        ModelError: If the model gives no answer of the form.
+        ModelError: If the model's answer has another form.
         StoreError: If a scope's own prompt is broken.
     """
     from engramdown.consolidation.forms import Card
 
     prompt = render("card", templates, lines=lines_to_show(lines))
     said = model.ask(Card, prompt.system, prompt.user)
-    tags = (_kept(each, 30) for each in said.tags)
+    tags = (_clip(each, 30) for each in said.tags)
     return Description(
-        _kept(said.title, 60),
-        _kept(said.one_liner, 100),
-        _kept(said.paragraph, 600),
-        tuple(filter(None, (_kept(each, 200) for each in said.decisions)))[:10],
+        _clip(said.title, 60),
+        _clip(said.one_liner, 100),
+        _clip(said.paragraph, 600),
+        tuple(filter(None, (_clip(each, 200) for each in said.decisions)))[:10],
         tuple(dict.fromkeys(filter(None, tags)))[:7],
-        _kept_lines(said.detailed, 4_000),
+        _clip_lines(said.detailed, 4_000),
     )
 
 
 def lines_to_show(lines: Iterable[Line], most: int = MOST_CHARACTERS) -> list[Shown]:
-    """Return the lines that a model is shown: those of the beginning and of the end that fit.
+    """Return the lines that a model is shown: as many of the beginning and of the end as fit.
 
     Args:
-        lines: What may be shown, in order.
+        lines: The lines that may be shown, in order.
         most: How many characters they may have together.
     """
     shown = [
-        # Hidden before it is cut: half a secret is not seen to be one.
+        # Redacted before it is cut: half a secret would not be recognised.
         Shown(
             line.role,
             redact(line.name)[:_TOOL],
@@ -739,22 +717,22 @@ def _fitting(lines: Sequence[Shown], room: int) -> int:
     return sum(size <= room for size in sizes)
 
 
-def _kept(text: str, limit: int) -> str:
-    """Return a model's words in one line without a secret, cut between words."""
+def _clip(text: str, limit: int) -> str:
+    """Return a model's text in one line, without secrets, cut between words."""
     flat = " ".join(one_line(redact(text)).split())
     if len(flat) <= limit:
         return flat
     return (flat[: limit - 1].rpartition(" ")[0] or flat[: limit - 1]) + "…"
 
 
-def _kept_lines(text: str, limit: int) -> str:
-    """Return a model's words line by line, without a secret, as many lines as fit."""
-    found: list[str] = []
-    # Hidden as a whole: a secret may go on in the next line.
+def _clip_lines(text: str, limit: int) -> str:
+    """Return as many lines of a model's text as fit, without secrets."""
+    lines: list[str] = []
+    # Redacted as a whole: a secret may continue in the next line.
     for line in redact(text).strip().split("\n"):
-        kept = _kept(line, limit)
-        limit -= len(kept) + 1
+        clipped = _clip(line, limit)
+        limit -= len(clipped) + 1
         if limit < 0:
             break
-        found.append(kept)
-    return "\n".join(found).strip()
+        lines.append(clipped)
+    return "\n".join(lines).strip()

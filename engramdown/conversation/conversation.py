@@ -1,24 +1,24 @@
 """A running conversation, as its assistant and its host see it.
 
-Every word that was said is still there: what a model sees is computed from the transcript and the
-log of summaries. Automatic work never raises and delays no message; after a failure it pauses. Only
-one compaction runs at a time, and whoever asks meanwhile is told so at once.
+No message is ever lost: what a model sees is computed from the transcript and the log of summaries.
+Automatic work never raises and delays no message; after a failure it pauses. Only one compaction
+runs at a time, and another one that is asked for meanwhile says so at once.
 """
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import moment
-from engramdown.consolidation.summaries import Item, Pressure, Thresholds, fresh_tail, pressure
+from engramdown.consolidation.summaries import Item, Pressure, fresh_tail, pressure, rests_until
 from engramdown.conversation.lookup import Lineage
 from engramdown.conversation.summarize import MODES, Compacted, Compaction, Mode, Write
 from engramdown.conversation.view import Count, Track
 from engramdown.errors import EngramdownError, ModelError
 from engramdown.forks import Lock
 from engramdown.gate.scopes import Scopes
+from engramdown.models.ledger import Call
 from engramdown.storage.disk import named_errors
 from engramdown.tokens import estimate_tokens
 from engramdown.transcripts.summary_log import Gist
@@ -35,24 +35,8 @@ NO_MODEL: Final = (
     "no model is set to summarise with; name one as `model` under [consolidation] in the global "
     "scope's config.toml, or ask for a summary without one"
 )
-# So many tokens models read in one pass: a pass that fails writes nothing, and was paid for.
+# How many tokens models read in one pass: a pass that fails writes nothing, and costs all the same.
 PASS_TOKENS: Final = 80_000
-_FIRST_REST: Final = timedelta(minutes=1)
-_LONGEST_REST: Final = timedelta(minutes=30)
-
-
-class _Rest(NamedTuple):
-    """What failed in this process.
-
-    Attributes:
-        failures: How often in a row.
-        since: When it failed last, or ``""``; before that, a clock was put back.
-        until: Until when nobody is asked again, or ``""``.
-    """
-
-    failures: int = 0
-    since: str = ""
-    until: str = ""
 
 
 class Conversation(Lineage):
@@ -77,13 +61,13 @@ class Conversation(Lineage):
         self._scopes = scopes
         self._notebooks = notebooks
         self._busy = Lock()
-        self._rest = _Rest()
+        self._failures: list[Call] = []
         self.session = session
 
     # ---- how full it is ----
 
     def view(self) -> list[Item]:
-        """Return what a model sees of it, in order: messages, and summaries in their places.
+        """Return what a model sees of it, in order: messages, and summaries in place of others.
 
         Raises:
             SessionNotFoundError: If there is no such session.
@@ -99,12 +83,12 @@ class Conversation(Lineage):
 
     @property
     def gists(self) -> tuple[Gist, ...]:
-        """Every summary that applies, those that others cover included, in the order they came."""
+        """Every summary that applies, including those that others cover, the oldest first."""
         self.track.refresh()
         return tuple(self.track.fold.gists.values())
 
     def needs_compaction(self, budget: int | None = None) -> Pressure:
-        """Return how full it is, which is true if it is time to summarise.
+        """Return how full it is; the value is true if it is time to summarise.
 
         Args:
             budget: What a prompt may cost, in tokens, if that is known.
@@ -112,9 +96,7 @@ class Conversation(Lineage):
         Raises:
             SessionNotFoundError: If there is no such session.
         """
-        chosen = self._scopes.settings.conversation
-        limits = Thresholds(chosen.max_tokens, chosen.share, chosen.max_messages)
-        return pressure(self.view(), limits, budget)
+        return pressure(self.view(), self._scopes.settings.conversation, budget)
 
     # ---- compaction ----
 
@@ -132,18 +114,18 @@ class Conversation(Lineage):
 
         Args:
             mode: ``incremental`` for one round, ``full`` for as many as help, ``handoff`` for one
-                text that somebody can go on with who has not read the conversation.
+                text for somebody who has not read the conversation and takes over.
             without_model: Summarise by rules; such summaries say so.
-            tail: How many of the newest messages are left alone; by default as it is set.
+            tail: How many of the newest messages to leave alone; by default as set.
             budget: What a prompt may cost, in tokens: above it, more is condensed.
-            runner: Whatever runs the model; one that is ``stateful`` keeps the conversation itself,
-                so that it need not reload.
-            asking: The run of jobs that it is part of, which knows the model and its limits; by
-                default one of its own.
+            runner: Whatever runs the model; one that is ``stateful`` keeps the conversation itself
+                and need not reload it.
+            asking: The run of jobs that this belongs to, with the model and its limits; by default
+                a new one.
 
         Raises:
             ValueError: If there is no such mode, or ``tail`` is negative.
-            ModelError: If there is no model, or it gave no summary; nothing was written for it.
+            ModelError: If there is no model, or it gave no summary; then nothing was written.
             SessionNotFoundError: If there is no such session.
             StoreError: If a summary could not be written.
         """
@@ -163,22 +145,22 @@ class Conversation(Lineage):
     def rehearse(
         self, mode: Mode = "incremental", *, tail: int | None = None, budget: int | None = None
     ) -> Compacted:
-        """Return what would come of a compaction; no model is asked, and nothing is written.
+        """Return what a compaction would do, without asking a model or writing anything.
 
         Args:
             mode: See :meth:`compact`.
-            tail: How many of the newest messages are left alone; by default as it is set.
+            tail: How many of the newest messages to leave alone; by default as set.
             budget: What a prompt may cost, in tokens, if that is known.
 
         Returns:
-            The same, with summaries without words, of as many tokens as they may have; their ids
-            are in no log.
+            The same as :meth:`compact`, with empty summaries that count as many tokens as they may
+            have; their ids are in no log.
 
         Raises:
             ValueError: If there is no such mode, or ``tail`` is negative.
             SessionNotFoundError: If there is no such session.
         """
-        # Imported here: conversations are rarely rehearsed.
+        # Imported here: compactions are rarely rehearsed.
         from engramdown.conversation.summarize import RehearsedTrack, pretend
 
         _check(mode, tail)
@@ -190,15 +172,15 @@ class Conversation(Lineage):
     def compact_if_due(self, budget: int | None = None, runner: object = None) -> Compacted | None:
         """Summarise if it is time for that; never raises.
 
-        Without a model, and when one fails, nothing is done until the ceiling is reached; then the
-        summary is made without one.
+        Without a model, or when it fails, nothing is done until the conversation cannot wait any
+        longer; then the summary is made without one.
 
         Args:
             budget: What a prompt may cost, in tokens, if that is known.
             runner: See :meth:`compact`.
 
         Returns:
-            What came of it, or ``None`` if it was not time.
+            The outcome, or ``None`` if it was not time.
         """
         try:
             needs = self.needs_compaction(budget)
@@ -210,48 +192,44 @@ class Conversation(Lineage):
                     done = self.compact(budget=budget, runner=runner)
                 except ModelError as error:
                     reason, failed = str(error), True
-                    self._failed()
+                    self._note_failure()
                 else:
                     if done.failed:
-                        self._failed()
+                        self._note_failure()
                     else:
-                        self._rest = _Rest()
+                        self._failures.clear()
                     return done
             if not needs.over:
                 return Compacted("incremental", reason=reason, failed=failed)
             return self.compact(without_model=True, budget=budget, runner=runner)
         except (EngramdownError, OSError) as error:
-            self._failed()
+            self._note_failure()
             return Compacted("incremental", reason=str(error), failed=True)
 
     def _resting(self) -> str:
-        """Return why no model is asked now of our own accord, or ``""``."""
+        """Return why no model is asked for a summary that nobody requested, or ``""``."""
         # Imported here: only a conversation that is full needs the ledger.
-        from engramdown.consolidation.summaries import rests_until
         from engramdown.gate.model_runs import ledger_of
 
         now = moment()
         calls = [call for call in ledger_of(self._scopes).known().calls if call.job in JOBS]
-        own = self._rest.until if self._rest.since <= now else ""
-        until = max(own, rests_until(calls, now))
-        return f"after failures, or many calls, no model is asked until {until}" * (until > now)
+        until = max(rests_until(calls, now), rests_until(self._failures, now))
+        return f"after failures, or many calls, no model is asked until {until}" if until else ""
 
-    def _failed(self) -> None:
-        failures, now = self._rest.failures + 1, moment()
-        pause = min(_FIRST_REST * 2 ** min(failures - 1, 10), _LONGEST_REST)
-        until = (datetime.fromisoformat(now) + pause).isoformat(timespec="microseconds")
-        self._rest = _Rest(failures, now, until.replace("+00:00", "Z"))
+    def _note_failure(self) -> None:
+        """Remember a failure in this process: the ledger has only those of a model."""
+        self._failures.append(Call(moment(), JOBS[0], "", 0, 0, 0, "failed"))
 
-    # ---- with what ----
+    # ---- how a summary is written ----
 
     def _compaction(
         self, track: Track, write: Write, tail: int | None, budget: int | None, most: int | None
     ) -> Compaction:
-        most_tokens = self.needs_compaction(budget).limit
-        limit = most_tokens if most_tokens >= 0 else None
+        limit = self.needs_compaction(budget).limit
         newest = self._tail if tail is None else tail
         notes = self._notebooks.notes(self.session).read().text
-        return Compaction(track, write, self._count, limit, newest, notes, most)
+        limit_or_none = limit if limit >= 0 else None
+        return Compaction(track, write, self._count, limit_or_none, newest, notes, most)
 
     def _with_model(self, asking: Asking | None) -> Write:
         from engramdown.consolidation.summaries import PROMPTS, write_summary
@@ -283,6 +261,6 @@ class Conversation(Lineage):
 
 def _check(mode: str, tail: int | None) -> None:
     if mode not in MODES:
-        raise ValueError(f"{mode!r} is no mode; use one of {', '.join(MODES)}")
+        raise ValueError(f"{mode!r} is not a mode; use one of {', '.join(MODES)}")
     if tail is not None and tail < 0:
         raise ValueError(f"tail is {tail}; give 0 or more messages")

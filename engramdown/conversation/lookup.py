@@ -1,9 +1,9 @@
-"""Finds the words that a summary stands for.
+"""Finds the messages that a summary covers.
 
-It writes nothing. Every word that was said in the conversation is found, whatever summaries cover
-it, except what was excluded or redacted. A pattern is matched literally, ignoring case, newest
-first. What does not fit is counted, and a cursor continues right after it at the same depth, so
-following cursors returns every word of a summary's sources.
+It writes nothing. Every message of the conversation is found, whatever summaries cover it, unless
+it was excluded or redacted. A pattern is matched literally, ignoring case, the newest first. Where
+an answer has to end, a cursor continues at the same depth, so that following cursors returns every
+word of a summary's sources.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from engramdown.transcripts.visibility import REDACTED, excluded, repeats_memory
 
 Scope = Literal["both", "messages", "summaries"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
-# So many hits at most, unless others are asked for.
+# How many hits are returned by default.
 GREP: Final = 20
-# So many tokens at once, unless others are asked for.
+# How many tokens are returned at once by default.
 EXPAND: Final = 4_000
 
 _SNIPPET: Final = 500
-# What stands in JSON as it is said.
+# Text that JSON does not escape.
 _PLAIN: Final = re.compile(r"[ !#-\[\]-~]+\Z")
 # The depth, which source comes next, and how much of it was shown.
 _CURSOR: Final = re.compile(r"([0-9]{1,6})/([0-9]{1,9})(?::([0-9]{1,12}))?\Z", re.ASCII)
@@ -39,16 +39,16 @@ _AT_ONCE: Final = 256
 
 
 class Found(NamedTuple):
-    """What was found.
+    """A message or summary that holds the pattern.
 
     Attributes:
-        source: The number of a message, or the id of a summary.
-        role: Of a message; the form of a summary.
-        ts: When it was said; of a summary, when the last of its messages was.
-        snippet: About 500 characters of it, the match among them, or its beginning.
-        gist: The id of the summary that was made from it, ``""`` if it is in the view.
+        source: The number of the message, or the id of the summary.
+        role: The role of the message, or the form of the summary.
+        ts: The time of the message, or of the last message of the summary.
+        snippet: About 500 characters around the match, or its beginning.
+        gist: The id of the summary that covers it, or ``""`` if it is in the view.
         name: The tool.
-        echo: Whether it only repeats memory: a tool that looked something up, and was asked to.
+        echo: Whether it only repeats memory: a lookup by a tool, or the call that asked for it.
     """
 
     source: Source
@@ -61,12 +61,12 @@ class Found(NamedTuple):
 
 
 class Described(NamedTuple):
-    """What is known of a summary.
+    """A summary and its place in the conversation.
 
     Attributes:
         gist: The summary.
         derived: The id of the summary that was made from it, or ``""``.
-        in_view: Whether a model is shown it.
+        in_view: Whether a model sees it.
     """
 
     gist: Gist
@@ -78,13 +78,13 @@ class Expanded(NamedTuple):
     """One of the sources of a summary.
 
     Attributes:
-        source: The number of a message, or the id of a summary.
-        role: Of a message; the form of a summary.
-        ts: When it was said, or first.
+        source: The number of the message, or the id of the summary.
+        role: The role of the message, or the form of the summary.
+        ts: The time of the message, or of the first message of the summary.
         name: The tool.
-        text: What was said, or as much of it as there is room for.
+        text: The text, or as much of it as there is room for.
         tokens: What that costs.
-        cut: Whether that is not all, or not from the beginning.
+        cut: Whether the beginning or the end of the text is missing.
     """
 
     source: Source
@@ -100,11 +100,11 @@ class Expansion(NamedTuple):
     """What a summary was made from.
 
     Attributes:
-        gist: The id of the summary, or the pointer of the message.
+        gist: The id of the summary, or the pointer to the message.
         items: Its sources, in order; one at least.
         tokens: What they cost.
         truncated: Whether there are more.
-        cursor: Where to go on, or ``""``.
+        cursor: Where to continue, or ``""``.
     """
 
     gist: str
@@ -118,27 +118,26 @@ class Lineage:
     """The messages and summaries of one conversation."""
 
     def __init__(self, track: Track, episodes: EpisodicMemory, count: Count) -> None:
-        """Look into the conversation that ``track`` follows; ``count`` says what a text costs."""
+        """Search the conversation that ``track`` follows; ``count`` returns what a text costs."""
         self._track = track
         self._episodes = episodes
         self._count = count
         self._disk = Disk()
 
     def grep(self, pattern: str, scope: Scope = "both", limit: int = GREP) -> list[Found]:
-        """Return where a text stands, the newest first.
+        """Return where a text occurs, the newest first.
 
         Args:
-            pattern: The text, as it stands, capitals or not; nothing is found for one without any
-                letter or sign.
-            scope: Whether to look into messages, summaries or both.
-            limit: How many hits at most, of both together; 20 if it is not above 0.
+            pattern: The text, matched literally, ignoring case; a blank one matches nothing.
+            scope: Whether to search messages, summaries or both.
+            limit: The greatest number of hits, of both together; 20 if it is not above 0.
 
         Raises:
             ValueError: If there is no such scope.
             SessionNotFoundError: If there is no such session.
         """
         if scope not in SCOPES:
-            raise ValueError(f"{scope!r} is no scope; use one of {', '.join(SCOPES)}")
+            raise ValueError(f"{scope!r} is not a scope; use one of {', '.join(SCOPES)}")
         self._track.refresh()
         if not pattern.strip():
             return []
@@ -151,7 +150,7 @@ class Lineage:
                 hits.append(Found(gist.id, gist.form, gist.latest, piece, above))
 
         def place(hit: Found) -> tuple[int, bool]:
-            """Return the last message that it stands for: by the clock two may be the same."""
+            """Return the last message that it covers; two may have the same time."""
             source = hit.source
             while isinstance(source, str):
                 source = fold.gists[source].sources[-1]
@@ -168,12 +167,12 @@ class Lineage:
         is_plain = _PLAIN.match(pattern) is not None
 
         def may_hold(line: bytes) -> bool:
-            """Whether a line may hold the pattern: to read it takes far longer."""
+            """Whether a line may hold the pattern: this is far faster than reading the line."""
             is_other = b'"payload"' in line or b"\\u" in line or not line.isascii()
             return not is_plain or wanted in line.lower() or is_other
 
         hits = []
-        # A result stands behind its call.
+        # Walking back, a result comes before its call.
         looked_up: set[str] = set()
         for episode in reversed([*self._read(may_hold)]):
             is_echo = repeats_memory(episode)
@@ -193,13 +192,13 @@ class Lineage:
     # ---- one summary ----
 
     def describe(self, gist: str) -> Described:
-        """Return what is known of a summary.
+        """Return a summary and its place in the conversation.
 
         Args:
-            gist: Its id, or the beginning of it, if that is four characters at least.
+            gist: Its id, or at least the first four characters of it.
 
         Raises:
-            GistNotFoundError: If there is none, or several begin so.
+            GistNotFoundError: If no summary, or more than one, matches.
             SessionNotFoundError: If there is no such session.
         """
         self._track.refresh()
@@ -213,14 +212,14 @@ class Lineage:
         """Return what a summary was made from: messages, or the summaries below it.
 
         Args:
-            gist: Its id, or the beginning of it; or the pointer of a message, which is returned.
-            token_cap: What they may cost; 4,000 if it is not above 0. What alone costs more is cut,
-                and goes on with the cursor.
-            cursor: Where to go on, as the last answer said; it goes on at the depth of that.
-            depth: How many levels to go down; with as many as there are, all are messages.
+            gist: Its id, or the beginning of it; or the pointer to a message, which is returned.
+            token_cap: What they may cost; 4,000 if it is not above 0. A source that costs more by
+                itself is cut, and the cursor continues it.
+            cursor: Where to continue, from the last answer; the depth is that of the last answer.
+            depth: How many levels to go down; deep enough, all are messages.
 
         Raises:
-            ValueError: If the cursor is none of ours, or ``depth`` is less than 1.
+            ValueError: If the cursor does not belong to this summary, or ``depth`` is less than 1.
             GistNotFoundError: If there is no such summary.
             EpisodeNotFoundError: If there is no such message, or it may not be shown.
             SessionNotFoundError: If there is no such session.
@@ -237,29 +236,29 @@ class Lineage:
             raise _no_cursor(cursor)
         room = token_cap if token_cap > 0 else EXPAND
         items: list[Expanded] = []
-        used, going_on = 0, ""
+        used, next_cursor = 0, ""
         for at, item in self._expanded(sources, start):
             rest = item
             if offset:
                 text = item.text[offset:]
                 rest = item._replace(text=text, tokens=self._count(text), cut=True)
             if items and used + rest.tokens > room:
-                going_on = f"{depth}/{at}"
+                next_cursor = f"{depth}/{at}"
                 break
-            kept = self._beginning(rest, room) if rest.tokens > room else rest
-            items.append(kept)
-            used += kept.tokens
-            if len(kept.text) < len(rest.text):
-                going_on = f"{depth}/{at}:{offset + len(kept.text)}"
+            part = self._beginning(rest, room) if rest.tokens > room else rest
+            items.append(part)
+            used += part.tokens
+            if len(part.text) < len(rest.text):
+                next_cursor = f"{depth}/{at}:{offset + len(part.text)}"
                 break
             offset = 0
         if not items:
             missing = [source for source in sources if isinstance(source, int)]
             raise EpisodeNotFoundError(self._track.session, missing)
-        return Expansion(name, tuple(items), used, bool(going_on), going_on)
+        return Expansion(name, tuple(items), used, bool(next_cursor), next_cursor)
 
     def _sources(self, wanted: str, depth: int) -> tuple[str, list[Source]]:
-        """Return what a summary or a message is called, and what is to be returned of it."""
+        """Return the full name of a summary or a message, and the sources to return for it."""
         pointed = Pointer.parse(wanted)
         if pointed is not None and pointed.session == self._track.session:
             return str(pointed), [pointed.seq]
@@ -282,8 +281,8 @@ class Lineage:
         return gists[known[0]]
 
     def _expanded(self, sources: Sequence[Source], start: int) -> Iterator[tuple[int, Expanded]]:
-        """Yield sources from ``start`` on, with their places."""
-        count, said = _AT_ONCE, dict[int, Episode]()
+        """Yield the sources from ``start`` on, with their places."""
+        count, messages = _AT_ONCE, dict[int, Episode]()
         wanted: set[int] = set()
         end = start
 
@@ -293,15 +292,15 @@ class Lineage:
 
         for at, source in enumerate(sources[start:], start):
             if at == end:
-                # More each time: an answer needs few, and all of a long conversation few looks.
+                # More each time: one answer needs few, and a long conversation is read few times.
                 end, count = at + count, 2 * count
                 wanted = {each for each in sources[at:end] if isinstance(each, int)}
-                said = {each.seq: each for each in self._read(is_among)} if wanted else {}
+                messages = {each.seq: each for each in self._read(is_among)} if wanted else {}
             if isinstance(source, str):
                 gist = self._track.fold.gists[source]
                 yield at, Expanded(source, gist.form, gist.earliest, "", gist.text, gist.tokens)
-            elif source in said:
-                each = said[source]
+            elif source in messages:
+                each = messages[source]
                 text = self._episodes.whole(each)
                 yield at, Expanded(source, each.role, each.ts, each.name, text, self._count(text))
 
@@ -314,7 +313,7 @@ class Lineage:
         return item._replace(text=text, tokens=self._count(text), cut=True)
 
     def _read(self, is_wanted: Callable[[bytes], bool]) -> Iterator[Episode]:
-        """Yield the messages whose lines are wanted, as far as they may be shown."""
+        """Yield the messages whose lines are wanted and may be shown."""
         episodes = []
         for _, line in lines(self._disk, self._track.path):
             if line.endswith(b"\n") and (is_wanted(line) or b'"event"' in line):
@@ -328,15 +327,10 @@ class Lineage:
                 yield each
 
 
-def pointer(session: str, source: Source) -> str:
-    """Return how a source is named: a message by its pointer, a summary by its id."""
-    return source if isinstance(source, str) else str(Pointer(session, source))
-
-
 def _piece(text: str, start: int, end: int) -> str:
-    """Return the piece around a match; of one that is longer than a piece, its beginning."""
+    """Return the piece around a match, or the beginning of a match that is longer."""
     return snippet(text, start, min(end, start + _SNIPPET), _SNIPPET)
 
 
 def _no_cursor(cursor: str) -> ValueError:
-    return ValueError(f"{cursor!r} is no cursor of this summary; give that of the last answer")
+    return ValueError(f"{cursor!r} is not a cursor of this summary; give that of the last answer")

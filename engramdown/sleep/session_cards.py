@@ -43,7 +43,7 @@ def fill_card(
         session: The id of the session.
         asking: The run that it belongs to; by default one of its own.
 
-    Whoever asked with :meth:`engramdown.sleep.workers.Workers.on_card` is told of the card.
+    Whoever asked with :meth:`engramdown.sleep.background.Workers.on_card` is told of the card.
 
     Returns:
         Whether the card has it now; not if lines were taken back meanwhile, or none may be shown.

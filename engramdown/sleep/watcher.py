@@ -1,8 +1,8 @@
 """Watches memory files: takes in hand edits as they happen, and reports every change.
 
-A save is taken in once it is whole, through the write protocol. Ticked lines are carried out. While
-git is in the middle of something, nothing counts as an edit. Every step of the journal is reported
-once, whoever made it, and trouble is reported when it comes and when it goes.
+A save is taken in once it is complete, through the write protocol. Ticked lines are carried out.
+While git is in the middle of an operation, nothing counts as an edit. Every step of the journal is
+reported once, whoever made it, and trouble is reported when it begins and when it ends.
 """
 
 from __future__ import annotations
@@ -26,33 +26,26 @@ from engramdown.hippocampus.git_state import held_by
 from engramdown.hippocampus.snapshot import has_aliases
 from engramdown.kinds import ARCHIVE, ASIDE, PENDING
 from engramdown.markdown import is_address, parse
-from engramdown.recall.index_file import FILE
 from engramdown.secrets.redaction import redact
 from engramdown.sleep.background import Background
 from engramdown.storage.disk import Disk
-from engramdown.transcripts import changes as transcripts
 
 if TYPE_CHECKING:
-    from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.scopes import Scopes
 
-# Seconds between two looks at which folders there are.
+# Seconds between two checks of which folders there are.
 _BEAT: Final = 0.5
-# Seconds until what failed is tried again.
+# Seconds until a failure is tried again.
 _AGAIN: Final = 2.0
-# Seconds that git may take before it is told that it is waited for.
+# Seconds that git may take before the wait is reported.
 _LONG: Final = 3.0
-# How many transcripts are looked at: those that were written last.
-_MANY: Final = 32
-# The index of transcripts is kept up for a tenth of the time at most.
-_SHARE: Final = 10
 
 
 class Watching(Background):
     """Watches memory in a thread; use it as a context manager, or call ``start`` and ``stop``.
 
     Attributes:
-        trouble: What keeps a scope from being looked at, or why the thread ended, or ``""``.
+        trouble: Why a scope cannot be watched, or why the thread ended, or ``""``.
     """
 
     def __init__(
@@ -61,9 +54,9 @@ class Watching(Background):
         """Prepare to watch the scopes of ``scopes``.
 
         Args:
-            scopes: Whose memory it is about; it is not used by the thread.
-            on_change: Is given what happened, in the thread, after each look that found something.
-            patience: For how many seconds the end of a ``with`` block waits for a look to end.
+            scopes: The memory to watch; the thread opens its own copy.
+            on_change: Called in the thread with the changes of each look that found any.
+            patience: How many seconds the end of a ``with`` block waits for a look to end.
 
         Raises:
             StoreError: If no store has files.
@@ -77,25 +70,20 @@ class Watching(Background):
     def _work(self, scopes: Scopes, stopping: Event) -> None:
         waiting = scopes.queues()
         watched = [_Scope(store, waiting) for store in scopes.stores]
-        index = _Index(scopes.episodes)
         memories = [store.memory for store in scopes.stores]
         folders = [folder for memory in memories for folder in (memory, memory / "topics")]
-        try:
-            watch = self._watch = Watch(folders)
-            # From here on nothing escapes us.
-            found = [News("watching", str(each.root), scope=each.scope) for each in scopes.stores]
-            marked = True
-            while not stopping.is_set():
-                for scope in watched:
-                    found += scope.look(marked=marked)
-                self.trouble = "; ".join(each.trouble for each in watched if each.trouble)
-                if found:
-                    self._on_change(found)
-                found = []
-                index.keep_up()
-                marked = watch.wait(_BEAT)
-        finally:
-            index.close()
+        watch = self._watch = Watch(folders)
+        # From here on no change is missed.
+        news = [News("watching", str(each.root), scope=each.scope) for each in scopes.stores]
+        marked = True
+        while not stopping.is_set():
+            for scope in watched:
+                news += scope.look(marked=marked)
+            self.trouble = "; ".join(each.trouble for each in watched if each.trouble)
+            if news:
+                self._on_change(news)
+            news = []
+            marked = watch.wait(_BEAT)
 
     def _wake(self) -> None:
         if self._watch is not None:
@@ -107,7 +95,7 @@ class _Scope:
     """One store that is watched.
 
     Attributes:
-        trouble: What keeps it from being looked at, or ``""``.
+        trouble: Why it cannot be watched, or ``""``.
     """
 
     store: Hippocampus
@@ -130,34 +118,35 @@ class _Scope:
             return
         before = self.trouble
         try:
-            found = list(self._found(now))
+            news = list(self._take_in(now))
         except (StoreError, OSError) as error:
-            self.trouble, self._next, found = str(error), now + _AGAIN, []
+            self.trouble, self._next, news = str(error), now + _AGAIN, []
         if self.trouble != before:
             what: Deed = "trouble" if self.trouble else "mended"
             yield News(what, self.trouble or before, scope=self.store.scope)
-        yield from found
+        yield from news
 
-    def _found(self, now: float) -> Iterator[News]:
+    def _take_in(self, now: float) -> Iterator[News]:
+        """Take in hand edits and ticks, and yield what the journal says since the last look."""
         store, history = self.store, self.store.files.history
         self._next = 0.0
         if self._last is None:
             history.refresh()
             self._last = history.last
         if not store.memory.is_dir():
-            # No event tells that it is back, if it comes back between two looks at the folders.
-            self.trouble = f"{store.memory}: is gone; it is waited for" if self._is_there else ""
+            # Still due: nothing reports that it is back if that happens between two looks.
+            self.trouble = f"{store.memory}: is gone; waiting for it" if self._is_there else ""
             return
         held = held_by(store.root, Disk())
         if held is not None:
-            # What git has not finished is no edit; it is looked at when it has.
+            # An unfinished operation of git is not an edit; it is looked at when it is finished.
             self._held = self._held or now
             if now - self._held >= _LONG:
                 self.trouble = f"{held}: git has not finished; hand edits wait until it has"
                 self._next = now + _AGAIN
             return
         if self._held:
-            # Where it went it writes down only after it has let go.
+            # Git writes down what it did only after it has released its lock.
             self._held = 0.0
             return
         if not self._is_there:
@@ -172,105 +161,65 @@ class _Scope:
         self._due = False
 
     def _placed(self, news: Iterable[News]) -> Iterator[News]:
-        """Yield news with the lines where they stand now, each thing once."""
-        files, found = self.store.files, list(news)
+        """Yield each piece of news once, with the number of the line as it is now."""
+        files, items = self.store.files, list(news)
         wanted: dict[str, set[str]] = {}
-        for item in found:
+        for item in items:
             wanted.setdefault(item.file, set()).add(item.id)
         lines = {file: find_lines(files.document(file), ids) for file, ids in wanted.items()}
         spelled = {name: files.place(name).name for name in wanted if has_aliases(name)}
-        told: dict[News, None] = {}
-        for item in found:
+        unique: dict[News, None] = {}
+        for item in items:
             placed = lines[item.file].get(item.id)
             if placed is None:
-                told[item] = None
+                unique[item] = None
             elif item.file == PENDING:
-                told[item._replace(line=placed.line)] = None
+                unique[item._replace(line=placed.line)] = None
             elif is_memory(item.file, placed):
                 kind = as_entry(item.file, "project", placed).kind
-                told[item._replace(line=placed.line, kind=kind)] = None
-            else:  # A paragraph that is no memory.
-                told[edited(item)] = None
-        for item in told:
+                unique[item._replace(line=placed.line, kind=kind)] = None
+            else:  # A paragraph that is not a memory.
+                unique[edited(item)] = None
+        for item in unique:
             yield item._replace(file=spelled.get(item.file, item.file))
-
-
-@dataclass(slots=True)
-class _Index:
-    """The index of transcripts, kept up so that the next recall need not."""
-
-    memory: EpisodicMemory | None
-    _named: int = 0
-    _moment: int = 0
-    _running: dict[str, transcripts.FileState] = field(default_factory=dict)
-    _next: float = 0.0
-
-    def keep_up(self) -> None:
-        """Take in what was said, if there is an index."""
-        now = time.monotonic()
-        if self.memory is None or now < self._next:
-            return
-        folder = self.memory.folder
-        cache = folder.parent / transcripts.CACHE
-        # A transcript came or went, or one that is being written has grown.
-        self._named, names = transcripts.touched(cache, self._named)
-        changed = transcripts.changed(folder, self._running)
-        before, self._moment = self._moment, transcripts.moment_of(folder)
-        if self._moment != before:
-            names += transcripts.listing(folder)
-        if names or changed:
-            looks = {
-                name: transcripts.file_state(folder, name) for name in (*self._running, *names)
-            }
-            found = [(seen.changed, name, seen) for name, seen in looks.items() if seen]
-            self._running = {name: seen for _, name, seen in sorted(found)[-_MANY:]}
-        if (changed or self._moment != before) and (cache / FILE).exists():
-            self.memory.keep_up()
-            self._next = now + _SHARE * (time.monotonic() - now)
-
-    def close(self) -> None:
-        """Let go of the index."""
-        if self.memory is not None:
-            self.memory.close()
 
 
 # ---- what the steps of a journal mean to a person who watches ----
 #
-# What several steps did to one memory in a row is told once, and what they undid among themselves
-# not at all; secrets are redacted; whatever a person saved is told somehow.
+# What several steps in a row did to one memory is reported once, and what they undid among
+# themselves is not reported. Secrets are redacted. Every save of a person is reported in some way.
 
 _OfMemory = Literal["learned", "changed", "moved", "forgot", "restored", "edited"]
 _OfProposal = Literal["asked", "approved", "declined"]
 Deed = _OfMemory | _OfProposal | Literal["watching", "trouble", "mended", "remark"]
 _HAND: Final = frozenset({"edit", "found", "checkout", "meanwhile", "late"})
 _BACK: Final = frozenset({"restore", "undo"})
-# How many pairs of lines are looked at to see whether one was made of the other.
+# How many pairs of lines are compared to see whether one was made from the other.
 _PAIRS: Final = 2_500
 # A file and the id of an entry.
 _Key = tuple[str, str]
 
 
 class News(NamedTuple):
-    """One thing that happened to memory, or that keeps it from being looked at.
+    """One thing that happened to memory, or that keeps it from being watched.
 
     Attributes:
-        what: ``learned``, ``changed``, ``moved`` (to another file), ``forgot``, ``restored``; of a
-            proposal ``asked``, ``approved``, ``declined``; of what is no memory ``edited``; of
-            what is watched
-            ``watching``, ``trouble``, ``mended`` and ``remark``.
-        text: The memory, the proposal, or what is wrong.
-        before: What it said before, if that was something else.
-        by: Who: ``user``, ``llm``, ``consolidation``, ``person`` for a hand edit, ``git``,
+        what: ``learned``, ``changed``, ``moved`` (to another file), ``forgot`` or ``restored`` for
+            a memory; ``asked``, ``approved`` or ``declined`` for a proposal; ``edited`` for other
+            text; ``watching``, ``trouble``, ``mended`` or ``remark`` about the watching itself.
+        text: The memory, the proposal, or the trouble.
+        before: The text before the change, if it was another one.
+        by: Who did it: ``user``, ``llm``, ``consolidation``, ``person`` for a hand edit, ``git``,
             ``engramdown``, or ``""`` for a file that somebody brought.
         scope: ``project`` or ``global``.
         file: The file, relative to the memory folder.
-        line: Where it stands there now, from 1; 0 if it does not.
+        line: The number of its line now, from 1; 0 if it has no line any more.
         id: The id of the memory or the proposal.
         step: The id of the step in the journal.
         at: When, in UTC, ISO 8601.
-        kind: The kind of a memory that stands: ``always``, ``never``, ``when``, ``lesson`` or
+        kind: The kind of a memory that still exists: ``always``, ``never``, ``when``, ``lesson`` or
             ``profile``; else ``""``.
-        comments: The private comments inside its lines, as they stand; they are not part of it.
+        comments: The private comments inside its lines; they are not part of the text.
     """
 
     what: Deed
@@ -288,7 +237,7 @@ class News(NamedTuple):
 
 
 class _Net(NamedTuple):
-    """What some steps did to one entry of one file, all in all; a tick is no part of its text."""
+    """The net effect of some steps on one entry of one file; a tick is not part of its text."""
 
     step: Step
     before: str
@@ -301,12 +250,12 @@ _Nets = dict[_Key, _Net]
 
 
 def news_of(steps: Iterable[Step], scope: str) -> Iterator[News]:
-    """Yield what ``steps``, the oldest first, did to the memory of a scope; lines are all 0."""
+    """Yield what ``steps``, the oldest first, did to the memory of a scope; all lines are 0."""
     groups: list[list[Step]] = []
     for step in steps:
         # Hand edits belong together with what follows from them.
-        goes_on = groups and groups[-1][-1].op in _HAND
-        if goes_on and (step.op in _HAND or step.op == "notice"):
+        after_edit = groups and groups[-1][-1].op in _HAND
+        if after_edit and (step.op in _HAND or step.op == "notice"):
             groups[-1].append(step)
         else:
             groups.append([step])
@@ -315,24 +264,24 @@ def news_of(steps: Iterable[Step], scope: str) -> Iterator[News]:
         memories = {key: net for key, net in nets.items() if key[0] not in ASIDE}
         proposals = {key: net for key, net in nets.items() if key[0] == PENDING}
         if group[0].op == "accept":
-            told = _accepted(memories, proposals)
+            news = _accepted(memories, proposals)
         else:
-            told = chain(_memories(memories), _proposals(proposals))
-        for item in chain(told, _edited(group, nets)):
+            news = chain(_memories(memories), _proposals(proposals))
+        for item in chain(news, _edited(group, nets)):
             yield item._replace(scope=scope)
 
 
 def edited(item: News) -> News:
-    """Return that the file was edited about which ``item`` tells more than is so."""
+    """Return the news that a file was edited, without what ``item`` says of a memory."""
     return item._replace(what="edited", text="", before="", line=0, id="", comments="")
 
 
 def _nets(group: Sequence[Step]) -> _Nets:
     """Return what ``group`` did to each entry, by file and id."""
-    found: _Nets = {}
+    nets: _Nets = {}
     for step in group:
         changes: Iterable[Change] = [change for change in step.changes if not change.erased]
-        if step.op == "found":  # Of files that it brought, their entries.
+        if step.op == "found":  # The entries of the files that it brought.
             changes = [
                 Change(entry_id(placed), part.file, None, placed.block.raw)
                 for part in step.parts
@@ -341,25 +290,24 @@ def _nets(group: Sequence[Step]) -> _Nets:
         for change in changes:
             key = (change.file, change.id)
             _, old, gone = _parts_of(change.before)
-            before = found[key].before if key in found else old
-            first = found[key].step if key in found else step
+            before = nets[key].before if key in nets else old
+            first = nets[key].step if key in nets else step
             tick, after, comments = _parts_of(change.after)
-            beside = comments if after else gone
-            found[key] = _Net(first, before, after, bool(tick.strip()), beside)
-    # Lines without an id that were changed are so, not gone and new.
-    hand = {key: net for key, net in found.items() if is_address(key[1])}
+            nets[key] = _Net(first, before, after, bool(tick.strip()), comments if after else gone)
+    # A changed line without an id is reported as changed, not as one that went and one that came.
+    hand = {key: net for key, net in nets.items() if is_address(key[1])}
     lost = {(key[0], net.before): key for key, net in hand.items() if not net.after}
     come = {key: net for key, net in hand.items() if not net.before}
     for key, net in come.items() if len(lost) * len(come) <= _PAIRS else ():
         here = [text for file, text in lost if file == key[0]]
         for before in get_close_matches(net.after, here, n=1):
-            del found[lost.pop((key[0], before))]
-            found[key] = net._replace(before=before)
-    return found
+            del nets[lost.pop((key[0], before))]
+            nets[key] = net._replace(before=before)
+    return nets
 
 
 def _parts_of(raw: str | None) -> tuple[str, str, str]:
-    """Return the tick and the text of an entry, and the comments inside it; of none ``""``."""
+    """Return the tick of an entry, its text, and the comments inside it."""
     placed = parse(raw or "").placed()
     if not placed:
         return "", "", ""
@@ -367,20 +315,20 @@ def _parts_of(raw: str | None) -> tuple[str, str, str]:
 
 
 def _edited(group: Sequence[Step], nets: _Nets) -> Iterator[News]:
-    """Yield what a person saved in which no memory says anything else."""
-    told = {key[0] for key, net in nets.items() if net.before != net.after} - {ARCHIVE}
-    # One who ticks a line is told what comes of it.
-    told |= {key[0] for key in nets if key[0] == PENDING}
+    """Yield the files that a person saved without changing the text of a memory."""
+    reported = {key[0] for key, net in nets.items() if net.before != net.after} - {ARCHIVE}
+    # Whoever ticks a line sees what comes of it.
+    reported |= {key[0] for key in nets if key[0] == PENDING}
     for step in group:
         for file in step.files if step.op in _HAND else ():
-            if file not in told:
+            if file not in reported:
                 yield News("edited", by=_who(step), file=file, step=step.id, at=step.at)
 
 
 def _memories(nets: _Nets) -> Iterator[News]:
     gone = {key[1]: net for key, net in nets.items() if not net.after}
     come = {key[1] for key, net in nets.items() if not net.before}
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for key, net in sorted(nets.items(), key=_topics_last):
         if key[1] in come and key[1] in gone:
             # It went from one file to another.
@@ -391,9 +339,9 @@ def _memories(nets: _Nets) -> Iterator[News]:
             what = "restored" if net.step.op in _BACK else "learned"
         else:
             what = "changed" if net.after else "forgot"
-        # A lesson of a topic stands in two files.
-        if net.before != net.after and (what, key[1]) not in told:
-            told.add((what, key[1]))
+        # A lesson of a topic is in two files.
+        if net.before != net.after and (what, key[1]) not in reported:
+            reported.add((what, key[1]))
             yield _news(what, key, net)
 
 
@@ -406,7 +354,7 @@ def _proposals(nets: _Nets) -> Iterator[News]:
         if net.before == net.after:
             continue  # ticked, or moved about
         if not net.before:
-            # One who writes a line and ticks it asks nobody.
+            # A person who writes a line and ticks it does not ask.
             if not net.is_ticked:
                 yield _news("asked", key, net)
         elif net.after:
@@ -417,7 +365,7 @@ def _proposals(nets: _Nets) -> Iterator[News]:
 
 def _accepted(memories: _Nets, proposals: _Nets) -> Iterator[News]:
     written = [(key, net) for key, net in memories.items() if net.after]
-    # A lesson of a topic stands in two files; of what one line brought about, one thing is told.
+    # A lesson of a topic is in two files, and one line of pending.md is reported once.
     first: dict[str, tuple[_Key, _Net]] = {}
     for key, net in sorted(written, key=_topics_last):
         first.setdefault(key[1] if len(proposals) > 1 else "", (key, net))
@@ -443,35 +391,35 @@ def _who(step: Step) -> str:
     return {"checkout": "git", "found": ""}.get(step.op, step.by)
 
 
-# That a file in some folders may have changed, told as it happens.
+# ---- noticing that a file may have changed ----
 #
-# The names and times of the markdown files are looked at twice a second: on every file system, also
-# on those that tell nobody of changes, and without a thread of its own. A burst of saves is told
-# once, and one that does not end after :data:`LONGEST` seconds all the same. Folders may come, go
-# and come back. What is told is *that* something may have changed, never what.
+# The names and times of the markdown files are checked twice a second. This works on every file
+# system, including those that report no changes, and needs no thread of its own. A burst of saves
+# is reported once, or after :data:`LONGEST` seconds if it does not end. Folders may come, go and
+# come back. The report is *that* something may have changed, never what.
 
-# For how many seconds a burst is folded together.
+# For how many seconds a burst is reported as one change.
 LONGEST: Final = 0.4
-# How long nothing must happen for a burst to be over, in seconds.
+# How many seconds without a change end a burst.
 _QUIET: Final = 0.1
-# Seconds between two looks, at least.
+# The least number of seconds between two checks.
 _POLL: Final = 0.5
-# Looks take a hundredth of the time at most, however many files there are.
-_SHARE_WATCH: Final = 100
+# Checks take a hundredth of the time at most, however many files there are.
+_SHARE: Final = 100
 
 
 class Watch:
-    """Watches the markdown files right in some folders, which need not exist."""
+    """Watches the markdown files directly in some folders, which need not exist."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        """Begin to watch; what is in folders of these folders is not looked at."""
+        """Begin to watch; folders inside of these folders are not watched."""
         self._folders = folders
         self._woken = Event()
         self._pause = _POLL
         self._seen = frozenset(_files(folders))
 
     def wait(self, seconds: float) -> bool:
-        """Wait until something may have changed, ``seconds`` at most; return whether it may."""
+        """Wait at most ``seconds`` until something may have changed; return whether it may."""
         end = time.monotonic() + seconds
         while not self._is_changed():
             left = end - time.monotonic()
@@ -486,25 +434,25 @@ class Watch:
         return True
 
     def wake(self) -> None:
-        """End the waiting, as if something had changed."""
+        """End the wait, as if something had changed."""
         self._woken.set()
 
     def _is_changed(self) -> bool:
         began, before = time.monotonic(), self._seen
         self._seen = frozenset(_files(self._folders))
-        self._pause = max(_POLL, (time.monotonic() - began) * _SHARE_WATCH)
+        self._pause = max(_POLL, (time.monotonic() - began) * _SHARE)
         return self._seen != before
 
 
 def _files(folders: Sequence[Path]) -> Iterator[tuple[str, int, int, int]]:
-    """Yield what tells one state of the folders and their memory files from another."""
+    """Yield the names, sizes and times that show whether a folder or memory file has changed."""
     for folder in folders:
-        with contextlib.suppress(OSError), os.scandir(folder) as found:
-            there = folder.stat()
-            yield str(folder), there.st_dev, there.st_ino, 0
-            for item in found:
-                # No swap, backup or temporary file.
+        with contextlib.suppress(OSError), os.scandir(folder) as items:
+            status = folder.stat()
+            yield str(folder), status.st_dev, status.st_ino, 0
+            for item in items:
+                # Not a swap, backup or temporary file.
                 if item.name.lower().endswith(".md") and not item.name.startswith("."):
                     with contextlib.suppress(OSError):
-                        what = item.stat()
-                        yield item.path, what.st_ino, what.st_size, what.st_mtime_ns
+                        status = item.stat()
+                        yield item.path, status.st_ino, status.st_size, status.st_mtime_ns

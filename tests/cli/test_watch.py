@@ -193,9 +193,9 @@ def test_trouble_is_said_beside_the_changes_and_ends_nothing(
     memory.rename(memory.with_name("away"))
     err: IO[bytes] | None = watcher.process.stderr
     assert err is not None
-    assert err.readline().decode() == f"note: {memory}: is gone; it is waited for\n"
+    assert err.readline().decode() == f"note: {memory}: is gone; waiting for it\n"
     memory.with_name("away").rename(memory)
-    assert err.readline().decode() == f"note: no longer: {memory}: is gone; it is waited for\n"
+    assert err.readline().decode() == f"note: no longer: {memory}: is gone; waiting for it\n"
     add(rules, "- After all\n")
     assert "Learned: After all" in watcher.line()
 

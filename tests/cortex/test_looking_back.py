@@ -227,7 +227,11 @@ def test_hostile_text_forges_nothing(opened: Opening) -> None:
         ("describe", {"id": ""}, "has no summary ''; there are g"),
         ("expand", {"id": "gnone"}, "has no summary 'gnone'; there are g"),
         ("expand", {"id": "TOP", "depth": 0}, '"depth" is 0; it must be a whole number'),
-        ("expand", {"id": "TOP", "cursor": "7"}, "'7' is no cursor of this summary; give that of"),
+        (
+            "expand",
+            {"id": "TOP", "cursor": "7"},
+            "'7' is not a cursor of this summary; give that of",
+        ),
         ("expand", {"id": "TOP", "tokens": 10**9}, "at most 20000"),
         ("expand", "{", "give a JSON object"),
     ],

@@ -89,7 +89,9 @@ def test_a_scope_is_kept_to(conversation: Conversation, scope: Scope) -> None:
 
 
 def test_an_unknown_scope_is_refused(conversation: Conversation) -> None:
-    with pytest.raises(ValueError, match="'all' is no scope; use one of both, messages, summaries"):
+    with pytest.raises(
+        ValueError, match="'all' is not a scope; use one of both, messages, summaries"
+    ):
         conversation.grep("x", "all")  # type: ignore[arg-type]
 
 
