@@ -1,9 +1,9 @@
-r"""The ledger: what models were asked and what that cost, in the folder of the global scope.
+r"""The ledger: the calls of models and their cost, in the folder of the global scope.
 
-A line is one write to the end of the file, so several processes may write; what a crash left of a
-line stays on a line of its own; what is no call is skipped and counted. A call has a line when it
-begins and one when it ends, which takes the place of the first, and never holds a text. A call that
-could pass a limit is refused before it is made. Reading creates nothing.
+A line is one write to the end of the file, so several processes may write. A line that a crash cut
+off stays on a line of its own, and lines that are not calls are skipped and counted. A call gets a
+line when it begins and one when it ends, which replaces the first; neither holds any text. A call
+that could pass a limit is refused before it is made. Reading creates nothing.
 
 A line is a JSON object: ``ts``, ``job``, ``model``, ``in`` and ``out`` (tokens), ``ms``,
 ``outcome``, ``call`` (an id), and ``"estimated": true`` if a provider did not count the tokens.
@@ -30,7 +30,7 @@ from engramdown.storage.safe_open import make_folder, open_regular
 # The outcome of a call that has begun; its tokens are the most that it can cost.
 ASKED: Final = "asked"
 
-# Every way in which a call ends, in plain words.
+# Every outcome of a call, in plain words.
 OUTCOMES: Final = {
     ASKED: "a call that goes on, or whose program was killed",
     "ok": "an answer of the right form",
@@ -48,13 +48,13 @@ OUTCOMES: Final = {
     "missing_sdk": "the provider's package is not installed, so nobody was asked",
 }
 
-# Outcomes of calls that nobody was asked for; they count for no limit.
+# Outcomes of calls that were never made; they count for no limit.
 FREE: Final = frozenset({"refused_spend", "missing_sdk"})
 
 # Outcomes of calls that cost something and gave nothing.
 FAILED: Final = frozenset(OUTCOMES) - {"ok", ASKED} - FREE
 
-# So many tokens one call may cost: who counts further would block a window for ever.
+# The most tokens that one call counts for: an absurd number would block a window for ever.
 MOST: Final = 10_000_000
 
 _LONGEST_NAME: Final = 200
@@ -65,14 +65,14 @@ class Call(NamedTuple):
 
     Attributes:
         ts: When it began, or when it ended, UTC.
-        job: What it was for.
+        job: The job that made it.
         model: The name of the model.
-        tokens_in: Tokens of what was asked.
+        tokens_in: Tokens of the question.
         tokens_out: Tokens of the answer.
         ms: How long it took, in milliseconds.
         outcome: See :data:`OUTCOMES`.
-        estimated: Whether some of the tokens are not what a provider counted.
-        id: Which call it is: its line says first that it begins, then how it ended.
+        estimated: Whether some of the tokens were not counted by a provider.
+        id: The id that the lines of its beginning and its end share.
     """
 
     ts: str
@@ -92,7 +92,7 @@ class Sum(NamedTuple):
     Attributes:
         calls: How many of them reached a provider.
         failed: How many of those gave nothing.
-        tokens_in: Tokens of what was asked.
+        tokens_in: Tokens of the questions.
         tokens_out: Tokens of the answers.
         ms: How long they took, in milliseconds.
     """
@@ -122,51 +122,48 @@ def write_line(call: Call) -> bytes:
     >>> write_line(Call("2026-03-01T00:00:00Z", "replay", "openai/x", 9, 1, 250, "ok"))[:44]
     b'{"ts":"2026-03-01T00:00:00Z","job":"replay",'
     """
-    told: dict[str, object] = {"ts": call.ts, "job": call.job}
-    # A key that somebody put into a name is not written down.
-    told["model"] = redact(call.model)[:_LONGEST_NAME]
-    for key, size in (("in", call.tokens_in), ("out", call.tokens_out), ("ms", call.ms)):
-        told[key] = min(max(size, 0), MOST)
-    told["outcome"] = call.outcome
-    if call.estimated:
-        told["estimated"] = True
-    if call.id:
-        told["call"] = call.id
-    return json.dumps(told, separators=(",", ":")).encode() + b"\n"
+    record = {
+        "ts": call.ts,
+        "job": call.job,
+        # A key that somebody put into a name is not written down.
+        "model": redact(call.model)[:_LONGEST_NAME],
+        "in": min(max(call.tokens_in, 0), MOST),
+        "out": min(max(call.tokens_out, 0), MOST),
+        "ms": min(max(call.ms, 0), MOST),
+        "outcome": call.outcome,
+        **({"estimated": True} if call.estimated else {}),
+        **({"call": call.id} if call.id else {}),
+    }
+    return json.dumps(record, separators=(",", ":")).encode() + b"\n"
 
 
 def read_line(line: bytes) -> Call | None:
-    """Return the call that a line tells, or ``None`` if it tells none."""
+    """Return the call in a line, or ``None`` if the line holds none."""
     try:
-        told = json.loads(line)
-        texts = [told[key] for key in ("ts", "job", "model", "outcome")]
-        texts.append(told.get("call", ""))
-        sizes = [told[key] for key in ("in", "out", "ms")]
-        estimated = told.get("estimated") is True
+        record = json.loads(line)
+        ts, job, model, outcome = (record[key] for key in ("ts", "job", "model", "outcome"))
+        sizes = [record[key] for key in ("in", "out", "ms")]
+        call, estimated = record.get("call", ""), record.get("estimated") is True
+        # Any other form of time would count in every window, or in none.
+        is_time = ts.endswith("Z") and datetime.fromisoformat(ts[:-1]).tzinfo is None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
     # A bool is an int, too.
     is_counted = all(type(size) is int and 0 <= size <= MOST for size in sizes)
-    if not is_counted or not all(isinstance(text, str) for text in texts):
+    is_named = all(isinstance(text, str) for text in (ts, job, model, outcome, call))
+    if not (is_time and is_counted and is_named):
         return None
-    ts, job, model, outcome, call = texts
-    try:
-        # What has no moment as we write it would count in every window, or in none.
-        is_moment = ts.endswith("Z") and datetime.fromisoformat(ts[:-1]).tzinfo is None
-    except ValueError:
-        return None
-    there, back, ms = sizes
-    return Call(ts, job, model, there, back, ms, outcome, estimated, call) if is_moment else None
+    return Call(ts, job, model, *sizes, outcome, estimated, call)
 
 
 def sums(calls: Iterable[Call], key: str) -> dict[str, Sum]:
     """Return what calls cost by one of their fields, in the order in which they come."""
-    found: dict[str, Sum] = {}
+    by_name: dict[str, Sum] = {}
     for call in calls:
         if call.outcome not in FREE:
             name = getattr(call, key)
-            found[name] = found.get(name, Sum()).plus(call)
-    return found
+            by_name[name] = by_name.get(name, Sum()).plus(call)
+    return by_name
 
 
 # The name of the file.
@@ -176,11 +173,11 @@ _APPENDING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
 
 
 class Known(NamedTuple):
-    """What a ledger tells.
+    """The contents of a ledger.
 
     Attributes:
         calls: The calls, in the order in which they began.
-        torn: How many lines are no calls.
+        torn: How many lines are not calls.
     """
 
     calls: tuple[Call, ...]
@@ -191,14 +188,14 @@ class Ledger:
     """The ledger of a folder."""
 
     def __init__(self, folder: Path | None) -> None:
-        """Keep the ledger in ``folder``, which need not exist; ``None`` keeps it in mind."""
+        """Keep the ledger in ``folder``, which need not exist; with ``None`` only in memory."""
         self.path = folder / NAME if folder else None
         self._calls: dict[str, Call] = {}
         self._torn = 0
         self._offset = self._rest = 0
 
     def add(self, call: Call) -> None:
-        """Write a call down.
+        """Record a call.
 
         Raises:
             StoreError: If it cannot be written.
@@ -214,7 +211,7 @@ class Ledger:
                 size = os.fstat(descriptor).st_size
                 os.lseek(descriptor, max(size - 1, 0), os.SEEK_SET)
                 if size and os.read(descriptor, 1) != b"\n":
-                    line = b"\n" + line  # What a crash cut stays behind.
+                    line = b"\n" + line  # A line that a crash cut off stays by itself.
                 if os.write(descriptor, line) < len(line):
                     raise StoreError(f"{self.path}: cannot be written; is the disk full?")
             finally:
@@ -223,7 +220,7 @@ class Ledger:
             raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
 
     def known(self) -> Known:
-        """Return what was written, by other processes too.
+        """Return all that was written, also by other processes.
 
         Raises:
             StoreError: If it cannot be read.
@@ -236,9 +233,9 @@ class Ledger:
         """Return what calls cost in the ``hours`` before ``now``.
 
         Args:
-            hours: How long the window is.
-            now: The moment at which it ends.
-            before: The id of a call: only those count that began before it.
+            hours: The length of the window.
+            now: The time at which it ends.
+            before: The id of a call: only earlier calls count.
 
         Raises:
             StoreError: If it cannot be read.
@@ -246,13 +243,13 @@ class Ledger:
         try:
             start = datetime.fromisoformat(now) - timedelta(hours=hours)
             first = start.astimezone(UTC).isoformat(timespec="microseconds")
-        except OverflowError:  # before the first year: whatever was spent counts
+        except OverflowError:  # before the first year: everything counts
             first = ""
         first = first.replace("+00:00", "Z")
         began = list(takewhile(lambda call: call.id != before or not before, self.known().calls))
         spent, later = Spent(), now
         for call in reversed(began):
-            # A clock was turned back since: then it was made before whatever stands behind it.
+            # If a clock was turned back since, the call was made before the one after it.
             at = call.ts if call.ts <= now else later
             later = min(later, at)
             if at > first and call.outcome not in FREE:
@@ -260,13 +257,13 @@ class Ledger:
         return spent
 
     def _take(self, call: Call) -> None:
-        """Let the end of a call take the place of its beginning; what has no such, is a call."""
+        """Let the end of a call replace its beginning; any other line is a call by itself."""
         begun = self._calls.get(call.id)
-        mine = begun is None or begun.outcome == ASKED
-        self._calls[call.id if call.id and mine else f"{len(self._calls)} "] = call
+        replaces = begun is None or begun.outcome == ASKED
+        self._calls[call.id if call.id and replaces else f"{len(self._calls)} "] = call
 
     def _read_on(self, path: Path) -> None:
-        """Read on from where we stopped; a file that is shorter now is another one."""
+        """Read what was added; a file that is shorter than before is another one."""
         try:
             descriptor = open_regular(path, os.O_RDONLY)
         except FileNotFoundError:
@@ -279,7 +276,7 @@ class Ledger:
                 self._forget()
             file.seek(self._offset)
             data = file.read()
-        # A last line without its end was cut by a crash; whoever writes next ends it.
+        # A last line without an end was cut off by a crash; the next writer ends it.
         whole = data[: data.rfind(b"\n") + 1]
         self._offset += len(whole)
         self._rest = len(data) - len(whole)
@@ -306,11 +303,11 @@ class Limits(NamedTuple):
     """What models may cost.
 
     Attributes:
-        calls_per_run: Calls of one run of sleep, or of whatever else is done at once.
-        tokens_per_run: Tokens of it, asked and answered.
-        window_hours: How long the window is that ends now.
-        calls_per_window: Calls in it, by all processes and for all projects.
-        tokens_per_window: Tokens in it.
+        calls_per_run: Calls in one run, such as a sleep.
+        tokens_per_run: Tokens in one run, of questions and answers.
+        window_hours: The length of the window that ends now.
+        calls_per_window: Calls in the window, by all processes and for all projects.
+        tokens_per_window: Tokens in the window.
     """
 
     calls_per_run: int
@@ -321,13 +318,13 @@ class Limits(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """What was spent."""
+    """The calls and tokens that were spent."""
 
     calls: int = 0
     tokens: int = 0
 
     def plus(self, tokens: int) -> Spent:
-        """Return what is spent after one call more."""
+        """Return the sum with one call more."""
         return Spent(self.calls + 1, self.tokens + tokens)
 
 
@@ -337,7 +334,7 @@ def refusal(limits: Limits, run: Spent, window: Spent, tokens: int) -> str:
     Args:
         limits: What may be spent.
         run: What was spent in this run.
-        window: What was spent in the window, this run included.
+        window: What was spent in the window, including this run.
         tokens: What the call may need at most.
 
     >>> refusal(Limits(2, 9000, 24, 50, 90_000), Spent(1, 10), Spent(1, 10), 400)
@@ -347,18 +344,15 @@ def refusal(limits: Limits, run: Spent, window: Spent, tokens: int) -> str:
     """
     last = f"the last {limits.window_hours:g} hours"
     for period, spent, when in (("run", run, "this run"), ("window", window, last)):
-        key = f"calls_per_{period}"
-        limit = getattr(limits, key)
-        if spent.calls >= limit:
+        calls, tokens_key = f"calls_per_{period}", f"tokens_per_{period}"
+        key, why = "", ""
+        if spent.calls >= getattr(limits, calls):
             are = "call is" if spent.calls == 1 else "calls are"
-            why = f"{key} is {limit:,}, and {spent.calls:,} {are} spent in {when}"
-            return f"{why}; {_HOW.format(key)}"
-        key = f"tokens_per_{period}"
-        limit = getattr(limits, key)
-        if spent.tokens + tokens > limit:
-            why = f"{key} is {limit:,}, {spent.tokens:,} tokens are spent in {when}"
-            return f"{why} and the next call may need {tokens:,}; {_HOW.format(key)}"
+            key, why = calls, f", and {spent.calls:,} {are} spent in {when}"
+        elif spent.tokens + tokens > getattr(limits, tokens_key):
+            why = f", {spent.tokens:,} tokens are spent in {when} and the next call may need"
+            key, why = tokens_key, f"{why} {tokens:,}"
+        if why:
+            raising = f"to allow more, raise {key} under [consolidation] in config.toml"
+            return f"{key} is {getattr(limits, key):,}{why}; {raising}"
     return ""
-
-
-_HOW: Final = "to allow more, raise {} under [consolidation] in config.toml"

@@ -1,7 +1,7 @@
 """The jobs that learn from a session: facts about the user, and lessons from mistakes.
 
-A job writes nothing. Nothing here bypasses the gate, and no lock is held while a model thinks.
-Without a model the same jobs find less. What somebody other than the user said is not a fact about
+A job writes nothing, so nothing bypasses the gate, and no lock is held while a model thinks.
+Without a model the same jobs find less. Words of somebody other than the user are not facts about
 the user.
 """
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
-# So many messages of the user a model is shown at once.
+# How many messages of the user a model is shown at once.
 SHOWN: Final = 40
 
 
-class Told(NamedTuple):
-    """What a job is given.
+class NewLines(NamedTuple):
+    """The lines of a session that are new to a job.
 
     Attributes:
         session: The id of the session.
-        lines: Its lines that are new to the job and that nobody took out, in order.
-        parent: The session that it was begun from, or ``""``.
+        lines: The new lines that may be shown, in order.
+        parent: The session that started this one, or ``""``.
     """
 
     session: str
@@ -40,44 +40,42 @@ class Told(NamedTuple):
     parent: str = ""
 
     def by_one_user(self) -> bool:
-        """Whether whoever speaks as the user in it is the user."""
+        """Whether only the user speaks as the user."""
         names = {line.name for line in self.lines if line.role == "user"}
         return not self.parent and len(names) <= 1
 
     def cells(self) -> list[Cell]:
-        """Return what was done in it."""
+        """Return the actions of the assistant."""
         return cells_of(self.session, self.lines)
 
 
-# The job that finds facts about the user, in what they wrote in several sessions.
+# The job that finds facts about the user in their messages of several sessions.
 IDENTITY: Final = "identity"
 
 
-def user_messages(told: Told) -> list[Message]:
-    """Return what the user wrote; none where somebody else speaks as the user."""
-    return messages_of(told.session, told.lines) if told.by_one_user() else []
+def user_messages(news: NewLines) -> list[Message]:
+    """Return the user's messages, or none if somebody else speaks as the user, too."""
+    return messages_of(news.session, news.lines) if news.by_one_user() else []
 
 
 def learn_identity(
     messages: Sequence[Message], model: LanguageModel | None, prompts: Mapping[str, str]
 ) -> Learned:
-    """Return the facts that a model finds, a number of messages at a time; without one none."""
+    """Return the facts that a model finds, some messages at a time; none without a model."""
     engrams: list[Engram] = []
     refusals: list[str] = []
-    useless: list[UnusableAnswerError] = []
-    for at in range(0, len(messages), SHOWN):
-        if model is None:
-            break
+    unusable: list[UnusableAnswerError] = []
+    for at in range(0, len(messages) if model is not None else 0, SHOWN):
         try:
-            found = facts_of_model(messages[at : at + SHOWN], model, prompts)
-            engrams += found.engrams
-            refusals += found.refusals
+            learned = facts_of_model(messages[at : at + SHOWN], model, prompts)
+            engrams += learned.engrams
+            refusals += learned.refusals
         except UnusableAnswerError as error:
-            useless.append(error)
-    if useless and not engrams:
-        raise useless[0]
-    # What the others tell is not lost with one of them.
-    return Learned(tuple(engrams), (*refusals, *map(str, useless)))
+            unusable.append(error)
+    # One unusable answer does not spoil the others.
+    if unusable and not engrams:
+        raise unusable[0]
+    return Learned(tuple(engrams), (*refusals, *map(str, unusable)))
 
 
 def facts(
@@ -86,94 +84,95 @@ def facts(
     """Return the facts about the user in messages; see :meth:`Cortex.maybe_update_identity`.
 
     Raises:
-        ModelError: If the model gave no answer of use.
-        SettingsError: If the model of the cortex is none.
+        ModelError: If the model gave no usable answer.
+        SettingsError: If the model of the cortex is not a model.
         StoreError: If a prompt or the ledger could not be read or written.
     """
     from engramdown.gate.model_runs import Asking, prompts_for
 
-    given = [messages] if isinstance(messages, str) else messages
-    said = [Message(each) if isinstance(each, str) else each for each in given]
+    several = [messages] if isinstance(messages, str) else messages
+    said = [Message(each) if isinstance(each, str) else each for each in several]
     stated = facts_without_model(said)
     model = Asking.begin(scopes).of(IDENTITY) if use_model else None
     if model is None:
         return stated
     prompts = prompts_for(scopes, IDENTITY)
     try:
-        asked = facts_of_model(said[-SHOWN:], model, prompts)
+        inferred = facts_of_model(said[-SHOWN:], model, prompts)
     except UnusableAnswerError as error:
-        # What is stated outright is known without it.
         return Learned(stated.engrams, (str(error),))
-    # What is stated outright is surer than what a model makes of it.
+    # An outright statement is surer than what a model makes of it.
     known = {fact_key(engram.text) or fold(engram.text) for engram in stated.engrams}
-    more = tuple(engram for engram in asked.engrams if fact_key(engram.text) not in known)
-    return Learned(stated.engrams + more, asked.refusals)
+    more = tuple(engram for engram in inferred.engrams if fact_key(engram.text) not in known)
+    return Learned(stated.engrams + more, inferred.refusals)
 
 
 class Job(NamedTuple):
-    """Learns from what is new in one finished session.
+    """Learns from the new lines of one finished session.
 
     Attributes:
-        name: What it is called in the ledger, in the state of sleep and in the summary.
-        is_due: Whether there is anything in it to learn from; decided without a model.
-        learn: Returns what it teaches, given the model and the prompts that scopes have of their
-            own. It raises ModelError if the model gave no answer of use, and StoreError if the
-            ledger or a prompt could not be read or written.
-        asks: Whether it needs a model, and learns nothing without one.
+        name: Its name in the ledger, in the state of sleep and in the summary.
+        is_due: Whether there is anything to learn from; decided without a model.
+        learn: Returns what it learned, given the model and the prompts of the scopes. It raises
+            ModelError if the model gave no usable answer, and StoreError if the ledger or a prompt
+            could not be read or written.
+        asks: Whether it needs a model, and is left for later without one.
     """
 
     name: str
-    is_due: Callable[[Told], bool]
-    learn: Callable[[Told, LanguageModel | None, Mapping[str, str]], Learned]
+    is_due: Callable[[NewLines], bool]
+    learn: Callable[[NewLines, LanguageModel | None, Mapping[str, str]], Learned]
     asks: bool = False
 
 
-def _learn_statements(told: Told, model: object, prompts: object) -> Learned:
+def _learn_statements(news: NewLines, model: object, prompts: object) -> Learned:
     del model, prompts
-    is_one = told.by_one_user()
-    # Without what a user said where another one spoke.
-    lines = tuple(line for line in told.lines if is_one or line.role != "user")
-    return replay.replay_without_model(told.session, lines)
+    is_one = news.by_one_user()
+    # Without the user's lines if several people speak as the user.
+    lines = tuple(line for line in news.lines if is_one or line.role != "user")
+    return replay.replay_without_model(news.session, lines)
 
 
-def _has_calls(told: Told) -> bool:
-    return any(line.role in ("tool_call", "tool_result", "scratchpad") for line in told.lines)
+def _has_calls(news: NewLines) -> bool:
+    return any(line.role in ("tool_call", "tool_result", "scratchpad") for line in news.lines)
 
 
-def _learn_mistakes(told: Told, model: object, prompts: object) -> Learned:
+def _learn_mistakes(news: NewLines, model: object, prompts: object) -> Learned:
     del model, prompts
-    found: dict[str, Engram] = {}  # Each thing once.
-    for turn in by_turn(told.cells()):
+    lessons: dict[str, Engram] = {}  # Each lesson once.
+    for turn in by_turn(news.cells()):
         for engram in error_lessons.lessons_of_turn(turn):
-            found.setdefault(engram.text, engram)
-    return Learned(tuple(found.values()))
+            lessons.setdefault(engram.text, engram)
+    return Learned(tuple(lessons.values()))
 
 
-def _is_worth_replay(told: Told) -> bool:
-    return replay.should_replay(told.cells())
+def _is_worth_replay(news: NewLines) -> bool:
+    return replay.should_replay(news.cells())
 
 
-def _learn_replay(told: Told, model: LanguageModel | None, prompts: Mapping[str, str]) -> Learned:
-    return Learned() if model is None else replay.replay_and_extract(told.cells(), model, prompts)
+def _learn_replay(
+    news: NewLines, model: LanguageModel | None, prompts: Mapping[str, str]
+) -> Learned:
+    return Learned() if model is None else replay.replay_and_extract(news.cells(), model, prompts)
 
 
-def _has_surprises(told: Told) -> bool:
-    return bool(replay.surprises(told.cells()))
+def _has_surprises(news: NewLines) -> bool:
+    return bool(replay.surprises(news.cells()))
 
 
 def _learn_surprises(
-    told: Told, model: LanguageModel | None, prompts: Mapping[str, str]
+    news: NewLines, model: LanguageModel | None, prompts: Mapping[str, str]
 ) -> Learned:
-    return replay.lessons_of_turn(told.cells(), model, prompts)
+    return replay.lessons_of_turn(news.cells(), model, prompts)
 
 
-# What the user stated outright, and which calls mended others.
-STATEMENTS: Final = Job("statements", lambda told: bool(told.lines), _learn_statements)
+# What the user stated outright, and which calls fixed others.
+STATEMENTS: Final = Job("statements", lambda news: bool(news.lines), _learn_statements)
 # How an assistant went wrong, noticed without a model.
 MISTAKES: Final = Job("mistakes", _has_calls, _learn_mistakes)
-# What a model learns from what was done, if enough was, or any of it went wrong.
+# What a model learns from the assistant's actions, if there were many, or one went wrong.
 REPLAY: Final = Job("replay", _is_worth_replay, _learn_replay, asks=True)
-# What a model learns from calls that did not do what they said, in one call for a session.
+# What a model learns from the calls of a session that did not do what they should.
 SURPRISES: Final = Job("cerebellum", _has_surprises, _learn_surprises, asks=True)
-# What is learned from each session, in this order; facts about the user come of several.
+# The jobs that learn from one session each, in this order. Facts about the user need several.
 JOBS: Final = (STATEMENTS, MISTAKES, REPLAY, SURPRISES)

@@ -1,7 +1,7 @@
 """Records what sleep has done in a scope, and what it was writing when it was killed.
 
-A step counts as done once its line is appended. What a model answered is kept until it is in
-memory, so that it is not asked again, and dropped if what the model was shown has gone. Losing
+A step counts as done once its line is appended. An answer of a model is kept until it is in memory,
+so that the model is not asked again, and dropped if the lines that the model saw are gone. Losing
 these files costs only time and the price of asking again.
 """
 
@@ -23,16 +23,17 @@ from engramdown.errors import EngramdownError, StoreError
 from engramdown.storage import Disk, open_regular
 from engramdown.transcripts.episode import Episode
 
-# The file of what was done, in the folder of a scope.
+# The file of the record, in the folder of a scope.
 NAME: Final = "sleep.jsonl"
-# So often a session is tried whose answers are of no use; then it is left until it goes on.
+# How often a session is tried whose answers are unusable; then it is left until it goes on.
 TRIES: Final = 3
 
-# What the background worker keeps here, which is no sleep.
+# Jobs of the background worker, which are not part of a sleep.
 BESIDE: Final = frozenset({"card", "facts", "model", "summary"})
 
 _SEEN: Final = frozenset({"waits", "idle", "empty"})
 _APPENDING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
+_UNREADABLE: Final = (ValueError, LookupError, TypeError, RecursionError)
 
 
 class Mark(NamedTuple):
@@ -40,12 +41,12 @@ class Mark(NamedTuple):
 
     Attributes:
         job: The job.
-        session: The session, or ``""`` for a job that is about the scope as a whole.
+        session: The session, or ``""`` for a job about the whole scope.
         born: When the session began: another one may have its id later.
         seq: The number of the last line that was read.
-        digest: Of the memory that the job left, where it is about the scope.
-        outcome: ``done``; ``failed`` for a try that gave nothing; ``waits`` for a step for which a
-            model has to be asked, and was not; ``idle`` if there is not enough yet to learn from;
+        digest: The digest of the memory after the job, if it is about the scope.
+        outcome: ``done``; ``failed`` for a try without a result; ``waits`` for a step that needs a
+            model and has not asked one; ``idle`` if there is not enough yet to learn from;
             ``empty`` if there is nothing at all.
         messages: How many messages of the user wait with it.
     """
@@ -60,12 +61,12 @@ class Mark(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What a job read of one session.
+    """The part of a session that a job has read.
 
     Attributes:
-        mark: What counts as done when it is written what the job learned.
-        after: The number of the line after which it read.
-        digest: Of the lines that it read.
+        mark: The mark to record once the job's result is written.
+        after: The number of the line before the first that it read.
+        digest: The digest of the lines that it read.
     """
 
     mark: Mark
@@ -74,10 +75,10 @@ class Part(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a job has learned and is about to be written.
+    """What a job has learned, about to be written.
 
     Attributes:
-        parts: What it read.
+        parts: The parts of sessions that it read.
         engrams: What it learned.
     """
 
@@ -105,7 +106,7 @@ class SleepState:
             self._take(mark, at)
 
     def done_of(self, job: str) -> list[str]:
-        """Return the sessions, or what stands for them, of which a job has done something."""
+        """Return the sessions of which a job has done anything, by what its marks call them."""
         return [session for name, session, _ in self._done if name == job]
 
     def done(self, job: str, session: str = "", born: str = "") -> Mark:
@@ -113,28 +114,28 @@ class SleepState:
         return self._done.get((job, session, born)) or Mark(job, session, born)
 
     def attempts(self, mark: Mark) -> Attempts:
-        """Return how often the step that would end at ``mark`` gave nothing, and when last."""
+        """Return how often the step that would end at ``mark`` has failed, and when last."""
         return self._failed.get((mark.job, mark.session, mark.born, mark.seq), NEVER)
 
     def seen(self, mark: Mark) -> Mark | None:
-        """Return what is known of the step that would end at ``mark``, if it waits, or is idle."""
+        """Return the mark of the step that would end at ``mark``, if it waits or is idle."""
         known = self._seen.get((mark.job, mark.session, mark.born))
         return known if known is not None and known.seq == mark.seq else None
 
     def add(self, *marks: Mark) -> None:
-        """Write down that steps are done, or what else became of them, in one append.
+        """Record steps that are done, or have another outcome, in one append.
 
         Raises:
             StoreError: If it cannot be written.
         """
         now = moment()
-        told = ({"ts": now} | mark._asdict() for mark in marks)
-        lines = "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in told)
+        records = ({"ts": now} | mark._asdict() for mark in marks)
+        lines = "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in records)
         try:
             descriptor = open_regular(self._path, _APPENDING)
             try:
                 size = self._disk.look(descriptor).st_size
-                # What a crash cut stays behind.
+                # A line that a crash cut off stays on a line of its own.
                 is_cut = size and self._disk.read_at(descriptor, size - 1, size) != b"\n"
                 self._disk.write_all(descriptor, b"\n" * bool(is_cut) + lines.encode())
             finally:
@@ -145,37 +146,33 @@ class SleepState:
             self._take(mark, now)
 
     def begin(self, work: Work) -> None:
-        """Keep what is about to be written to memory.
+        """Record what is about to be written to memory.
 
         Raises:
             StoreError: If it cannot be written.
         """
         engrams = [dataclasses.asdict(engram) for engram in work.engrams]
-        told = {"parts": work.parts, "engrams": engrams}
         try:
-            data = json.dumps(told).encode()
+            data = json.dumps({"parts": work.parts, "engrams": engrams}).encode()
             self._disk.save(self._work, data, durable=False, replace=True)
         except OSError as error:
             raise _cannot(self._work, error) from error
 
     def work(self) -> Work | None:
-        """Return what a sleep before this one was about to write, or ``None``."""
+        """Return what an earlier sleep was about to write, or ``None``."""
         try:
-            told = json.loads(self._disk.load(self._work) or b"")
-            engrams = tuple(Engram(**each) for each in told["engrams"])
+            record = json.loads(self._disk.load(self._work) or b"")
+            engrams = tuple(Engram(**each) for each in record["engrams"])
             parts = tuple(
-                Part(_fitting(Mark(*mark)), int(after), str(digest))
-                for mark, after, digest in told["parts"]
+                Part(_checked(Mark(*mark)), int(after), str(digest))
+                for mark, after, digest in record["parts"]
             )
             return Work(parts, engrams)
-        except (
-            *(OSError, ValueError, LookupError, TypeError, EngramdownError),
-            *(OverflowError, RecursionError),
-        ):
+        except (*_UNREADABLE, OSError, EngramdownError, OverflowError):
             return None
 
     def end(self) -> None:
-        """Forget what was in hand, and what a crash left of it half written."""
+        """Forget the work in hand, including files that a crash left half written."""
         try:
             for path in in_hand(self._root, self._disk):
                 self._disk.unlink(path)
@@ -204,32 +201,27 @@ def slept_at(root: Path) -> str:
 
 
 def digest_of(lines: Iterable[Episode]) -> str:
-    """Return a digest of what lines say; another one if any of them is taken out or replaced."""
-    found = hashlib.sha256()
+    """Return a digest of lines, which changes if any of them is removed or replaced."""
+    digest = hashlib.sha256()
     for line in lines:
-        found.update(json.dumps([line.seq, line.role, line.text]).encode())
-    return found.hexdigest()
+        digest.update(json.dumps([line.seq, line.role, line.text]).encode())
+    return digest.hexdigest()
 
 
 def _parse(line: bytes) -> tuple[Mark, str] | None:
-    """Return the mark that a line tells, and when it was written; ``None`` if it tells none."""
+    """Return the mark in a line and when it was written; ``None`` if the line holds none."""
     try:
-        told: Any = json.loads(line)
-        mark = _fitting(Mark(*(told[name] for name in Mark._fields)))
-        return mark, str(told.get("ts") or "")
-    except (ValueError, LookupError, TypeError, RecursionError):
+        record: Any = json.loads(line)
+        mark = _checked(Mark(*(record[name] for name in Mark._fields)))
+        return mark, str(record.get("ts") or "")
+    except _UNREADABLE:
         return None
 
 
-def _fitting(mark: Mark) -> Mark:
-    """Return a mark that was read, if it is one.
-
-    Raises:
-        ValueError: If something in it is of another type.
-    """
+def _checked(mark: Mark) -> Mark:
+    """Return a mark that was read; a ValueError if a value in it has another type."""
     if any(type(a) is not type(b) for a, b in zip(mark, Mark(""), strict=True)):
-        msg = "no mark"
-        raise ValueError(msg)
+        raise ValueError(mark)
     return mark
 
 
@@ -237,14 +229,14 @@ def _cannot(path: Path, error: OSError) -> StoreError:
     return StoreError(f"{path}: cannot be read or written: {error.strerror}")
 
 
-# ---- when what failed is tried again ----
+# ---- when a failure is tried again ----
 #
 # Each wait is twice as long as the one before, up to a longest one. A clock that was put back, or a
-# time that is none, makes nobody wait.
+# time that cannot be read, makes nobody wait.
 
 # Seconds after the first failure.
 FIRST_WAIT: Final = 300.0
-# Seconds that are waited at most, however often it failed.
+# The longest wait in seconds, however often it failed.
 LONGEST_WAIT: Final = 3600.0
 
 _MOST_DOUBLINGS: Final = 20
@@ -254,20 +246,19 @@ class Attempts(NamedTuple):
     """How often something failed.
 
     Attributes:
-        times: So often.
-        last: When it did so last, ISO 8601 in UTC, or ``""``.
+        times: The number of failures.
+        last: The time of the last one, ISO 8601 in UTC, or ``""``.
     """
 
     times: int = 0
     last: str = ""
 
 
-# What has not failed.
 NEVER: Final = Attempts()
 
 
 def next_try(attempts: Attempts) -> str:
-    """Return from when on it is tried again, as ``last`` is written; ``""`` for at once.
+    """Return when to try again, in the format of ``last``; ``""`` for at once.
 
     >>> next_try(Attempts(2, "2026-03-01T10:00:00.000000Z"))
     '2026-03-01T10:10:00.000000Z'
@@ -278,17 +269,17 @@ def next_try(attempts: Attempts) -> str:
         if not attempts.times or last.tzinfo is None:
             return ""
         then = last.astimezone(UTC) + timedelta(seconds=min(doubled, LONGEST_WAIT))
-    except (ValueError, OverflowError):  # no time, or the last hour that there is
+    except (ValueError, OverflowError):  # not a time, or the last hour that there is
         return ""
     return then.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def is_ripe(attempts: Attempts, now: str) -> bool:
-    """Whether it may be tried now.
+    """Whether to try again now.
 
     Args:
         attempts: How often it failed.
-        now: The time, as ``last`` is written.
+        now: The time, in the format of ``last``.
     """
     then = next_try(attempts)
     return not then or then <= now or attempts.last > now

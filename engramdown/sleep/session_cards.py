@@ -1,8 +1,8 @@
-"""Fills in the cards of sessions with what a model says about them.
+"""Fills in the cards of sessions with a model's description.
 
-A model sees only what may be shown of a session, and no lock is held while it thinks. What it says
-about lines that were taken back meanwhile is discarded, and so is text that reads like an order,
-since another model may see it. A failure leaves no trace.
+A model sees only the lines that may be shown, and no lock is held while it thinks. A description of
+lines that were taken back meanwhile is discarded, and so is text that reads like an order, since
+another model may see it. A failure leaves no trace.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.scopes import HasScopes, Scopes
 
-# Its name in the ledger, and of its prompt.
+# The name of the job in the ledger, and of its prompt.
 JOB: Final = "card"
 NO_MODEL: Final = (
     "no model is set; name one as `model` under [consolidation] in the global scope's config.toml"
@@ -35,23 +35,24 @@ NO_MODEL: Final = (
 def fill_card(
     scopes: Scopes, episodes: EpisodicMemory, session: str, asking: Asking | None = None
 ) -> bool:
-    """Ask the model of ``scopes`` what a session was about, and keep it for its card.
+    """Ask the model of ``scopes`` what a session was about, and keep the answer for its card.
+
+    The callbacks of :meth:`engramdown.sleep.background.Workers.on_card` are called with the card.
 
     Args:
-        scopes: Whose model, limits and prompts.
+        scopes: The scopes whose model, limits and prompts are used.
         episodes: The transcripts.
         session: The id of the session.
-        asking: The run that it belongs to; by default one of its own.
-
-    Whoever asked with :meth:`engramdown.sleep.background.Workers.on_card` is told of the card.
+        asking: The run that this belongs to; by default a new one.
 
     Returns:
-        Whether the card has it now; not if lines were taken back meanwhile, or none may be shown.
+        Whether the card has the answer now. It has not if lines were taken back meanwhile, or if
+        none may be shown.
 
     Raises:
-        ModelError: If there is no model, it gives no answer of the form, or one that gives orders.
+        ModelError: If there is no model, or its answer has another form or gives orders.
         SessionNotFoundError: If there is no such session.
-        StoreError: If it could not be kept.
+        StoreError: If the answer could not be kept.
     """
     transcript = episodes.session(session)
     lines = visible(transcript.episodes)
@@ -74,14 +75,8 @@ def fill_card(
     return True
 
 
-# How far a model has come with the card of a session.
-#
-# Looking writes nothing; what is said holds for the session as it is now, and is what the
-# next round of the worker goes by.
-
-
 class CardState(NamedTuple):
-    """How far a model has come with a card.
+    """How far a model has come with a card, for the session as it is now.
 
     Attributes:
         name: ``running`` if the session has not ended; ``yours`` if a person has written its page,
@@ -89,7 +84,7 @@ class CardState(NamedTuple):
             ``failed`` if it is tried again, ``given up`` if not before the session goes on; and
             ``pending``.
         tries: How often it failed.
-        next_try: From when on it is tried again, UTC, or ``""``.
+        next_try: When it is tried again, UTC, or ``""``.
     """
 
     name: Literal["running", "pending", "done", "empty", "yours", "failed", "given up"]
@@ -98,10 +93,10 @@ class CardState(NamedTuple):
 
 
 def card_state(given: Scopes | HasScopes, session: str) -> CardState:
-    """Return how far a model has come with the card of a session.
+    """Return how far a model has come with the card of a session; this writes nothing.
 
     Args:
-        given: Whose sessions; a Cortex will do.
+        given: The scopes, or a Cortex.
         session: The id of the session.
 
     Raises:

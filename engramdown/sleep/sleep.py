@@ -1,9 +1,9 @@
 """Sleep: does whatever is due for memory, in steps that can be interrupted anywhere.
 
 A finished step is not repeated, and an interrupted one is finished by the next sleep. No lock is
-held while a job thinks. Of a session that is still running only the user's words are read, for
+held while a job works. In a session that is still running only the user's messages are read, for
 facts about them. If a model fails, memory stays as it was and the summary says why. A dry run
-writes nothing and asks nobody.
+writes nothing and asks no model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,15 @@ from engramdown.gate.pending_file import FileQueue, SkillDraft, skill_question
 from engramdown.hippocampus import Act, Entry, Hippocampus, step_group
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.skills.validation import check_description, check_label, label_of
-from engramdown.sleep.jobs import IDENTITY, JOBS, SHOWN, Job, Told, learn_identity, user_messages
+from engramdown.sleep.jobs import (
+    IDENTITY,
+    JOBS,
+    SHOWN,
+    Job,
+    NewLines,
+    learn_identity,
+    user_messages,
+)
 from engramdown.sleep.progress import Mark, SleepState
 from engramdown.sleep.steps import Night, SleepSummary, Steps
 from engramdown.storage.disk import Disk
@@ -42,7 +50,7 @@ from engramdown.transcripts.visibility import visible, without_repeats
 if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
 
-# The job that is about the memory of a scope, not about a session.
+# The job for the memory of a whole scope.
 COMPACTION: Final = "compaction"
 
 _NOT_ASKED: Final = "no model was to be asked"
@@ -52,7 +60,7 @@ class Sleep:
     """One sleep of a cortex; it runs once.
 
     Attributes:
-        summary: What was done so far, also after it was interrupted.
+        summary: What was done so far, also after an interruption.
     """
 
     def __init__(
@@ -67,14 +75,14 @@ class Sleep:
         """Prepare a sleep.
 
         Args:
-            scopes: Whose memory it is about.
+            scopes: The memory to work on.
             use_model: Ask the model, if there is one.
-            dry_run: Write nothing and ask no model; tell what would be done.
-            scope: Only this one; by default both.
-            should_stop: Asked before each step.
+            dry_run: Write nothing and ask no model; report what would be done.
+            scope: Work on this scope only; by default on both.
+            should_stop: Called before each step; returns whether to stop.
 
         Raises:
-            SettingsError: If the model of the cortex is none.
+            SettingsError: If the model of the cortex is not a model.
         """
         self._scopes = scopes
         self._stops = should_stop
@@ -85,18 +93,18 @@ class Sleep:
         not_asked = _NOT_ASKED if not use_model else "" if model is not None else "no model is set"
         self._night = Night(scopes, asking, self.summary, dry_run, not_asked)
         if dry_run:
-            # Memory in which all can be tried; there is none where a store has no files.
+            # A copy of memory to try everything in; a store without files has none.
             trial = scopes.reopened()
             with suppress(errors.StoreError):
                 trial.rehearse()
                 self._night.trial = trial
         self._disk = Disk()
-        asked = [store for store in reversed(scopes.stores) if scope in (None, store.scope)]
-        self._stores = [store for store in asked if store.root.is_dir()]
-        self._others = [store for store in asked if not store.root.is_dir()]
+        stores = [store for store in reversed(scopes.stores) if scope in (None, store.scope)]
+        self._stores = [store for store in stores if store.root.is_dir()]
+        self._others = [store for store in stores if not store.root.is_dir()]
 
     def count(self) -> int:
-        """Return how many steps are due, roughly: others may work on them, too."""
+        """Return roughly how many steps are due: others may work on them, too."""
         count = len(self._stores)
         for store in self._stores:
             steps = self._steps(store)
@@ -111,7 +119,7 @@ class Sleep:
         """Do what is due.
 
         Args:
-            advance: Told after each step how many are done with it.
+            advance: Called after each step with the number of steps that it completes.
         """
         if self._scopes.mode == "off":
             self.summary.skipped = "memory is switched off"
@@ -123,7 +131,7 @@ class Sleep:
                 self.summary.failed[store.scope] = str(error)
         for store in self._stores:
             try:
-                # A dry run writes not even who sleeps.
+                # A dry run does not even write who sleeps.
                 lock = nullcontext() if self._night.dry else SleepLock(store.root).hold()
                 with lock as holder:
                     if holder is None:
@@ -138,7 +146,7 @@ class Sleep:
         steps = self._steps(store)
         if steps is not None:
             infos = self._own(steps)
-            # What somebody else's sleep had in hand is no more ours than their transcripts are.
+            # Work in hand that came with git belongs to somebody else, as do their transcripts.
             if not known_to_git([store.root / WORK], Disk(durable=False)):
                 steps.finish()
             for info in self._finished(steps, infos):
@@ -154,7 +162,7 @@ class Sleep:
             advance(1)
 
     def _steps(self, store: Hippocampus) -> Steps | None:
-        """Return the steps in the transcripts of a scope, if it is where sessions are recorded."""
+        """Return the steps for the transcripts of a scope, if sessions are recorded there."""
         memory = self._scopes.episodes
         if memory is None or memory.folder.parent != store.root:
             return None
@@ -162,25 +170,25 @@ class Sleep:
         return Steps(self._night, store.scope, sessions, SleepState(store.root))
 
     def _own(self, steps: Steps) -> list[SessionInfo]:
-        """Return the sessions that were recorded here: what git knows may be somebody else's."""
+        """Return the sessions that were recorded here; those that git knows may be foreign."""
         infos, errors = steps.sessions.survey()
         if errors:
-            # The others are slept on; that this one was not is told.
+            # The other sessions are still worked on.
             self.summary.failed[steps.scope] = str(errors[0])
         paths = {steps.sessions.path(info.id): info for info in infos}
-        strange = known_to_git(paths, Disk(durable=False))
-        self.summary.not_ours = len(strange)
-        return [info for path, info in paths.items() if path not in strange]
+        foreign = known_to_git(paths, Disk(durable=False))
+        self.summary.not_ours = len(foreign)
+        return [info for path, info in paths.items() if path not in foreign]
 
     def _finished(self, steps: Steps, infos: Sequence[SessionInfo]) -> list[SessionInfo]:
-        """Return the sessions that nobody goes on with, in the order in which they began."""
+        """Return the sessions that nobody continues, in the order in which they began."""
         silent = {info.id for info in left_open(steps.sessions, self._disk)}
-        found = [info for info in infos if info.ended or info.id in silent]
-        self.summary.running = len(infos) - len(found)
-        return found
+        finished = [info for info in infos if info.ended or info.id in silent]
+        self.summary.running = len(infos) - len(finished)
+        return finished
 
     def _with_user(self, infos: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
-        """Return the sessions whose user facts are looked for, those that run too; maybe none."""
+        """Return the sessions to search for facts about the user, including those that run."""
         return infos if self._scopes.settings.consolidation.identity_every else ()
 
     def _stop(self) -> bool:
@@ -188,25 +196,25 @@ class Sleep:
         return self.summary.stopped
 
     def _step(self, steps: Steps, info: SessionInfo, job: Job) -> None:
-        """Let a job learn from what is new in a session."""
+        """Let a job learn from the new lines of a session."""
         mark = steps.mark(job.name, info)
         waits = job.asks and bool(self._night.why_not)
         if waits and steps.state.seen(mark):
             steps.skip(job.name, mark)
             return
-        told = steps.told(job.name, info)
-        parts = [steps.part(job.name, info, told)]
-        if not job.is_due(told):
+        news = steps.news(job.name, info)
+        parts = [steps.part(job.name, info, news)]
+        if not job.is_due(news):
             steps.pass_over(mark)
         elif waits:
             steps.skip(job.name, mark)
         elif job.asks:
-            steps.ask(job.name, parts, partial(job.learn, told))
+            steps.ask(job.name, parts, partial(job.learn, news))
         else:
-            steps.keep(job.name, parts, job.learn(told, None, {}))
+            steps.keep(job.name, parts, job.learn(news, None, {}))
 
     def _compact(self, store: Hippocampus) -> None:
-        """Compact a scope; a model is asked once about a memory, not again and again."""
+        """Compact a scope; a model is asked only once about the same memory."""
         memory = self._night.memory
         compaction = Compaction(memory)
         state = SleepState(store.root)
@@ -215,11 +223,11 @@ class Sleep:
         report = self.summary.report(store.scope, COMPACTION)
         most = self._scopes.settings.of(store.scope).consolidation.threshold
         is_new = state.done(COMPACTION).digest != _digest_of(entries)
-        asks = bool(crowded_files(entries, most)) and is_new
+        wants_model = bool(crowded_files(entries, most)) and is_new
         why_not = self._night.why_not
-        if asks and why_not:
+        if wants_model and why_not:
             report.skipped, report.left, report.waits = why_not, 1, bool(self._night.not_asked)
-        is_asked = asks and not why_not and not self._night.dry
+        is_asked = wants_model and not why_not and not self._night.dry
         model = self._night.asking.of(COMPACTION) if is_asked else None
         prompts = prompts_for(self._scopes, COMPACTION, store.scope) if model is not None else {}
         prepared = compaction.prepare(store, model, prompts)
@@ -235,15 +243,15 @@ class Sleep:
 
 
 def _digest_of(entries: Iterable[Entry]) -> str:
-    """Return a digest of a memory; another one if a line of it changes."""
+    """Return a digest of a memory, which changes with any of its lines."""
     return _digest([[entry.id, entry.text, entry.file, entry.heading] for entry in entries])
 
 
-def _digest(told: object) -> str:
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
 
-# ---- facts about the user, after so many messages of theirs, in however many sessions ----
+# ---- facts about the user, after a number of their messages in any number of sessions ----
 
 
 def _learn_facts(
@@ -252,16 +260,16 @@ def _learn_facts(
     stops: Callable[[], bool],
     advance: Callable[[int], object],
 ) -> None:
-    """Look for facts about the user, if they have said enough since the last time.
+    """Look for facts about the user, if they have written enough since the last time.
 
-    What was counted is not read again only to be counted. A model is asked once about a message.
+    A session is not read a second time only to count its messages, and a model is asked only once
+    about a message.
 
     Args:
         steps: The steps of a sleep.
-        infos: The sessions, in the order in which they began; those that run, too, as nothing but
-            what was said in them is read.
-        stops: Asked before each step.
-        advance: Told of each session that was counted.
+        infos: The sessions, in the order in which they began, including those that run.
+        stops: Called before each step; returns whether to stop.
+        advance: Called for each session that was counted.
     """
     waiting: list[tuple[SessionInfo, Mark]] = []
     for info in infos:
@@ -272,7 +280,7 @@ def _learn_facts(
         mark = steps.mark(IDENTITY, info)
         known = steps.state.seen(mark)
         if known is None:
-            known = mark._replace(messages=len(user_messages(steps.told(IDENTITY, info))))
+            known = mark._replace(messages=len(user_messages(steps.news(IDENTITY, info))))
             if known.messages:
                 steps.wait(known)
             else:
@@ -285,16 +293,16 @@ def _learn_facts(
         elif stops():
             return
         else:
-            read = [(info, steps.told(IDENTITY, info)) for info, _ in batch]
-            parts = [steps.part(IDENTITY, info, told) for info, told in read]
-            messages = [said for _, told in read for said in user_messages(told)]
+            read = [(info, steps.news(IDENTITY, info)) for info, _ in batch]
+            parts = [steps.part(IDENTITY, info, news) for info, news in read]
+            messages = [message for _, news in read for message in user_messages(news)]
             steps.ask(IDENTITY, parts, partial(learn_identity, messages))
 
 
 def _batches(
     waiting: Iterable[tuple[SessionInfo, Mark]], every: int
 ) -> Iterator[list[tuple[SessionInfo, Mark]]]:
-    """Yield sessions with as many messages as one call shows; few that are left wait for more."""
+    """Yield sessions with as many messages as one call shows; a small rest waits for more."""
     batch: list[tuple[SessionInfo, Mark]] = []
     messages = 0
     for info, mark in waiting:
@@ -309,19 +317,19 @@ def _batches(
 
 # ---- procedures that sleep notices, and proposes as skills ----
 
-# So many skills one sleep proposes.
+# How many skills one sleep proposes.
 MOST: Final = 2
-
+# How many of the newest sessions are compared.
 _SESSIONS: Final = 40
 _WHY_ASKED: Final = "you asked for it to be kept"
 _WHY_REPEATED: Final = "the same was done in {count} sessions"
 
 
 class SkillProposals:
-    """The skills that one sleep proposes in one place.
+    """The skills that one sleep proposes in one scope.
 
-    Nothing is written but lines of ``pending.md``, and never without a person after that. What was
-    proposed once is not proposed again, whatever became of it.
+    Only lines of ``pending.md`` are written: the skill itself needs a person's yes. A procedure is
+    proposed once, whatever the answer is.
     """
 
     def __init__(self, steps: Steps, store: Hippocampus) -> None:
@@ -332,7 +340,7 @@ class SkillProposals:
         self._queue = FileQueue(store)
 
     def look(self, infos: Sequence[SessionInfo]) -> None:
-        """Propose what is new in the sessions that have ended, if any has since the last time.
+        """Propose new procedures of the finished sessions, if one has ended since the last time.
 
         Raises:
             StoreError: If it could not be written.
@@ -342,26 +350,26 @@ class SkillProposals:
         if not infos or self._steps.state.done(JOB).digest == digest:
             return
         done: dict[str, list[Step]] = {}
-        found: list[Procedure] = []
+        candidates: list[Procedure] = []
         for info in infos:
-            with suppress(errors.SessionNotFoundError):  # It was forgotten meanwhile.
+            with suppress(errors.SessionNotFoundError):  # It was removed meanwhile.
                 episodes = self._steps.sessions.read(info.id).episodes
                 lines = tuple(without_repeats(line) for line in visible(episodes))
                 cells = cells_of(info.id, lines)
                 done[info.id] = procedures.steps_of(cells)
-                if Told(info.id, lines, info.parent).by_one_user():
-                    found += procedures.asked_for(info.id, lines, cells)
-        found += procedures.repeated(done)
-        for procedure in [*self._new(found)][:MOST]:
+                if NewLines(info.id, lines, info.parent).by_one_user():
+                    candidates += procedures.asked_for(info.id, lines, cells)
+        candidates += procedures.repeated(done)
+        for procedure in [*self._new(candidates)][:MOST]:
             self._propose(procedure)
         if not self._night.dry:
             self._steps.state.add(Mark(JOB, digest=digest))
 
-    def _new(self, found: Sequence[Procedure]) -> Iterator[Procedure]:
-        """Yield what was not proposed before; unless somebody asks for it, nor nearly so."""
+    def _new(self, candidates: Sequence[Procedure]) -> Iterator[Procedure]:
+        """Yield what was not proposed before, nor anything like it that nobody asked for."""
         known = {of for op, of in self._queue.answered() if op == JOB}
         known |= {*self._steps.state.done_of(JOB)} - {""}
-        for procedure in found:
+        for procedure in candidates:
             steps = procedure.digest.split("-")
             others = () if procedure.asked else known
             is_near = any(procedures.alike(steps, of.split("-")) for of in others)
@@ -379,20 +387,20 @@ class SkillProposals:
             except (errors.InvalidSkillError, errors.SkillRefusedError) as error:
                 report.problems.append(str(error))
             else:
-                found, hold = "", item.hold
+                pending_id, hold = "", item.hold
                 if not self._night.dry:
                     # A step of this sleep that can be undone.
                     with step_group(Act("sleep", "consolidation", f"{JOB}, {item.of}")):
                         item = self._queue.add([item])[0]
-                    found = item.id
-                receipt = Receipt(item.engram, "queued", hold, found, self._queue.file)
+                    pending_id = item.id
+                receipt = Receipt(item.engram, "queued", hold, pending_id, self._queue.file)
                 report.receipts.append(receipt)
         report.steps += 1
         if not self._night.dry:
             self._steps.state.add(Mark(JOB, session=procedure.digest, seq=1))
 
     def _worded(self, procedure: Procedure) -> Wording | None:
-        """Return a procedure in words; ``None`` if a model says that it is not worth keeping."""
+        """Return a procedure in words, or ``None`` if a model says it is not worth keeping."""
         night = self._night
         plain = Wording(procedure.name, procedure.description, procedure.body)
         model = None if night.why_not or night.dry else night.asking.of(JOB)
@@ -408,10 +416,10 @@ class SkillProposals:
             night.summary.spent = night.asking.run.spent
 
     def _item(self, procedure: Procedure, wording: Wording) -> Pending:
-        """Return what waits for a person, under a label that no skill has.
+        """Return the question for a person, under a label that no skill has.
 
         Raises:
-            InvalidSkillError: If no skill can be made of it.
+            InvalidSkillError: If it cannot become a skill.
         """
         label = label_of(wording.label) or label_of(procedure.name)
         known = {each.skill.label for each in Skillbook(self._night.scopes).all.known()}

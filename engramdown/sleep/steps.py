@@ -1,8 +1,7 @@
-"""The steps of a sleep: what a job learns from new lines, and how it enters memory.
+"""The steps of a sleep: what a job learns from new lines, and how that enters memory.
 
-No lock is held while a job thinks. What it learned from lines that were removed or changed
-meanwhile is not written. A step counts as done when what it taught is in memory or waits for a
-person.
+No lock is held while a job works. What it learned from lines that were removed or changed meanwhile
+is not written. A step counts as done when its result is in memory or waits for a person.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.hippocampus import Act, step_group
 from engramdown.models.ledger import Spent
-from engramdown.sleep.jobs import Told
+from engramdown.sleep.jobs import NewLines
 from engramdown.sleep.progress import TRIES, Mark, Part, SleepState, Work, digest_of
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo, Sessions
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
     from engramdown.models.port import LanguageModel
 
-# What the next session would run into, too. Anything else may be about the one that was asked.
+# Failures that the next session would meet as well; others may be about a single session.
 LASTING: Final = frozenset(
     {"timeout", "rate_limited", "server_error", "unreachable", "unauthorized", "missing_sdk"}
 )
@@ -43,7 +42,7 @@ _DRY: Final[Mapping[str, Literal["encoded", "queued", "discarded"]]] = {
 }
 
 
-# Learns with a model, in the words that the scopes have of their own.
+# Learns with a model, given the prompts of the scopes.
 Learning = Callable[["LanguageModel | None", Mapping[str, str]], Learned]
 
 
@@ -55,13 +54,13 @@ class JobReport:
         scope: The scope.
         job: Its name.
         steps: How many sessions it went through, or 1 for a job about the whole scope.
-        receipts: What became of what it learned.
-        compacted: What became of the operations of a compaction.
-        refused: What a model answered that was not used, and why.
-        problems: Why steps gave nothing.
-        skipped: Why it did not run, or stopped before all was done; ``""`` if all was.
+        receipts: The receipts for what it learned.
+        compacted: The receipts for the operations of a compaction.
+        refused: Answers of a model that were not used, and why.
+        problems: Why steps failed.
+        skipped: Why it did not run, or not to its end; ``""`` if it did.
         left: How many steps wait because of that.
-        waits: Whether that is as it should be: no model is set, or none was to be asked.
+        waits: Whether this is intended: no model is set, or none should be asked.
     """
 
     scope: Scope
@@ -76,28 +75,20 @@ class JobReport:
     waits: bool = False
 
 
-@dataclass(slots=True)
-class SleepSummary:
-    """What a sleep did.
+@dataclass(slots=True, kw_only=True)
+class Summary:
+    """What any background work reports.
 
     Attributes:
-        jobs: What each job did in each scope.
-        busy: Who sleeps on a scope already, so that nothing was done there.
-        failed: The scopes whose files could not be read or written, and why.
-        running: How many sessions run, and were left alone.
-        not_ours: How many sessions git knows: nothing is learned from them, as they may have come
-            with a clone, and what is said in them is somebody else's word.
+        not_ours: How many sessions git knows. Nothing is learned from them and no model sees them,
+            as they may have come with a clone, and are then somebody else's words.
         model: The name of the model, or ``""``.
-        spent: What asking it cost.
+        spent: What the model cost.
         skipped: Why nothing at all was done, or ``""``.
         stopped: Whether it was stopped before the end.
         dry_run: Whether nothing was written.
     """
 
-    jobs: list[JobReport] = field(default_factory=list)
-    busy: dict[Scope, str] = field(default_factory=dict)
-    failed: dict[Scope, str] = field(default_factory=dict)
-    running: int = 0
     not_ours: int = 0
     model: str = ""
     spent: Spent = field(default_factory=Spent)
@@ -105,27 +96,44 @@ class SleepSummary:
     stopped: bool = False
     dry_run: bool = False
 
+
+@dataclass(slots=True, kw_only=True)
+class SleepSummary(Summary):
+    """What a sleep did.
+
+    Attributes:
+        jobs: The reports of each job in each scope.
+        busy: Who sleeps on a scope already, so that nothing was done there.
+        failed: The scopes whose files could not be read or written, and why.
+        running: How many sessions still run, and were left alone.
+    """
+
+    jobs: list[JobReport] = field(default_factory=list)
+    busy: dict[Scope, str] = field(default_factory=dict)
+    failed: dict[Scope, str] = field(default_factory=dict)
+    running: int = 0
+
     def report(self, scope: Scope, job: str) -> JobReport:
         """Return the report of a job in a scope."""
-        found = next((it for it in self.jobs if (it.scope, it.job) == (scope, job)), None)
-        if found is None:
-            found = JobReport(scope, job)
-            self.jobs.append(found)
-        return found
+        known = next((it for it in self.jobs if (it.scope, it.job) == (scope, job)), None)
+        if known is None:
+            known = JobReport(scope, job)
+            self.jobs.append(known)
+        return known
 
 
 @dataclass(slots=True)
 class Night:
-    """What one sleep has and knows.
+    """The state of one sleep.
 
     Attributes:
-        scopes: Whose memory it is about.
+        scopes: The memory it works on.
         asking: The model, and what may be spent.
         summary: What was done so far.
-        dry: Whether nothing is to be written and nobody to be asked.
-        not_asked: Why no model is to be asked, or ``""``.
-        given_up: Why none is asked any more, or ``""``.
-        trial: In a dry run memory as it would be by now, if all stores have files.
+        dry: Whether nothing is written and no model is asked.
+        not_asked: Why no model should be asked, or ``""``.
+        given_up: Why no model is asked any more, or ``""``.
+        trial: In a dry run the memory as it would be by now, if all stores have files.
     """
 
     scopes: Scopes
@@ -138,7 +146,7 @@ class Night:
 
     @property
     def memory(self) -> Scopes:
-        """What is asked about memory: in a dry run what was learned before counts."""
+        """The memory to compare with: in a dry run it has what was learned before."""
         return self.trial or self.scopes
 
     @property
@@ -152,12 +160,12 @@ class Steps:
     """The steps of one sleep in one place.
 
     Attributes:
-        night: What the sleep has and knows.
-        scope: The scope whose transcripts are gone through.
+        night: The state of the sleep.
+        scope: The scope of the transcripts.
         sessions: The transcripts.
         state: What was done with them.
-        singly: Try again one by one what could not be written together, so that one memory that
-            cannot be keeps none of the others out.
+        singly: Whether to try memories one by one if they cannot be written together, so that one
+            bad memory does not keep the others out.
     """
 
     night: Night
@@ -167,11 +175,11 @@ class Steps:
     singly: bool = False
 
     def mark(self, job: str, info: SessionInfo) -> Mark:
-        """Return what counts as done when a job has gone through a session as it is now."""
+        """Return the mark of a job that has gone through a session as it is now."""
         return Mark(job, info.id, info.started, info.lines)
 
     def is_due(self, job: str, info: SessionInfo) -> bool:
-        """Whether a session has lines that are new to a job, and may be enough for it."""
+        """Whether a session has lines that are new to a job and may be enough for it."""
         mark = self.mark(job, info)
         seen = self.state.seen(mark)
         is_idle = seen is not None and seen.outcome == "idle"
@@ -180,21 +188,21 @@ class Steps:
         )
 
     def report(self, job: str) -> JobReport:
-        """Return what is told of a job here."""
+        """Return the report of a job in this scope."""
         return self.night.summary.report(self.scope, job)
 
-    def told(self, job: str, info: SessionInfo) -> Told:
-        """Return what is new to a job in a session."""
+    def news(self, job: str, info: SessionInfo) -> NewLines:
+        """Return the lines of a session that are new to a job."""
         after = self._after(self.mark(job, info))
-        return Told(info.id, self._lines(info.id, after, info.lines), info.parent)
+        return NewLines(info.id, self._lines(info.id, after, info.lines), info.parent)
 
-    def part(self, job: str, info: SessionInfo, told: Told) -> Part:
-        """Return what a step that is done with this will have read."""
+    def part(self, job: str, info: SessionInfo, news: NewLines) -> Part:
+        """Return the part of a session that a step has read."""
         mark = self.mark(job, info)
-        return Part(mark, self._after(mark), digest_of(told.lines))
+        return Part(mark, self._after(mark), digest_of(news.lines))
 
     def skip(self, job: str, *marks: Mark) -> None:
-        """Say that sessions wait for a model, and know it the next time without reading them."""
+        """Report that steps wait for a model, and record it so that nobody reads them again."""
         report = self.report(job)
         report.skipped = self.night.why_not
         report.waits = bool(self.night.not_asked)
@@ -202,19 +210,19 @@ class Steps:
         self.wait(*marks)
 
     def wait(self, *marks: Mark) -> None:
-        """Write down which steps wait."""
+        """Record which steps wait."""
         new = [mark._replace(outcome="waits") for mark in marks]
         new = [mark for mark in new if self.state.seen(mark) != mark]
         if new and not self.night.dry:
             self.state.add(*new)
 
     def pass_over(self, mark: Mark) -> None:
-        """Write down that there is too little to learn from, until the session goes on."""
+        """Record that there is too little to learn from, until the session goes on."""
         if not self.night.dry:
             self.state.add(mark._replace(outcome="idle"))
 
     def ask(self, job: str, parts: Sequence[Part], learn: Learning) -> None:
-        """Let a job learn with a model, which is not asked in a dry run."""
+        """Let a job learn with a model; in a dry run only count the steps."""
         night, report = self.night, self.report(job)
         if night.dry:
             report.steps += len(parts)
@@ -224,7 +232,6 @@ class Steps:
             prompts = prompts_for(night.scopes, job)
             learned = learn(night.asking.of(job), prompts)
         except ModelError as error:
-            # It says whether others would give nothing, too.
             if isinstance(error, SpendError) or error.outcome in LASTING:
                 night.given_up = str(error)
                 self.skip(job, *marks)
@@ -232,7 +239,7 @@ class Steps:
                 report.problems.append(f"{_named(marks)}: {error}")
                 self.state.add(*(mark._replace(outcome="failed") for mark in marks))
         except StoreError as error:
-            # A prompt of a scope's own is broken. The other jobs have theirs.
+            # A prompt of the scope is broken. Other jobs have other prompts.
             report.skipped = str(error)
             report.left += len(parts)
         else:
@@ -241,7 +248,7 @@ class Steps:
             night.summary.spent = night.asking.run.spent
 
     def keep(self, job: str, parts: Sequence[Part], learned: Learned) -> None:
-        """Put what a job learned into memory, or before a person, and count the step as done.
+        """Put what a job learned into memory or the review queue, and count the step as done.
 
         Raises:
             StoreError: If any of it could not be written; the next sleep finishes it.
@@ -256,8 +263,8 @@ class Steps:
         elif not work.engrams:
             self.state.add(*marks)
         else:
-            # Looked at when it is kept already: whoever takes lines out later takes this out, too.
-            # The gate keeps no secret; the file of what is in hand is none of its doors.
+            # The lines are checked after the work is recorded: whoever removes lines later removes
+            # the record, too. Secrets stay out of it, as no gate guards it.
             clean = tuple(each for each in work.engrams if not holds_secret(each))
             self.state.begin(work._replace(engrams=clean))
             if self._is_unchanged(work):
@@ -267,7 +274,7 @@ class Steps:
                 report.problems.append(f"{_named(marks)}: was changed meanwhile")
 
     def finish(self) -> None:
-        """Write what a sleep that was cut short had learned, if what taught it still stands."""
+        """Write what an interrupted sleep had learned, if the lines it learned from still exist."""
         if self.night.dry:
             return
         work = self.state.work()
@@ -277,7 +284,7 @@ class Steps:
             self.state.end()
 
     def forget_done(self) -> None:
-        """Forget what a sleep had in hand that was killed when all of it was done."""
+        """Forget the work in hand of a sleep that was killed when all of it was done."""
         work = self.state.work()
         if work is None or not self._is_open(work):
             self.state.end()
@@ -286,7 +293,7 @@ class Steps:
         return any(self._after(part.mark) < part.mark.seq for part in work.parts)
 
     def _is_unchanged(self, work: Work) -> bool:
-        """Whether the lines that taught something are there and say what they said."""
+        """Whether the lines that something was learned from are unchanged."""
         return all(
             digest_of(self._lines(part.mark.session, part.after, part.mark.seq)) == part.digest
             for part in work.parts
@@ -296,7 +303,7 @@ class Steps:
         last = ", ".join(f"{part.mark.session}#{part.mark.seq}" for part in work.parts)
         engrams = [self._careful(each) for each in work.engrams]
         propose = self.night.scopes.propose
-        # The same words if it is done again after a kill: they say what belongs together.
+        # The same words if it is done again after a kill, so that the steps belong together.
         with step_group(Act("sleep", "consolidation", f"{job}, up to {last}")):
             receipts = propose(engrams)
             if self.singly and len(engrams) > 1:
@@ -312,11 +319,11 @@ class Steps:
         self.state.end()
 
     def _careful(self, engram: Engram) -> Engram:
-        """Return what may be proposed of what a user said some time ago.
+        """Return an engram from a transcript in the form in which it may be proposed.
 
-        A sure word of the user's passes the gate whatever stands against it. One that is read in a
-        transcript later must not bring back what a person deleted since, nor replace what they
-        wrote since.
+        The gate lets a user's sure word pass whatever contradicts it. One that is read in a
+        transcript later must not bring back what a person has deleted since, nor replace what they
+        have written since.
         """
         if engram.source != "user":
             return engram
@@ -334,7 +341,7 @@ class Steps:
         ]
 
     def _after(self, mark: Mark) -> int:
-        """Return the number of the line up to which a job has read a session."""
+        """Return the number of the last line that a job has read in a session."""
         return self.state.done(mark.job, mark.session, mark.born).seq
 
     def _lines(self, session: str, after: int, last: int) -> tuple[Episode, ...]:
@@ -342,13 +349,13 @@ class Steps:
         try:
             episodes = self.sessions.read(session).episodes
         except SessionNotFoundError:
-            return ()  # It was forgotten meanwhile.
+            return ()  # It was removed meanwhile.
         return tuple(
             without_repeats(line) for line in visible(episodes) if after < line.seq <= last
         )
 
 
 def _named(marks: Iterable[Mark]) -> str:
-    """Return which sessions a step is about."""
+    """Return the names of the sessions that a step is about."""
     first, *others = (mark.session for mark in marks)
     return f"{first} and {len(others)} more" if others else first

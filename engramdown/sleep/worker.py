@@ -1,10 +1,9 @@
-"""The background worker: ends sessions, writes cards, finds facts, summarizes idle talk.
+"""The background worker: ends sessions, writes cards, finds facts, summarises idle conversations.
 
-It stops between two steps. What goes wrong is kept and reported, and the next round is tried all
-the same. A program that exits without stopping it loses nothing: a step counts as done when its
-line is written, so a crash anywhere costs at most the answer that was on its way. One process works
-on a scope at a time, and whoever comes second is told who does. No lock of memory or of transcripts
-is held while a model thinks.
+It stops between two steps. A failure is reported, and the next round is tried all the same. A step
+counts as done when its line is written, so a crash costs at most the answer that was on its way.
+One process works on a scope at a time, and a second one reports who does. No lock of memory or of
+transcripts is held while a model thinks.
 """
 
 from __future__ import annotations
@@ -35,11 +34,10 @@ from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.gate.scopes import scopes_of
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
-from engramdown.models.ledger import Spent
 from engramdown.sleep.background import Background
 from engramdown.sleep.progress import Mark, SleepState, is_ripe, next_try
 from engramdown.sleep.session_cards import JOB, fill_card
-from engramdown.sleep.steps import LASTING, Night, SleepSummary, Steps
+from engramdown.sleep.steps import LASTING, Night, SleepSummary, Steps, Summary
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import SleepLock
 from engramdown.transcripts.episode import stamp_of
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
     from engramdown.models.port import LanguageModel
 
 
-# The file, in the folder of a scope, that a worker holds for the length of a round.
+# The file in the folder of a scope that a worker locks for a round.
 LOCK: Final = "worker.lock"
 NO_MODEL: Final = "no model is set"
 
@@ -61,17 +59,17 @@ Kind = Literal["orphan", "idle", "empty", "card", "facts", "summary"]
 
 
 class Deed(NamedTuple):
-    """What became of one session.
+    """What was done with one session.
 
     Attributes:
-        what: It was closed, as nobody had (``orphan``) or as it was silent (``idle``); there is
-            nothing in it (``empty``); its ``card`` was written; ``facts`` were looked for; or it
-            got a ``summary``.
+        what: The session was closed because its program ended (``orphan``) or because it was silent
+            (``idle``); it is ``empty``; its ``card`` was written; it was searched for ``facts``; or
+            it got a ``summary``.
         session: Its id.
         outcome: ``done``, ``failed``, or, in a dry run, ``would``.
         text: Why it failed, or the title of its card.
-        receipts: What became of each fact.
-        messages: How many messages its summary covers that none covered before.
+        receipts: The receipt for each fact.
+        messages: How many messages its summary newly covers.
     """
 
     what: Kind
@@ -82,25 +80,18 @@ class Deed(NamedTuple):
     messages: int = 0
 
 
-@dataclass(slots=True)
-class WorkSummary:
+@dataclass(slots=True, kw_only=True)
+class WorkSummary(Summary):
     """What one round did.
 
     Attributes:
-        deeds: What became of each session, in order.
-        refused: What a model answered that was not used, and why.
+        deeds: What was done with each session, in order.
+        refused: Answers of a model that were not used, and why.
         waits: Why no model was asked, or not any more, or ``""``.
-        left: How many sessions wait for a later round because of that, or because of the batch.
-        given_up: How many were tried so often that they are left until they go on.
-        not_ours: How many sessions git knows: no model is shown them, as they may have come with
-            a clone.
+        left: How many sessions wait for a later round because of that, or because a batch was full.
+        given_up: How many failed so often that they are left until they go on.
         busy: Who works here already, so that something was left to them, or ``""``.
         failed: Which files could not be read or written, or ``""``.
-        model: The name of the model, or ``""``.
-        spent: What asking it cost.
-        skipped: Why nothing at all was done, or ``""``.
-        stopped: Whether it was stopped before the end.
-        dry_run: Whether nothing was written.
     """
 
     deeds: list[Deed] = field(default_factory=list)
@@ -108,14 +99,8 @@ class WorkSummary:
     waits: str = ""
     left: int = 0
     given_up: int = 0
-    not_ours: int = 0
     busy: str = ""
     failed: str = ""
-    model: str = ""
-    spent: Spent = field(default_factory=Spent)
-    skipped: str = ""
-    stopped: bool = False
-    dry_run: bool = False
 
     @property
     def trouble(self) -> str:
@@ -136,43 +121,43 @@ def work_once(
     """Do one round: close sessions that nobody ended, write cards, look for facts, summarise.
 
     Args:
-        scopes: Whose transcripts; a Cortex will do.
-        conversations: The running conversations that earlier rounds looked at: pass the same again,
-            so that only what is new in them is read.
-        dry_run: Write nothing and ask no model; tell what would be done.
-        should_stop: Asked before each step whether to stop.
-        tell: Told of each thing that was done, when it is; an error of a file that it raises counts
-            as one of the step that it is told of.
-        rest: Waits for so many seconds, between two calls of a model.
+        scopes: The scopes, or a Cortex.
+        conversations: The running conversations of earlier rounds: pass the same ones again, so
+            that only what is new in them is read.
+        dry_run: Write nothing and ask no model; report what would be done.
+        should_stop: Called before each step; returns whether to stop.
+        tell: Called with each deed when it is done; a StoreError or OSError that it raises counts
+            as a failure of that step.
+        rest: Waits for a number of seconds between two calls of a model.
 
     Returns:
-        What became of everything; what fails is told there.
+        What was done, and what failed.
 
     Raises:
-        SettingsError: If the model of the cortex is none.
+        SettingsError: If the model of the cortex is not a model.
     """
-    found = scopes_of(scopes)
-    kept = conversations or Conversations(ContextBuilder(found))
-    return Round(found, kept, should_stop, tell, rest, dry_run=dry_run).run()
+    both = scopes_of(scopes)
+    followed = conversations or Conversations(ContextBuilder(both))
+    return Round(both, followed, should_stop, tell, rest, dry_run=dry_run).run()
 
 
 class Worker(Background):
     """Works in a thread; use it as a context manager, or call ``start`` and ``stop``.
 
     Attributes:
-        last: The summary of the round that ended last, or ``None``.
+        last: The summary of the last finished round, or ``None``.
         trouble: What went wrong in the last round, or ``""``.
-        rounds: How many rounds ended.
+        rounds: How many rounds have ended.
     """
 
     def __init__(self, scopes: Scopes, every: float | None = None, patience: float = 10) -> None:
         """Prepare to work on the transcripts of ``scopes``.
 
         Args:
-            scopes: Whose transcripts; it is not used by the thread.
-            every: How many seconds lie between the end of a round and the next; by default what is
+            scopes: The memory to work on; the thread opens its own copy.
+            every: How many seconds to wait between the end of a round and the next; by default as
                 set, five minutes.
-            patience: For how many seconds the end of a ``with`` block waits for a step to end.
+            patience: How many seconds the end of a ``with`` block waits for a step to end.
 
         Raises:
             ValueError: If ``every`` is not above 0.
@@ -203,10 +188,10 @@ class Worker(Background):
 class Round:
     """One round over the transcripts of two scopes; it runs once. See :func:`work_once`.
 
-    A session that fails, or holds nothing, never keeps the others from their turn.
+    A session that fails or is empty never keeps the others from their turn.
 
     Attributes:
-        summary: What was done so far, also after it was interrupted.
+        summary: What was done so far, also after an interruption.
     """
 
     scopes: Scopes
@@ -221,7 +206,7 @@ class Round:
     _asking: Asking = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin with nothing done; it is a SettingsError if the model of the scopes is none."""
+        """Begin with nothing done; a SettingsError if the model of the scopes is not a model."""
         self.summary = WorkSummary(dry_run=self.dry_run)
         self._asking = Asking.begin(self.scopes).within(self.scopes.settings.worker.timeout)
 
@@ -238,7 +223,7 @@ class Round:
                 self._fail(error)
         if memory.folder.is_dir():
             try:
-                # A dry run writes not even who works.
+                # A dry run does not even write who works.
                 lock = SleepLock(memory.folder.parent, LOCK)
                 with nullcontext() if self.dry_run else lock.hold() as holder:
                     if holder is None:
@@ -276,7 +261,7 @@ class Round:
             self.summary.waits = questions.why_not if self._left else ""
 
     def _close(self, memory: EpisodicMemory, sessions: Sessions) -> set[str]:
-        """End what nobody ended; return what a dry run would have ended."""
+        """End the sessions that nobody ended; return those that a dry run would have ended."""
         idle = memory.settings.idle_minutes
         if not self.dry_run:
             closes: list[tuple[Kind, Callable[[], Ended]]] = [("orphan", memory.close_orphans)]
@@ -301,19 +286,19 @@ class Round:
 
     def _own(self, sessions: Sessions, closed: set[str]) -> list[SessionInfo]:
         """Return the sessions that were recorded here, in the order in which they began."""
-        found, errors = sessions.survey()
+        infos, errors = sessions.survey()
         for error in errors[:1]:
             self._fail(error)
-        infos = {sessions.path(info.id): info for info in found}
-        strange = known_to_git(infos, Disk(durable=False))
-        self.summary.not_ours = len(strange)
+        paths = {sessions.path(info.id): info for info in infos}
+        foreign = known_to_git(paths, Disk(durable=False))
+        self.summary.not_ours = len(foreign)
         return [
             replace(info, ended=moment()) if info.id in closed else info
-            for path, info in infos.items()
-            if path not in strange
+            for path, info in paths.items()
+            if path not in foreign
         ]
 
-    # ---- what a model is asked about ----
+    # ---- questions to a model ----
 
     def _each(self, work: Work, infos: Iterable[SessionInfo]) -> None:
         """Do one kind of work for each session that is due, up to a batch of calls."""
@@ -331,7 +316,7 @@ class Round:
                     may_ask = asked < self.scopes.settings.worker.batch
                     asked += self._one(work, mark, info, may_ask=may_ask)
         except (errors.StoreError, OSError) as error:
-            # What keeps one answer from being kept keeps the next from it, too.
+            # If one answer cannot be kept, the next cannot either.
             self._fail(error)
         self.summary.busy = self.summary.busy or work.busy
 
@@ -339,8 +324,8 @@ class Round:
         """Do one kind of work for one session; return whether a model was asked, or would be."""
         may_ask = may_ask and not work.questions.why_not and not work.busy
         if not may_ask and work.what != "summary":
-            # Only conversations, which are few, are read to know whether they wait for a later
-            # round: of sessions that ended there may be years.
+            # Finished sessions are not read to find out whether they wait for a later round: there
+            # may be years of them, and only a few running conversations.
             self._left.add(info.id)
             return False
         try:
@@ -349,7 +334,7 @@ class Round:
             except errors.SessionNotFoundError:
                 raise
             except (errors.StoreError, OSError) as error:
-                # What cannot be read is tried again later, like what fails.
+                # A session that cannot be read is tried again later, like one that fails.
                 work.questions.failed(mark)
                 comes = Deed(work.what, info.id, "failed", str(error))
             if comes == "ask" and not may_ask:
@@ -359,7 +344,7 @@ class Round:
             elif comes == "ask":
                 self._ask(work, mark, info)
         except errors.SessionNotFoundError:
-            return False  # It was forgotten meanwhile.
+            return False  # It was removed meanwhile.
         if isinstance(comes, Deed) and may_ask:
             self._tell(comes)
         return comes == "ask" and may_ask
@@ -378,14 +363,14 @@ class Round:
             raise
         except (errors.StoreError, OSError):
             if self._asking.run.spent.calls > calls:
-                questions.failed(mark)  # What was paid for and lost is not paid for for ever.
+                questions.failed(mark)  # An answer that was paid for and lost counts as a try.
             raise
         if deed is not None:
             self._tell(deed)
         elif questions.why_not or work.busy:
             self._left.add(info.id)
 
-    # ---- what it tells ----
+    # ---- what it reports ----
 
     def _tell(self, deed: Deed) -> None:
         self.summary.deeds.append(deed)
@@ -407,17 +392,17 @@ T = TypeVar("T")
 class Questions:
     """The questions of one round to a model, about one session after the other.
 
-    An answer of no use counts against its session, which is tried again later, and not for ever. A
-    model that is not there counts against no session and is itself asked again later. A failure
-    never keeps the next session from being tried, but two in a row by which a model is not there
-    do.
+    An unusable answer counts against its session, which is tried again later, but not for ever. A
+    model that cannot be reached counts against no session, and is itself tried again later. One
+    failure does not keep the next session from being tried, but two in a row that look like an
+    unreachable model do.
 
     Attributes:
         asking: The model, and what may be spent.
-        state: What became of earlier questions.
+        state: The outcomes of earlier questions.
         rest: Pauses between two calls.
         attempts: How often a session is tried.
-        dry: Whether nobody is asked and nothing written.
+        dry: Whether no model is asked and nothing written.
         model: The name of the model, or ``""``.
         why_not: Why none is asked, or not any more, or ``""``.
     """
@@ -435,8 +420,8 @@ class Questions:
 
     def __post_init__(self) -> None:
         """Find out whether there is a model, and whether it may be asked again already."""
-        found = self.asking.of("model")
-        self.model = "" if found is None else found.name
+        model = self.asking.of("model")
+        self.model = "" if model is None else model.name
         self.why_not = "" if self.model else NO_MODEL
         tries = self.state.attempts(self._model_mark)
         if self.model and not is_ripe(tries, moment()):
@@ -445,16 +430,16 @@ class Questions:
 
     @property
     def _model_mark(self) -> Mark:
-        """What is kept of the model itself."""
+        """The mark of the model itself."""
         return Mark("model", self.model)
 
     def is_due(self, mark: Mark) -> bool:
-        """Whether a step is not done, may give something, and may be tried now."""
+        """Whether a step is not done, may have a result, and may be tried now."""
         tries = self.state.attempts(mark)
         return self._is_open(mark) and tries.times < self.attempts and is_ripe(tries, moment())
 
     def is_given_up(self, mark: Mark) -> bool:
-        """Whether a step was tried so often that it is not tried again."""
+        """Whether a step has failed so often that it is not tried again."""
         return self._is_open(mark) and self.state.attempts(mark).times >= self.attempts
 
     def pause(self) -> None:
@@ -466,14 +451,14 @@ class Questions:
         """Let ``act`` ask the model about the session of ``mark``.
 
         Returns:
-            What it returns; ``None`` if a limit forbids to ask, or there is no time for it.
+            What it returns; ``None`` if a limit does not allow a call.
 
         Raises:
-            ModelError: If there is no answer of use. What that means is written down.
+            ModelError: If there is no usable answer, which is recorded.
         """
         self._asked += 1
         try:
-            found = act()
+            result = act()
         except errors.SpendError as error:
             self.why_not = str(error)
             return None
@@ -482,22 +467,22 @@ class Questions:
                 self._answered()
                 self.failed(mark)
             elif self._doubt is None:
-                # Whether it is the model or this session, the next one tells.
+                # The next session shows whether the model or this session is the reason.
                 self._doubt = mark
             else:
                 self._is_away()
                 self.why_not = str(error)
             raise
         self._answered()
-        return found
+        return result
 
     def failed(self, mark: Mark) -> None:
-        """Count a try against a session."""
+        """Count a failure against a session."""
         if not self.dry:
             self.state.add(mark._replace(outcome="failed"))
 
     def end(self) -> None:
-        """End the round: if the model was there for nobody, it is taken for away."""
+        """End the round: a model that answered no question counts as unreachable."""
         if self._doubt is not None and self._is_there:
             self._answered()
         elif self._doubt is not None:
@@ -510,7 +495,7 @@ class Questions:
         return done < mark.seq and said not in ("empty", "idle")
 
     def _answered(self) -> None:
-        """Take note that the model is there: who got no answer before that is tried less often."""
+        """Note that the model can be reached: a session without an answer is then the reason."""
         doubt, self._doubt, self._is_there = self._doubt, None, True
         if doubt is not None:
             self.failed(doubt)
@@ -524,19 +509,19 @@ class Questions:
 
 # ---- the kinds of work ----
 #
-# Each has three methods: ``mark`` returns what counts as done with a session as it is now, ``None``
-# if it is none for it, without reading it; ``prepare`` looks at the session without a model and
-# says what comes next; ``ask`` asks the model and keeps what it says, and returns ``None`` if
-# nothing became of it, for now. The latter two raise SessionNotFoundError if the session is gone,
-# and StoreError or OSError if something cannot be read or kept; ``ask`` raises ModelError, too.
+# Each has three methods. ``mark`` returns the mark of a session that is done as it is now, without
+# reading it, or ``None`` if this work does not concern it. ``prepare`` reads the session and says
+# what comes next, without a model. ``ask`` asks the model and keeps the answer, and returns
+# ``None`` if there is no result for now. The last two raise SessionNotFoundError if the session is
+# gone, and StoreError or OSError if something cannot be read or kept; ``ask`` also ModelError.
 
-# What comes next for a session: a model is asked, or not, and then perhaps there is a deed.
+# What comes next for a session: a model is asked, or nothing happens, or this deed was done.
 Next = Deed | Literal["ask", "nothing"]
 
 
 @dataclass(slots=True)
 class _Work:
-    """What a round has for a kind of work.
+    """What a round passes to a kind of work.
 
     Attributes:
         busy: Who keeps it from going on, or ``""``.
@@ -551,25 +536,25 @@ class _Work:
     busy: str = ""
 
     def _idle(self, mark: Mark, *, dry: bool) -> Next:
-        """Write down that there is nothing to ask about until the session goes on."""
+        """Record that there is nothing to ask about until the session goes on."""
         if not dry:
             self.state.add(mark._replace(outcome="idle"))
         return "nothing"
 
 
 class Cards(_Work):
-    """The cards of one round, for the sessions that ended and have none."""
+    """Cards for the sessions that have ended and have none."""
 
     what: ClassVar[Kind] = "card"
 
     def mark(self, info: SessionInfo) -> Mark | None:
-        """Return what counts as done; ``None`` if it runs, or a person has written its page."""
+        """Return the mark; ``None`` if the session runs, or a person has written its page."""
         if not info.ended or Disk().find(self._pages().path(info.id)) is not None:
             return None
         return Mark(JOB, info.id, info.started, info.lines)
 
     def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
-        """Look whether there is anything to ask about, and not an answer already."""
+        """Look for lines to ask about, and for an answer that is there already."""
         transcript = self.memory.session(info.id)
         if not lines_to_show(visible(transcript.episodes)):
             if not dry:
@@ -579,13 +564,13 @@ class Cards(_Work):
         if said is None or said.ts < info.last:
             return "ask"
         if not dry:
-            self.state.add(mark)  # A process died right behind it.
+            self.state.add(mark)  # A process died right after it.
         return "nothing"
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
         """Write the card."""
         if not fill_card(self.scopes, self.memory, info.id, self.questions.asking):
-            return None  # Lines were taken back meanwhile: it is another session now.
+            return None  # Lines were taken back meanwhile, so the session has changed.
         self.state.add(mark)
         return Deed("card", info.id, text=self.memory.card(info.id).title)
 
@@ -593,48 +578,47 @@ class Cards(_Work):
         return CardFiles(self.memory.folder.parent, Disk())
 
 
-# So long one call for facts may take: there is little to read.
+# How many seconds one call for facts may take: there is little to read.
 _SECONDS: Final = 30.0
 
 
 @dataclass
 class Facts(_Work):
-    """The facts of one round, out of conversations that ended; off unless set.
+    """Facts from conversations that have ended; off unless set.
 
-    Whether a model is asked is decided without one. What it finds goes through the gate like
-    everything else, so what contradicts a person waits for them, and what is known already is at
-    most surer. It is kept until it is in memory, so that a crash costs no second call. No sleep
-    runs on the scope meanwhile.
+    Whether to ask a model is decided without one. Its findings go through the gate like everything
+    else, so that a contradiction to a person's words waits for that person. They are recorded until
+    they are in memory, so that a crash costs no second call. No sleep runs on the scope meanwhile.
     """
 
     what: ClassVar[Kind] = "facts"
 
     def __post_init__(self) -> None:
-        """Begin with nothing told."""
+        """Begin with an empty report."""
         self._root = self.memory.folder.parent
         self._night = Night(self.scopes, self.questions.asking, SleepSummary())
 
     def mark(self, info: SessionInfo) -> Mark | None:
-        """Return what counts as done; ``None`` if it runs, or an assistant began it."""
+        """Return the mark; ``None`` if the session runs, or an assistant began it."""
         if not info.ended or info.parent:
             return None
         return Mark(JOB_WORK_FACTS, info.id, info.started, info.lines)
 
     def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
-        """Look whether it is worth it to ask."""
-        told = self._steps(self.state).told(JOB_WORK_FACTS, info)
-        # Where several people speak nobody knows whose facts they are.
-        if told.by_one_user() and worth_showing(told.lines):
+        """Look whether it is worth asking."""
+        news = self._steps(self.state).news(JOB_WORK_FACTS, info)
+        # If several people speak, nobody knows whose facts they are.
+        if news.by_one_user() and worth_showing(news.lines):
             return "ask"
         return self._idle(mark, dry=dry)
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
-        """Look for facts, and put them into memory or before a person."""
+        """Look for facts, and put them into memory or the review queue."""
         with SleepLock(self._root).hold() as holder:
             if holder is not None:
                 self.busy = str(holder)
                 return None
-            # Read now that nobody else writes there.
+            # Read under the lock, so that nobody else writes there.
             steps = self._steps(SleepState(self._root))
             receipts = steps.report(JOB_WORK_FACTS).receipts
             before = len(receipts)
@@ -646,25 +630,25 @@ class Facts(_Work):
             return None if model is None else self._learn(steps, info, model)
 
     def forget_done(self) -> None:
-        """Forget what a round had in hand that was killed when all of it was done.
+        """Forget the work in hand of a round that was killed when all of it was done.
 
         Raises:
-            StoreError: If it cannot be forgotten.
+            StoreError: If it cannot be removed.
         """
-        # Looked at first: a round that finds none leaves no lock.
+        # Checked first, so that a round without work in hand makes no lock.
         if in_hand(self._root, Disk()) and self._is_ours():
             with SleepLock(self._root).hold() as holder:
                 if holder is None:
                     self._steps(SleepState(self._root)).forget_done()
 
     def _learn(self, steps: Steps, info: SessionInfo, model: LanguageModel) -> Deed:
-        told = steps.told(JOB_WORK_FACTS, info)
-        part = steps.part(JOB_WORK_FACTS, info, told)
+        news = steps.news(JOB_WORK_FACTS, info)
+        part = steps.part(JOB_WORK_FACTS, info, news)
         prompts = prompts_for(self.scopes, JOB_WORK_FACTS)
-        # Read before anybody is asked: what cannot be read cannot be written either.
+        # Read before a model is asked: a store that cannot be read cannot be written either.
         both = (self.scopes.global_hc, self.scopes.project_hc)
         entries = [entry for store in both for entry in store.entries()]
-        found = find_facts(info.id, worth_showing(told.lines), model, prompts)
+        found = find_facts(info.id, worth_showing(news.lines), model, prompts)
         self.summary.refused += found.refusals
         surer = tuple(each if each.unsaid else reinforced(each, entries) for each in found.engrams)
         report = steps.report(JOB_WORK_FACTS)
@@ -679,7 +663,7 @@ class Facts(_Work):
         return Deed("facts", info.id, "failed" if why else "done", why, receipts)
 
     def _is_ours(self) -> bool:
-        """Whether what is in hand did not come with git."""
+        """Whether the work in hand did not come with git."""
         return not known_to_git([self._root / WORK], Disk(durable=False))
 
     def _steps(self, state: SleepState) -> Steps:
@@ -691,21 +675,21 @@ class Facts(_Work):
 
 _MINUTE: Final = 60_000_000_000
 _DAY: Final = 24 * 60 * _MINUTE
-# Nobody meant these as an end: who comes back goes on.
+# Nobody meant to end such a session: it may go on.
 _UNMEANT: Final = frozenset({"crash_recovery", "idle_timeout", "shutdown"})
 
 
 class Idle(_Work):
-    """The idle conversations of one round, so that nobody waits for a summary who goes on.
+    """Summaries of idle conversations, so that nobody has to wait for one when they go on.
 
-    A conversation that ended as somebody ended it is left alone, and so is one for which summaries
-    are only made when a person asks.
+    A conversation that somebody ended is left alone, and so is one that is summarised only when a
+    person asks.
     """
 
     what: ClassVar[Kind] = "summary"
 
     def mark(self, info: SessionInfo) -> Mark | None:
-        """Return what counts as done; ``None`` if it is not idle, or nobody goes on with it."""
+        """Return the mark; ``None`` if the session is not idle, or will not go on."""
         now = nanoseconds()
         silent = info.last <= stamp_of(
             now - int(self.scopes.settings.worker.idle_minutes * _MINUTE)
@@ -717,7 +701,7 @@ class Idle(_Work):
         return Mark(self.what, info.id, info.started, info.lines)
 
     def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
-        """Look whether there is enough that no summary covers."""
+        """Look for enough messages that no summary covers."""
         if self._is_long(info):
             return "ask"
         return self._idle(mark, dry=dry)
@@ -726,7 +710,7 @@ class Idle(_Work):
         """Summarise what is older than the newest messages."""
         done = self.conversations.get(info.id).compact(asking=self.questions.asking)
         if not done.gists:
-            # There is not enough for a summary, or somebody else was faster; until it goes on.
+            # There is not enough for a summary, or somebody else was faster.
             self._idle(mark, dry=False)
             return None
         if not self._is_long(info):
@@ -742,22 +726,22 @@ Work = Cards | Facts | Idle
 
 
 def reinforced(engram: Engram, entries: Iterable[Entry]) -> Engram:
-    """Return ``engram`` as sure as it may be, given what stands already.
+    """Return ``engram`` with the confidence that the existing memories justify.
 
-    A guess that two conversations tell is not a guess any more, it becomes *medium*. Nothing that a
-    job learns makes memory surer of what a person wrote than that person was.
+    A guess from two conversations becomes *medium*. Nothing that a job learns makes memory surer of
+    a person's statement than that person was.
 
     Args:
         engram: What a job has learned.
         entries: The memories of both scopes.
     """
-    said = scope_of(engram), engram.kind, fold(engram.text)
-    known = [entry for entry in entries if (entry.scope, entry.kind, entry.fold) == said]
-    theirs = [entry for entry in known if entry.by_person]
-    if theirs:
-        sure = [engram.confidence, *(entry.confidence for entry in theirs)]
+    same = scope_of(engram), engram.kind, fold(engram.text)
+    known = [entry for entry in entries if (entry.scope, entry.kind, entry.fold) == same]
+    by_person = [entry for entry in known if entry.by_person]
+    if by_person:
+        sure = [engram.confidence, *(entry.confidence for entry in by_person)]
         return replace(engram, confidence=max(sure, key=CONFIDENCES.index))
-    # Saying it twice in one conversation is no second word.
+    # Repeating it in one conversation does not count.
     own = _sessions(engram.origin)
     again = any(e.confidence == "low" and not _sessions(e.origin) & own for e in known)
     return replace(engram, confidence="medium") if again and engram.confidence == "low" else engram

@@ -11,7 +11,7 @@ from engramdown.consolidation.facts import Message
 from engramdown.cortex.cortex import Cortex
 from engramdown.engram import Engram
 from engramdown.errors import ModelError
-from engramdown.sleep.jobs import MISTAKES, SURPRISES, Told, learn_identity, user_messages
+from engramdown.sleep.jobs import MISTAKES, SURPRISES, NewLines, learn_identity, user_messages
 from engramdown.transcripts.episode import Episode
 from tests.consolidation.answering import Answering
 from tests.consolidation.lines import SESSION, failing, said, talk
@@ -19,8 +19,8 @@ from tests.consolidation.lines import SESSION, failing, said, talk
 FACT = {"key": "Editor", "value": "vim", "messages": [1]}
 
 
-def told(*lines: Episode, parent: str = "") -> Told:
-    return Told(SESSION, tuple(talk(*lines)), parent)
+def told(*lines: Episode, parent: str = "") -> NewLines:
+    return NewLines(SESSION, tuple(talk(*lines)), parent)
 
 
 def opened(folder: Path, model: object = None, mode: str = "autopilot") -> Cortex:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.sleep.jobs import JOBS, REPLAY, STATEMENTS, Told
+from engramdown.sleep.jobs import JOBS, REPLAY, STATEMENTS, NewLines
 from engramdown.transcripts.episode import Episode
 from tests.consolidation.answering import Answering
 
@@ -18,7 +18,7 @@ def said(*texts: str, role: str = "user", name: str = "") -> tuple[Episode, ...]
 
 
 def test_a_user_is_taken_at_their_word() -> None:
-    told = Told("s1", said("From now on use uv."))
+    told = NewLines("s1", said("From now on use uv."))
     assert STATEMENTS.is_due(told)
     [engram] = STATEMENTS.learn(told, None, {}).engrams
     assert (engram.text, engram.source, engram.origin) == ("Use uv", "user", "s1#1")
@@ -27,24 +27,24 @@ def test_a_user_is_taken_at_their_word() -> None:
 @pytest.mark.parametrize(
     "told",
     [
-        Told("s1", said("From now on use uv."), parent="s0"),
-        Told("s1", said("From now on use uv.", name="bo") + said("Hm.", name="ada")),
-        Told("s1", said("From now on use uv.", role="assistant")),
+        NewLines("s1", said("From now on use uv."), parent="s0"),
+        NewLines("s1", said("From now on use uv.", name="bo") + said("Hm.", name="ada")),
+        NewLines("s1", said("From now on use uv.", role="assistant")),
     ],
 )
-def test_nobody_else_is_taken_for_the_user(told: Told) -> None:
+def test_nobody_else_is_taken_for_the_user(told: NewLines) -> None:
     assert STATEMENTS.learn(told, None, {}).engrams == ()
 
 
 def test_nothing_said_is_nothing_due() -> None:
-    assert not any(job.is_due(Told("s1", ())) for job in JOBS)
+    assert not any(job.is_due(NewLines("s1", ())) for job in JOBS)
 
 
 def test_replay_asks_only_where_something_went_wrong() -> None:
     good = said("a", role="scratchpad"), said("b", role="scratchpad")
     lines = (*good[0], good[1][0]._replace(seq=2))
-    assert not REPLAY.is_due(Told("s1", lines))
-    bad = Told("s1", (lines[0], lines[1]._replace(error="no")))
+    assert not REPLAY.is_due(NewLines("s1", lines))
+    bad = NewLines("s1", (lines[0], lines[1]._replace(error="no")))
     assert REPLAY.is_due(bad)
     assert REPLAY.learn(bad, None, {}).engrams == ()
     model = Answering(items=[{"text": "Wait for the lock", "cells": [2]}])
