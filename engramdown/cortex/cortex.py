@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from engramdown.gate.gate import Decision
     from engramdown.gate.review import Review
     from engramdown.journal.journal import Journal
-    from engramdown.sleep.background import Workers
     from engramdown.sleep.steps import SleepSummary
+    from engramdown.sleep.workers import Workers
 
 
 class Cortex:
@@ -445,7 +445,7 @@ class Cortex:
     @cached_property
     def worker(self) -> Workers:
         """What goes on beside a program: the background worker, sleep, and watching memory."""
-        from engramdown.sleep.background import Workers
+        from engramdown.sleep.workers import Workers
 
         return Workers(self.scopes)
 

@@ -37,7 +37,7 @@ def fill_card(
 ) -> bool:
     """Ask the model of ``scopes`` what a session was about, and keep the answer for its card.
 
-    The callbacks of :meth:`engramdown.sleep.background.Workers.on_card` are called with the card.
+    The callbacks of :meth:`engramdown.sleep.workers.Workers.on_card` are called with the card.
 
     Args:
         scopes: The scopes whose model, limits and prompts are used.

@@ -11,8 +11,8 @@ import pytest
 
 from engramdown import Cortex, Engram
 from engramdown.errors import StoreError
-from engramdown.sleep.background import Sleeper
 from engramdown.sleep.sleep import Sleep
+from engramdown.sleep.workers import Sleeper
 from tests.sleep.test_sleep import LESSON, Model, record, texts
 
 NAME = "engramdown-sleep"
