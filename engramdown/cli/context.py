@@ -2,7 +2,7 @@
 
 Into a pipe or a file the bytes are exactly those of
 :meth:`engramdown.Cortex.build_memory_context`; a terminal shows characters that could fool it as
-what they are. ``--write`` keeps a copy in a page such as AGENTS.md, ``--prompt`` adds a running
+what they are. ``--write`` keeps a copy in a page such as AGENTS.md, ``--session`` adds a running
 conversation.
 """
 
@@ -27,23 +27,20 @@ from engramdown.engram import Scope, fold
 from engramdown.errors import StoreError, UnfitFileError
 from engramdown.integrations import BLOCK_BUDGET, Change, page, read, write
 from engramdown.language import on_screen
-from engramdown.markdown import BlockError, Placed, parse, put_in, taken_out
+from engramdown.markdown import BlockError, parse, put_in, taken_out
 from engramdown.tokens import estimate_tokens
 
-NEEDS_SESSION: Final = "--budget, --tail and --format are about a conversation; give --session, too"
-NEEDS_WRITE: Final = (
-    "--check, --remove, --replace, --force, --dry-run, --global and --project belong to "
-    "--write FILE"
-)
+NEEDS_SESSION: Final = "--budget and --format are about a conversation; give --session, too"
+NEEDS_WRITE: Final = "--check, --remove, --dry-run, --global and --project belong to --write FILE"
 NOTHING: Final = "There is nothing in memory to write; `engramdown remember` begins it."
-ONE_OF_TWO: Final = "--check, --remove and --replace are three things; give one"
+ONE_OF_TWO: Final = "--check and --remove are two things; give one"
 ALONE: Final = "--write takes no message, no session and no other view of memory"
+# The default for --budget with --session.
 PROMPT_BUDGET: Final = 80_000
-"""What a prompt may cost unless it is said."""
-_OF_A_SESSION: Final = ("budget", "tail", "shape")
-_OF_A_FILE: Final = ("check", "remove", "replace", "force", "scope", "dry_run")
-_OTHERS: Final = ("message", "explain", "scratchpad", "session", "tail", "shape")
-# What the parts of a prompt are called.
+_OF_A_SESSION: Final = ("budget", "shape")
+_OF_A_FILE: Final = ("check", "remove", "scope", "dry_run")
+_OTHERS: Final = ("message", "explain", "session", "shape")
+# The titles of the parts of a prompt.
 _PARTS: Final = {
     "soul": "Who you are",
     "skills": "Skills",
@@ -59,19 +56,12 @@ _PARTS: Final = {
 @click.option(
     "--explain", is_flag=True, help="Show each section's tokens, budget, what is left out."
 )
-@click.option("--scratchpad", is_flag=True, help="Show what a scratchpad tool's description says.")
 @commands.session_option("Print all that a model sees next of this conversation.")
 @click.option(
     "--budget",
     type=click.IntRange(min=0),
     metavar="TOKENS",
     help="What it may cost; 80000 unless given.",
-)
-@click.option(
-    "--tail",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="How many of the newest messages are shown whatever they cost.",
 )
 @click.option(
     "--format",
@@ -88,10 +78,6 @@ _PARTS: Final = {
 )
 @click.option("--check", is_flag=True, help="With --write: only see whether FILE is up to date.")
 @click.option("--remove", is_flag=True, help="With --write: take the block out of FILE.")
-@click.option(
-    "--replace", is_flag=True, help="With --write: take lines out of FILE that the block says, too."
-)
-@click.option("--force", is_flag=True, help="With --write: also if somebody edited the block.")
 @commands.scope_options("With --write: what holds for all projects.", "With --write: this project.")
 @click.option("--dry-run", is_flag=True, help="With --write: show the diff, and write nothing.")
 @commands.json_option
@@ -114,23 +100,18 @@ def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: ob
     if session is None and any(chosen[name] is not None for name in _OF_A_SESSION):
         raise click.UsageError(NEEDS_SESSION)
     cortex = open_cortex(place)
-    # A person who looks is told what came with git; what is printed stays what a model sees.
+    # A person also learns what came with git; what is printed stays what a model sees.
     if process.is_terminal(sys.stderr) and (count := len(cortex.review.arrivals())):
         output.note(review.came_briefly(count))
-    scratchpad = chosen["scratchpad"] and session is None
-    if not scratchpad:
-        asked = read_stdin() if message == ("-",) else " ".join(message)
+    asked = read_stdin() if message == ("-",) else " ".join(message)
     if session is not None:
         _show_prompt(cortex, asked, chosen)
-    elif scratchpad:
-        text = str(cortex.get_scratchpad_context())
-        _print({"text": text, "tokens": estimate_tokens(text)}, text, as_json=as_json)
     else:
         made = cortex.build_memory_context(asked, scratchpad=True)
         if chosen["explain"] and not as_json:
             output.show(_explain_memory(made))
         else:
-            # Only a program is told more than the text.
+            # Only JSON has more than the text.
             data = _memory_data(made, folders(cortex)) if as_json else {}
             _print(data, str(made), as_json=as_json)
 
@@ -190,15 +171,19 @@ def _write_page(place: Place, path: Path) -> None:
         UnfitFileError: If the block cannot be found for sure.
     """
     options = commands.given()
-    if sum(map(bool, (options["check"], options["remove"], options["replace"]))) > 1:
+    if options["check"] and options["remove"]:
         raise click.UsageError(ONE_OF_TWO)
     text = ""
     if not options["remove"]:
         scope: Scope = options["scope"] or "project"
         cortex = open_cortex(place, "project" if scope == "project" else "any")
         text = page(cortex, scope, BLOCK_BUDGET if options["budget"] is None else options["budget"])
-    force = options["force"] or options["check"]
-    change = _plan_page(path, text, force=force, replace=options["replace"])
+    # A link such as CLAUDE.md to AGENTS.md stays in its folder; one that leaves it is refused.
+    found = read(path, path.absolute().parent)
+    try:
+        change = found._replace(after=put_in(found.before or b"", text, force=options["check"]))
+    except BlockError as error:
+        raise UnfitFileError(str(path), str(error)) from error
     is_dry = options["dry_run"] or options["check"]
     if not is_dry:
         write(change)
@@ -217,44 +202,15 @@ def _write_page(place: Place, path: Path) -> None:
         raise RefusalError(f"{path}: {stale}")
 
 
-def _plan_page(path: Path, text: str, *, force: bool, replace: bool) -> Change:
-    # A link such as CLAUDE.md to AGENTS.md stays in its folder; one that leaves it is refused.
-    found = read(path, path.absolute().parent)
-    try:
-        if replace and text:
-            outside = taken_out(found.before or b"", force=force)
-            repeated = {each.at for each in _repeated(outside, text)}
-            # Without any the block stays where it is, so that doing it again changes nothing.
-            if repeated:
-                blocks = parse(outside.decode("utf-8", "surrogateescape")).blocks
-                first = min(repeated)
-                before = "".join(block.raw for block in blocks[:first])
-                after = "".join(
-                    block.raw
-                    for at, block in enumerate(blocks)
-                    if at > first and at not in repeated
-                )
-                put = put_in(before.encode("utf-8", "surrogateescape"), text)
-                return found._replace(after=put + after.encode("utf-8", "surrogateescape"))
-        return found._replace(after=put_in(found.before or b"", text, force=force))
-    except BlockError as error:
-        raise UnfitFileError(str(path), str(error)) from error
-
-
-def _repeated(data: bytes, text: str) -> list[Placed]:
-    """Return the list items and paragraphs of a file without its block that the block says, too."""
-    said = {fold(placed.block.text) for placed in parse(text).placed()}
-    placed = parse(data.decode("utf-8", "surrogateescape")).placed()
-    return [each for each in placed if fold(each.block.text) in said]
-
-
 def _repeated_lines(change: Change, text: str) -> list[int]:
-    """Return the lines of a file, as it would be, that say what its block says."""
+    """Return the lines of a file, as it would be, that say the same as its block."""
     try:
         outside = taken_out(change.after, force=True) if text else b""
     except BlockError:
         return []
-    return [each.line for each in _repeated(outside, text)]
+    said = {fold(placed.block.text) for placed in parse(text).placed()}
+    placed = parse(outside.decode("utf-8", "surrogateescape")).placed()
+    return [each.line for each in placed if fold(each.block.text) in said]
 
 
 def _page_lines(change: Change, text: str, repeated: list[int], *, dry: bool) -> Iterator[Line]:
@@ -263,16 +219,15 @@ def _page_lines(change: Change, text: str, repeated: list[int], *, dry: bool) ->
         yield line((NOTHING, "warn"), hang=2)
     if repeated:
         said = (
-            f"{counted(len(repeated), 'line')} from {path}:{repeated[0]} on say what the block "
-            "says, so whoever reads the file gets them twice; "
-            f"`engramdown context --write {path} --replace` puts the block in their place"
+            f"{counted(len(repeated), 'line')} from {path}:{repeated[0]} on say the same as the "
+            "block, so whoever reads the file gets them twice; delete them there"
         )
         yield line((said, "warn"), hang=2)
     if not change.is_new:
         done = f"{path} says what memory says." if text else f"{path} has no block of Engramdown."
         yield line((done, "good"), hang=2)
         return
-    if dry or options["replace"]:
+    if dry:
         before, after = (
             (data or b"").decode("utf-8", "surrogateescape")
             for data in (change.before, change.after)
@@ -282,7 +237,7 @@ def _page_lines(change: Change, text: str, repeated: list[int], *, dry: bool) ->
         return
     done = f"The block {'would be' if dry else 'is'} gone from {path}."
     if text:
-        done = f"Memory {'would stand' if dry else 'stands'} in {path}."
+        done = f"Memory {'would be' if dry else 'is'} in {path}."
     yield line((done, "good"), hang=2)
     if dry:
         yield line((DRY_RUN, "dim"))
@@ -302,7 +257,7 @@ def _show_prompt(cortex: Cortex, message: str, chosen: Mapping[str, Any]) -> Non
         raise StoreError("no scope has files, so no conversation is recorded")
     session = Transcripts(cortex.episodes).find(chosen["session"])
     budget = PROMPT_BUDGET if chosen["budget"] is None else chosen["budget"]
-    made = cortex.conversations.build_context(session, budget, chosen["tail"], message=message)
+    made = cortex.conversations.build_context(session, budget, message=message)
     if chosen["explain"] and not chosen["as_json"]:
         output.show(explained(made))
         return
@@ -326,7 +281,7 @@ def _show_prompt(cortex: Cortex, message: str, chosen: Mapping[str, Any]) -> Non
 
 
 def explained(made: WorkingContext) -> Iterator[Line]:
-    """Yield what each part of a prompt costs, and what is not in it."""
+    """Yield what each part of a prompt costs, and what it leaves out."""
     rows = [("tokens", "part")]
     for name, title in _PARTS.items():
         if text := getattr(made, name):

@@ -133,18 +133,14 @@ def _engram(options: dict[str, Any]) -> Engram:
 @commands.dry_run_option
 @commands.pass_place
 def edit(
-    place: Place, /, *, entry_id: str, words: tuple[str, ...], as_json: bool, dry_run: bool
+    place: Place, /, *, entry_id: str, words: tuple[str, ...], dry_run: bool, **_: object
 ) -> None:
     """Change the text of a memory: to TEXT, or in your editor. Its id stays.
 
-    `soul` and `profile` open the file that tells who the assistant is, or who you are.
+    The pages `soul` and `profile` are files of yours; `engramdown show soul` says which.
     """
-    # Imported here: whoever remembers needs nothing of what shows a page.
-    from engramdown.cli.show import edit_page, is_page
-
-    if is_page(entry_id):
-        edit_page(place, entry_id, " ".join(words), as_json=as_json, dry_run=dry_run)
-        return
+    if entry_id in ("soul", "profile"):
+        raise click.UsageError(f"a page is a file; `engramdown show {entry_id}` says where it is")
     cortex = open_cortex(place)
     entry = find_entry(cortex, entry_id)
     text = " ".join(words) if words else edit_text(entry.text, "give the new text behind the id")

@@ -21,14 +21,8 @@ from engramdown.cli import output, process, views
 from engramdown.cli.commands import Commands, Table
 from engramdown.cli.process import Place
 from engramdown.errors import (
+    ChangedError,
     EngramdownError,
-    InvalidEngramError,
-    InvalidNoteError,
-    InvalidSessionError,
-    InvalidSkillError,
-    NotesChangedError,
-    SettingsError,
-    SkillChangedError,
     SkillExistsError,
     StoreError,
     UndoRefusedError,
@@ -91,20 +85,8 @@ _BOLD: Final = frozenset(
 _MODES: Final = ("autopilot", "copilot", "off")
 _NAMES: Final = ("engramdown", "egd")
 _ENDS: Final = (Abort, EOFError, Exit, KeyboardInterrupt)
-_REFUSED: Final = (
-    LookupError,
-    NotesChangedError,
-    SkillChangedError,
-    SkillExistsError,
-    UndoRefusedError,
-)
-_WRONG: Final = (
-    InvalidEngramError,
-    InvalidNoteError,
-    InvalidSessionError,
-    InvalidSkillError,
-    SettingsError,
-)
+# Errors of a store that leave it as it should be.
+_REFUSED: Final = (LookupError, ChangedError, SkillExistsError, UndoRefusedError)
 
 
 @click.group(
@@ -196,7 +178,7 @@ def _end(error: BaseException) -> int:
         case EngramdownError():
             process.complain(str(error))
             if not isinstance(error, StoreError) or isinstance(error, _REFUSED):
-                code = output.USAGE if isinstance(error, _WRONG) else output.REFUSED
+                code = output.USAGE if isinstance(error, ValueError) else output.REFUSED
         case BrokenPipeError():
             process.give_up_stdout()
             code = output.PIPE_CLOSED

@@ -1,4 +1,4 @@
-"""``engramdown list``, ``show``, ``why`` and ``edit --who``: memory as it is, and where it is from.
+"""``engramdown list``, ``show`` and ``why``: memory as it is, and where it comes from.
 
 None of them changes what it shows; all read well in 80 columns and stay readable in fewer.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,20 +14,16 @@ import click
 from click.exceptions import Exit
 
 from engramdown import Cortex, Entry, Proposal
-from engramdown.cli import commands, log_show, output, process, views
+from engramdown.cli import commands, log_show, process, views
 from engramdown.cli import history as said
-from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text, roots
-from engramdown.cli.layout import Line, diff, line, pick, whole
-from engramdown.cli.output import REFUSED, RefusalError, edit_file
+from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text
+from engramdown.cli.layout import Line, line, pick, whole
+from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.clock import local, today
 from engramdown.context import Page
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug
-from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, GitError
 from engramdown.gate import Said, Taught, Why
-from engramdown.git import Commit, State, raw
-from engramdown.git import Known as GitEntry
-from engramdown.git import find as find_in_state
 from engramdown.hippocampus import Archived, meant
 from engramdown.kinds import PENDING, PROFILE, SOUL
 from engramdown.markdown import is_address
@@ -49,20 +44,23 @@ _WHY: Final = {
     "unreadable": "it cannot be read, or is a link that leaves the project",
 }
 _SCOPE: Final = {"soul": "the project's comes first", "profile": "a project has no profile"}
+# Why there is no line, by its code.
 _PROBLEMS: Final[Mapping[str, str]] = {
     "no-session": "This transcript is not here: it was purged, or is on another machine.",
     "no-line": "The transcript is here, but has no line of this number.",
     "unreadable": "The transcript cannot be read; `engramdown doctor` says why.",
 }
-"""Why there is no line, by the code of it."""
+# Why a line is not shown, by its code.
 _HIDDEN: Final[Mapping[str, str]] = {
     "redacted": "(redacted)",
     "excluded": "(excluded from memory; `engramdown log show` shows it)",
 }
-"""Why a line is not shown, by the code of it."""
 
 
 # ---- the list ----
+
+# The filters that can be given several times.
+_CHOICES: Final = ("kind", "scope", "confidence", "source")
 
 
 @click.command("list")
@@ -83,23 +81,22 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **filters: A
     passes no filter by age.
     """
     del as_json
-    wanted = Filter(**filters)
     cortex = open_cortex(place)
     now, where = today(), folders(cortex)
     # One line each for what reads line by line, as grep does.
     folded = not process.is_terminal(sys.stdout)
     if archived:
-        items = [item for item in cortex.scopes.archived() if wanted.passes(item.entry, now)]
+        items = [item for item in cortex.scopes.archived() if passes(item.entry, now, filters)]
         data = [views.archived_data(item, where) for item in items]
         commands.show(views.archived_lines(items, folded=folded), data)
     else:
-        entries = [entry for entry in cortex.entries() if wanted.passes(entry, now)]
+        entries = [entry for entry in cortex.entries() if passes(entry, now, filters)]
         data = [views.entry_data(entry, where) for entry in entries]
         commands.show(views.grouped_lines(entries, folded=folded), data)
     # What could not be read is said, and ends with its own code.
     if not data and not cortex.scopes.unread():
         nothing = 'nothing is remembered yet; begin with `engramdown remember "..."`'
-        if wanted:
+        if any(value not in (None, (), "") for value in filters.values()):
             nothing = "no memory passes these filters; `engramdown list` shows everything"
         elif archived:
             nothing = "nothing was retired so far; `engramdown forget ID` retires a memory"
@@ -107,49 +104,26 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **filters: A
         raise Exit(REFUSED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """What a memory must be to be shown; the values of one field are alternatives.
+def passes(entry: Entry, today: date, filters: Mapping[str, Any]) -> bool:
+    """Return whether ``entry`` passes all filters; one without a date has no age.
 
-    Attributes:
-        kind: Its kind is one of these.
-        scope: Its scope is one of these.
-        confidence: Its confidence is one of these.
-        source: Its source is one of these.
-        topic: It is filed under this topic.
-        older: It was written more than so many days ago.
-        newer: It was written at most so many days ago.
+    Args:
+        entry: A memory.
+        today: From when its age is counted.
+        filters: By the name of the option; an empty one lets everything pass.
     """
-
-    kind: tuple[str, ...] = ()
-    scope: tuple[str, ...] = ()
-    confidence: tuple[str, ...] = ()
-    source: tuple[str, ...] = ()
-    topic: str = ""
-    older: int | None = None
-    newer: int | None = None
-
-    def __bool__(self) -> bool:
-        """Return whether it keeps anything out."""
-        return self != Filter()
-
-    def passes(self, entry: Entry, today: date) -> bool:
-        """Return whether ``entry`` is to be shown; one without a date has no age."""
-        choices = (
-            (self.kind, entry.kind),
-            (self.scope, entry.scope),
-            (self.confidence, entry.confidence),
-            (self.source, entry.source),
-            ((slug(self.topic),) if self.topic else (), entry.topic),
-        )
-        if any(wanted and value not in wanted for wanted, value in choices):
+    for name in _CHOICES:
+        if filters[name] and getattr(entry, name) not in filters[name]:
             return False
-        if self.older is None and self.newer is None:
-            return True
-        age = age_of(entry, today)
-        if age is None or (self.older is not None and age <= self.older):
-            return False
-        return self.newer is None or age <= self.newer
+    if filters["topic"] and entry.topic != slug(filters["topic"]):
+        return False
+    older, newer = filters["older"], filters["newer"]
+    if older is None and newer is None:
+        return True
+    age = age_of(entry, today)
+    if age is None or (older is not None and age <= older):
+        return False
+    return newer is None or age <= newer
 
 
 def age_of(entry: Entry, today: date) -> int | None:
@@ -165,22 +139,18 @@ def age_of(entry: Entry, today: date) -> int | None:
 
 @click.command()
 @commands.id_argument
-@click.option("--at", "rev", metavar="REV", default="", help="As it was in a commit of git.")
 @commands.json_option
 @commands.pass_place
-def show(place: Place, /, *, entry_id: str, rev: str, **_: object) -> None:
-    """Show one memory in full: what is known about it, and its line as it stands in the file.
+def show(place: Place, /, *, entry_id: str, **_: object) -> None:
+    """Show one memory in full: what is known about it, and its line as it is in the file.
 
     ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory. `soul`
     and `profile` show who the assistant is and who you are, and the file that is used.
     """
-    if is_page(entry_id):
-        _show_page(place, entry_id, rev)
-        return
-    if rev:
-        _show_at(place, entry_id, rev)
-        return
     cortex = open_cortex(place)
+    if is_page(entry_id):
+        _show_page(cortex, entry_id)
+        return
     found = find_anywhere(cortex, entry_id)
     where = folders(cortex)
     data, raw_line = _data(found, where), ""
@@ -203,47 +173,6 @@ def _data(found: Found, where: Mapping[str, Path]) -> dict[str, Any]:
     return {"state": state, **views.entry_data(found, where)}
 
 
-def _show_at(place: Place, entry_id: str, rev: str) -> None:
-    """Show what an id or its beginning meant in the commit ``rev``, in the first scope that has it.
-
-    Raises:
-        GitError: There is no repository, or no such commit.
-        EntryNotFoundError: It meant nothing.
-        RefusalError: It meant several things, which are listed.
-    """
-    refusals: list[EngramdownError] = []
-    for scope, _ in roots(place):
-        try:
-            found, commit, state = _find(place, scope, entry_id, rev)
-            break
-        except (EntryNotFoundError, GitError) as error:
-            refusals.append(error)
-    else:
-        raise refusals[0]
-    commands.show(
-        [
-            line((f"As it was in {said.commit(commit)}: {commit.subject}", "dim"), hang=2),
-            line(),
-            *views.full_lines(found, {}, raw(state, found)),
-        ],
-        {**_data(found, {}), "commit": commit._asdict()},
-    )
-
-
-def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[GitEntry, Commit, State]:
-    there = said.place_in_git(place, scope)
-    commit = there.repository.commit(rev)
-    state = there.at(commit)
-    try:
-        return find_in_state(state, entry_id, commit.short), commit, state
-    except AmbiguousIdError as error:
-        entries = [*state.kept.values(), *state.waiting.values()]
-        entries += [item.entry for item in state.archived.values()]
-        texts = {entry.id: views.one_line(entry.text) for entry in reversed(entries)}
-        more = [f"{each}  {texts[each]}" for each in error.matches]
-        raise RefusalError(views.ambiguous(entry_id), more) from error
-
-
 # ---- pages ----
 
 
@@ -256,51 +185,16 @@ def is_page(name: str) -> bool:
     return _file(name) in (SOUL, PROFILE)
 
 
-def _show_page(place: Place, name: str, rev: str) -> None:
+def _show_page(cortex: Cortex, name: str) -> None:
     """Show a page, and which file it is.
 
     Raises:
-        click.UsageError: Of a commit.
-        RefusalError: There is none.
+        RefusalError: There is no such page.
     """
-    if rev:
-        raise click.UsageError(
-            "--at shows a memory by its id; `git show REV:FILE` shows a page as it was"
-        )
-    cortex = open_cortex(place)
     page = _page(cortex, name)
     commands.show(_page_lines(page) if page.is_there or page.also else (), _page_data(page))
     if not page.is_there and not page.also and not cortex.scopes.unread():
         raise RefusalError(_no_page(page))
-
-
-def edit_page(place: Place, name: str, words: str, *, as_json: bool, dry_run: bool) -> None:
-    """Open the file of a page in a person's editor.
-
-    Raises:
-        click.UsageError: A text was given, or there is no editor.
-        RefusalError: There is none.
-    """
-    if words:
-        raise click.UsageError("a page is edited in your editor; say what it is to say there")
-    before = _page(open_cortex(place), name)
-    if before.path is None or not before.is_there:
-        raise RefusalError(_no_page(before))
-    if not dry_run:
-        edit_file(before.path, f"change {before.path} yourself")
-    # Opened again, so that what was changed is taken in.
-    after = before if dry_run else _page(open_cortex(place), name)
-    changed = after != before
-    if as_json:
-        extra = {"dry_run": True} if dry_run else {}
-        output.print_json({**_page_data(after), "changed": changed, **extra})
-    elif dry_run:
-        output.show([whole(f"Would open {before.path}")])
-    elif changed:
-        head = whole((f"Changed {after.path}; running sessions go on as they began", "good"))
-        output.show([head, *diff(before.text, after.text, before.path.name)])
-    else:
-        output.show([line(views.UNCHANGED)])
 
 
 def _file(name: str) -> str:
@@ -316,8 +210,8 @@ def _page(cortex: Cortex, name: str) -> Page:
 def _no_page(page: Page) -> str:
     """Say that there is no page, and where to begin one."""
     if page.path is None:
-        return f"no file tells who {_WHO[page.name]}: this store has none"
-    return f"no file tells who {_WHO[page.name]}; create {page.path}{_NEXT[page.name]}"
+        return f"no file says who {_WHO[page.name]}: this store has none"
+    return f"no file says who {_WHO[page.name]}; create {page.path}{_NEXT[page.name]}"
 
 
 def _page_lines(page: Page) -> Iterator[Line]:
@@ -394,7 +288,7 @@ def _facts(known: Why, engram: Engram | Entry) -> Iterator[str]:
     else:
         yield "It came with git: nobody here said or confirmed it."
     if isinstance(found, Entry):
-        yield f"It stands in {views.place(found)}, for {views.SCOPE_NAMES[found.scope]}."
+        yield f"It is in {views.place(found)}, for {views.SCOPE_NAMES[found.scope]}."
     else:
         yield said.waits_in(found) if isinstance(found, Proposal) else said.retired(found)
     if isinstance(found, Entry) and is_address(found.id) and known.is_ours:

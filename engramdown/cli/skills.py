@@ -15,7 +15,7 @@ from click.exceptions import Exit
 
 from engramdown import skills as library
 from engramdown.cli import commands, output, views
-from engramdown.cli.access import meant, opened, start_of
+from engramdown.cli.access import meant, opened
 from engramdown.cli.layout import Line, diff, line, whole
 from engramdown.cli.output import (
     REFUSED,
@@ -28,13 +28,11 @@ from engramdown.cli.output import (
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
 from engramdown.engram import Scope
-from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError, StoreError
+from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError
 from engramdown.markdown import FrontMatter
 from engramdown.storage import Disk
 
 NO_SKILLS: Final = "none of yours yet; begin with `engramdown skills new LABEL --description TEXT`"
-FOUND: Final = "bring them in with `engramdown skills import PATH`; --dry-run shows what comes"
-NOTHING_FOUND: Final = "no assistant keeps skills here or at home; give the path of some"
 EDIT_INSTEAD: Final = "give --description or --body-file"
 EMPTY_EDIT: Final = "the text is empty; `engramdown skills delete LABEL` removes the skill"
 _STYLES: Final = {"error": "bad", "warning": "warn"}
@@ -373,7 +371,7 @@ def _show_dry_run(skill: library.Skill, before: str) -> None:
 
 
 @click.command("import")
-@click.argument("path", metavar="[PATH]", type=click.Path(path_type=Path), required=False)
+@click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
 @click.option("--only", metavar="LABEL", multiple=True, help="Only this one; repeatable.")
 @click.option(
     "--replace", is_flag=True, help="Also where there is one of that label, which is kept aside."
@@ -382,16 +380,13 @@ def _show_dry_run(skill: library.Skill, before: str) -> None:
     "Keep them for all projects.", "Keep them in this project (default).", dry_run=True
 )
 def import_skills(
-    place: Place, /, *, path: Path | None, only: tuple[str, ...], dry_run: bool, **_: object
+    place: Place, /, *, path: Path, only: tuple[str, ...], dry_run: bool, **_: object
 ) -> None:
     """Bring in skills: PATH is the folder of one, or a folder of several.
 
-    Without PATH it tells where assistants keep some. Each comes whole, with its references and
-    scripts, or not at all: one with errors or a secret is refused.
+    Claude Code keeps some in ~/.claude/skills. Each comes whole, with its references and scripts,
+    or not at all: one with errors or a secret is refused.
     """
-    if path is None:
-        _show_places(start_of(place))
-        return
     found = library.found_at(path.expanduser())
     known = {each.label for each in found}
     if missing := ", ".join(label for label in only if label not in known):
@@ -407,39 +402,18 @@ def import_skills(
     fates = [bring(where, each, replace=options["replace"]) for each in wanted]
     counts = Counter[str](fate.action for fate in fates)
     came = "would come in" if dry_run else "came in"
-    told = [f"{counted(counts['added'] + counts['replaced'], 'skill')} {came}"]
+    summary = [f"{counted(counts['added'] + counts['replaced'], 'skill')} {came}"]
     rest = ("unchanged", "refused", "failed")
-    told += [f"{counts[action]} {action}" for action in rest if counts[action]]
+    summary += [f"{counts[action]} {action}" for action in rest if counts[action]]
     lines = [line((views.DRY_RUN, "warn"))] if dry_run else []
     lines += [row for fate in fates for row in _import_lines(fate)]
-    lines.append(line((f"{', '.join(told)}.", "strong")))
+    lines.append(line((f"{', '.join(summary)}.", "strong")))
     data = {"dry_run": dry_run, "skills": [_import_data(fate) for fate in fates]}
     commands.show(lines, data)
     if counts["failed"]:
         raise Exit(STORE_FAILED)
     if counts["refused"]:
         raise Exit(REFUSED)
-
-
-def _show_places(start: Path) -> None:
-    """Show where assistants keep skills: in this project, and at home."""
-    found: dict[Path, int] = {}
-    for folder in dict.fromkeys((start, Path.home())):
-        for place in (folder / name for name in library.PLACES):
-            try:
-                count = len(library.found_at(place)) if place.is_dir() else 0
-            except (StoreError, OSError) as error:
-                output.note(str(error))
-                continue
-            if count:
-                found[place] = count
-    rows = [whole(f"{path}  {counted(found[path], 'skill')}") for path in found]
-    commands.show(
-        [*rows, line((FOUND, "dim"))] if found else [],
-        [{"path": str(path), "skills": found[path]} for path in found],
-    )
-    if not found:
-        raise RefusalError(NOTHING_FOUND)
 
 
 def _import_lines(fate: library.Fate) -> Iterator[Line]:

@@ -45,8 +45,7 @@ class BlockError(ValueError):
 
 
 _WRONG: Final = {
-    "not ours": "somebody wrote between the marks; move that out of the block, or use --force to "
-    "replace it",
+    "not ours": "somebody wrote between the marks; move that out, and delete the block",
     "binary": "is no UTF-8 but UTF-16 or binary; save it as UTF-8",
     "torn": "the mark of a block is damaged; mend the line as it was, or delete the block",
     "fence": "a code fence begins here that is never closed; close it",

@@ -68,10 +68,3 @@ def test_json_holds_the_text_and_its_tokens(run: Runner, memory: Path) -> None:
     found = run.ok("context", "--json").json
     assert found["text"] == Cortex.open(memory.parent).build_memory_context()
     assert found["tokens"] > 0
-
-
-def test_the_words_for_a_scratchpad_can_be_seen(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
-    run.remember("When you use the scratchpad, print less")
-    assert "print less" in run.ok("context", "--scratchpad").out
-    assert "print less" in run.ok("context", "--scratchpad", "--json").json["text"]

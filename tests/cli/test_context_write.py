@@ -26,7 +26,7 @@ def page(memory: Path, run: Runner) -> Path:
 
 def test_what_is_written_is_what_memory_says(run: Runner, page: Path) -> None:
     done = run.ok("context", "--write", "AGENTS.md")
-    assert done.out == "Memory stands in AGENTS.md.\n"
+    assert done.out == "Memory is in AGENTS.md.\n"
     data = page.read_bytes()
     assert data.startswith(OURS)
     text = found(data)
@@ -124,8 +124,6 @@ def test_what_somebody_wrote_in_the_block_is_not_lost(run: Runner, page: Path) -
     assert "AGENTS.md: line" in done.err
     assert "somebody wrote between the marks" in done.err
     assert page.read_bytes() == data
-    run.ok("context", "--write", "AGENTS.md", "--force")
-    assert b"nine minutes" in page.read_bytes()
 
 
 def test_a_link_stays_a_link_within_its_folder(run: Runner, page: Path, tmp_path: Path) -> None:
@@ -201,36 +199,12 @@ def test_an_empty_memory_leaves_a_file_alone(run: Runner, memory: Path) -> None:
     assert path.read_bytes() == b""
 
 
-def test_lines_that_stand_twice_are_named_and_give_way_when_asked(run: Runner, page: Path) -> None:
+def test_lines_that_the_block_repeats_are_named(run: Runner, page: Path) -> None:
     theirs = "- Mine\r\n- always run the linter before pushing.\r\n- CI takes nine minutes\r\n"
-    page.write_bytes(f"# Ours\r\n\r\n{theirs}\r\nEnd".encode())
+    page.write_bytes(f"# Ours\r\n\r\n{theirs}\r\nThe port is 8123.\r\n".encode())
+    run.remember("The port is 8123.")
     said = " ".join(run.ok("context", "--write", "AGENTS.md").out.split())
-    assert "2 lines from AGENTS.md:4 on say what the block says" in said
-    assert "engramdown context --write AGENTS.md --replace" in said
-    assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == [4, 5]
-    before = page.read_bytes()
-    shown = run.ok("context", "--write", "AGENTS.md", "--replace", "--dry-run").out
-    assert "-- always run the linter before pushing." in shown
-    assert page.read_bytes() == before
-    run.ok("context", "--write", "AGENTS.md", "--replace")
-    text = page.read_bytes().decode()
-    assert text.startswith("# Ours\r\n\r\n- Mine\r\n")
-    assert text.endswith("End")
-    assert text.count("run the linter") == text.count("nine minutes") == 1
-    assert text.index("nine minutes") < text.index("End")
-    assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == []
-    assert page.read_bytes().decode() == text
-    assert run("context", "--write", "AGENTS.md", "--replace", "--remove").code == 2
-
-
-def test_what_was_migrated_gives_way_once_paragraphs_too(run: Runner, page: Path) -> None:
-    page.write_text("# Ours\n\n- Use make\n\nThe port is 8123.\n\nEnd of it\n", encoding="utf-8")
-    run.ok("remember", "Use make")
-    run.ok("remember", "The port is 8123.")
-    assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == [3, 5]
-    run.ok("context", "--write", "AGENTS.md", "--replace")
-    text = page.read_text(encoding="utf-8")
-    assert text.count("8123") == text.count("Use make") == 1
-    assert text.index("8123") < text.index("End of it")
-    assert run.ok("context", "--write", "AGENTS.md", "--replace", "--json").json["changed"] is False
-    assert page.read_text(encoding="utf-8") == text
+    assert "3 lines from AGENTS.md:4 on say the same as the block" in said
+    assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == [4, 5, 7]
+    page.write_bytes(page.read_bytes().replace(theirs.encode(), b""))
+    assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == [4]

@@ -99,20 +99,6 @@ def test_a_skill_comes_in_for_all_projects(
 
 
 @pytest.mark.usefixtures("memory")
-def test_without_a_path_it_is_told_what_assistants_keep(
-    run: Runner, source: Path, isolated_home: Path
-) -> None:
-    done = run("skills", "import")
-    assert (done.code, done.out) == (1, "")
-    assert "no assistant keeps skills here or at home" in done.err
-    (isolated_home / ".claude").mkdir()
-    source.rename(isolated_home / ".claude" / "skills")
-    done = run.ok("skills", "import", "--json")
-    assert done.json == [{"path": str(isolated_home / ".claude" / "skills"), "skills": 3}]
-    assert "3 skills" in run.ok("skills", "import").out
-
-
-@pytest.mark.usefixtures("memory")
 def test_what_is_not_there_is_said(run: Runner, source: Path) -> None:
     assert "is not a folder" in run("skills", "import", "nowhere").err
     done = run("skills", "import", str(source), "--only", "plots")

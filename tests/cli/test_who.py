@@ -1,4 +1,4 @@
-"""``show soul`` and ``edit profile``: the file that is really used, whatever it is called."""
+"""``show soul`` and ``show profile``: the file that is really used, whatever it is called."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Runner
-from tests.cli.test_edit import editor
 from tests.git.conftest import untold
 from tests.git.desk import Desk
 
@@ -67,61 +66,15 @@ class TestShow:
         assert (done.code, done.json["is_there"]) == (1, False)
         assert done.json["path"] == str(home / "profile.md")
         assert "engramdown remember" in done.err
-        assert run("edit", "soul").code == 1
 
     def test_what_could_fool_a_terminal_is_made_visible(self, run: Runner, home: Path) -> None:
         write(home / "SOUL.md", "Be \x1b[31mred\x1b[0m.\u202e\n")
         assert "\x1b" not in run.ok("show", "soul").out
 
-    def test_a_commit_has_pages_of_its_own(self, run: Runner, memory: Path, home: Path) -> None:
-        assert memory.is_dir()
+    def test_a_page_is_edited_as_a_file(self, run: Runner, home: Path) -> None:
         assert home.is_dir()
-        done = run("show", "soul", "--at", "HEAD")
-        assert (done.code, "git show REV:FILE" in done.err) == (2, True)
-
-
-class TestEdit:
-    """The editor gets the file itself."""
-
-    def test_it_opens_the_file_that_is_used(
-        self, run: Runner, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
-        editor(monkeypatch, tmp_path, "path.write_text(path.read_text() + 'Be brief.\\n')")
-        done = run.ok("edit", "soul").out
-        assert done.startswith(f"Changed {home / 'SOUL.md'}; ")
-        assert "+Be brief." in done
-        assert (home / "SOUL.md").read_text(encoding="utf-8") == "Be kind.\nBe brief.\n"
-        assert not (home / "soul.md").exists()
-
-    def test_what_was_changed_in_the_profile_is_taken_in(
-        self, run: Runner, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
-        tea = run.remember("--kind", "profile", "--source", "llm", "Drinks tea")
-        change = "path.write_text(path.read_text().replace('Drinks tea', 'Drinks coffee'))"
-        editor(monkeypatch, tmp_path, change)
-        data = run.ok("edit", "profile", "--json").json
-        assert (data["changed"], data["path"]) == (True, str(home / "USER.md"))
-        found = run.ok("show", tea, "--json").json
-        assert (found["text"], found["basis"]) == ("Drinks coffee", "verified")
-
-    def test_nothing_is_said_to_be_changed_that_was_not(
-        self, run: Runner, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
-        editor(monkeypatch, tmp_path, "")
-        assert run.ok("edit", "soul").out == "Nothing changed.\n"
-        editor(monkeypatch, tmp_path, "path.unlink()")
-        assert run.ok("edit", "soul", "--dry-run").out == f"Would open {home / 'SOUL.md'}\n"
-        data = run.ok("edit", "soul", "--dry-run", "--json").json
-        assert (data["dry_run"], data["changed"]) == (True, False)
-
-    def test_a_text_is_for_a_memory(self, run: Runner, home: Path) -> None:
-        assert home.is_dir()
-        done = run("edit", "soul", "Be", "rude.")
-        assert (done.code, "a page is edited in your editor" in done.err) == (2, True)
-
-    def test_without_an_editor_the_path_is_named(self, run: Runner, home: Path) -> None:
         done = run("edit", "soul")
-        assert (done.code, f"change {home / 'SOUL.md'} yourself" in done.err) == (2, True)
+        assert (done.code, "`engramdown show soul` says where it is" in done.err) == (2, True)
 
 
 class TestAliases:
@@ -136,7 +89,7 @@ class TestAliases:
         assert (first["file"], first["path"]) == ("USER.md", str(home / "USER.md"))
         assert f"{home / 'USER.md'}:4" in run.ok("show", second["id"]).out
         assert "USER.md (global)" in run.ok("stats", "--json").out
-        assert "It stands in USER.md:4" in run.ok("why", second["id"]).out
+        assert "It is in USER.md:4" in run.ok("why", second["id"]).out
         assert "which was in USER.md" in run.ok("forget", second["id"]).out
         assert run.ok("undo").code == 0
         assert not (home / "profile.md").exists()
@@ -167,7 +120,7 @@ class TestAliases:
 
 
 class TestGit:
-    """``diff``, ``show --at`` and the hook know it by the same name."""
+    """``diff`` and the hook know it by the same name."""
 
     @pytest.fixture
     def desk(self, home: Path) -> Desk:
@@ -185,7 +138,6 @@ class TestGit:
         assert change["file"] == "USER.md"
         assert change["path"].endswith("memory/USER.md")
         desk.commit("Learn")
-        assert run.ok("show", fact, "--at", "HEAD", "--json").json["file"] == "USER.md"
 
     def test_another_name_is_no_change(self, run: Runner, desk: Desk, home: Path) -> None:
         run.remember("My timezone is Europe/Lisbon")

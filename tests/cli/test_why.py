@@ -53,7 +53,7 @@ def test_why_tells_each_step(run: Runner, rule: str) -> None:
     assert "You said so." in out
     assert "You remembered" in out
     assert "You changed" in out
-    assert "It stands in rules.md:" in out
+    assert "It is in rules.md:" in out
 
 
 def test_why_tells_where_it_was_learned(run: Runner, memory: Path) -> None:
