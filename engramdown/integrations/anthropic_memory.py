@@ -1,8 +1,8 @@
-"""Anthropic's memory tool over Engramdown: what its SDK calls when a model edits ``/memories``.
+"""Anthropic's memory tool over Engramdown, for models that edit ``/memories``.
 
 Every command goes through :class:`engramdown.integrations.memory_folder.MemoryFolder`, and so
-through the gate, the journal and the write protocol. A command that is not carried out is an error
-for the model, with a sentence that it can act on, and never an exception for the program.
+through the gate, the journal and the write protocol. A refused command is an error for the model,
+with a sentence that it can act on, and never an exception for the program.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class MemoryTool(BetaAbstractMemoryTool):
     """The memory tool for ``client.beta.messages.tool_runner(tools=[...])``.
 
     Attributes:
-        folder: What carries out the commands.
+        folder: Carries out the commands.
     """
 
     def __init__(
@@ -50,13 +50,13 @@ class MemoryTool(BetaAbstractMemoryTool):
 
         Args:
             cortex: Gates and keeps it.
-            reach: ``project`` or ``global``, whose folder is ``/memories`` then; or ``both``, which
-                has ``/memories/project`` and ``/memories/global``.
+            reach: ``project`` or ``global``, whose folder is then ``/memories``; or ``both``, in
+                ``/memories/project`` and ``/memories/global``.
             session: The running conversation, which records each call and its result.
             cache_control: A breakpoint of the provider's cache at this tool.
 
         Raises:
-            InvalidEngramError: If ``reach`` is none of the three.
+            InvalidEngramError: If ``reach`` is not one of the three.
             StoreError: If a store has no files.
         """
         super().__init__(cache_control=cache_control)
@@ -64,10 +64,10 @@ class MemoryTool(BetaAbstractMemoryTool):
         self.folder = MemoryFolder(cortex, reach, session)
 
     def call(self, input: object) -> str:  # noqa: A002 - the SDK names it
-        """Carry out what a model passed, whatever it is.
+        """Carry out whatever a model passed.
 
         Raises:
-            ToolError: If it is not carried out; the SDK gives its words to the model.
+            ToolError: If it is refused; the SDK passes the message to the model.
         """
         return _answer(self._cortex, self.folder, input)
 
@@ -90,7 +90,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     """The memory tool for an asynchronous client; each command runs in a thread.
 
     Attributes:
-        folder: What carries out the commands.
+        folder: Carries out the commands.
     """
 
     def __init__(
@@ -107,10 +107,10 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         self.folder = MemoryFolder(cortex, reach, session)
 
     async def call(self, input: object) -> str:  # noqa: A002 - the SDK names it
-        """Carry out what a model passed, whatever it is; to the end, even if it is cancelled.
+        """Carry out whatever a model passed, even if the call is cancelled meanwhile.
 
         Raises:
-            ToolError: If it is not carried out; the SDK gives its words to the model.
+            ToolError: If it is refused; the SDK passes the message to the model.
         """
         return await in_thread(self._cortex, lambda: _answer(self._cortex, self.folder, input))
 

@@ -1,20 +1,20 @@
-"""A conversation that another library runs: what it keeps, as lines of a transcript, and a session.
+"""A conversation that another library runs: its values as lines of a transcript, and a session.
 
-What comes back equals what was given, as JSON sees it, but for secrets that are hidden, and for
-what stands deeper than :data:`LEVELS`; ids, and what only a provider can read, are never taken for
-secrets. A text that a line shows stands there once, not a second time beside it.
+Values come back equal, as JSON sees them, except for hidden secrets and for parts deeper than
+:data:`LEVELS`; ids and data that only a provider can read never count as secrets. The text that a
+line shows is not stored a second time beside it.
 
-Nothing here raises because of a disk. A line that could not be written yet is there for this
-process all the same, in its place behind the others, also for whoever opens the session anew. What
-is taken back is out of the session, of recall and of summaries, and stays in the file, which is
-only ever appended to; of two programs that take the last item back at once, each gets another. To
-look again costs what was added since.
+No error of the disk is raised here. A line that could not be written yet is still there for this
+process, after the others, even if the session is opened again. Removed items are out of the
+session, of recall and of summaries, but stay in the file, which is only ever appended to; two
+programs that remove the last item at the same time each get another one. Reading again costs only
+what was added since.
 
-One call at a time reaches a cortex, whichever library it comes from, and no event loop waits for a
-disk. A call that was begun is waited for, also by whoever is cancelled meanwhile, so that nobody
-finds half of it. No trouble with memory is raised, but where a person decides. What our own tools
-bring back is marked on the line of their result, which comes later, when the library keeps it.
-Older lines are summarised in the background; where summaries cannot be read, there are none.
+Only one call at a time reaches a cortex, from whichever library, and no event loop waits for a
+disk. A call that has begun is always finished, even if its caller is cancelled, so that nobody
+finds half of it. Errors of memory are raised only where a person decides. The results of our own
+tools are marked as recalled on their line, which is written later, when the library keeps it. Older
+lines are summarised in the background; summaries that cannot be read are left out.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, Unpack
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakKeyDictionary
 
 from engramdown import Cortex, EngramdownError, EpisodicMemory, Hippocampus, transcripts
 from engramdown.clock import nanoseconds, today
@@ -51,24 +50,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Deeper levels of a value are left out: readers of JSON fail from about 200 on.
 LEVELS: Final = 150
-"""How deep a value is kept: readers of JSON give up from 200 on, each at another number."""
-LEFT_OUT: Final = f"[left out: it stands more than {LEVELS} levels deep]"
-"""What comes back in the place of what is deeper."""
+LEFT_OUT: Final = f"[left out: more than {LEVELS} levels deep]"
 
 JSON = Any
-"""A value as JSON has it."""
+# The keys and indexes that lead to a text in a value; none for the whole value.
 Place = tuple[str | int, ...]
-"""The keys and numbers that lead to a text in a value; none lead to the whole."""
+# Writes a line, given its ``meta``; returns its place, or ``None`` if it must wait.
 Write = Callable[[dict[str, Any]], Pointer | None]
-"""Writes a line, given its ``meta``; returns where it stands, or ``None`` if it must wait."""
 
-# What is deeper, or has more parts, is kept as a text: a transcript ends at so many levels.
+# Values with more parts are stored as a text: transcripts limit the depth of their lines.
 _MOST_PARTS: Final = 60
 _MOST_WAITING: Final = 1_000
 _HEAD: Final = 128
 _BY: Final = "by"
-# The members that hold ids, or what only a provider can read.
+# Members that hold ids, or data that only a provider can read.
 _OPAQUE: Final = re.compile(
     r"(?:(?:approval_request|call|conversation|file|run|tool_call)_|(?:previous|provider)_response_)?id"
     r"|encrypted_content|kind|name|namespace|part_kind|role|server_label|signature|status|timestamp"
@@ -77,16 +74,16 @@ _OPAQUE: Final = re.compile(
 
 
 class Line(NamedTuple):
-    """A line of a transcript that stands for a value.
+    """A line of a transcript that holds a value.
 
     Attributes:
         role: See :class:`engramdown.transcripts.episode.Episode`, as for the name and the call.
-        text: What it shows.
-        rest: The value, without the text if that is lifted out of it.
-        place: Where in the value the text stands, or ``None`` if nothing was lifted.
-        is_json: Whether what stands there is the text read as JSON.
+        text: The text that it shows.
+        rest: The value, without the text if that was lifted out of it.
+        place: The place of the text in the value, or ``None`` if nothing was lifted.
+        is_json: Whether the text is the JSON of what was lifted.
         name: The tool.
-        call: What a call and its result have in common.
+        call: The id that a call and its result share.
         error: Whether it failed.
     """
 
@@ -105,8 +102,8 @@ class Item(NamedTuple):
 
     Attributes:
         value: The value, not to be changed.
-        call: What a call and its result have in common, or ``""``.
-        is_gone: Whether a person took it back: it is told so that what needs it goes, too.
+        call: The id that a call and its result share, or ``""``.
+        is_gone: Whether a person removed it; it is listed so that items that need it can go, too.
         seq: The number of its line, or -1 if it waits to be written.
         json: The value as JSON.
     """
@@ -119,12 +116,12 @@ class Item(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """A summary that stands for a range of lines.
+    """A summary of a range of lines.
 
     Attributes:
-        first: The first line that it stands for.
-        last: The last one.
-        text: What a model is shown.
+        first: The number of the first line.
+        last: The number of the last line.
+        text: The text for a model.
     """
 
     first: int
@@ -133,7 +130,7 @@ class Summary(NamedTuple):
 
 
 def copies(items: Iterable[Item]) -> list[Any]:
-    """Return the values of items, to be changed at will."""
+    """Return copies of the values of items, which may be changed."""
     found: list[Any] = json.loads(f"[{','.join(item.json for item in items)}]")
     return found
 
@@ -141,12 +138,12 @@ def copies(items: Iterable[Item]) -> list[Any]:
 def with_summaries(
     items: list[Item], summaries: list[Summary], made: Callable[[str], Any]
 ) -> list[Item]:
-    """Return items with each summary in the place of what it covers.
+    """Return items with each summary in the place of the items that it covers.
 
     Args:
-        items: What a session keeps, in order.
-        summaries: In order, and apart from each other.
-        made: Returns the value for a summary.
+        items: The items of a session, in order.
+        summaries: In order, without overlap.
+        made: Returns the value of a summary.
     """
     left: list[Item] = []
     shown = set[int]()
@@ -169,10 +166,10 @@ def as_json(value: object, other: Callable[[Any], str] | None = None) -> JSON:
 
     Args:
         value: The value.
-        other: Returns a text for what JSON has no word for.
+        other: Returns a text for anything that JSON cannot express.
 
     Raises:
-        TypeError: If it cannot be said as JSON.
+        TypeError: If it cannot be expressed as JSON.
         ValueError: If it contains itself.
 
     >>> as_json({1: ("a",)})
@@ -183,12 +180,12 @@ def as_json(value: object, other: Callable[[Any], str] | None = None) -> JSON:
         if _size(text) <= LEVELS:
             return json.loads(text)
     except RecursionError:
-        pass  # It is deeper than Python goes; that is cut off.
+        pass  # It is deeper than Python can go, and is cut off below.
     return json.loads(json.dumps(cut_off(value), default=other))
 
 
 def cut_off(value: object, levels: int = LEVELS) -> Any:  # noqa: ANN401 - JSON, if the value is
-    """Return a copy of a value to so many levels."""
+    """Return a copy of a value with at most so many levels."""
     if not isinstance(value, (dict, list, tuple)):
         return value
     if not levels:
@@ -203,28 +200,21 @@ def readable(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def lift(value: JSON, place: Place) -> tuple[Any, Any]:
-    """Return what stands at ``place``, and the value without it.
+def lifted(role: str, value: JSON, place: Place) -> Line:
+    """Return a line that shows the part of a value at ``place``: a text, or its JSON.
 
-    >>> lift({"content": [{"text": "Hello"}]}, ("content", 0, "text"))
+    >>> lifted("user", {"content": [{"text": "Hello"}]}, ("content", 0, "text"))[1:3]
     ('Hello', {'content': [{'text': None}]})
     """
-    found = value
+    part, rest = value, _put(value, place, None)
     for key in place:
-        found = found[key]
-    return found, _put(value, place, None)
-
-
-def lifted(role: str, value: JSON, place: Place) -> Line:
-    """Return the line that shows what stands at ``place``: a text, or its JSON."""
-    found, rest = lift(value, place)
-    if isinstance(found, str):
-        return Line(role, found, rest, place)
-    return Line(role, readable(found), rest, place, is_json=True)
+        part = part[key]
+    is_text = isinstance(part, str)
+    return Line(role, part if is_text else readable(part), rest, place, is_json=not is_text)
 
 
 def as_meta(line: Line, hide: Callable[[str], str]) -> dict[str, Any]:
-    """Return what is kept beside the text of a line.
+    """Return what is stored beside the text of a line.
 
     Args:
         line: The line.
@@ -246,12 +236,13 @@ def as_meta(line: Line, hide: Callable[[str], str]) -> dict[str, Any]:
 
 
 def as_value(kept: Mapping[str, Any], text: str, *, is_whole: bool = True) -> JSON:
-    """Return the value of which ``kept`` is what :func:`as_meta` returned.
+    """Return the value of a line; the reverse of :func:`as_meta`.
 
     Args:
-        kept: What is kept beside the text; bad JSON in it raises ``ValueError``.
-        text: The whole text of the line.
-        is_whole: Whether it is; what takes JSON gets an object with its beginning otherwise.
+        kept: What is stored beside the text; bad JSON in it raises ``ValueError``.
+        text: The text of the line.
+        is_whole: Whether the text is complete; otherwise arguments become an object with its
+            beginning.
     """
     rest = _loaded(kept["json"]) if "json" in kept else kept.get("item")
     place = kept.get("text")
@@ -259,7 +250,7 @@ def as_value(kept: Mapping[str, Any], text: str, *, is_whole: bool = True) -> JS
         return rest
     found: Any = text
     if kept.get("read") == "json":
-        with contextlib.suppress(ValueError):  # Something was hidden in it; it stays a text.
+        with contextlib.suppress(ValueError):  # A hidden secret broke it; it stays a text.
             found = _loaded(text)
     elif not is_whole and place[-1:] in (["arguments"], ["args"]):
         found = readable({"beginning": text})
@@ -267,7 +258,7 @@ def as_value(kept: Mapping[str, Any], text: str, *, is_whole: bool = True) -> JS
 
 
 def _without_secrets(value: JSON, hide: Callable[[str], str], key: str = "") -> JSON:
-    """Return a value in which ``hide`` went over the texts, but for ids and encrypted ones."""
+    """Return a value with ``hide`` applied to its texts, except ids and encrypted data."""
     if isinstance(value, str):
         is_opaque = _OPAQUE.fullmatch(key) or value.startswith("data:")
         return value if is_opaque else hide(value)
@@ -279,7 +270,7 @@ def _without_secrets(value: JSON, hide: Callable[[str], str], key: str = "") -> 
 
 
 def _put(value: JSON, place: Sequence[Any], new: object) -> JSON:
-    """Return a copy with ``new`` at ``place``; a place that is not there raises ``ValueError``."""
+    """Return a copy with ``new`` at ``place``; a missing place raises ``ValueError``."""
     if not place:
         return new
     key, *deeper = place
@@ -289,23 +280,23 @@ def _put(value: JSON, place: Sequence[Any], new: object) -> JSON:
             return {**value, key: inner}
         return [*value[:key], inner, *value[key + 1 :]]
     except (TypeError, LookupError) as error:
-        raise ValueError(f"nothing stands at {key!r}") from error
+        raise ValueError(f"there is nothing at {key!r}") from error
 
 
 def _size(text: str) -> int:
-    """Return how many lists and objects JSON has, at most."""
+    """Return an upper limit for the number of lists and objects in JSON."""
     return text.count("[") + text.count("{")
 
 
-def _loaded(text: Any) -> JSON:  # noqa: ANN401 - whoever edits a file puts anything there
-    """Read JSON; what nobody can read raises ``ValueError``."""
+def _loaded(text: Any) -> JSON:  # noqa: ANN401 - an edited file may hold anything
+    """Read JSON; anything unreadable raises ``ValueError``."""
     try:
         return json.loads(text)
     except (TypeError, RecursionError) as error:
         raise ValueError(str(error)) from error
 
 
-# ---- what could not be written yet ----
+# ---- lines that wait to be written ----
 
 
 @dataclass(slots=True)
@@ -313,10 +304,10 @@ class _Waiting:
     """A line that is not in the file yet.
 
     Attributes:
-        line: The role, the text and the ``meta`` that it will have.
+        line: Its role, its text and its ``meta``.
         item: The value.
-        times: Between which times it was to be written.
-        is_taken: Whether it was taken back meanwhile.
+        times: The times before and after the attempt to write it.
+        is_taken: Whether it was removed meanwhile.
     """
 
     line: tuple[str, str, dict[str, Any]]
@@ -325,44 +316,43 @@ class _Waiting:
     is_taken: bool = False
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
+@dataclass(slots=True)
 class _Unwritten:
-    """What waits of one session.
+    """The waiting changes of one session.
 
     Attributes:
         lines: The lines, in order.
-        popped: The numbers of lines that were taken back, which no line says yet.
+        popped: The numbers of lines whose removal is not written yet.
     """
 
     lines: list[_Waiting] = field(default_factory=list)
     popped: set[int] = field(default_factory=set)
 
-    def keep(self) -> None:
-        """Let it be found as long as something waits, even if nobody has the session open."""
-        with _GUARD:
-            if self not in _HELD:
-                _HELD.append(self)
-
 
 _GUARD: Final = Lock()
-_HELD: Final[deque[_Unwritten]] = deque(maxlen=_MOST_WAITING)
-_Open = WeakKeyDictionary[EpisodicMemory, WeakValueDictionary[tuple[str, str], _Unwritten]]
-_OPEN: Final[_Open] = WeakKeyDictionary()
+_OPEN: Final[WeakKeyDictionary[EpisodicMemory, dict[tuple[str, str], _Unwritten]]] = (
+    WeakKeyDictionary()
+)
 
 
 def unwritten_of(episodes: EpisodicMemory | None, session: str, key: str) -> _Unwritten:
-    """Return what waits of a session, the same for all who keep it for one library.
+    """Return the waiting changes of a session, shared by all who open it for one library.
+
+    Those of the sessions opened last are kept, even if nobody has them open any more.
 
     Args:
-        episodes: The transcripts; where nothing is recorded, everybody has what waits alone.
+        episodes: The transcripts; if nothing is recorded, nothing is shared.
         session: The id of the session.
-        key: What the library is known by.
+        key: The name of the library.
     """
     if episodes is None or not episodes.settings.enabled:
         return _Unwritten()
     with _GUARD:
-        known = _OPEN.setdefault(episodes, WeakValueDictionary())
-        return known.setdefault((session, key), _Unwritten())
+        known = _OPEN.setdefault(episodes, {})
+        known[session, key] = waiting = known.pop((session, key), None) or _Unwritten()
+        if len(known) > _MOST_WAITING:
+            del known[next(iter(known))]
+        return waiting
 
 
 # ---- the items of a session ----
@@ -387,8 +377,8 @@ class History:
         Args:
             episodes: The transcripts, or ``None`` if there are none.
             session: The id of the session.
-            key: Under which the values stand in ``meta``.
-            plain: Returns the value for a line that something else recorded, or ``None``.
+            key: The key of the values in ``meta``.
+            plain: Returns the value of a line that something else recorded, or ``None``.
         """
         self._episodes = episodes
         self.session = session
@@ -411,8 +401,8 @@ class History:
 
         Args:
             line: Its line.
-            write: Writes it, given the ``meta`` of the line; returns where it stands, or ``None``
-                if it must wait.
+            write: Writes it, given the ``meta`` of the line; returns its place, or ``None`` if it
+                must wait.
         """
         settings = EpisodeSettings() if self._episodes is None else self._episodes.settings
         kept = as_meta(line, lambda text: transcripts.redact_for_role(line.role, text, settings))
@@ -425,12 +415,11 @@ class History:
         view = transcripts.shorten_for_line(line.role, line.text, settings).text
         times = (begun, transcripts.stamp_of(nanoseconds()))
         self._unwritten.lines.append(_Waiting((line.role, view, kept), item, times))
-        self._unwritten.keep()
 
     def pop(self, whole: Callable[[list[Item]], list[Item]]) -> Item | None:
-        """Take back the last of what ``whole`` leaves of the items; ``None`` if nothing is left.
+        """Remove the last of the items that ``whole`` returns; return it, or ``None``.
 
-        Who else takes it at once is told by the order of the lines in which they say so.
+        If somebody else removes the same one, the order of the lines in the file decides.
         """
         while left := whole(self.items()):
             last = left[-1]
@@ -442,7 +431,7 @@ class History:
         return None
 
     def clear(self) -> None:
-        """Take back everything."""
+        """Remove everything."""
         seqs = [item.seq for item in self.items() if item.seq >= 0 and not item.is_gone]
         for each in self._unwritten.lines:
             each.is_taken = True
@@ -450,14 +439,13 @@ class History:
             self._take_back(seqs, "clear")
 
     def _take_back(self, seqs: list[int], by: str) -> bool:
-        """Exclude lines; whether nobody else took one of them just before."""
+        """Exclude lines; return whether nobody else excluded one of them just before."""
         said = {"of": seqs, _BY: f"{self._key} {by}"}
         at = None
         if self._episodes is not None:
             at = self._episodes.mark(self.session, "exclude", **said)
         if at is None:
             self._unwritten.popped.update(seqs)
-            self._unwritten.keep()
             return True
         self._refresh()
         holders = _holders(self._marks)
@@ -466,12 +454,12 @@ class History:
     # ---- reading ----
 
     def items(self) -> list[Item]:
-        """Return what is kept, in order; of what a person took back, that it is gone."""
+        """Return the items, in order; those that a person removed are marked as gone."""
         self._refresh()
         whole, seqs = transcripts.excluded(self._marks)
-        told = {seq for seq, event in _holders(self._marks).items() if _BY in event.more}
-        self._unwritten.popped -= told
-        popped = self._unwritten.popped | told
+        by_program = {seq for seq, event in _holders(self._marks).items() if _BY in event.more}
+        self._unwritten.popped -= by_program
+        popped = self._unwritten.popped | by_program
         kept = [(seq, item) for seq, item in self._items.items() if seq not in popped]
         found = [
             item._replace(is_gone=True) if whole or seq in seqs else item for seq, item in kept
@@ -479,7 +467,7 @@ class History:
         return found + [each.item for each in self._unwritten.lines if not each.is_taken]
 
     def _refresh(self) -> None:
-        """Take in what was added to the file; what cannot be read now is left for later."""
+        """Read what was added to the file; what cannot be read now is left for later."""
         if self._episodes is None:
             return
         path = self._episodes.folder / f"{self.session}{transcripts.SUFFIX}"
@@ -500,12 +488,9 @@ class History:
         file = (found.st_dev, found.st_ino)
         is_same = file == self._file and found.st_size >= self._end
         if is_same:
-            # A new file may get the number of one that is gone: does it begin as it did?
-            descriptor = self._disk.open(path)
-            try:
+            # A new file may reuse the inode of a deleted one, so its beginning is compared.
+            with self._disk.opened(path) as descriptor:
                 is_same = self._disk.read_at(descriptor, 0, len(self._head)) == self._head
-            finally:
-                self._disk.close(descriptor)
         if not is_same:
             self._forget()
             self._file = file
@@ -541,7 +526,7 @@ class History:
             begun, ended = each.times
             is_it = each.line == (episode.role, episode.text, kept)
             if is_it and begun <= episode.ts <= ended:
-                # It had to wait, and is written now; the same words of another time are not it.
+                # It waited and is written now; the same words at another time are not it.
                 del self._unwritten.lines[number]
                 if each.is_taken:
                     self._written_late.append(episode.seq)
@@ -551,17 +536,15 @@ class History:
 
 
 def _holders(marks: Iterable[Episode]) -> dict[int, Episode]:
-    """Return which event keeps a line out: the first one since it was brought in again."""
+    """Return the event that excludes each line: the first one since it was last included."""
     found: dict[int, Episode] = {}
     for event in marks:
         away, of = transcripts.read_mark(event)
         if away:
             for seq in of or ():
                 found.setdefault(seq, event)
-        elif of is None:
-            found.clear()
         else:
-            for seq in of:
+            for seq in [*found] if of is None else of:
                 found.pop(seq, None)
     return found
 
@@ -575,17 +558,17 @@ _LOCKS: Final[WeakKeyDictionary[Cortex, RLock]] = WeakKeyDictionary()
 
 
 def lock_of(cortex: Cortex) -> RLock:
-    """Return the lock that is held by whoever calls ``cortex``."""
+    """Return the lock to hold while calling ``cortex``."""
     with _GUARD:
         return _LOCKS.setdefault(cortex, RLock())
 
 
 async def in_thread(cortex: Cortex, act: Callable[[], T]) -> T:
-    """Return what ``act`` returns, which is called in a thread, alone with ``cortex``.
+    """Call ``act`` in a thread, with the lock of ``cortex``, and return its result.
 
-    A cancellation counts once that has returned.
+    A cancellation takes effect after that.
     """
-    # Imported here: whoever calls this has loaded it already.
+    # Imported here: the callers have loaded it already.
     import asyncio
 
     def alone() -> T:
@@ -600,14 +583,14 @@ async def in_thread(cortex: Cortex, act: Callable[[], T]) -> T:
         except asyncio.CancelledError as error:
             cancelled = cancelled or error
     if cancelled is not None:
-        # What it raised is seen by nobody else.
+        # Its own exception is dropped.
         running.exception()
         raise cancelled
     return running.result()
 
 
 def memory_context(cortex: Cortex, asked: str, session: Session | None = None) -> str:
-    """Return what a model is told of memory, and which part of it cannot be read."""
+    """Return the memory context for a model, with a note about unreadable parts."""
     try:
         context = str(cortex.build_memory_context(asked, session, scratchpad=True))
         lost = [left_out(reason) for reason in cortex.scopes.unreadable()[:1]]
@@ -619,14 +602,14 @@ def memory_context(cortex: Cortex, asked: str, session: Session | None = None) -
 def answer_call(
     cortex: Cortex, session: ExternalSession | None, name: str, arguments: object, call: str = ""
 ) -> Answer:
-    """Answer a call of one of our tools, in a session if that is one of the same memory."""
+    """Answer a call of one of our tools, in the session if it has the same memory."""
     if session is None or session.cortex is not cortex:
         return cortex.use_tool(name, arguments)
     return session.use_tool(name, arguments, call)
 
 
 def store_with_files(cortex: Cortex, scope: Scope, purpose: str) -> Hippocampus:
-    """Return the store of a scope, whose files another program is to read and write.
+    """Return the store of a scope, if another program can read and write its files.
 
     Raises:
         StoreError: If it has none.
@@ -638,32 +621,32 @@ def store_with_files(cortex: Cortex, scope: Scope, purpose: str) -> Hippocampus:
 
 
 def ask_user(cortex: Cortex, engram: Engram, op: Operation, of: str, code: str) -> Pending:
-    """Return the proposal that asks the user whether a program may do what it wants to.
+    """Return the proposal that asks the user to allow a change by a program.
 
     Args:
-        cortex: In its mode autopilot nobody is prompted about it.
-        engram: What is to be remembered.
-        op: What is to be done with it.
-        of: The memory that it is about, or ``""``.
-        code: The code of why it is not simply done.
+        cortex: In its mode autopilot nobody is prompted.
+        engram: The memory to write.
+        op: The change.
+        of: The memory to change, or ``""``.
+        code: The code of the reason for asking.
     """
     hold, day = code if cortex.mode == "autopilot" else "", today().isoformat()
     return Pending(new_id(), harmless(engram), hold=hold, reason=code, op=op, of=of, ts=day)
 
 
 def title_of(name: str) -> str:
-    """Return what to call the transcript of a session whose file could not be called so."""
+    """Return the title of a session whose name cannot be that of a file, else ``""``."""
     return "" if transcripts.is_session_id(name) else redact(name)[:_LONGEST_TITLE]
 
 
 def check_budget(budget: int | None) -> int | None:
-    """Return what a history may cost, in tokens, if that is limited.
+    """Return the limit for a history, in tokens, or ``None``.
 
     Raises:
         ValueError: If it is not above 0.
     """
     if budget is not None and budget <= 0:
-        raise ValueError(f"budget is {budget}; give the tokens that the history may cost, or None")
+        raise ValueError(f"budget is {budget}; give a number of tokens above 0, or None")
     return budget
 
 
@@ -673,8 +656,8 @@ class ExternalSession:
     Attributes:
         id: The id of its transcript.
         cortex: The memory.
-        history: What the library keeps of it.
-        runs: How many runs of it run, if the library tells.
+        history: The values that the library keeps.
+        runs: The number of its current runs, if the library reports them.
     """
 
     def __init__(
@@ -686,15 +669,15 @@ class ExternalSession:
         title: str = "",
         budget: int | None = None,
     ) -> None:
-        """Prepare to begin a conversation, or to go on with it.
+        """Prepare to begin or continue a conversation.
 
         Args:
             cortex: The memory.
-            history: What the library keeps of it.
-            parent: The session that it is begun from.
-            title: What to call it.
-            budget: What its history may cost, in tokens, if that is limited: older lines are
-                summarised once it costs much of that.
+            history: The values that the library keeps.
+            parent: The session that started it.
+            title: Its title.
+            budget: The limit for its history in tokens, or ``None``: older lines are summarised
+                when it comes close to that.
 
         Raises:
             ValueError: If ``budget`` is not above 0.
@@ -712,7 +695,7 @@ class ExternalSession:
 
     @property
     def session(self) -> Session:
-        """The session, which begins when it is asked for."""
+        """The session, which begins at the first access."""
         if self._session is None:
             self._session = self._begin()
         return self._session
@@ -723,13 +706,13 @@ class ExternalSession:
         return self._session is not None and self._session.in_turn
 
     def add(self, line: Line, **said: Unpack[Said]) -> None:
-        """Keep something that was said or done; ``said`` is what else its line says."""
+        """Keep a value; ``said`` holds further fields of its line."""
         answer = self._answers.pop(line.call, None) if line.role == "tool_result" else None
-        told: Said = {"name": line.name, "call": line.call, "error": line.error}
+        fields: Said = {"name": line.name, "call": line.call, "error": line.error}
         if answer is not None:
-            told |= {"error": line.error or answer.is_error, "recalled": answer.recalled}
-        told.update(said)
-        write = partial(self.session.record, line.role, line.text, **told)
+            fields |= {"error": line.error or answer.is_error, "recalled": answer.recalled}
+        fields.update(said)
+        write = partial(self.session.record, line.role, line.text, **fields)
         self.history.add(line, lambda meta: write(meta=meta))
 
     def begin_turn(self, line: Line) -> None:
@@ -751,14 +734,14 @@ class ExternalSession:
         try:
             self.session.end_turn()
         except _Failure:
-            return  # What was ticked or learned waits for the next turn.
+            return  # Ticked and learned memories wait for the next turn.
         self.summarize()
 
     def context(self, asked: str) -> str:
-        """Return what a model is told of memory, the same throughout a turn.
+        """Return the memory context for a model, the same throughout a turn.
 
         Args:
-            asked: What it is asked, if that began no turn: a run may go on without new words.
+            asked: The question, if no turn runs: a run may continue without new words.
         """
         return self._context if self.in_turn else memory_context(self.cortex, asked, self.session)
 
@@ -767,7 +750,7 @@ class ExternalSession:
         self.session.attend()
         answer = TOOLS[name](self.cortex, arguments, self.session)
         self._answers[call] = answer
-        while len(self._answers) > _MOST_ANSWERS:  # Those of runs that ended before they were kept.
+        while len(self._answers) > _MOST_ANSWERS:  # Runs may end before their results are kept.
             self._answers.pop(next(iter(self._answers)))
         return answer
 
@@ -775,12 +758,12 @@ class ExternalSession:
         """Return the proposals to ask the user about now; none during a turn.
 
         Raises:
-            StoreError: If what waits cannot be read.
+            StoreError: If they cannot be read.
         """
         return self.session.confirmations()
 
     def end(self, reason: str) -> None:
-        """End the transcript; it goes on if it is used again."""
+        """End the transcript; using it again continues it."""
         self.end_turn()
         session, self._session = self._session, None
         if session is not None:
@@ -789,7 +772,7 @@ class ExternalSession:
     # ---- summaries ----
 
     def summaries(self) -> list[Summary]:
-        """Return the summaries that stand for its older part; none unless there is a budget."""
+        """Return the summaries of its older part; none without a budget."""
         if self._budget is None:
             return []
         from engramdown.consolidation import format_summary
@@ -807,7 +790,7 @@ class ExternalSession:
             return []
 
     def summarize(self) -> None:
-        """Begin to summarise, if it is time for that; never raises, and nobody waits for it."""
+        """Begin to summarise in the background if it is time; never raises."""
         wanted = self.cortex.mode != "off" and self.cortex.scopes.settings.conversation.automatic
         if self._budget is None or not wanted:
             return
@@ -816,7 +799,3 @@ class ExternalSession:
 
             self._compaction = CompactionBeside(self.cortex.conversations, self.id)
         self._compaction.look(self._budget)
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until a summary that was begun is done; whether it is."""
-        return self._compaction is None or self._compaction.wait(timeout)

@@ -1,11 +1,10 @@
 """The OpenAI Agents SDK with Engramdown as its memory: a session, instructions and tools.
 
-What a session gives back is what was added, item by item, but for secrets that are hidden in what
-tools got and gave. Every item, whatever its type, is a line of a transcript that a person can read
-and recall finds. A turn begins with the user's words and ends with the assistant's last ones;
-nobody is asked to confirm anything in between. What is taken back takes along what a provider
-refuses without it. No trouble with memory ends a run, and nothing of an item is lost because a run
-is cancelled while it is kept.
+A session returns what was added, item by item, except for hidden secrets in tool calls and results.
+Every item, of any type, is a line of a transcript that a person can read and recall finds. A turn
+begins with the user's words and ends with the assistant's last ones; nobody is asked to confirm
+anything in between. A removed item takes along the items that a provider would refuse without it.
+No error of memory ends a run, and a cancelled run loses no part of an item.
 """
 
 from __future__ import annotations
@@ -53,15 +52,15 @@ _RUNNING: ContextVar[EngramdownSession | None] = ContextVar("engramdown_session"
 
 
 class EngramdownSession(SessionABC):
-    """The conversation of one transcript, as the SDK's runner wants it.
+    """The conversation of one transcript, for the SDK's runner.
 
     It can be shared by several runners, and by several event loops.
 
     Attributes:
-        session_id: What the program calls it.
-        transcript: The id of its transcript, as ``engramdown log`` shows it: the same, if that is
-            a safe file name.
-        session_settings: How many items a run is given at most, if that is limited.
+        session_id: The program's name for it.
+        transcript: The id of its transcript, as ``engramdown log`` shows it: the same if that is a
+            safe file name.
+        session_settings: The SDK's settings, with a limit of items for a run.
         cortex: The memory.
     """
 
@@ -74,21 +73,21 @@ class EngramdownSession(SessionABC):
         budget: int | None = None,
         title: str = "",
     ) -> None:
-        """Begin a conversation, or go on with it; nothing is read or written yet.
+        """Begin or continue a conversation; nothing is read or written yet.
 
         Args:
-            session_id: What you call it. A transcript is a file: where that is no safe name for
-                one, it gets another that no other id gets.
+            session_id: Your name for it. If it is not a safe file name, the transcript gets
+                another one that is unique to this id.
             cortex: The memory; by default the scopes found from the working directory.
             session_settings: See the SDK.
-            budget: What the history may cost, in tokens: once it is long, older items are
-                summarised beside the conversation, and their summaries given in their place. All
-                of it is given back unless this is set.
-            title: What to call a new transcript; by default the id, if its name is another one.
+            budget: The limit for the history, in tokens: when it gets long, older items are
+                summarised in the background, and the summaries take their place. Without it, the
+                whole history is returned.
+            title: The title of a new transcript; by default the id, if the name differs.
 
         Raises:
             InvalidSessionError: If the id is empty.
-            SettingsError: If ``cortex`` is to be found, and a setting is wrong.
+            SettingsError: If ``cortex`` is to be found and a setting is wrong.
             ValueError: If ``budget`` is not above 0.
         """
         self.session_id = session_id
@@ -108,10 +107,10 @@ class EngramdownSession(SessionABC):
         """End the transcript."""
         await self.close("finished" if kind is None else "interrupted")
 
-    # ---- what the SDK asks for ----
+    # ---- called by the SDK ----
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """Return the items, in order; the last ``limit`` of them, by default as it is set."""
+        """Return the last ``limit`` items, in order; by default as the settings say."""
         _RUNNING.set(self)
         return cast("list[TResponseInputItem]", await self._do(lambda: self._get(limit)))
 
@@ -119,8 +118,8 @@ class EngramdownSession(SessionABC):
         """Keep items, each as a line of the transcript.
 
         Raises:
-            TypeError: If one cannot be said as JSON; nothing was kept then.
-            ValueError: If one runs in a circle; nothing was kept then.
+            TypeError: If one cannot be expressed as JSON; then none is kept.
+            ValueError: If one contains itself; then none is kept.
         """
         _RUNNING.set(self)
         given: list[Any] = [as_json(item) for item in items]
@@ -128,14 +127,14 @@ class EngramdownSession(SessionABC):
             await self._do(lambda: self._add(given))
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """Take the last item back and return it, or ``None`` if there is none.
+        """Remove the last item and return it, or ``None`` if there is none.
 
-        It is out of the session, of recall and of summaries; its line stays in the file.
+        It leaves the session, recall and summaries; its line stays in the file.
         """
         return cast("TResponseInputItem | None", await self._do(self._pop))
 
     async def clear_session(self) -> None:
-        """Take all items back; their lines stay in the file, which is only ever appended to."""
+        """Remove all items; their lines stay in the file, which is only ever appended to."""
         await self._do(self._session.history.clear)
 
     # ---- turns ----
@@ -146,10 +145,10 @@ class EngramdownSession(SessionABC):
         return self._session.in_turn
 
     async def end_turn(self) -> None:
-        """End a turn that the assistant's words did not end.
+        """End a turn that no words of the assistant ended.
 
-        A run that raised leaves one open, and so does one whose last word is a tool's. The next
-        message of the user ends it as well.
+        A run that raises, or ends with a tool's result, leaves its turn open. The next message of
+        the user ends it as well.
         """
         await self._do(self._session.end_turn)
 
@@ -157,14 +156,14 @@ class EngramdownSession(SessionABC):
         """Return the proposals to ask the user about now; none during a turn.
 
         Raises:
-            StoreError: If what waits cannot be read.
+            StoreError: If they cannot be read.
         """
         return await self._do(self._session.confirmations)
 
     async def resolve(
         self, proposal_id: str, decision: str = "accept", text: str | None = None
     ) -> Receipt:
-        """Carry out what the user decided; see :meth:`engramdown.Session.resolve`.
+        """Carry out a decision of the user; see :meth:`engramdown.Session.resolve`.
 
         Raises:
             MidTurnError: If a turn is running.
@@ -172,7 +171,7 @@ class EngramdownSession(SessionABC):
         return await self._do(lambda: self._session.session.resolve(proposal_id, decision, text))
 
     async def close(self, reason: str = "finished") -> None:
-        """End the transcript; it goes on if the session is used again."""
+        """End the transcript; using the session again continues it."""
         await self._do(lambda: self._session.end(reason))
 
     # ---- alone with the cortex ----
@@ -217,18 +216,17 @@ class EngramdownSession(SessionABC):
 def memory_instructions(
     cortex: Cortex, instructions: str = "", *, session: EngramdownSession | None = None
 ) -> Instructions:
-    """Return what an agent takes as its ``instructions``: words of yours, and memory behind them.
+    """Return the ``instructions`` for an agent: your own words, followed by memory.
 
-    What a model is shown stays the same through a turn. It is what memory holds as the turn begins,
-    ranked by what the user says.
+    They stay the same throughout a turn: memory at its beginning, ranked by the user's message.
 
     Args:
         cortex: The memory.
-        instructions: What the agent is told anyway.
+        instructions: Your own words.
         session: The conversation; by default that of the run, if it is one of ours.
     """
 
-    async def told(context: RunContextWrapper[Any], _agent: Agent[Any]) -> str:
+    async def built(context: RunContextWrapper[Any], _agent: Agent[Any]) -> str:
         running = _session_of(cortex, session)
         # What the user said last.
         lines = (item_line(item, {}) for item in reversed(context.turn_input))
@@ -237,7 +235,7 @@ def memory_instructions(
         memory = await in_thread(cortex, lambda: context_of(asked))
         return f"{instructions}\n\n{memory}".strip()
 
-    return told
+    return built
 
 
 def memory_tools(
@@ -245,15 +243,15 @@ def memory_tools(
 ) -> list[FunctionTool]:
     """Return tools with which a model remembers, recalls and forgets.
 
-    Whatever a model passes, it gets an answer that it can act on; no call ends a run.
+    Whatever a model passes, it gets an answer that it can act on; no call ends the run.
 
     Args:
         cortex: The memory.
-        names: Which tools; see :meth:`engramdown.Cortex.tool_definitions`.
+        names: The names of the tools; see :meth:`engramdown.Cortex.tool_definitions`.
         session: The conversation; by default that of the run, if it is one of ours.
 
     Raises:
-        ValueError: If there is no such tool.
+        ValueError: If a tool does not exist.
     """
 
     def tool(name: str, description: str, parameters: dict[str, Any]) -> FunctionTool:
@@ -270,24 +268,23 @@ def memory_tools(
 
 
 def _session_of(cortex: Cortex, session: EngramdownSession | None) -> ExternalSession | None:
-    """Return the session that a run is of, if that is a session of the same memory."""
+    """Return the session of a run, if it has the same memory."""
     chosen = session or _RUNNING.get()
     if chosen is None or chosen.cortex is not cortex:
         return None
-    return chosen._session  # noqa: SLF001 - what the SDK is given stands in front of it
+    return chosen._session  # noqa: SLF001 - a class of this module
 
 
 # ---- items as lines ----
 
+# How the SDK begins the result of a tool that raised.
 FAILED: Final = "An error occurred while running the tool"
-"""How the SDK begins what a model is told of a tool that raised."""
-
 _EMPTY: Final = "(empty)"
 _ROLES: Final[Mapping[str, str]] = {"developer": "system"}
 _SPEAKERS: Final = frozenset({"user", "assistant", "system", "developer"})
 _CALL: Final = "_call"
 _OUTPUT: Final = "_call_output"
-# What another service runs needs no answer of ours.
+# Calls that another service runs need no answer from here.
 _HOSTED: Final = frozenset(
     {"code_interpreter", "file_search", "image_generation", "mcp", "web_search"}
 )
@@ -299,7 +296,7 @@ def item_line(item: JSON, names: Mapping[str, str]) -> Line:
 
     Args:
         item: The item, as JSON.
-        names: The tool of each call that is known, by the id of the call.
+        names: The tools of known calls, by the id of the call.
 
     >>> item_line({"role": "user", "content": "Hello"}, {})[:4]
     ('user', 'Hello', {'role': 'user', 'content': None}, ('content',))
@@ -345,14 +342,14 @@ def _tool_line(item: dict[str, Any], kind: str, names: Mapping[str, str]) -> Lin
 
 
 def plain_item(episode: Episode) -> dict[str, Any] | None:
-    """Return the item for what somebody else recorded, if it was said."""
+    """Return the item of a line that something else recorded, if it is a message."""
     if episode.role not in ("user", "assistant") or not episode.text:
         return None
     return {"role": episode.role, "content": episode.text}
 
 
 def asks_for_work(item: JSON) -> bool:
-    """Whether the model is not done: it calls a tool here, or just got what one gave back."""
+    """Whether the model will go on after an item: a call of a tool here, or a result."""
     kind = str(item.get("type") or "") if isinstance(item, dict) else ""
     if kind.removesuffix(_CALL) in _HOSTED:
         return False
@@ -360,14 +357,14 @@ def asks_for_work(item: JSON) -> bool:
 
 
 def has_spoken(item: JSON) -> bool:
-    """Whether an item is words of the assistant."""
+    """Whether an item is a message of the assistant."""
     return isinstance(item, dict) and item.get("role") == "assistant"
 
 
 def whole_items(items: Sequence[Item]) -> list[Item]:
-    """Return what a provider takes of a session, without what a person took back.
+    """Return the items that a provider accepts, without those that a person removed.
 
-    A result goes with its call, a call with its result, and reasoning with what it led to.
+    A removed call or result takes the other along, and a removed item the reasoning before it.
     """
     gone = {item.call for item in items if item.is_gone and item.call}
     left: list[Item] = []
@@ -380,9 +377,9 @@ def whole_items(items: Sequence[Item]) -> list[Item]:
 
 
 def summarised(items: list[Item], summaries: list[Summary]) -> list[Item]:
-    """Return the items with summaries in the place of what they stand for.
+    """Return the items with summaries in the place of the items that they cover.
 
-    Reasoning goes with what it led to.
+    They also cover the reasoning before a covered item.
     """
     left = with_summaries(items, summaries, lambda text: {"role": "user", "content": text})
     follows = dict(zip(map(id, items), items[1:], strict=False))
@@ -391,13 +388,13 @@ def summarised(items: list[Item], summaries: list[Summary]) -> list[Item]:
 
 
 def tool_of_call(items: Sequence[Item], call: str) -> str:
-    """Return the tool of the last call of an id, or ``""``."""
+    """Return the tool of the last call with an id, or ``""``."""
     values = (item.value for item in reversed(items) if call and item.call == call)
     return next((_text(each["name"]) for each in values if each and "name" in each), "")
 
 
 def _text_key(part: object) -> str:
-    """Return where the text of a part stands, or ``""`` if it has none."""
+    """Return the key of the text of a part, or ``""`` if it has none."""
     if not isinstance(part, dict) or part.get("type") not in _TEXTS:
         return ""
     key = "refusal" if part["type"] == "refusal" else "text"
@@ -405,7 +402,7 @@ def _text_key(part: object) -> str:
 
 
 def _shown(part: object) -> str:
-    """Return a part as a person reads it."""
+    """Return a part as text for a person."""
     if not isinstance(part, dict):
         return "[part]"
     key = _text_key(part)

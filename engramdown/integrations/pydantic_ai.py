@@ -1,11 +1,11 @@
 """pydantic-ai with Engramdown as its memory: a capability, or only the tools.
 
-A run is told what memory holds, and leaves its messages in a transcript, a line for each part, as
-they can be read back; nothing that pydantic-ai keeps or validates is changed. A run is a turn: it
-ends however the run ends, and nobody is asked to confirm anything before. Several agents, runs and
-conversations may use one memory at once. No trouble with memory ends a run, and no call of a tool.
-Whatever a program put into a message is kept: what JSON cannot say as a text, what is too deep cut
-off. A message that somebody made unreadable hides no other.
+A run gets memory in its instructions, and leaves its messages in a transcript, a line for each
+part, from which they can be read back; nothing that pydantic-ai keeps or validates is changed. A
+run is a turn: it ends however the run ends, and nobody is asked to confirm anything before. Several
+agents, runs and conversations may use one memory at once. No error of memory ends a run or a tool
+call. Anything that a program put into a message is kept: as text if JSON cannot express it, cut off
+if it is too deep. A message that somebody made unreadable does not hide the others.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ _RUNNING: Final[ContextVar[ExternalSession | None]] = ContextVar("engramdown_run
 
 
 class EngramdownMemory(AbstractCapability[Any]):
-    """Memory for the agents that are given it among their ``capabilities``.
+    """Memory for the agents that have it among their ``capabilities``.
 
-    Each conversation of pydantic-ai is a transcript, under its ``conversation_id``, or under a name
-    that no other one gets where that is no safe file name. What an agent does for another one, in
-    one of its tools, is a transcript of its own that knows its parent.
+    Each conversation of pydantic-ai is a transcript, named after its ``conversation_id``, or with
+    another unique name if that is not a safe file name. An agent that runs inside a tool of another
+    agent has a transcript of its own, with a parent.
 
     Attributes:
         cortex: The memory.
@@ -89,26 +89,26 @@ class EngramdownMemory(AbstractCapability[Any]):
 
         Args:
             cortex: The memory; by default the scopes found from the working directory.
-            session: The conversation that all runs are of, whatever their id of one is.
-            tools: Which tools a model gets; see :meth:`engramdown.Cortex.tool_definitions`.
-            budget: What a model may be shown of a conversation, in tokens: once it is long, older
-                messages are summarised beside it, and summaries sent in their place. The messages
-                that pydantic-ai keeps stay as they are.
+            session: The one conversation of all runs, whatever their own ids.
+            tools: The tools for a model; see :meth:`engramdown.Cortex.tool_definitions`.
+            budget: The limit for a conversation, in tokens: when it gets long, older messages are
+                summarised in the background, and the summaries are sent instead. The messages that
+                pydantic-ai keeps do not change.
 
         Raises:
             InvalidSessionError: If ``session`` is empty.
-            ValueError: If there is no such tool, or ``budget`` is not above 0.
+            ValueError: If a tool does not exist, or ``budget`` is not above 0.
         """
         self.cortex = cortex or Cortex.open()
         if session is not None:
-            session_of(session)  # A wrong one is told now, not in the middle of a run.
+            session_of(session)  # A wrong one raises now, not in the middle of a run.
         self._fixed = session
         self._budget = check_budget(budget)
         self._toolset = MemoryToolset(self.cortex, tools)
         self._sessions: dict[str, ExternalSession] = {}
         self._run: _Run | None = None
 
-    # ---- what pydantic-ai asks for ----
+    # ---- called by pydantic-ai ----
 
     async def for_run(self, ctx: RunContext[Any]) -> EngramdownMemory:
         """Return this memory for one run."""
@@ -124,9 +124,9 @@ class EngramdownMemory(AbstractCapability[Any]):
         return self._toolset
 
     def get_instructions(self) -> Callable[[RunContext[Any]], Awaitable[str]]:
-        """Return what tells a model what memory holds."""
+        """Return a function that returns the memory context for a model."""
 
-        def told(ctx: RunContext[Any]) -> str:
+        def context(ctx: RunContext[Any]) -> str:
             asked = ctx.prompt if isinstance(ctx.prompt, str) else ""
             if self._run is None:
                 return memory_context(self.cortex, asked)
@@ -134,7 +134,7 @@ class EngramdownMemory(AbstractCapability[Any]):
             return self._run.session.context(asked)
 
         async def instructions(ctx: RunContext[Any]) -> str:
-            return await self._do(lambda: told(ctx))
+            return await self._do(lambda: context(ctx))
 
         return instructions
 
@@ -159,7 +159,7 @@ class EngramdownMemory(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """Keep what is new, and put summaries in the place of what they stand for."""
+        """Keep new messages, and replace older ones by summaries."""
         run, messages = self._run, request_context.messages
         if run is not None:
             await self._do(lambda: run.keep(ctx.messages))
@@ -170,15 +170,15 @@ class EngramdownMemory(AbstractCapability[Any]):
     # ---- for the program ----
 
     async def messages(self, session: str, *, repair: bool = True) -> list[ModelMessage]:
-        """Return the messages of a conversation, to go on with as ``message_history``.
+        """Return the messages of a conversation, to pass as ``message_history``.
 
-        They are as pydantic-ai had them, but for the instructions, which each run has of its own,
-        and for secrets that are hidden in what tools got and gave.
+        They are as pydantic-ai had them, except for the instructions, which belong to each run, and
+        for hidden secrets in tool calls and results.
 
         Args:
             session: Its id, or that of its transcript.
-            repair: Whether calls that a run left open which ended early are told to be
-                interrupted, so that the user can go on; not where a person is to approve them.
+            repair: Whether calls left open by a run that ended early are marked as interrupted, so
+                that the user can go on; not for calls that a person has to approve.
 
         Raises:
             InvalidSessionError: If the id is empty.
@@ -192,14 +192,14 @@ class EngramdownMemory(AbstractCapability[Any]):
 
         Raises:
             InvalidSessionError: If the id is empty.
-            StoreError: If what waits cannot be read.
+            StoreError: If they cannot be read.
         """
         return await self._do(lambda: self._session(session).confirmations())
 
     async def resolve(
         self, session: str, proposal_id: str, decision: str = "accept", text: str | None = None
     ) -> Receipt:
-        """Carry out what the user decided; see :meth:`engramdown.Session.resolve`.
+        """Carry out a decision of the user; see :meth:`engramdown.Session.resolve`.
 
         Raises:
             MidTurnError: If a run of the session runs.
@@ -211,7 +211,7 @@ class EngramdownMemory(AbstractCapability[Any]):
         return await self._do(resolved)
 
     async def close(self) -> None:
-        """End the transcripts; those that are used again go on."""
+        """End the transcripts; using one again continues it."""
 
         def end_all() -> None:
             while self._sessions:
@@ -250,7 +250,7 @@ class _Run:
     """One run of a conversation, whose messages are kept as they come.
 
     Attributes:
-        session: The conversation that it is of.
+        session: Its conversation.
     """
 
     def __init__(self, session: ExternalSession, run_id: str | None) -> None:
@@ -264,14 +264,14 @@ class _Run:
         self.session.runs += 1
 
     def end(self) -> None:
-        """Keep what is left, and end the turn with the last run."""
+        """Keep the last messages, and end the turn with the last run."""
         self.keep(self._messages)
         self.session.runs -= 1
         if not self.session.runs:
             self.session.end_turn()
 
     def keep(self, messages: list[ModelMessage]) -> None:
-        """Keep those messages of this run that are new; ``messages`` is all of the conversation."""
+        """Keep the new messages of this run; ``messages`` is the whole conversation."""
         self._messages = messages
         new = [each for each in messages if each.run_id == self._id and id(each) not in self._kept]
         self._kept |= {id(each): each for each in new}
@@ -288,8 +288,8 @@ class _Run:
 class MemoryToolset(AbstractToolset[Any]):
     """Tools with which a model remembers, recalls and forgets.
 
-    Whatever a model passes, it gets an answer that it can act on; no call ends a run, or counts as
-    a retry.
+    Whatever a model passes, it gets an answer that it can act on; no call ends a run or counts as a
+    retry.
     """
 
     def __init__(
@@ -303,11 +303,11 @@ class MemoryToolset(AbstractToolset[Any]):
 
         Args:
             cortex: The memory.
-            names: Which tools; see :meth:`engramdown.Cortex.tool_definitions`.
-            id: What the toolset is known by.
+            names: The names of the tools; see :meth:`engramdown.Cortex.tool_definitions`.
+            id: The id of the toolset.
 
         Raises:
-            ValueError: If there is no such tool.
+            ValueError: If a tool does not exist.
         """
         self._cortex = cortex
         self._id = id
@@ -321,7 +321,7 @@ class MemoryToolset(AbstractToolset[Any]):
 
     @property
     def id(self) -> str:
-        """What it is known by."""
+        """The id of the toolset."""
         return self._id
 
     async def get_tools(
@@ -338,10 +338,10 @@ class MemoryToolset(AbstractToolset[Any]):
         ctx: RunContext[Any],
         tool: ToolsetTool[Any],  # noqa: ARG002 - as pydantic-ai calls it
     ) -> str:
-        """Return what a tool answers.
+        """Return the answer of a tool.
 
         Raises:
-            ToolFailed: With the answer, if it tells what went wrong.
+            ToolFailed: With the answer, if that is an error.
         """
         given = tool_args.get(_RAW, tool_args)
         session, call = _RUNNING.get(), ctx.tool_call_id or ""
@@ -357,10 +357,10 @@ _RAW: Final = "\0raw"
 
 
 class _Anything:
-    """Lets arguments pass as they are: the tool says what is wrong with them."""
+    """Accepts any arguments: the tool itself says what is wrong with them."""
 
     def validate_json(self, input: str | bytes | bytearray, **_: object) -> dict[str, Any]:  # noqa: A002 - as pydantic has it
-        """Return arguments that come as JSON."""
+        """Return arguments given as JSON."""
         try:
             found = json.loads(input)
         except (ValueError, RecursionError):
@@ -368,15 +368,15 @@ class _Anything:
         return found if isinstance(found, dict) else {_RAW: str(input)}
 
     def validate_python(self, input: object, **_: object) -> dict[str, Any]:  # noqa: A002 - as pydantic has it
-        """Return arguments that come as values."""
+        """Return arguments given as values."""
         return input if isinstance(input, dict) else {_RAW: input}
 
 
-# ---- summaries in the place of what they stand for ----
+# ---- summaries in the place of messages ----
 
 
 def _shortened(session: ExternalSession, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Return messages with summaries in the place of the parts that they stand for."""
+    """Return messages with summaries in the place of the parts that they cover."""
     summaries = session.summaries()
     if not summaries:
         return list(messages)
@@ -402,7 +402,7 @@ def _shortened(session: ExternalSession, messages: Sequence[ModelMessage]) -> li
 
 
 def places(items: Iterable[Item]) -> dict[tuple[str, ...], list[int]]:
-    """Return the lines of the parts of each message, by its kind, run and time."""
+    """Return the numbers of the lines of each message, by its kind, run and time."""
     found: dict[tuple[str, ...], list[int]] = {}
     key: tuple[str, ...] = ()
     for item in items:
@@ -415,7 +415,7 @@ def places(items: Iterable[Item]) -> dict[tuple[str, ...], list[int]]:
 
 
 def visible(seqs: Sequence[int], summaries: Iterable[Summary]) -> tuple[list[bool], list[Summary]]:
-    """Return which parts of a message no summary covers, and the summaries that cover others."""
+    """Return for each part whether it stays visible, and the summaries that cover the others."""
     covers = [
         next((each for each in summaries if each.first <= seq <= each.last), None) for seq in seqs
     ]
@@ -429,12 +429,12 @@ def _key(message: Mapping[str, Any]) -> tuple[str, ...]:
 
 # ---- messages as JSON, and back ----
 
-# What a program may put anything into.
+# Fields into which a program may put anything.
 _FREE: Final = ("args", "content", "metadata", "provider_details")
 
 
 def dumped(message: ModelMessage) -> dict[str, Any]:
-    """Return a message as JSON, without the instructions that every run has of its own."""
+    """Return a message as JSON, without the instructions, which belong to each run."""
     try:
         found = _as_it_is(message)
     except (ValueError, TypeError, RecursionError):
@@ -453,7 +453,7 @@ def _as_it_is(message: ModelMessage) -> dict[str, Any]:
 
 
 def _sayable(part: Any) -> Any:  # noqa: ANN401 - of any kind
-    """Return a part in which everything can be said as JSON."""
+    """Return a part that JSON can express."""
     said: dict[str, Any] = {}
     for name in _FREE:
         value = getattr(part, name, None)
@@ -466,8 +466,8 @@ def _sayable(part: Any) -> Any:  # noqa: ANN401 - of any kind
 
 
 def _loaded(values: Sequence[dict[str, Any]]) -> list[ModelMessage]:
-    """Return the messages that values say; what says none is left out."""
-    # Half a pair of surrogates, which a model leaves of an emoji, is refused with all the rest.
+    """Return the messages of values; those that cannot be read are left out."""
+    # Half a surrogate pair, which a model may leave of an emoji, would make all the rest invalid.
     texts = [readable(each).encode("utf-8", "replace") for each in values]
     try:
         return ModelMessagesTypeAdapter.validate_json(b"[%s]" % b",".join(texts))
@@ -495,7 +495,7 @@ _ROLES: Final[Mapping[str, str]] = {
 
 
 def message_lines(message: Mapping[str, Any]) -> list[Line]:
-    """Return the lines of a message, which is JSON: one for each part, of whatever kind.
+    """Return the lines of a message given as JSON: one for each part, of any kind.
 
     >>> prompt = {"part_kind": "user-prompt", "content": "Hello"}
     >>> [line.text for line in message_lines({"kind": "request", "parts": [prompt]})]
@@ -514,9 +514,9 @@ def message_lines(message: Mapping[str, Any]) -> list[Line]:
 
 
 def messages_of(items: Sequence[Item]) -> list[dict[str, Any]]:
-    """Return the messages of what a session keeps, without what a person took back.
+    """Return the messages of a session, without what a person removed.
 
-    What is taken back takes along the other half of a call.
+    A removed call or result takes the other along.
     """
     made: list[dict[str, Any]] = []
     gone = {item.call for item in items if item.is_gone and item.call}
@@ -537,7 +537,7 @@ def messages_of(items: Sequence[Item]) -> list[dict[str, Any]]:
 
 
 def plain_part(episode: Episode) -> JSON:
-    """Return the part for a line that something else recorded, if it was said; else ``None``."""
+    """Return the part for a line that something else recorded, or ``None`` if it is no message."""
     kind = _KIND.get(episode.role)
     if kind is None or not episode.text:
         return None
@@ -548,7 +548,7 @@ def plain_part(episode: Episode) -> JSON:
 
 
 def _lean(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a message or a part says; what it leaves open is read as that."""
+    """Return the fields of a message or a part without those that are ``None``."""
     keep = ("args", "content")
     return {key: each for key, each in value.items() if each is not None or key in keep}
 
@@ -579,7 +579,7 @@ def _line(value: dict[str, Any]) -> Line:
 
 
 def _shown(content: JSON) -> str:
-    """Return a part of what a user said as a person reads it."""
+    """Return a part of a user's message as text for a person."""
     if isinstance(content, str):
         return content
     kind = content.get("kind") if isinstance(content, dict) else None

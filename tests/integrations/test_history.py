@@ -20,7 +20,7 @@ from engramdown.integrations.external_session import (
     as_value,
     copies,
     cut_off,
-    lift,
+    lifted,
     readable,
     with_summaries,
 )
@@ -44,10 +44,10 @@ def test_a_value_comes_back_without_its_text_standing_there_twice(
     rest: dict[str, Any], key: str, text: str
 ) -> None:
     value = {**rest, key: [{"text": text}]}
-    found, left = lift(value, (key, 0, "text"))
-    kept = json.loads(json.dumps(as_meta(Line("user", found, left, (key, 0, "text")), whole)))
+    line = lifted("user", value, (key, 0, "text"))
+    kept = json.loads(json.dumps(as_meta(line, whole)))
     assert as_value(kept, text) == value
-    assert left[key] == [{"text": None}]
+    assert (line.text, line.rest[key]) == (text, [{"text": None}])
 
 
 @given(values)
@@ -64,7 +64,7 @@ def test_a_value_that_is_the_text_comes_back(value: object) -> None:
 
 @pytest.mark.parametrize("item", ["abc", 7, None])
 def test_a_place_that_is_in_no_list_and_no_object_is_refused(item: object) -> None:
-    with pytest.raises(ValueError, match="nothing stands at 0"):
+    with pytest.raises(ValueError, match="there is nothing at 0"):
         as_value({"item": item, "text": [0]}, "text")
 
 
@@ -141,7 +141,7 @@ def test_of_arguments_that_were_cut_the_beginning_is_valid_json(key: str) -> Non
 
 @pytest.mark.parametrize("place", [["a", "b"], ["x"], [0], ["list", 7], ["list", "a"]])
 def test_what_leads_nowhere_is_no_value(place: list[Any]) -> None:
-    with pytest.raises(ValueError, match="nothing stands at"):
+    with pytest.raises(ValueError, match="there is nothing at"):
         as_value({"item": {"a": "text", "list": []}, "text": place}, "text")
 
 

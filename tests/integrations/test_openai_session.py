@@ -382,9 +382,7 @@ class TestTrouble:
         disk = FaultyDisk(Fault("write", 28, ".jsonl"))
         cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
         for number in range(1_001):
-            waiting = unwritten_of(cortex.episodes, f"s{number}", "k")
-            waiting.popped.add(number)
-            waiting.keep()
+            unwritten_of(cortex.episodes, f"s{number}", "k").popped.add(number)
         assert unwritten_of(cortex.episodes, "s1000", "k").popped == {1000}
         assert unwritten_of(cortex.episodes, "s0", "k").popped == set()
 
@@ -477,7 +475,7 @@ class TestSummaries:
 
         asyncio.run(fill())
         assert session._session._budget is not None
-        assert session._session.wait(20)
+        assert session._session._compaction.wait(20)
         return session
 
     def test_summaries_stand_for_the_older_part_and_calls_keep_their_results(
