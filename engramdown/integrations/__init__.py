@@ -1,6 +1,6 @@
-"""Memory in the terms of other programs and libraries, each of which is an extra.
+"""Memory for other programs and libraries, each of which is an extra.
 
-Import what you need from its module: ``engramdown.integrations.langgraph``, ``.openai_agents``,
+Import from their modules: ``engramdown.integrations.langgraph``, ``.openai_agents``,
 ``.pydantic_ai``, ``.anthropic_memory``, and ``.memory_folder`` for any other client.
 """
 

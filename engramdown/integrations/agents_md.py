@@ -1,13 +1,12 @@
 """Memory in ``AGENTS.md``, ``CLAUDE.md`` and the like, and edits of files of other programs.
 
-A page holds rules and lessons of one scope, the ones that count most first, within a budget, and
-nothing of the profile, because such files are shared (where a memory for all projects was refused,
-facts about the user are lessons of the project, and stand there). The same memory gives the same
-bytes.
+A page holds rules and lessons of one scope, the most important first, within a budget. It holds
+nothing of the profile, because such files are shared; without global memory, however, facts about
+the user are lessons of the project and included. The same memory gives the same bytes.
 
-Planning an edit writes nothing. What was planned is what is written, or nothing, if somebody
-changed the file meanwhile. A file is replaced whole, with its mode, and a link to it stays; a link
-that leads out of the place that a file belongs to is refused.
+Planning an edit writes nothing. Exactly the planned change is written, or nothing if somebody
+changed the file meanwhile. A file is replaced as a whole and keeps its mode, and a link to it
+stays; a link that leaves the allowed folder is refused.
 """
 
 from __future__ import annotations
@@ -29,19 +28,19 @@ if TYPE_CHECKING:
     from engramdown import Cortex, MemoryContext
     from engramdown.context import Memory
 
+# The largest file to edit, in bytes.
 LARGEST: Final = 16 * 1024 * 1024
-"""Bytes of a file that is edited at most."""
 
 
 class Change(NamedTuple):
-    """What is to become of a file.
+    """A planned change of a file.
 
     Attributes:
-        path: What a person calls it.
-        real: What is written: what a link leads to.
-        before: What it holds; ``None`` if it is not there.
-        after: What it is to hold.
-        is_gone: Whether it is to be removed; ``after`` is empty then.
+        path: Its name for a person.
+        real: The file to write: the target of a link.
+        before: Its content; ``None`` if it does not exist.
+        after: Its new content.
+        is_gone: Whether it is removed; then ``after`` is empty.
     """
 
     path: Path
@@ -52,26 +51,27 @@ class Change(NamedTuple):
 
     @property
     def is_new(self) -> bool:
-        """Whether anything is to be written."""
+        """Whether there is anything to write."""
         return self.after != (self.before or b"")
 
 
 def read(path: Path, inside: Path | None) -> Change:
-    """Return a file as it is: a change that changes nothing yet.
+    """Return a change that leaves a file unchanged.
 
     Args:
-        path: The file; it need not be there.
-        inside: The folder that a link may lead to, and nowhere else; ``None`` for anywhere.
+        path: The file; it need not exist.
+        inside: The folder that a link must not leave; ``None`` for any place.
 
     Raises:
-        UnfitFileError: If it is no file, too large, or a link that leads out of ``inside``.
+        UnfitFileError: If it is not a file, too large, or a link that leaves ``inside``.
         OSError: If it cannot be read.
     """
     real = Path(os.path.realpath(path))
     if inside is not None and not real.is_relative_to(os.path.realpath(inside)):
-        reason = f"leads to {real}, out of {inside}; name that file itself if it is meant"
-        raise UnfitFileError(str(path), reason)
-    if os.path.isdir(real):  # noqa: PTH112 - it may lie in a folder that may not be looked into
+        raise UnfitFileError(
+            str(path), f"leads to {real}, outside {inside}; name that file itself if you mean it"
+        )
+    if os.path.isdir(real):  # noqa: PTH112 - it may be in a folder that cannot be read
         raise UnfitFileError(str(path), "is a folder; name a file in it")
     try:
         descriptor = open_regular(real, os.O_RDONLY)
@@ -85,17 +85,17 @@ def read(path: Path, inside: Path | None) -> Change:
 
 
 def write(change: Change) -> None:
-    """Write what was planned.
+    """Write a planned change.
 
     Raises:
-        UnfitFileError: If the file is not as it was when that was planned.
-        OSError: If it cannot be written; it is as before then.
+        UnfitFileError: If the file was changed since then.
+        OSError: If it cannot be written; then it is unchanged.
     """
     if not change.is_new:
         return
     real = change.real
     real.parent.mkdir(parents=True, exist_ok=True)
-    # Beside it first, so that a full disk cuts nothing short.
+    # To a temporary file first, so that a full disk truncates nothing.
     new = real.with_name(f".{real.name}.{secrets.token_hex(4)}.tmp")
     try:
         with new.open("xb") as file:
@@ -119,21 +119,21 @@ def write(change: Change) -> None:
 
 # ---- memory in a file that agents read by themselves ----
 
+# The default budget in tokens.
 BLOCK_BUDGET: Final = 2000
-"""What it may cost in tokens, unless something else is asked for."""
 
 _TRIES: Final = 4
+# The share for rules; lessons get the rest, and what rules leave.
 _RULES: Final = 0.6
-"""The part of it that is for rules; lessons get the rest, and what rules leave."""
 
 
 def page(cortex: Cortex, scope: Scope, budget: int = BLOCK_BUDGET) -> str:
-    """Return what an agent is to know of one scope; ``""`` if there is nothing.
+    """Return the memory of one scope for an agent, or ``""`` if there is none.
 
     Args:
-        cortex: Whose memory it is.
-        scope: Whether it is that of the project, or that of all projects.
-        budget: What it may cost, in tokens.
+        cortex: The memory.
+        scope: The scope.
+        budget: The limit in tokens.
 
     Raises:
         StoreError: If memory cannot be read.
@@ -155,7 +155,7 @@ def page(cortex: Cortex, scope: Scope, budget: int = BLOCK_BUDGET) -> str:
         over = estimate_tokens(text) - budget
         if over <= 0:
             return text
-        # The words around the sections cost something, too.
+        # The words around the sections cost tokens, too.
         room -= over
     return ""
 

@@ -84,7 +84,7 @@ def test_what_a_server_says_is_one_line(status: str, said: str, run: Runner, mem
     "arguments, said",
     [
         (["--model", "anthropic/x", "Hi"], "no server is known for anthropic/…"),
-        (["--model", "x", "--base-url", "here", "Hi"], "no address that begins with http"),
+        (["--model", "x", "--base-url", "here", "Hi"], "must be an address that begins with http"),
         (["--model", "x", "--budget", "1", "Hi"], "1000"),
     ],
 )

@@ -474,7 +474,7 @@ class TestSummaries:
                 await session.add_items(cast("Any", [said]))
 
         asyncio.run(fill())
-        assert session._session._budget is not None
+        assert session._session._compaction is not None
         assert session._session._compaction.wait(20)
         return session
 

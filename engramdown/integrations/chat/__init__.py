@@ -1,4 +1,4 @@
-"""A conversation with a model behind OpenAI's protocol, with memory: all but the terminal."""
+"""A conversation with a model behind OpenAI's protocol, with memory but without the terminal."""
 
 from __future__ import annotations
 

@@ -1,14 +1,13 @@
-"""A model behind OpenAI's chat completions, asked in a stream.
+"""A model behind OpenAI's chat completions, with streamed answers.
 
-The package ``openai`` is loaded with the first question and not before. A redirect leads nowhere;
-no more of an answer is read than any answer has, and none for longer than allowed. Whatever goes
-wrong is one :class:`engramdown.errors.ModelError` with one line for a person, without a key, an
-address or an error of somebody else's program. When a question is given up, its connection is
-closed.
+The package ``openai`` is loaded with the first question. Redirects are not followed, and the size
+and the duration of an answer are limited. Every failure is a :class:`engramdown.errors.ModelError`
+with one line for a person, without a key, an address or an error of another program. Abandoning a
+question closes its connection.
 
-The key of a provider goes to that provider alone, or to where the person's own environment sends
-it. Whatever a server sends as a piece of an answer raises nothing; what a model thinks aloud before
-its answer, in ``<think>``, is not part of it.
+The key of a provider is sent to that provider alone, or to the address in the person's own
+environment. No piece of an answer from a server raises an exception; thoughts before the answer, in
+``<think>``, are not part of it.
 """
 
 from __future__ import annotations
@@ -24,17 +23,15 @@ from engramdown.errors import ModelError
 from engramdown.language import one_line
 from engramdown.models import OUTCOMES
 
+# The most bytes of an answer.
 LONGEST: Final = 4_000_000
-"""So many bytes of an answer are read at most."""
+# Environment variables: the key of one's own server, OpenAI's key, and the address for that key.
 KEY: Final = "ENGRAMDOWN_MODEL_KEY"
-"""The environment variable of the key for a server of one's own."""
 OPENAI_KEY: Final = "OPENAI_API_KEY"
-"""That of OpenAI's key."""
 OPENAI_URL: Final = "OPENAI_BASE_URL"
-"""That of an address which a person set for all programs, together with that key."""
 
+# Called with each piece of a text as it comes.
 Heard = Callable[[str], object]
-"""Is given each piece of a text as it comes."""
 
 _CONNECTING: Final = 10.0
 _LONGEST_SECONDS: Final = 900.0
@@ -42,21 +39,20 @@ _NOTHING: Final = {
     "length": ("the answer was cut off before it said anything", "truncated"),
     "content_filter": ("the provider held the answer back", "refused"),
 }
-_COUNTED: Final = {"stream_options": {"include_usage": True}}
 
 
 def is_installed() -> bool:
-    """Return whether the package that this needs is there, without loading it."""
+    """Return whether the required package is installed, without loading it."""
     return importlib.util.find_spec("openai") is not None
 
 
 class ToolCall(NamedTuple):
-    """A tool that the model wants called.
+    """A call of a tool by the model.
 
     Attributes:
-        id: What the server calls it, or ``""``.
-        name: Of the tool.
-        arguments: As the model wrote them: JSON, if it did as it was told.
+        id: The server's id of the call, or ``""``.
+        name: The name of the tool.
+        arguments: The text of the model, normally JSON.
     """
 
     id: str
@@ -65,13 +61,13 @@ class ToolCall(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What a model answered at once.
+    """One answer of a model.
 
     Attributes:
-        text: What it said.
-        calls: The tools that it wants called.
-        finish: Why it stopped, or ``""`` if that was never said: then it was cut off.
-        tokens_in: Tokens of what was asked, or 0 if the server does not count.
+        text: Its text.
+        calls: Its calls of tools.
+        finish: Why it stopped, or ``""`` if it was cut off.
+        tokens_in: Tokens of the prompt, or 0 if the server does not count.
         tokens_out: Tokens of the answer, likewise.
     """
 
@@ -83,23 +79,23 @@ class Reply(NamedTuple):
 
 
 class Endpoint:
-    """A model and the server that it is behind.
+    """A model and its server.
 
     Attributes:
-        address: Which model, and where.
-        lacking: What the server was found not to understand: ``tools``, ``stream_options``.
+        address: The model and its address.
+        lacking: Request fields that the server does not understand: ``tools``, ``stream_options``.
     """
 
     def __init__(self, address: Address, timeout: float = 120) -> None:
-        """Name a model; ``timeout`` is how long the next piece may take, in seconds."""
+        """Name a model; ``timeout`` is the longest wait for the next piece, in seconds."""
         self.address = address
         self.lacking: set[str] = set()
         self._timeout = timeout
         self._client: Any = None
 
     def warm_up(self) -> None:
-        """Load what the first question needs, and connect nowhere; may run beside a person."""
-        import openai  # noqa: F401 - it is there when it is asked for
+        """Load the package for the first question, without connecting."""
+        import openai  # noqa: F401 - loaded early, used later
 
     def ask(
         self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]], heard: Heard
@@ -108,8 +104,8 @@ class Endpoint:
 
         Args:
             messages: The prompt, as chat completions take it.
-            tools: What the model may call, likewise.
-            heard: Is given each piece of the text as it comes.
+            tools: The tools for the model, likewise.
+            heard: Called with each piece of the text as it comes.
 
         Raises:
             ModelError: If there is no answer.
@@ -119,7 +115,7 @@ class Endpoint:
                 return self._asked(messages, tools, heard)
             except ModelError:
                 raise
-            except Exception as error:  # over nonsense the package trips with errors of its own
+            except Exception as error:  # the package raises any kind of error over bad answers
                 lacking = lacks(error)
                 if not lacking or lacking in self.lacking:
                     raise failure(error) from error
@@ -138,19 +134,19 @@ class Endpoint:
         if tools and "tools" not in self.lacking:
             more["tools"] = list(tools)
         if "stream_options" not in self.lacking:
-            more |= _COUNTED
+            more["stream_options"] = {"include_usage": True}
         client = self._client = self._client or self._made()
         answer = Assembly()
         began = time.monotonic()
-        # As they are: the package looks through each of a thousand messages for what it might spell
-        # in another way, which takes longer than all that is ours.
+        # In the extra body: the package would search each of a thousand messages for fields to
+        # convert, which takes longer than all our work.
         stream = client.chat.completions.create(
             model=self.address.model, messages=[], stream=True, extra_body=more
         )
         try:
             for chunk in stream:
                 to_dict = getattr(chunk, "to_dict", None)
-                # The package takes a piece in without looking at it.
+                # The package does not validate pieces.
                 piece = to_dict(mode="python", warnings=False) if to_dict else chunk
                 if said := answer.add(piece):
                     heard(said)
@@ -167,11 +163,11 @@ class Endpoint:
 
         http = openai.DefaultHttpxClient()
         http.follow_redirects = False
-        # A small packed answer could fill the memory.
+        # A small compressed answer could fill the memory.
         http.headers["accept-encoding"] = "identity"
         http.event_hooks = {"response": [_bound]}
         return openai.OpenAI(
-            api_key=self.address.key or "none",
+            api_key=self.address.key or _NO_KEY,
             base_url=self.address.url,
             timeout=openai.Timeout(self._timeout, connect=min(_CONNECTING, self._timeout)),
             max_retries=0,
@@ -180,22 +176,22 @@ class Endpoint:
 
 
 def _checked(reply: Reply, kind: str) -> Reply:
-    """Return an answer that says or wants something; ``kind`` is what the server calls it.
+    """Return an answer with a text or calls; ``kind`` is its content type.
 
     Raises:
-        ModelError: If it does neither.
+        ModelError: If it has neither.
     """
     if reply.text.strip() or reply.calls:
         return reply
-    page = ("the server sent a web page, and no answer of a model", "not_found")
+    page = ("the server sent a web page instead of an answer", "not_found")
     other = page if kind.startswith("text/html") else ("the model said nothing", "malformed")
     raise ModelError(*_NOTHING.get(reply.finish, other))
 
 
 def _bound(response: Any) -> None:  # noqa: ANN401 - of whichever httpx it is
-    """Let no more be read of a response than allowed."""
+    """Limit the size of a response."""
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise TooLongError("the server packed its answer, which was not asked for")
+        raise TooLongError("the server compressed its answer without being asked to")
     read = response.iter_bytes
 
     def bounded(*how: Any, **more: Any) -> Iterator[bytes]:  # noqa: ANN401 - of whichever httpx it is
@@ -209,26 +205,26 @@ def _bound(response: Any) -> None:  # noqa: ANN401 - of whichever httpx it is
     response.iter_bytes = bounded
 
 
-# ---- where a model is ----
+# ---- addresses ----
 
 _OPENAI: Final = "https://api.openai.com/v1"
-# Clients refuse to be made without a key, also for servers that want none.
+# A client needs a key, even for a server that does not.
 _NO_KEY: Final = "none"
 
 
 class AddressError(ValueError):
-    """There is no such place: ``args[0]`` says why."""
+    """An address is wrong: ``args[0]`` says why."""
 
 
 class Address(NamedTuple):
-    """Where a model is.
+    """The address of a model.
 
     Attributes:
-        name: What it was called: ``ollama/llama3.2``.
-        model: What its server calls it: ``llama3.2``.
-        url: Where its server is.
-        key: What is sent as the key, or ``""`` if one is needed and there is none.
-        wanted: The environment variable that a key belongs into.
+        name: Its name for a person: ``ollama/llama3.2``.
+        model: Its name on the server: ``llama3.2``.
+        url: The address of the server.
+        key: The key to send, or ``""`` if a required one is missing.
+        wanted: The environment variable for a key.
     """
 
     name: str
@@ -239,22 +235,22 @@ class Address(NamedTuple):
 
     @property
     def host(self) -> str:
-        """Where its server is, as a person is told: without a password, or a path."""
+        """The server's host and port, for a person."""
         parts = urlsplit(self.url)
         return f"{parts.hostname}:{parts.port}" if parts.port else f"{parts.hostname}"
 
 
 def address_of(name: str, base_url: str, environment: Mapping[str, str]) -> Address:
-    """Return where a model is.
+    """Return the address of a model.
 
     Args:
-        name: Its name; ``openai/`` and ``ollama/`` before it say where it is if ``base_url`` does
-            not, and are no part of the name that the server knows.
-        base_url: Where its server is, or ``""``.
-        environment: Of the process.
+        name: Its name; a prefix ``openai/`` or ``ollama/`` selects the server unless ``base_url``
+            does, and is not part of the name on the server.
+        base_url: The address of the server, or ``""``.
+        environment: The environment variables.
 
     Raises:
-        AddressError: If that is no address, or nothing says where it is.
+        AddressError: If the address is wrong or missing.
 
     >>> address_of("ollama/llama3.2", "", {})[:4]
     ('ollama/llama3.2', 'llama3.2', 'http://localhost:11434/v1', 'none')
@@ -284,18 +280,18 @@ def _check(url: str, what: str) -> None:
             return
     except ValueError:
         pass
-    raise AddressError(f"{what} is no address that begins with http:// or https://")
+    raise AddressError(f"{what} must be an address that begins with http:// or https://")
 
 
-# ---- why there is no answer ----
+# ---- failures ----
 
 _DEEPEST: Final = 20
 _SHOWN: Final = 300
-_NO_SUCH_KEY: Final = dict.fromkeys((401, 403), "unauthorized")
-_STATUS: Final = _NO_SUCH_KEY | {404: "not_found", 408: "timeout", 429: "rate_limited"}
+_UNAUTHORIZED: Final = dict.fromkeys((401, 403), "unauthorized")
+_STATUS: Final = _UNAUTHORIZED | {404: "not_found", 408: "timeout", 429: "rate_limited"}
 _SERVER_ERRORS: Final = 500
-# Which httpx raised it, and how the package wrapped it, differs from version to version.
-_BROKEN_OFF: Final = "the connection broke off in the middle of the answer"
+# By the names of errors: the classes of httpx, and how the package wraps them, differ by version.
+_BROKEN_OFF: Final = "the connection broke in the middle of the answer"
 _BY_NAME: Final = (
     (("Timeout",), "no answer in time", "timeout"),
     (("ConnectError",), "no connection to the server", "unreachable"),
@@ -305,11 +301,11 @@ _NOT_UNDERSTOOD: Final = (400, 404, 422, 500)
 
 
 class TooLongError(Exception):
-    """A server sent more than any answer has, or for longer."""
+    """An answer was too large, or took too long."""
 
 
 def failure(error: BaseException) -> ModelError:
-    """Return what an error of a client means."""
+    """Return the meaning of an error of a client."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         outcome = _STATUS.get(status, "server_error" if status >= _SERVER_ERRORS else "refused")
@@ -333,9 +329,9 @@ def failure(error: BaseException) -> ModelError:
 
 
 def lacks(error: BaseException) -> str:
-    """Return which part of a request a server does not understand: ``tools``, a count, or ``""``.
+    """Return the field that a server does not understand: ``tools``, ``stream_options``, or ``""``.
 
-    Small models call no tools, and old servers do not count the tokens of a stream.
+    Small models cannot call tools, and old servers do not count the tokens of a stream.
     """
     if getattr(error, "status_code", None) not in _NOT_UNDERSTOOD:
         return ""
@@ -347,14 +343,14 @@ def lacks(error: BaseException) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return what a server says of an error; each has its own form for it."""
-    told: object = getattr(error, "body", None)
+    """Return the server's message of an error, which has many forms."""
+    body: object = getattr(error, "body", None)
     for _ in range(_DEEPEST):
-        if not isinstance(told, dict):
+        if not isinstance(body, dict):
             break
-        told = next((told[key] for key in ("message", "error", "detail") if key in told), None)
-    text = one_line(told) if isinstance(told, str) else ""
-    # A page for a browser says nothing to a person here.
+        body = next((body[key] for key in ("message", "error", "detail") if key in body), None)
+    text = one_line(body) if isinstance(body, str) else ""
+    # A web page would be useless here.
     if not text or text.startswith("<"):
         return "it gives no reason"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
@@ -378,7 +374,7 @@ class _Call:
 
 
 class Assembly:
-    """Takes pieces as they come.
+    """Builds an answer from its pieces.
 
     >>> answer = Assembly()
     >>> answer.add({"choices": [{"delta": {"content": "Use "}}]})
@@ -390,17 +386,17 @@ class Assembly:
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Begin an empty answer."""
         self._texts: list[str] = []
         self._calls: list[_Call] = []
         self._numbered: dict[object, _Call] = {}
         self._finish = ""
         self._tokens = (0, 0)
-        # What may be a thought, until it is known; None once the answer has begun.
+        # Text that may be a thought; None once the answer has begun.
         self._held: str | None = ""
 
     def add(self, piece: object) -> str:
-        """Take in a piece, and return what it adds to the text."""
+        """Add a piece, and return its text."""
         usage = _of(piece, "usage")
         there, back = _size(_of(usage, "prompt_tokens")), _size(_of(usage, "completion_tokens"))
         self._tokens = (there or self._tokens[0], back or self._tokens[1])
@@ -419,42 +415,42 @@ class Assembly:
         return self._add_text(said)
 
     def end(self) -> str:
-        """Take note that no more comes, and return what that adds to the text."""
+        """End the answer, and return the text that was held back."""
         held, self._held = self._held or "", None
         left = "" if held.lstrip().startswith(_THINK) else held
         self._texts.append(left)
         return left
 
     def reply(self) -> Reply:
-        """Return what came so far."""
+        """Return the answer so far."""
         calls = tuple(ToolCall(each.id, each.name, "".join(each.parts)) for each in self._calls)
         return Reply("".join(self._texts), calls, self._finish, *self._tokens)
 
     def _add_text(self, text: str) -> str:
-        """Take in a text, and return as much as belongs to the answer, without thoughts."""
+        """Add a text, and return the part that belongs to the answer, without thoughts."""
         if self._held is not None:
             held = self._held + text
             head = held.lstrip()
             if head.startswith(_THINK):
                 _, end, text = held.partition(_THOUGHT)
-                # A thought may be long, and its end may come in pieces.
+                # Only the end of a long thought is held: its end tag may come in pieces.
                 self._held = None if end else _THINK + head[len(_THINK) :][-len(_THOUGHT) :]
             elif _THINK.startswith(head):
-                self._held, text = held, ""  # It may become one.
+                self._held, text = held, ""  # It may become a thought.
             else:
                 self._held, text = None, held
         self._texts.append(text)
         return text
 
     def _add_call(self, part: object) -> None:
-        """Take in a part of a call: where it belongs its number says, or else its place."""
+        """Add a part of a call, which its number or else its order assigns to a call."""
         name, number = _text(_of(part, "id")), _of(part, "index")
         function = _of(part, "function")
         place = number if isinstance(number, int) else None
         found = self._numbered.get(place)
         if place is None and _text(_of(function, "name")):
             found = None
-        # Some servers call each of several calls the first one.
+        # Some servers give several calls the same number.
         if found is None or (name and found.id and name != found.id):
             if len(self._calls) >= _MOST_CALLS:
                 return

@@ -1,9 +1,9 @@
 """A turn of a conversation: the prompt from memory, the model, the tools it calls, the answer.
 
-Whatever a model, its server or Ctrl-C does, a turn ends and the conversation goes on; what was said
-until then is recorded, with a word on how it ended. A first Ctrl-C ends the wait for a model, and
-cuts nothing short that is being written; a second one counts at once. Nothing is asked of a person
-in the middle of a turn. A conversation that cannot be recorded goes on in mind.
+Whatever a model, its server or Ctrl-C does, a turn ends and the conversation goes on; everything
+said until then is recorded, with a note on how it ended. The first Ctrl-C ends the wait for a
+model, but interrupts no writing; a second one takes effect at once. A person is never asked
+anything in the middle of a turn. A conversation that cannot be recorded goes on in memory.
 """
 
 from __future__ import annotations
@@ -26,42 +26,42 @@ if TYPE_CHECKING:
     from engramdown.cortex import Answer
     from engramdown.integrations.chat.project_files import ProjectFiles
 
+# The default limit for a prompt, in tokens.
 BUDGET: Final = 80_000
-"""What a prompt may cost unless it is said, in tokens."""
 
+# The beginning of every prompt.
 INSTRUCTIONS: Final = """\
 You talk with the user in a terminal. Answer in short paragraphs of markdown.
 When the user tells you something that will matter in later conversations (a rule, a preference, \
-a lesson), keep it with memorize. What you already know stands below; recall finds more."""
-"""What stands before everything else in the prompt."""
+a lesson), keep it with memorize. What you already know is below; recall finds more."""
 
 _MOST_ROUNDS: Final = 25
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME: Final = 64
-# What was said before a summary of this conversation.
+# Tools that look up older parts of this conversation.
 _LOOKING_BACK: Final = ("grep", "expand")
 _STOPPED: Final = "(The user stopped the answer here.)"
 _BROKE_OFF: Final = "(There is no answer, or no more of it: {})"
 
 
 class Listener(Protocol):
-    """Sees a turn as it goes on."""
+    """Follows a turn."""
 
     def waits(self) -> None:
         """The model is asked."""
 
     def said(self, text: str) -> None:
-        """It said a piece more."""
+        """The model said another piece."""
 
     def calls(self, name: str, given: object) -> None:
-        """It wants a tool called."""
+        """The model calls a tool."""
 
     def answered(self, name: str, answer: Answer) -> None:
-        """The tool gave this back."""
+        """The tool answered."""
 
 
 class Model(Protocol):
-    """What is asked: :class:`engramdown.integrations.chat.endpoint.Endpoint`, or another one."""
+    """A model: :class:`engramdown.integrations.chat.endpoint.Endpoint`, or another one."""
 
     def ask(
         self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]], heard: Heard
@@ -70,17 +70,17 @@ class Model(Protocol):
 
 
 class Turn(NamedTuple):
-    """What came of a turn.
+    """The result of a turn.
 
     Attributes:
-        text: What the model said to the user.
-        tools: The names of the tools that it called, in order.
-        tokens_in: Tokens of what was asked, all questions of the turn together.
+        text: The answer to the user.
+        tools: The names of the called tools, in order.
+        tokens_in: Tokens of all prompts of the turn.
         tokens_out: Tokens of the answers.
-        is_counted: Whether the server counted them all; else they are estimated.
-        failed: Why there is no answer, or no more of it, or ``""``.
-        outcome: How that ended: one of ``asking.calls.OUTCOMES``, ``not_found``, ``stopped``, or
-            ``""``.
+        is_counted: Whether the server counted them all; otherwise they are estimated.
+        failed: Why the answer is missing or incomplete, or ``""``.
+        outcome: How it failed: one of ``engramdown.models.OUTCOMES``, ``not_found``, ``stopped``,
+            or ``""``.
     """
 
     text: str = ""
@@ -96,8 +96,8 @@ class Chat:
     """A conversation of a session with a model.
 
     Attributes:
-        budget: What a prompt may cost, in tokens.
-        overhead: What our instructions and the definitions of the tools cost in each prompt.
+        budget: The limit for a prompt, in tokens.
+        overhead: The tokens of our instructions and the definitions of the tools in each prompt.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Chat:
         toolbox: ProjectFiles | None = None,
         budget: int = BUDGET,
     ) -> None:
-        """Talk in ``session`` with ``model``; ``toolbox`` has tools beside those of memory."""
+        """Talk in ``session`` with ``model``; ``toolbox`` adds tools to those of memory."""
         self._cortex = cortex
         self._session = session
         self._model = model
@@ -123,16 +123,16 @@ class Chat:
         usual = [each["function"]["name"] for each in cortex.tool_definitions()]
         self._tools = [*cortex.tool_definitions("openai", [*usual, *_LOOKING_BACK]), *others]
         session.offer_tools(each["function"]["name"] for each in self._tools)
-        self._told = json.dumps(self._tools, ensure_ascii=False)
-        self.overhead = estimate_tokens(INSTRUCTIONS) + estimate_tokens(self._told)
-        # What was said in this process, for a conversation that is not recorded.
+        self._definitions = json.dumps(self._tools, ensure_ascii=False)
+        self.overhead = estimate_tokens(INSTRUCTIONS) + estimate_tokens(self._definitions)
+        # The messages of this process, for a conversation that is not recorded.
         self._unrecorded: list[dict[str, Any]] = []
         self._turn = Turn()
         self._said: list[str] = []
         self._awaited: list[str] = []
 
     def turn(self, message: str) -> Turn:
-        """Let the model answer a message, and return what came of it."""
+        """Let the model answer a message, and return the result."""
         self._turn, self._said = Turn(), []
         with self._interrupts:
             try:
@@ -148,24 +148,24 @@ class Chat:
             except EngramdownError as error:
                 failed = str(error)
                 outcome = error.outcome if isinstance(error, ModelError) else "failed"
-            # Servers want each call answered.
+            # Servers require an answer to each call.
             for call in self._awaited:
                 self._keep("tool", "(This was not done: the turn ended before.)", tool_call_id=call)
             self._awaited = []
             text = "".join(self._said).strip()
-            # Not the reason: that quotes a server, and this stands there as the assistant's words.
+            # Without the reason, which quotes a server: this is recorded as the assistant's words.
             note = _STOPPED if outcome == "stopped" else _BROKE_OFF.format(outcome)
-            told = "\n\n".join(filter(None, (text, note if outcome else "")))
-            self._keep("assistant", told)
+            recorded = "\n\n".join(filter(None, (text, note if outcome else "")))
+            self._keep("assistant", recorded)
             try:
-                self._session.end_turn(told)
+                self._session.end_turn(recorded)
             except EngramdownError as error:
-                # The turn is over; what was to be done behind it is done behind the next.
+                # The turn is over; the work after it is done after the next one.
                 failed, outcome = failed or str(error), outcome or "failed"
         return self._turn._replace(text=text, failed=failed, outcome=outcome)
 
     def _answer(self) -> None:
-        """Ask, and do what the model wants done, until it has said all.
+        """Ask the model, and call the tools that it wants, until the answer is complete.
 
         Raises:
             ModelError: If there is no answer.
@@ -201,10 +201,10 @@ class Chat:
         return reply
 
     def _count(self, messages: Sequence[dict[str, Any]], reply: Reply) -> None:
-        """Count what a question cost, and what its answer; what no server counted is estimated."""
+        """Count the tokens of a prompt and its answer; estimate them if the server does not."""
         asked, answered = reply.tokens_in, reply.tokens_out
         if not (asked and answered):
-            sent = f"{json.dumps(messages, ensure_ascii=False)}{self._told}"
+            sent = f"{json.dumps(messages, ensure_ascii=False)}{self._definitions}"
             asked = asked or estimate_tokens(sent)
             said = f"{''.join(self._said)}{''.join(call.arguments for call in reply.calls)}"
             answered = answered or estimate_tokens(said)
@@ -220,7 +220,7 @@ class Chat:
         room = max(self.budget - self.overhead, 0)
         made = self._session.build_context(room)
         if self._session.turn_began is None:
-            # What is not recorded cannot be read back.
+            # Nothing was recorded that could be read back.
             said = _fitting(self._unrecorded, room - estimate_tokens(made.system))
             system = f"{INSTRUCTIONS}\n\n{made.system}".strip()
             return [{"role": "system", "content": system}, *said]
@@ -230,7 +230,7 @@ class Chat:
         return [{**first, "content": f"{INSTRUCTIONS}\n\n{first['content']}"}, *others]
 
     def _between(self, reply: Reply) -> None:
-        """Keep what the model said before it called tools."""
+        """Keep the text of the model before its calls of tools."""
         text = "".join(self._said).strip()
         self._said = []
         if text:
@@ -238,7 +238,7 @@ class Chat:
         self._awaited = [f"call_{len(self._unrecorded)}_{at}" for at in range(len(reply.calls))]
         calls = []
         for name, call in zip(self._awaited, reply.calls, strict=True):
-            # As a server takes it back, whatever a model made of it.
+            # In a form that servers accept, whatever the model wrote.
             given = _given(call.arguments)
             whole = given if isinstance(given, dict) else {"input": given}
             arguments = json.dumps(whole, ensure_ascii=False)
@@ -248,7 +248,7 @@ class Chat:
         self._keep("assistant", text or None, tool_calls=calls)
 
     def _use(self, call: ToolCall) -> None:
-        """Do what the model wants done, and record it."""
+        """Carry out a call of a tool, and record it."""
         given = _given(call.arguments)
         self._listener.calls(call.name, given)
         self._turn = self._turn._replace(tools=(*self._turn.tools, call.name))
@@ -262,12 +262,12 @@ class Chat:
         self._listener.answered(call.name, answer)
 
     def _keep(self, role: str, content: str | None, **more: object) -> None:
-        """Keep a message in mind, for a conversation that is not recorded."""
+        """Remember a message, for a conversation that is not recorded."""
         self._unrecorded.append({"role": role, "content": content, **more})
 
 
 def _given(arguments: str) -> object:
-    """Return arguments as the object that they are; what is none stays as it is."""
+    """Return arguments as an object, or unchanged if they are not one."""
     try:
         found = json.loads(arguments) if arguments.strip() else {}
     except (ValueError, RecursionError):
@@ -276,7 +276,7 @@ def _given(arguments: str) -> object:
 
 
 def _fitting(said: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:
-    """Return the newest messages that fit, from a message of the user on; the last turn always."""
+    """Return the newest messages that fit, beginning with a user's; at least the last turn."""
     starts = [at for at, each in enumerate(said) if each["role"] == "user"]
     costs = [estimate_tokens(str(each)) for each in said]
     fitting = [at for at in starts if sum(costs[at:]) <= room]
@@ -285,7 +285,7 @@ def _fitting(said: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:
 
 
 class Interrupts:
-    """Holds Ctrl-C back while it is entered; a context manager, once after the other."""
+    """A reusable context manager that holds back Ctrl-C."""
 
     def __init__(self) -> None:
         """Hold nothing back yet."""
@@ -293,24 +293,24 @@ class Interrupts:
         self._before: Callable[[int, FrameType | None], Any] | int | None = None
 
     def __enter__(self) -> Self:
-        """Begin to hold Ctrl-C back."""
+        """Begin to hold back Ctrl-C."""
         self._asked = self._waits = False
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._hear)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave Ctrl-C to whom it was left to before; one that nobody waited for is over."""
+        """Restore the previous handler; a pending Ctrl-C is dropped."""
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
             self._before = None
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Let a Ctrl-C end what is done now, also one that came shortly before.
+        """Let a Ctrl-C interrupt the block, even one that came shortly before.
 
         Raises:
-            KeyboardInterrupt: If it does.
+            KeyboardInterrupt: If there is one.
         """
         self._waits = True
         try:

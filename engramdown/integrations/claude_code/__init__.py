@@ -1,5 +1,5 @@
-"""Hooks of coding agents: what their events mean to memory, and how they are set up.
+"""Hooks of coding agents: what memory does at their events, and how they are set up.
 
-No event of an agent ends in an error of the agent's. Import what you need from its module, so that
-a hook loads no more than it needs.
+No event makes an agent fail. Import each name from its module, so that a hook loads no more than it
+needs.
 """

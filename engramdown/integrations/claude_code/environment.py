@@ -1,10 +1,10 @@
-"""Where a hook finds memory, and what the hooks of one conversation leave for each other.
+"""Where a hook finds memory, and the notes that the hooks of one conversation leave each other.
 
-Each hook is a process of its own. Nothing is created where nobody set memory up, and a scope that
-somebody else holds is waited for a moment, not for as long as a person would wait. A note for the
-next hook is a file that appears whole, so that any number of tool calls may end at once, and a hook
-that is killed leaves no half of one. Notes stand in ``cache/hooks`` for the user alone, and may be
-deleted at any moment; what others may read, such as files of a clone, is not taken for a note.
+Each hook is a process of its own. Nothing is created where nobody set memory up, and a hook waits
+only a moment for a locked scope, less than a person would. A note for the next hook is a file that
+appears complete, so that any number of tool calls may end at once, and a killed hook leaves no
+partial one. Notes are in ``cache/hooks``, readable for the user alone, and may be deleted at any
+moment; files that others can read, such as those of a clone, are not notes.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from engramdown import Cortex, EpisodicMemory
     from engramdown.engram import Scope
 
+# The longest wait of a hook for a lock, in seconds.
 PATIENCE: Final = 0.5
-"""Seconds for which a hook waits for a lock."""
 
+# The source of imported transcripts of Claude Code.
 SOURCE: Final = "claude-code"
-"""What transcripts of Claude Code are imported as."""
-# Not the name that the ledger has for it: to look whether there is one must not load it.
+# The folder of the ledger, whose module a hook loads only if it exists.
 _IMPORTS: Final = "imports"
-_CLOSED: Final = "no project memory here; a hook does not begin one"
+_CLOSED: Final = "no project memory here; a hook does not create one"
 
 
 class HookPlace(NamedTuple):
@@ -44,9 +44,9 @@ class HookPlace(NamedTuple):
         home: The folder of the global scope; it need not exist.
         project: The ``.engramdown`` of the project, or ``None``.
         start: The folder that the agent works in.
-        settings: What was configured.
-        trouble: Why the settings of the project could not be read, or ``""``; the strictest hold
-            then.
+        settings: The settings.
+        trouble: Why the settings of the project could not be read, or ``""``; then the strictest
+            ones apply.
     """
 
     home: Path
@@ -57,16 +57,16 @@ class HookPlace(NamedTuple):
 
     @property
     def root(self) -> Path:
-        """The folder of the scope that keeps what hooks keep."""
+        """The folder of the scope that holds the notes of hooks."""
         return self.project or self.home
 
     def cortex(self, settings: Settings | None = None) -> Cortex:
         """Open memory.
 
         Args:
-            settings: Other settings than those that were configured.
+            settings: Replaces the configured settings.
         """
-        # Imported here: after most tool calls nothing of memory is needed.
+        # Imported here: most tool calls need no memory.
         from engramdown import Cortex
         from engramdown.hippocampus import REFUSED, ClosedDisk, Hippocampus, is_refused
 
@@ -85,7 +85,7 @@ class HookPlace(NamedTuple):
         return Cortex(everywhere, here, chosen.mode, settings=chosen)
 
     def episodes(self) -> EpisodicMemory | None:
-        """Return the transcripts of the project; without a project nothing is recorded."""
+        """Return the transcripts of the project, or ``None`` without a project."""
         if self.project is None:
             return None
         from engramdown import EpisodicMemory
@@ -99,22 +99,22 @@ def find_place(start: Path, home: Path | None = None, mode: str | None = None) -
     Args:
         start: The folder.
         home: The folder of the global scope, if not the usual one.
-        mode: The mode that an argument asks for.
+        mode: The mode given as an argument.
 
     Raises:
-        SettingsError: If a setting is wrong that is no project's.
+        SettingsError: If a global setting is wrong.
     """
     place = home or global_home()
     project = find_project(start, place)
     if project is None and not place.is_dir():
         return None
-    # Whoever broke its settings must not take away what a model is told of all projects.
+    # Broken settings of a project must not hide global memory from a model.
     settings = load_or_strictest(place, project, mode)
     return HookPlace(place, project, start, settings, settings.trouble)
 
 
 def imported_session(episodes: EpisodicMemory, session: str) -> str:
-    """Return what a conversation of Claude Code is called here; ``""`` if it never was imported."""
+    """Return the id of an imported conversation of Claude Code, or ``""``."""
     if not session or not (episodes.folder / _IMPORTS).is_dir():
         return ""
     from engramdown.importers import Ledger
@@ -122,12 +122,12 @@ def imported_session(episodes: EpisodicMemory, session: str) -> str:
     return Ledger(episodes.folder, Disk(), durable=False).session_of(SOURCE, session)
 
 
-# ---- what hooks leave for each other ----
+# ---- notes between hooks ----
 
+# Their folder, in that of a scope.
 FOLDER: Final = "cache/hooks"
-"""Where it stands, in the folder of a scope."""
+# Problems of hooks, one a line.
 TROUBLE: Final = "trouble.log"
-"""What went wrong, a line each."""
 
 _TOLD: Final = "trouble-told.log"
 _GIVEN: Final = "given.json"
@@ -142,12 +142,12 @@ _OTHERS: Final = 0o077
 
 
 class Given(NamedTuple):
-    """What the model of a conversation was given already.
+    """What the model of a conversation has been given.
 
     Attributes:
-        start: A digest of what it was told as the session started, or ``""``.
+        start: A digest of the context at the start of the session, or ``""``.
         ids: The memories that it saw.
-        learned: The number of the last line that was learned from.
+        learned: The number of the last line from which lessons were learned.
     """
 
     start: str = ""
@@ -156,14 +156,14 @@ class Given(NamedTuple):
 
 
 class HookState:
-    """What the hooks of one conversation keep.
+    """The notes of the hooks of one conversation.
 
     Attributes:
-        session: The id of the conversation as that of a transcript: safe, in lower case.
+        session: The id of the conversation as a safe file name, in lower case.
     """
 
     def __init__(self, root: Path, session: str, disk: Disk | None = None) -> None:
-        """Keep it in the scope's folder ``root``; nothing is created yet."""
+        """Keep notes in the scope's folder ``root``; nothing is created yet."""
         self.session = _safe(session)
         self._cache = root / "cache"
         self._folder = root / FOLDER / self.session
@@ -172,11 +172,11 @@ class HookState:
     # ---- notes ----
 
     def note(self, notes: Iterable[Mapping[str, Any]]) -> None:
-        """Keep what is to become lines of the transcript.
+        """Keep a note that will become lines of the transcript.
 
         Raises:
             OSError: If it cannot be written.
-            StoreError: If a link stands in the way.
+            StoreError: If a link is in the way.
         """
         lines = [{**each, "at": moment()} for each in notes]
         if lines:
@@ -184,7 +184,7 @@ class HookState:
             self._write(name, json.dumps(lines).encode(), replace=False)
 
     def notes(self) -> list[tuple[str, list[dict[str, Any]]]]:
-        """Return what was kept, oldest first: the name of each note, and what it says."""
+        """Return the name and the lines of each note, oldest first."""
         names = [name for name in self._disk.files(self._folder) if _NOTE.fullmatch(name)]
         return [(name, self._read_note(name)) for name in names[:_MOST_NOTES]]
 
@@ -195,10 +195,10 @@ class HookState:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other hooks from doing the same with these notes.
+        """Hold off other hooks that process these notes.
 
         Raises:
-            LockTimeoutError: If one is at it.
+            LockTimeoutError: If one is processing them.
         """
         from engramdown.storage import FolderLock
 
@@ -211,35 +211,35 @@ class HookState:
         finally:
             lock.close()
 
-    # ---- what was given ----
+    # ---- what the model has been given ----
 
     def given(self) -> Given:
-        """Return what the model was given already; nothing if that is not known."""
+        """Return what the model has been given, as far as it is known."""
         try:
-            told = json.loads(_ours(self._disk, self._folder / _GIVEN) or b"{}")
-            ids = tuple(each for each in told["ids"] if isinstance(each, str))
-            return Given(str(told["start"]), ids, int(told["learned"]))
+            data = json.loads(_ours(self._disk, self._folder / _GIVEN) or b"{}")
+            ids = tuple(each for each in data["ids"] if isinstance(each, str))
+            return Given(str(data["start"]), ids, int(data["learned"]))
         except (OSError, StoreError, ValueError, TypeError, KeyError, RecursionError):
             return Given()
 
     def give(self, given: Given) -> None:
-        """Keep what the model was given.
+        """Remember what the model has been given.
 
         Raises:
             OSError: If it cannot be written.
-            StoreError: If a link stands in the way.
+            StoreError: If a link is in the way.
         """
         self._write(_GIVEN, json.dumps(given._asdict()).encode(), replace=True)
 
     def forget_after(self, before: float) -> None:
-        """Remove everything of a conversation in which nothing happened since ``before``."""
+        """Remove the folder of a conversation that is unchanged since ``before``."""
         try:
             if self._folder.stat().st_mtime >= before or self.notes():
                 return
             for name in self._disk.files(self._folder):
                 self._disk.unlink(self._folder / name)
             self._folder.rmdir()
-        except OSError:  # Another hook began again right now.
+        except OSError:  # Another hook uses it again.
             return
 
     def _read_note(self, name: str) -> list[dict[str, Any]]:
@@ -255,20 +255,20 @@ class HookState:
 
     def _prepare(self) -> None:
         for folder in (self._cache, self._folder.parent, self._folder):
-            # A link would lead what was said out of the scope.
+            # A link would lead notes out of the scope.
             if folder.is_symlink():
-                raise StoreError(f"{folder}: is a link where a folder should be; remove it.")
+                raise StoreError(f"{folder}: is a link instead of a folder; remove it.")
         self._disk.make_plain_folder(self._folder, durable=False)
 
 
 def abandoned(root: Path, session: str, before: float, most: int) -> list[HookState]:
-    """Return what other conversations left, in which nothing happened since ``before``.
+    """Return the notes of other conversations that are unchanged since ``before``.
 
     Args:
         root: The folder of the scope.
-        session: The conversation that is none of them.
+        session: The current conversation, which is left out.
         before: In seconds since 1970.
-        most: How many at most.
+        most: The largest number to return.
     """
     found: list[HookState] = []
     folder = root / FOLDER
@@ -283,8 +283,8 @@ def abandoned(root: Path, session: str, before: float, most: int) -> list[HookSt
 
 
 def complain(root: Path, event: str, reason: str) -> None:
-    """Keep that a hook had trouble, for ``doctor`` and the next session; never raises."""
-    # Imported here: hooks hardly ever have trouble.
+    """Log a problem of a hook, for ``doctor`` and the next session; never raises."""
+    # Imported here: hooks hardly ever have problems.
     from engramdown.secrets import redact
 
     disk = Disk()
@@ -304,25 +304,25 @@ def complain(root: Path, event: str, reason: str) -> None:
 
 
 def troubles(root: Path) -> list[str]:
-    """Return what went wrong in hooks, oldest first, a line each; whether told already or not."""
+    """Return all logged problems of hooks, oldest first."""
     return [*_lines(root / FOLDER / _TOLD), *_lines(root / FOLDER / TROUBLE)]
 
 
 def new_troubles(root: Path) -> list[str]:
-    """Return what went wrong since it was told last; it counts as told now."""
+    """Return the problems that were not reported yet; they count as reported now."""
     path = root / FOLDER / TROUBLE
     found = _lines(path)
     if found:
-        # Where it cannot be renamed it is told again.
+        # If the file cannot be renamed, they are reported again.
         with contextlib.suppress(OSError):
             path.replace(path.with_name(_TOLD))
     return found
 
 
 def _ours(disk: Disk, path: Path) -> bytes:
-    """Return what a file of ours says; nothing of one that may have come with a clone.
+    """Return the content of a file of ours; nothing of one that may have come with a clone.
 
-    Git gives no file to its user alone, as ours are: a stranger's notes are nobody's words.
+    Ours are readable for the user alone, which git never sets: others are a stranger's notes.
     """
     found = disk.find(path)
     if found is None or (hasattr(os, "getuid") and found.st_mode & _OTHERS):
@@ -339,7 +339,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _safe(session: str) -> str:
-    """Return a safe name for a session of an agent: its own id, if that is one."""
+    """Return a safe file name for a session of an agent: its own id, if that is safe."""
     name = session.lower()
     if _SAFE.fullmatch(name) and is_session_id(name):
         return name

@@ -1,11 +1,11 @@
-"""What a hook does when an event comes: the one function that agents need, and what it records.
+"""What a hook does at an event, and what it records.
 
-Nothing is looked at of an event that is not one of ours. What is to be printed is said part by
-part, the most important first, so that whoever gives up in between has whole parts.
+Unknown events are ignored. Output is printed part by part, the most important first, so that an
+agent that gives up early has complete parts.
 
-What an agent keeps a transcript of comes from there, and only what is new, so that nothing stands
-twice; of any other agent what its hooks were told. A transcript that is a link, no file, too large
-or somebody else's is not opened. What is not to be recorded is not.
+The conversation is recorded from the agent's own transcript, only its new lines, without
+duplicates; for an agent without one, from what its hooks were given. A transcript that is a link,
+not a file, too large or of another user is not opened. The settings may exclude conversations.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -27,7 +27,7 @@ from engramdown.integrations.claude_code.environment import (
     abandoned,
     imported_session,
 )
-from engramdown.integrations.claude_code.payload import EVENTS, Event
+from engramdown.integrations.claude_code.payload import EVENTS, Event, Left, Say
 from engramdown.storage import Disk, open_regular
 from engramdown.transcripts import is_like
 
@@ -36,20 +36,15 @@ if TYPE_CHECKING:
     from engramdown.importers import Input
     from engramdown.transcripts import Episode, SessionInfo
 
-Say = Callable[[str], object]
-"""Is given a part of what to print; ``""`` for nothing."""
-Left = Callable[[], float]
-"""Returns how many seconds are left before whoever called the hook gives it up."""
-
 
 def handle_event(place: HookPlace, event: Event, say: Say, left: Left) -> None:
-    """Do what memory does when ``event`` happens.
+    """Do the work of memory at an event.
 
     Args:
         place: Where memory is.
-        event: What happened.
-        say: Is given what to print for the agent.
-        left: Returns how many seconds are left for it.
+        event: The event.
+        say: Called with each part of the output for the agent.
+        left: Returns the seconds left for the hook.
 
     Raises:
         EngramdownError: If memory or a transcript cannot be read or written.
@@ -68,7 +63,7 @@ def handle_event(place: HookPlace, event: Event, say: Say, left: Left) -> None:
     is_kept = is_recorded(place, event)
     if is_kept and (event.text.strip() or event.name == "post-tool"):
         keep_event(place, event, state)
-    if event.name == "prompt-submit" and event.agent != "cursor":  # It takes no context then.
+    if event.name == "prompt-submit" and event.agent != "cursor":  # Cursor takes no context here.
         from engramdown.integrations.claude_code.injection import about_prompt
 
         about_prompt(place, event, state, say, left)
@@ -84,7 +79,7 @@ def _end_turn(place: HookPlace, event: Event, state: HookState) -> None:
     try:
         session = record(place, event, state)
     except LockTimeoutError:
-        return  # Somebody else is at it; what the hooks noted waits for the next one.
+        return  # Another hook is recording; the notes wait for the next one.
     if session:
         _learn(place, session, state)
     if session and event.name == "session-end" and not event.aside:
@@ -92,13 +87,13 @@ def _end_turn(place: HookPlace, event: Event, state: HookState) -> None:
 
 
 def _sleep_apart(place: HookPlace) -> None:
-    """Let a process of its own learn from what has ended, for some time at most.
+    """Start a process that learns from ended sessions, for a limited time.
 
-    It may be killed at any moment: what is left is done next time.
+    It may be killed at any moment: the next one does the rest.
     """
     if place.settings.mode == "off" or not place.settings.consolidation.at_session_end:
         return
-    # Imported here: only the end of a session begins a process.
+    # Imported here: only the end of a session starts a process.
     import subprocess
     import sys
 
@@ -110,8 +105,8 @@ def _sleep_apart(place: HookPlace) -> None:
     )
 
 
+# The time limit for learning at the end of a session, in seconds.
 _LONGEST_SLEEP: Final = 120
-"""Seconds that learning at the end of a session may take."""
 _ASLEEP: Final = """
 import os, sys, threading
 timer = threading.Timer(float(sys.argv.pop(1)), os._exit, (0,))
@@ -123,7 +118,7 @@ sys.exit(main())
 
 
 def _learn(place: HookPlace, session: str, state: HookState) -> None:
-    """Let pass the gate what the turns teach that ended, as far as it is seen without a model."""
+    """Propose the lessons of ended turns that can be found without a model."""
     if place.settings.mode == "off" or not place.settings.consolidation.learn_from_errors:
         return
     given = state.given()
@@ -132,18 +127,18 @@ def _learn(place: HookPlace, session: str, state: HookState) -> None:
         if not place.home.is_dir():
             from dataclasses import replace
 
-            # Who has no memory for all projects is not given one unasked.
+            # Global memory is not created unasked.
             found = [replace(each, scope="project") for each in found]
         if any(each.action == "failed" for each in place.cortex().propose(found)):
-            return  # The next end of a turn looks at the same lines again.
+            return  # The end of the next turn reads the same lines again.
     if last != given.learned:
         state.give(state.given()._replace(learned=last))
 
 
 # ---- recording ----
 
+# The largest transcript of an agent that a hook reads, in bytes.
 LARGEST: Final = 100 * 1024 * 1024
-"""Bytes of an agent's transcript that a hook reads at most."""
 
 _SILENT: Final = 3600.0
 _FORGOTTEN: Final = 30 * 86_400.0
@@ -155,7 +150,7 @@ _REASONS: Final[Mapping[str, str]] = {"clear": "reset"}
 
 
 def is_recorded(place: HookPlace, event: Event) -> bool:
-    """Whether anything of the conversation is to be recorded."""
+    """Whether the conversation is recorded."""
     chosen = place.settings.episodes
     if place.project is None or not event.session or not chosen.enabled:
         return False
@@ -164,11 +159,11 @@ def is_recorded(place: HookPlace, event: Event) -> bool:
 
 
 def keep_event(place: HookPlace, event: Event, state: HookState) -> None:
-    """Keep what the event tells, until the end of the turn."""
+    """Keep a note of an event until the end of the turn."""
     from engramdown.transcripts import redact_for_role
 
     if event.aside:
-        return  # The prompt and the answer of a sub-agent are no words of this conversation.
+        return  # The prompt and the answer of a sub-agent do not belong to this conversation.
     if event.name in _SPEAKERS:
         lines: list[dict[str, Any]] = [{"role": _SPEAKERS[event.name], "text": event.text}]
     elif event.tool:
@@ -184,16 +179,16 @@ def keep_event(place: HookPlace, event: Event, state: HookState) -> None:
         for key in ("text", "error"):
             if isinstance(line.get(key), str):
                 line[key] = redact_for_role(line["role"], line[key], place.settings.episodes)
-    # For whoever records it if no hook of this conversation does: see record_leftovers.
+    # For record_leftovers, if no other hook of this conversation runs.
     where = {"agent": event.session, "transcript": event.transcript}
     state.note(where | each for each in lines if each["text"] or each["role"].startswith("tool"))
 
 
 def record(place: HookPlace, event: Event, state: HookState) -> str:
-    """Bring the transcript up to date and return the id of the session, ``""`` if there is none.
+    """Bring the transcript up to date; return the id of the session, or ``""``.
 
     Raises:
-        LockTimeoutError: If somebody else was at it for too long; the next one brings it.
+        LockTimeoutError: If another hook takes too long; the next one records it.
         StoreError: If a transcript cannot be read or written.
         OSError: The same.
     """
@@ -215,14 +210,14 @@ def record(place: HookPlace, event: Event, state: HookState) -> str:
 
 
 def record_leftovers(place: HookPlace, session: str) -> None:
-    """Record what conversations left whose agent was killed, and drop what nobody needs.
+    """Record the notes of conversations whose agent was killed, and remove old notes.
 
     Args:
         place: Where memory is.
-        session: The conversation that runs.
+        session: The current conversation.
 
     Raises:
-        StoreError: If something cannot be read or written; the next one tries again.
+        StoreError: If something cannot be read or written; the next hook tries again.
         OSError: The same.
     """
     now = time.time()
@@ -242,7 +237,7 @@ def record_leftovers(place: HookPlace, session: str) -> None:
 
 
 def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], int]:
-    """Return what the turns teach that came after a line, and the number of the last line.
+    """Return the lessons of the turns after a line, and the number of the last line.
 
     Args:
         place: Where memory is.
@@ -264,17 +259,17 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
 
 
 def _record_new(episodes: EpisodicMemory, event: Event, state: HookState) -> tuple[str, str]:
-    """Record what is new of a conversation.
+    """Record the new part of a conversation.
 
     Returns:
-        The id of the session, or ``""``; and why the agent's transcript was not read, if not.
+        The id of the session, or ``""``; and why the agent's transcript was not read, or ``""``.
     """
     session, refused = imported_session(episodes, event.session), ""
     ignored = episodes.settings.ignore
     if session and ignored and is_like(session, ignored):
         state.drop(name for name, _ in state.notes())
         return "", ""
-    # What began with what the hooks were told goes on so, or it would stand there twice.
+    # A session that began with notes of hooks continues so; an import would duplicate it.
     if session or _last(episodes, state.session) < 0:
         session, refused = _imported(episodes, event)
     if session:
@@ -288,10 +283,10 @@ def _record_new(episodes: EpisodicMemory, event: Event, state: HookState) -> tup
 
 
 def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
-    """Take in what is new in the transcript that the agent keeps.
+    """Import the new part of the agent's transcript.
 
     Returns:
-        The id of the session, ``""`` if the agent keeps none; and why it was not read, if not.
+        The id of the session, ``""`` without a transcript; and why it was not read, or ``""``.
     """
     found = _transcript(event.transcript, episodes.folder.parent)
     if found is None or isinstance(found, str):
@@ -305,16 +300,16 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
     file = importer.run([found], CLAUDE_CODE).files[0]
     if file.error:
         raise StoreError(file.error)
-    # What a sub-agent did is a session of its own: not the one that goes on.
+    # A sub-agent has a session of its own, which is not the current one.
     here = [each.session for each in file.sessions if each.key == FILE]
     return imported_session(episodes, event.session) or "".join(here[:1]), ""
 
 
 def _transcript(name: str, scope: Path) -> Input | str | None:
-    """Return the transcript if it can be read without a risk, or why it is not; ``None`` for none.
+    """Return the transcript, or why it must not be read; ``None`` if there is none.
 
     Args:
-        name: Where the agent says that it is.
+        name: Its path, from the agent.
         scope: The folder of our own scope.
     """
     path = Path(name)
@@ -326,9 +321,9 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
         return None
     real = Path(os.path.realpath(path))
     if not stat.S_ISREG(found.st_mode) or real.is_relative_to(os.path.realpath(scope)):
-        return f"{path}: is no transcript of an agent; what its hooks were told is recorded"
+        return f"{path}: is not a transcript of an agent; the events of its hooks are recorded"
     if hasattr(os, "getuid") and found.st_uid != os.getuid():
-        return f"{path}: belongs to somebody else and is not read"
+        return f"{path}: belongs to another user and is not read"
     if found.st_size > LARGEST:
         most = LARGEST // 1024 // 1024
         return f"{path}: is larger than {most} MB, too much for a hook; run `engramdown import`"
@@ -340,11 +335,11 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
     return Input(str(real), found.st_size, datetime.fromtimestamp(found.st_mtime, UTC), opened)
 
 
-# ---- what the hooks were told ----
+# ---- the notes of hooks ----
 
 
 def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
-    """Write down what the hooks were told; whether the session is there afterwards."""
+    """Record the notes of hooks; return whether the session exists afterwards."""
     from engramdown.transcripts import stamp
 
     if not state.notes():
@@ -360,7 +355,7 @@ def _write_notes(episodes: EpisodicMemory, state: HookState) -> bool:
                     is_there = (stamp(at), role) in known
                 except (ValueError, OverflowError, TypeError):
                     continue
-                # A hook that was killed may have written it before.
+                # A killed hook may have written it before.
                 if is_there or not isinstance(role, str) or not isinstance(text, str):
                     continue
                 more: Any = {k: line[k] for k, v in _KINDS.items() if isinstance(line.get(k), v)}
@@ -377,7 +372,7 @@ def _info(episodes: EpisodicMemory, session: str) -> SessionInfo | None:
 
 
 def _last(episodes: EpisodicMemory, session: str) -> int:
-    """Return the number of the last line of a session; -1 if it is not there."""
+    """Return the number of the last line of a session, or -1 if it does not exist."""
     found = _info(episodes, session)
     return -1 if found is None else found.lines
 

@@ -1,10 +1,10 @@
-"""What a model is told of memory as a session starts, with a prompt, and after an error.
+"""Memory for a model: at the start of a session, with a prompt, and after an error.
 
-As a session starts that is the whole context, within what an agent takes; with a prompt only what
-is about it and was not told before in this conversation. A memory that shares only everyday words
-with a prompt is left out, however well it ranks. What comes from memory or a transcript is data
-that can forge nothing. What a model is told goes first, whatever else is due: what there is no time
-for is due the next time.
+A session starts with the whole context, within the limit of the agent; a prompt adds only memories
+that are about it and were not shown before in this conversation. A memory that shares only everyday
+words with a prompt is left out, however well it ranks. Text from memory or a transcript is data and
+cannot imitate our own words. Output for the model comes first; other work is done while there is
+time, and the rest the next time.
 """
 
 from __future__ import annotations
@@ -27,20 +27,15 @@ from engramdown.integrations.claude_code.environment import (
     imported_session,
     new_troubles,
 )
-from engramdown.integrations.claude_code.payload import Event
+from engramdown.integrations.claude_code.payload import Event, Left, Say
 from engramdown.language import bullet, inert
 from engramdown.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from engramdown import Cortex, Entry, MemoryContext
 
-Say = Callable[[str], object]
-"""Is given a part of what to print; ``""`` for nothing."""
-Left = Callable[[], float]
-"""Returns how many seconds are left."""
-
+# The most UTF-16 units of a context: Claude Code takes 10,000 with everything else that we print.
 LONGEST: Final = 9_000
-"""UTF-16 units of a context at most: with what is said beside it Claude Code takes 10,000."""
 
 _ABOUT: Final = "From memory, about this {} (notes from earlier work, not said by the user):"
 _HOW_TO: Final = (
@@ -51,7 +46,7 @@ _HOW_TO_READ: Final = (
     'To look something up run `engramdown recall "..."` (or the tool `recall`); nothing '
     "can be remembered here, as memory is switched off."
 )
-_BROKEN: Final = "this project's config.toml is wrong, so that nothing is written or recorded here"
+_BROKEN: Final = "this project's config.toml is wrong, so nothing is written or recorded here"
 _VERBS: Final = {
     "encoded": "remembered",
     "merged": "known already",
@@ -72,27 +67,27 @@ _ENOUGH_EARLIER: Final = 2.0
 _LONGEST_ERROR: Final = 300
 _SHRINKS: Final = 4
 _MOST: Final = 5
-# The part of the time that is left for which ticked lines are carried out, one after the other; in
-# the rest all of them are written, and what else is due is done.
+# The share of the remaining time for carrying out ticked lines, one after the other; the rest is
+# for writing them all and for other work.
 _PART: Final = 0.4
-# So many are carried out at least: to read and write the files takes longer than these.
+# At least so many are carried out: reading and writing the files takes longer than these.
 _AT_LEAST: Final = 100
 _ITEM: Final = re.compile(rb"^(?:[-*+]|[0-9]+[.)]) \[", re.MULTILINE)
 _TICKED: Final = re.compile(rb"^(?:[-*+]|[0-9]+[.)]) \[\s*[^\s\]]", re.MULTILINE)
 
 
 def at_start(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
-    """Say what a model is told as a session starts, or goes on without what it was told."""
+    """Print the memory for a model as a session starts, or continues without its context."""
     cortex = place.cortex()
     if place.settings.pulled == "review":
-        # What a person wrote by hand is told from what git brought when it was taken in.
+        # Hand edits are taken in first, to distinguish them from what git brought.
         _notice(cortex)
     context = _context(place, cortex)
     start = hashlib.sha256(context.encode("utf-8", "replace")).hexdigest()[:16]
     before = state.given()
     shown = tuple(entry.id for part in context.sections for entry in part.shown if entry.id)
     if event.source == "resume" and before.start == start:
-        # A conversation that is taken up again still holds it.
+        # A resumed conversation still holds the context.
         shown = tuple(dict.fromkeys([*shown, *before.ids]))
     else:
         say(str(context))
@@ -119,7 +114,7 @@ def at_start(place: HookPlace, event: Event, state: HookState, say: Say, left: L
         what = "1 proposal waits" if waiting == 1 else f"{waiting} proposals wait"
         say(f"{what} for the user, who decides with `engramdown review`. Tell the user once.")
     problems += [notice for notice in cortex.scopes.notices() if notice.startswith("could not")]
-    # What stands in the settings is somebody else's, and may be meant for a model.
+    # The text of broken settings may be an attack on the model, so it is not quoted.
     broken = [_BROKEN] if place.trouble else []
     problems = [*broken, *problems, *new_troubles(place.root)[-1:]]
     if problems:
@@ -128,7 +123,7 @@ def at_start(place: HookPlace, event: Event, state: HookState, say: Say, left: L
 
 
 def about_prompt(place: HookPlace, event: Event, state: HookState, say: Say, left: Left) -> None:
-    """Say what a model is told beside what the user wrote, if there is anything."""
+    """Print the memories that are about a prompt of the user."""
     cortex = cache(place.cortex)
     entries = _relevant(cortex, event.text, state.given().ids)[:_MOST]
     say(_tell(place, event, state, entries))
@@ -137,10 +132,10 @@ def about_prompt(place: HookPlace, event: Event, state: HookState, say: Say, lef
 
 
 def about_error(place: HookPlace, event: Event, state: HookState) -> str:
-    """Return what memory knows of the error with which a tool failed; ``""`` for nothing."""
+    """Return the memories that are about an error of a tool, or ``""``."""
     reason = event.error if isinstance(event.error, str) else event.got
     lines = [line for line in reason.split("\n") if line.strip()]
-    # What went wrong stands at the end of a traceback, and at the beginning of most else.
+    # The reason is at the end of a traceback, and at the beginning of most other output.
     asked = " ".join([*lines[:1], *lines[-1:]])[:_LONGEST_ERROR]
     entries = _relevant(place.cortex, asked, state.given().ids)
     return _tell(place, event, state, entries, what="error")
@@ -150,12 +145,12 @@ def about_error(place: HookPlace, event: Event, state: HookState) -> str:
 
 
 def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
-    """Return the memory context; with less in the largest sections if the agent would cut it."""
+    """Return the memory context, with shorter large sections if the agent would cut it."""
     from engramdown.context import BUDGETS
 
     chosen = place.settings
     wanted = {**BUDGETS, **chosen.budgets}
-    # A token is a character at least: more than that nobody is shown, and to choose it takes long.
+    # A token has at least one character, so a larger budget would only take time.
     budgets = {name: min(tokens, LONGEST) for name, tokens in wanted.items()}
     if budgets != wanted:
         chosen = chosen._replace(budgets=budgets)
@@ -166,7 +161,7 @@ def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
         if size <= LONGEST:
             break
         part = LONGEST / size * 0.95
-        # What is long makes room first: a project that says much is not to displace the rest.
+        # Long sections shrink first, so that a large project does not displace the rest.
         most = _level([section.tokens for section in context.sections], part)
         budgets = {name: min(tokens, most) for name, tokens in budgets.items()}
         history = min(chosen.episodes.history_tokens, most)
@@ -177,7 +172,7 @@ def _context(place: HookPlace, cortex: Cortex) -> MemoryContext:
 
 
 def length(text: str) -> int:
-    """Return how long a text is for a program that counts as JavaScript does.
+    """Return the length of a text as JavaScript counts it.
 
     >>> length("a"), length(chr(0x1F600))
     (1, 2)
@@ -186,7 +181,7 @@ def length(text: str) -> int:
 
 
 def _level(costs: Iterable[int], part: float) -> int:
-    """Return what no section may exceed so that all cost ``part`` of what they do; 0 for none."""
+    """Return the limit for each section with which all cost ``part`` of the total; 0 for none."""
     ordered = sorted(costs)
     room = sum(ordered) * part
     for at, cost in enumerate(ordered):
@@ -197,12 +192,12 @@ def _level(costs: Iterable[int], part: float) -> int:
     return ordered[-1] if ordered else 0
 
 
-# ---- what is relevant ----
+# ---- relevance ----
 
 
 def _relevant(opened: Callable[[], Cortex], text: str, known: Sequence[str]) -> list[Entry]:
     """Return the memories that are about ``text`` and are not ``known``, the best first."""
-    # Asked first: what most people say most of the time needs no memory to be opened.
+    # Checked first: most messages need no memory.
     if sum(_weight(word, is_rare=True) for word in _words(text)) < _ENOUGH:
         return []
     from engramdown.markdown import current_id
@@ -222,7 +217,7 @@ def _tell(
     entries: Sequence[Entry],
     what: Literal["message", "error"] = "message",
 ) -> str:
-    """Return memories as a list within a budget in tokens, and note that the model has them."""
+    """Return memories as a list within a budget in tokens, and remember that they were shown."""
     texts = [entry.text for entry in entries]
     text, shown = listed(_ABOUT.format(what), texts, _TOKENS[what])
     if shown and event.session:
@@ -233,7 +228,7 @@ def _tell(
 
 
 def listed(head: str, texts: Iterable[str], budget: int) -> tuple[str, int]:
-    """Return texts as a list below ``head`` within a budget in tokens, and how many it holds."""
+    """Return texts as a list below ``head`` within a budget in tokens, and their number."""
     lines = [head]
     for text in texts:
         line = bullet(text)
@@ -244,7 +239,7 @@ def listed(head: str, texts: Iterable[str], budget: int) -> tuple[str, int]:
 
 
 def _earlier(place: HookPlace, event: Event, state: HookState) -> str:
-    """Return what was said earlier about the same, in other conversations."""
+    """Return what was said about the same in earlier conversations."""
     if shared(event.text, event.text) < _ENOUGH_EARLIER:
         return ""
     from engramdown.context import past_experience, sought
@@ -267,7 +262,7 @@ def _earlier(place: HookPlace, event: Event, state: HookState) -> str:
         episodes.close()
 
 
-# What people say to a coding agent whatever it is about.
+# Words that people say to a coding agent about anything.
 _EVERYDAY: Final = language.word_set(
     "add adding another bug build call change check code create day delete do done edit error "
     "everything explain fail fails failing file files find first fix following function get give "
@@ -293,9 +288,9 @@ def relevant(said: str, texts: Sequence[str], rare_among: int = 0) -> list[int]:
     """Return the positions of the texts that are about what was ``said``.
 
     Args:
-        said: What a person wrote, or what a tool said.
+        said: A message of a person, or the output of a tool.
         texts: Memories.
-        rare_among: How many memories there are, if ``texts`` are only those that hold a word of it.
+        rare_among: The number of all memories, if ``texts`` are only those that share a word.
 
     >>> relevant("deploy to staging", ["Staging runs on port 8081", "Deploy from main only"])
     [0, 1]
@@ -311,7 +306,7 @@ def relevant(said: str, texts: Sequence[str], rare_among: int = 0) -> list[int]:
 
 
 def shared(said: str, text: str) -> float:
-    """Return what the words weigh that two texts share, where nothing tells what is rare.
+    """Return the weight of the words that two texts share, without knowing which are rare.
 
     >>> shared("the linter is red", "Which linter do we use?"), shared("hello", "")
     (1.0, 0)
@@ -324,7 +319,7 @@ def _weight(word: str, *, is_rare: bool) -> float:
     forms = _EVERYDAY_FORMS.get(language.word_key(word), ())
     everyday = word in _EVERYDAY or any(language.is_inflected(word, each) for each in forms)
     if len(word) <= _SHORT or everyday:
-        # A short name, such as of a tool, tells more together with another word.
+        # A short name, such as that of a tool, means more together with another word.
         return 0.5
     return 1.5 if is_rare else 1.0
 
@@ -343,17 +338,17 @@ def _words(text: str) -> dict[str, None]:
     return dict.fromkeys(telling[:_MOST_WORDS])
 
 
-# ---- what is due besides ----
+# ---- other work ----
 
 
 def _apply_ticks(place: HookPlace, opened: Callable[[], Cortex], left: Left) -> str:
-    """Carry out what was ticked, as far as there is time; say by whom, and what became of it."""
-    # Looked for first: what carries it out takes as long to load as all the rest.
+    """Carry out ticked lines while there is time; return who ticked them, and the results."""
+    # Checked first: loading the modules for it takes as long as all the rest.
     if not _has_item(place, _TICKED):
         return ""
     most, asked = left() * (1 - _PART), count(1)
     receipts = opened().review.apply_ticks(lambda: next(asked) < _AT_LEAST or left() > most)
-    # What still waits is counted with the rest that does.
+    # Lines that still wait are counted with the other proposals.
     done = [each for each in receipts if each.action != "queued"]
     ours = [(each.action, each.engram.text) for each in done if each.is_ours]
     others = [(each.action, each.engram.text) for each in done if not each.is_ours]
@@ -362,7 +357,7 @@ def _apply_ticks(place: HookPlace, opened: Callable[[], Cortex], left: Left) -> 
 
 
 def ticked(done: Sequence[tuple[str, str]], who: str) -> str:
-    """Say what became of ticked lines: what happened to each, and its text.
+    """Say what happened to ticked lines, given as results and texts.
 
     >>> print(ticked([("encoded", "Use uv"), ("failed", "Use pip")], "by the user"))
     Memory, ticked by the user: remembered "Use uv"; could not be carried out "Use pip"
@@ -376,7 +371,7 @@ def ticked(done: Sequence[tuple[str, str]], who: str) -> str:
 
 
 def _has_item(place: HookPlace, item: re.Pattern[bytes]) -> bool:
-    """Whether a line of a ``pending.md`` may be such an item."""
+    """Whether a line of a ``pending.md`` may match ``item``."""
     from engramdown.storage import Disk
 
     roots = (place.home, place.project)
@@ -385,7 +380,7 @@ def _has_item(place: HookPlace, item: re.Pattern[bytes]) -> bool:
 
 
 def _notice(cortex: Cortex) -> list[str]:
-    """Take in what a person changed by hand; return why that could not be."""
+    """Take in hand edits; return the reasons if that fails."""
     reasons = []
     for store in cortex.scopes.stores:
         try:
@@ -396,7 +391,7 @@ def _notice(cortex: Cortex) -> list[str]:
 
 
 def _give(place: HookPlace, state: HookState, given: Given) -> None:
-    """Keep what was given where there is a place for it; without, it is told twice at worst."""
+    """Remember what was shown if memory exists; otherwise it may be shown twice."""
     with suppress(OSError, EngramdownError):
         if place.root.is_dir():
             state.give(given)

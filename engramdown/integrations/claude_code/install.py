@@ -1,10 +1,10 @@
-"""Sets memory up for coding agents: which files of theirs, and what is to stand in them.
+"""Sets memory up for coding agents: which of their files to edit, and how.
 
-Planning writes nothing. Every byte that an edit is not about stays as the person has it: other
-keys, the hooks of others, order, spaces, line ends, numbers as they are written. What is there
-already is neither added again nor changed, and removal takes ours and nothing else: what was added
-last and is removed again leaves the text as it was. Settings that are not JSON, or hold something
-else where hooks should be, are refused with the line and the column, and with what to paste.
+Planning writes nothing. An edit leaves every other byte as the person has it: other keys, foreign
+hooks, order, spaces, line ends, the spelling of numbers. Existing entries of ours are neither added
+again nor changed, and removal takes only ours: adding and removing again leaves the text as it was.
+Settings that are not JSON, or hold something else in the place of hooks, are refused with the line
+and the column.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from engramdown.errors import UnfitFileError
 from engramdown.integrations.agents_md import Change, read
 from engramdown.integrations.claude_code.payload import event_named
 
+# The name of our MCP server in settings.
 SERVER: Final = "engramdown"
-"""What our MCP server is called in settings."""
 
 _SECONDS: Final = 10
 _VERSIONED: Final = '{\n  "version": 1\n}\n'
@@ -41,27 +41,27 @@ class Agent(NamedTuple):
     """A coding agent that calls hooks.
 
     Attributes:
-        title: What it is called.
-        folder: Where its files are, below a project or the home folder.
+        title: Its name for a person.
+        folder: The folder of its files, below a project or the home folder.
         hooks: The file in it that names hooks.
-        events: What it calls the events that a hook is called for.
-        server: The file that names MCP servers, below a project.
-        home_server: The same below the home folder.
-        key: Below which the servers stand; ``""`` for the tables of a TOML file.
-        moved: The variable that says where its folder is, if not at home; ``""`` for none.
-        word: What stands before the event in a hook, so that it is answered as it expects.
-        flat: Whether a command stands below an event by itself, in no group.
-        ticks: How many units of its time-outs make a second; 0 if it takes none.
+        events: Its names of the events that call a hook, with spaces between.
+        server: The file that names MCP servers, below a project or the home folder.
+        home_server: The one below the home folder, if that differs.
+        key: The key of the servers; ``""`` for the tables of a TOML file.
+        moved: The environment variable of its folder in place of that at home, or ``""``.
+        word: The word before the event in a hook, which selects the form of the answer.
+        flat: Whether commands are right below an event, without a group.
+        ticks: The units of its time-outs per second; 0 if it has no time-outs.
         apart: The events for which it need not wait.
-        note: What a person has to do besides, or ``""``.
+        note: Something that a person has to do as well, or ``""``.
     """
 
     title: str
     folder: str
     hooks: str
-    events: tuple[str, ...]
+    events: str
     server: str
-    home_server: str
+    home_server: str = ""
     key: str = "mcpServers"
     moved: str = ""
     word: str = ""
@@ -71,16 +71,14 @@ class Agent(NamedTuple):
     note: str = ""
 
 
+# The known agents, by their names for the command line.
 AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
     {
         "claude": Agent(
             "Claude Code",
             ".claude",
             "settings.json",
-            (
-                *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"),
-                *("Stop", "SessionEnd"),
-            ),
+            "SessionStart UserPromptSubmit PostToolUse PostToolUseFailure Stop SessionEnd",
             ".mcp.json",
             ".claude.json",
             moved="CLAUDE_CONFIG_DIR",
@@ -90,8 +88,7 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
             "Codex",
             ".codex",
             "hooks.json",
-            ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"),
-            ".codex/config.toml",
+            "SessionStart UserPromptSubmit PostToolUse Stop",
             ".codex/config.toml",
             key="",
             moved="CODEX_HOME",
@@ -102,8 +99,7 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
             "Gemini CLI",
             ".gemini",
             "settings.json",
-            ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"),
-            ".gemini/settings.json",
+            "SessionStart BeforeAgent AfterTool AfterAgent SessionEnd",
             ".gemini/settings.json",
             word="gemini/",
             ticks=1000,
@@ -112,11 +108,8 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
             "Cursor",
             ".cursor",
             "hooks.json",
-            (
-                *("sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"),
-                *("afterAgentResponse", "sessionEnd"),
-            ),
-            ".cursor/mcp.json",
+            "sessionStart beforeSubmitPrompt postToolUse postToolUseFailure afterAgentResponse "
+            "sessionEnd",
             ".cursor/mcp.json",
             word="cursor/",
             flat=True,
@@ -125,19 +118,18 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
         ),
     }
 )
-"""The agents that we know, by the names that a person gives."""
 
 
 class _File(NamedTuple):
-    """One file of an agent, and how ours is put into it."""
+    """A file of an agent, and how to add our entries to it and remove them."""
 
     path: Path
-    put: Callable[[str], str]
-    take: Callable[[str], str]
+    add: Callable[[str], str]
+    remove: Callable[[str], str]
 
 
 def program() -> list[str]:
-    """Return how this program is called: by its name, where a shell finds that."""
+    """Return the command of this program: its name if a shell finds that."""
     if shutil.which("engramdown") is not None:
         return ["engramdown"]
     # Imported here: usually its name is enough.
@@ -154,47 +146,45 @@ def plan(
     server: bool = False,
     remove: bool = False,
 ) -> list[Change]:
-    """Return what is to become of the files of agents, each file once.
+    """Return the changes of the files of agents, each file once.
 
     Args:
         project: The folder of the project.
-        names: Of :data:`AGENTS`.
-        everywhere: Whether those for all projects are meant.
-        server: Whether our MCP server is named, too.
-        remove: Whether ours is to go.
+        names: The agents, from :data:`AGENTS`.
+        everywhere: Whether to change the files for all projects.
+        server: Whether to add our MCP server, too.
+        remove: Whether to remove our entries.
 
     Raises:
-        UnfitFileError: If they cannot be edited for sure.
-        StoreError: If something else than a file stands there.
-        OSError: If they cannot be read.
+        UnfitFileError: If a file cannot be edited safely.
+        StoreError: If something other than a file is there.
+        OSError: If a file cannot be read.
     """
-    found: dict[Path, Change] = {}
+    changes: dict[Path, Change] = {}
     for name in names:
         for file in _files(AGENTS[name], project, everywhere=everywhere, server=server or remove):
-            path, edit = file.path, file.take if remove else file.put
-            if path not in found:
-                # A person's own settings may be a link to wherever they keep them.
-                found[path] = read(path, None if everywhere else project)
+            path, edit = file.path, file.remove if remove else file.add
+            if path not in changes:
+                # A person's own settings may be a link to any place.
+                changes[path] = read(path, None if everywhere else project)
             try:
-                after = edit(found[path].after.decode()).encode()
-            except UnicodeDecodeError as error:
-                reason = f"is no UTF-8, at byte {error.start + 1}"
+                after = edit(changes[path].after.decode()).encode()
+            except ValueError as error:
+                reason = "is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
                 raise UnfitFileError(str(path), reason) from error
-            except (JsonError, tomllib.TOMLDecodeError) as error:
-                raise UnfitFileError(str(path), str(error)) from error
-            found[path] = found[path]._replace(after=after)
-    for path, change in found.items() if remove else ():
-        # A file goes of which only what we begin one with is left; what a link leads to stays.
+            changes[path] = changes[path]._replace(after=after)
+    for path, change in changes.items() if remove else ():
+        # A file that holds only what we created it with is removed, but not the target of a link.
         if change.is_new and change.after in _MADE and not change.path.is_symlink():
-            found[path] = change._replace(after=b"", is_gone=True)
-    return [*found.values()]
+            changes[path] = change._replace(after=b"", is_gone=True)
+    return [*changes.values()]
 
 
 def to_paste(name: str, *, server: bool) -> str:
-    """Return what a person can paste into the files of an agent that cannot be edited."""
+    """Return the entries to paste into the files of an agent that cannot be edited."""
     texts: dict[Path, str] = {}
     for file in _files(AGENTS[name], Path(), everywhere=False, server=server):
-        texts[file.path] = file.put(texts.get(file.path, ""))
+        texts[file.path] = file.add(texts.get(file.path, ""))
     return "\n".join(f"{path}:\n{text}" for path, text in texts.items())
 
 
@@ -203,7 +193,7 @@ def _files(agent: Agent, project: Path, *, everywhere: bool, server: bool) -> li
     base = Path.home() if everywhere else project
     folder = Path(moved).expanduser() if moved else base / agent.folder
     hooks: dict[str, Json] = {}
-    for event in agent.events:
+    for event in agent.events.split():
         command: dict[str, Any] = {} if agent.flat else {"type": "command"}
         command["command"] = f"{shlex.join(program())} hook {agent.word}{event_named(event)}"
         if agent.ticks:
@@ -213,12 +203,12 @@ def _files(agent: Agent, project: Path, *, everywhere: bool, server: bool) -> li
         hooks[event] = command if agent.flat else {"hooks": [command]}
     empty = _VERSIONED if agent.flat else ""
 
-    def put_hooks(text: str) -> str:
+    def add_hooks(text: str) -> str:
         return with_hooks(text if text.strip() else empty, hooks)
 
-    files = [_File(folder / agent.hooks, put_hooks, without_hooks)]
+    files = [_File(folder / agent.hooks, add_hooks, without_hooks)]
     if server:
-        place = Path(agent.home_server if everywhere else agent.server)
+        place = Path(agent.home_server if everywhere and agent.home_server else agent.server)
         place = folder / place.name if moved else base / place
         files.append(_server(agent, place, everywhere=everywhere))
     return files
@@ -226,30 +216,31 @@ def _files(agent: Agent, project: Path, *, everywhere: bool, server: bool) -> li
 
 def _server(agent: Agent, path: Path, *, everywhere: bool) -> _File:
     command, *more = program()
-    # Cursor starts servers anywhere; the others in the folder of the project.
+    # Cursor starts servers in any folder; the others in that of the project.
     where = ["--project", "${workspaceFolder}"] if agent.flat and not everywhere else []
     arguments = [*more, *where, "mcp"]
     if not agent.key:
-        put = partial(_with_table, command=command, arguments=arguments)
-        return _File(path, put, _without_table)
+        add = partial(_with_table, command=command, arguments=arguments)
+        return _File(path, add, _without_table)
     entry: dict[str, Any] = {"type": "stdio"} if not agent.word else {}
     entry |= {"command": command, "args": arguments}
-    put_server = partial(with_server, key=agent.key, entry=entry)
-    return _File(path, put_server, partial(without_server, key=agent.key))
+    add_server = partial(with_server, key=agent.key, entry=entry)
+    return _File(path, add_server, partial(without_server, key=agent.key))
 
 
 def _with_table(text: str, command: str, arguments: Sequence[str]) -> str:
-    """Return TOML with our server as its last table; one that stands there stays.
+    """Return TOML with our server as its last table, unless it names our server.
 
     Raises:
-        TOMLDecodeError: If it is no TOML, or holds servers in a way that no table can be added to.
+        TOMLDecodeError: If it is not TOML, or no table can be added to its servers.
     """
     if SERVER in tomllib.loads(text).get("mcp_servers", {}):
         return text
-    # One line end, whatever stands before it: it is what goes with the table again.
+    # One line end, whatever is before it: removal takes exactly that.
     gap = "\n" if text else ""
-    said = ", ".join(json.dumps(each) for each in arguments)
-    added = f"{text}{gap}{_TABLE}\ncommand = {json.dumps(command)}\nargs = [{said}]\n"
+    added = (
+        f"{text}{gap}{_TABLE}\ncommand = {json.dumps(command)}\nargs = {json.dumps(arguments)}\n"
+    )
     tomllib.loads(added)
     return added
 
@@ -262,22 +253,21 @@ def _without_table(text: str) -> str:
 # ---- hooks and servers in JSON settings ----
 
 Json = dict[str, Any] | list[Any] | str | int | float | bool | None
+# Start, end, and the new text between them.
 Edit = tuple[int, int, str]
-"""Start, end, and the text that replaces what is between them."""
 
 _OURS: Final = re.compile(
     r"""(?:^|[\s/\\"'])(?:engramdown|egd)(?:\.exe)?["']?(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+hook\b"""
 )
 _LONGEST_COMMAND: Final = 1_000
 _TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+)')
-_DEEPEST: Final = 100
 _PAIRS: Final = {"{": "}", "[": "]"}
 _NAMES: Final = {"{": "an object", "[": "a list"}
 _MARK: Final = "\ufeff"
 
 
 class JsonError(ValueError):
-    """A text is not JSON, or not the JSON that settings are."""
+    """A text is not JSON, or does not have the form of settings."""
 
     def __init__(self, text: str, at: int, problem: str) -> None:
         """Name the problem at the position ``at``."""
@@ -287,14 +277,14 @@ class JsonError(ValueError):
 
 
 class Node(NamedTuple):
-    """A JSON value, and where it stands in the text.
+    """A JSON value and its position in a text.
 
     Attributes:
         start: Where it begins.
         end: Where it ends.
         kind: Its first character.
         text: Its text, unless it is an object or an array.
-        members: What it holds: the key (``""`` in an array), where that begins, and the value.
+        members: Its members: the key (``""`` in an array), where that begins, and the value.
     """
 
     start: int
@@ -305,7 +295,7 @@ class Node(NamedTuple):
 
     @property
     def values(self) -> list[Node]:
-        """The values that it holds."""
+        """The values of its members."""
         return [value for _, _, value in self.members]
 
     def get(self, key: str) -> Node | None:
@@ -328,11 +318,11 @@ def with_hooks(text: str, wanted: Mapping[str, Json]) -> str:
     r"""Return settings with a hook of ours below each event.
 
     Args:
-        text: The settings; ``""`` for none yet.
-        wanted: What to add below each event: a command, or a group of commands.
+        text: The settings; ``""`` for new ones.
+        wanted: The entry for each event: a command, or a group of commands.
 
     Raises:
-        JsonError: If hooks cannot be added to them.
+        JsonError: If hooks cannot be added.
 
     >>> print(with_hooks('{"model": "x"}', {"Stop": {"hooks": []}}))
     {"model": "x", "hooks": {"Stop": [{"hooks": []}]}}
@@ -350,10 +340,10 @@ def with_hooks(text: str, wanted: Mapping[str, Json]) -> str:
 
 
 def without_hooks(text: str) -> str:
-    """Return settings without our hooks, and without what is empty then.
+    """Return settings without our hooks and the parts that this leaves empty.
 
     Raises:
-        JsonError: If no hooks can be found in them.
+        JsonError: If they cannot hold hooks.
     """
     settings = _Settings(text, "hooks")
     emptied: list[int] = []
@@ -378,15 +368,15 @@ def without_hooks(text: str) -> str:
 
 
 def with_server(text: str, key: str, entry: Json) -> str:
-    r"""Return settings that name our server below ``key``; an entry that is there stays.
+    r"""Return settings that name our server below ``key``; an existing entry stays.
 
     Args:
-        text: The settings; ``""`` for none yet.
-        key: Below which the servers stand.
-        entry: How ours is started.
+        text: The settings; ``""`` for new ones.
+        key: The key of the servers.
+        entry: How to start ours.
 
     Raises:
-        JsonError: If a server cannot be added to them.
+        JsonError: If a server cannot be added.
 
     >>> print(with_server('{"model": "x"}', "mcpServers", {"command": "engramdown"}))
     {"model": "x", "mcpServers": {"engramdown": {"command": "engramdown"}}}
@@ -397,10 +387,10 @@ def with_server(text: str, key: str, entry: Json) -> str:
 
 
 def without_server(text: str, key: str) -> str:
-    """Return settings without our server, and without what is empty then.
+    """Return settings without our server and the parts that this leaves empty.
 
     Raises:
-        JsonError: If no servers can be found in them.
+        JsonError: If they cannot hold servers.
     """
     settings = _Settings(text, key)
     names = [name for name, _, _ in settings.section.members] if settings.section else []
@@ -408,7 +398,7 @@ def without_server(text: str, key: str) -> str:
 
 
 class _Settings:
-    """The settings of an agent, and the object in them that stands below one key.
+    """The settings of an agent, and the object below one key of them.
 
     Attributes:
         body: The text, without a byte order mark.
@@ -435,13 +425,13 @@ class _Settings:
         return found and self._checked(found, "[", f'"hooks.{event}"')
 
     def adding(self, new: Sequence[tuple[str, Json]]) -> list[Edit]:
-        """Return the edit that adds members to the section, which may not be there yet."""
+        """Return the edit that adds members to the section, or adds the section."""
         if self.section is None:
             return [inserted(self.body, self._root, [(self._key, dict(new))])]
         return [inserted(self.body, self.section, new)] if new else []
 
     def without(self, gone: Sequence[int]) -> list[Edit]:
-        """Return the edits that remove members of the section, and the section if it is empty."""
+        """Return the edits that remove members of the section, or the section if it gets empty."""
         if not gone or self.section is None:
             return []
         if len(gone) < len(self.section.members):
@@ -464,7 +454,7 @@ def _our_commands(group: Node) -> list[int]:
 
 
 def _commands(group: Node) -> list[Node]:
-    """Return the commands of a group, or the one that stands there without a group."""
+    """Return the commands of a group, or a command without a group."""
     found = group.get("hooks")
     if found is not None:
         return found.values
@@ -475,7 +465,7 @@ def _commands(group: Node) -> list[Node]:
 
 
 def parse(text: str) -> Node:
-    """Return the value that a text is.
+    """Return the value of a text.
 
     Raises:
         JsonError: If it is not JSON.
@@ -486,23 +476,19 @@ text='1', members=())),))
     """
     try:
         json.loads(text)
+        tokens = _TOKEN.finditer(text)
+        return _node(text, next(tokens), tokens)
     except json.JSONDecodeError as error:
         is_comment = text[error.pos :].lstrip(", \t\r\n").startswith(("//", "/*", "#"))
-        problem = "a comment, which JSON does not have" if is_comment else error.msg
+        problem = "a comment, which JSON does not allow" if is_comment else error.msg
         raise JsonError(text, error.pos, problem) from None
     except RecursionError:
-        raise JsonError(text, 0, f"is nested deeper than {_DEEPEST} levels") from None
-    tokens = _TOKEN.finditer(text)
-    return _node(text, next(tokens), tokens, 0)
+        raise JsonError(text, 0, "is nested too deep") from None
 
 
-def _node(text: str, first: re.Match[str], tokens: Iterator[re.Match[str]], depth: int) -> Node:
+def _node(text: str, first: re.Match[str], tokens: Iterator[re.Match[str]]) -> Node:
     """Return the value that begins with a token of valid JSON."""
     start, kind = first.start(1), first[1][0]
-    if depth > _DEEPEST:
-        raise JsonError(text, start, f"is nested deeper than {_DEEPEST} levels")
-    if first[1] in ("NaN", "Infinity", "-Infinity"):
-        raise JsonError(text, start, f"{first[1]} is not a number of JSON")
     if kind not in _PAIRS:
         return Node(start, first.end(1), kind, first[1])
     members: list[tuple[str, int, Node]] = []
@@ -514,16 +500,16 @@ def _node(text: str, first: re.Match[str], tokens: Iterator[re.Match[str]], dept
         if kind == "{":
             key = json.loads(token[1])
             if any(key == known for known, _, _ in members):
-                raise JsonError(text, place, f"the key {key!r} stands there twice")
+                raise JsonError(text, place, f"the key {key!r} is there twice")
             next(tokens)  # The colon.
             token = next(tokens)
-        members.append((key, place, _node(text, token, tokens, depth + 1)))
+        members.append((key, place, _node(text, token, tokens)))
         token = next(tokens)
     return Node(start, token.end(1), kind, "", tuple(members))
 
 
 def inserted(text: str, container: Node, new: Sequence[tuple[str, Json]]) -> Edit:
-    """Return the edit that adds values at the end of an object or an array, laid out as the rest.
+    """Return the edit that adds values to the end of an object or an array, in its layout.
 
     Args:
         text: The whole text.
@@ -554,7 +540,7 @@ def _dumped(key: str, value: Json, unit: str | None = None, newline: str = "\n")
 
 
 def removed(container: Node, gone: Iterable[int]) -> list[Edit]:
-    """Return the edits that remove members; one at least has to stay.
+    """Return the edits that remove members; at least one has to stay.
 
     Args:
         container: The object or the array.

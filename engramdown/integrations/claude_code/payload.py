@@ -1,24 +1,29 @@
-"""What an agent says of an event, read from the JSON that it writes to a hook. No I/O.
+"""Reads the event in the JSON that an agent writes to a hook. No I/O.
 
-Any bytes give an event, and never an error: what is missing, of a wrong type or unknown is left
-out. Every text can be written as UTF-8; what a tool was given and gave back is cut.
+Any bytes give an event, and never an error: fields that are missing, unknown or of a wrong type are
+left out. Every text can be written as UTF-8; the input and output of tools are cut.
 
-The field names are those of Claude Code and Codex. Gemini CLI, Cursor and other agents that write
-such JSON name some of them otherwise, and are read as well.
+The field names are those of Claude Code and Codex. Gemini CLI, Cursor and other agents use other
+names for some of them, which are read as well.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+# Our names of the events.
 EVENTS: Final = ("session-start", "prompt-submit", "post-tool", "stop", "session-end")
-"""What our events are called."""
 
+# The most characters that are kept of the input or output of a tool.
 LONGEST: Final = 100_000
-"""Characters that are kept of what a tool was given, or gave back."""
+
+# Called with a part of the output of a hook; ``""`` for nothing.
+Say = Callable[[str], object]
+# Returns the seconds left before the agent gives up on the hook.
+Left = Callable[[], float]
 
 _LONGEST_SAID: Final = 1_000_000
 _LONGEST_NAME: Final = 500
@@ -40,33 +45,33 @@ _NAMES: Final[Mapping[str, str]] = {
 }
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _CAMEL: Final = re.compile("_([a-z])")
-# What a result says of itself, most telling first.
+# Fields of a result, the most telling first.
 _OUTPUTS: Final = ("stdout", "stderr", "output", "content", "text", "result", "llmContent")
 _ANSWERS: Final = ("last_assistant_message", "prompt_response", "text")
 _ERRORS: Final = ("error", "error_message")
 
 
 class Event(NamedTuple):
-    """What happened to an agent.
+    """An event of an agent.
 
     Attributes:
-        name: One of :data:`EVENTS`, or ``""`` for one that is none of ours.
-        said: What the agent calls it.
+        name: One of :data:`EVENTS`, or ``""`` for an unknown one.
+        said: The agent's name of the event.
         session: The agent's id of the conversation.
-        transcript: Where it keeps its transcript.
-        folder: Where it works.
+        transcript: The path of the agent's transcript.
+        folder: The folder that the agent works in.
         source: Why a session starts: ``startup``, ``resume``, ``clear``, ``compact``.
         reason: Why it ends.
-        text: What the user wrote, or what the assistant answered last.
+        text: The message of the user, or the last answer of the assistant.
         tool: The tool that was called.
         call: The id of the call.
-        given: What it was given.
-        got: What it gave back.
-        error: Whether it failed, and why if that is said.
-        stopped: Whether that is only that the user stopped it.
+        given: The input of the tool.
+        got: Its output.
+        error: Whether it failed, and why if the agent says so.
+        stopped: Whether it failed only because the user stopped it.
         aside: Whether a sub-agent of the session did it.
-        agent: Which agent it is, as the word in front of the event says: ``codex``, ``gemini``,
-            ``cursor``, or ``""`` for Claude Code and any other.
+        agent: The agent, from the word before the event: ``codex``, ``gemini``, ``cursor``, or
+            ``""`` for Claude Code and any other.
     """
 
     name: str = ""
@@ -88,7 +93,7 @@ class Event(NamedTuple):
 
 
 def event_named(name: str) -> str:
-    """Return which of our events an agent means, or ``""``.
+    """Return our name of an agent's event, or ``""``.
 
     >>> event_named("UserPromptSubmit"), event_named("session-end"), event_named("PreToolUse")
     ('prompt-submit', 'session-end', '')
@@ -97,13 +102,13 @@ def event_named(name: str) -> str:
 
 
 def reads_json(event: Event) -> bool:
-    """Whether an agent takes only JSON for context: Claude Code does so after a tool call."""
+    """Whether an agent takes context only as JSON, as Claude Code does after a tool call."""
     is_asked = event.agent == "gemini" or event.name == "post-tool"
     return event.agent == "cursor" or bool(event.said and is_asked)
 
 
 def answer(event: Event, told: str) -> str:
-    r"""Return what is printed so that an agent takes ``told`` for context; ``""`` prints nothing.
+    r"""Return the output that gives an agent ``told`` as context; ``""`` prints nothing.
 
     >>> answer(Event(name="session-start", said="sessionStart", agent="cursor"), "Use uv")
     '{"additional_context": "Use uv"}'
@@ -118,11 +123,11 @@ def answer(event: Event, told: str) -> str:
 
 
 def read_event(data: bytes, name: str = "") -> Event:
-    """Return the event that ``data`` tells of.
+    """Return the event in ``data``.
 
     Args:
-        data: What the agent wrote.
-        name: What the event is called where the agent's own word for it does not count.
+        data: The bytes that the agent wrote.
+        name: The name of the event, in place of the agent's own.
 
     >>> read_event(b'{"hook_event_name": "Stop", "session_id": "s1"}').session
     's1'
@@ -130,7 +135,7 @@ def read_event(data: bytes, name: str = "") -> Event:
     'stop'
     """
     try:
-        # An editor or a shell of Windows may have put a mark before it.
+        # A shell of Windows may have added a byte order mark.
         found = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
         found = None
@@ -176,7 +181,7 @@ def _with_tool(event: Event, values: Mapping[str, Any]) -> Event:
 
 
 def _output(response: object) -> str:
-    """Return what a tool gave back as a person would see it."""
+    """Return the output of a tool as a person would see it."""
     if isinstance(response, list):
         parts = [_output(part) for part in response[:1_000]]
         return _scrubbed("\n".join(part for part in parts if part))
@@ -192,7 +197,7 @@ def _get(values: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401 - JSON is 
 
 
 def _string(values: Mapping[str, Any], keys: Iterable[str], longest: int = _LONGEST_SAID) -> str:
-    """Return the first of some values that is a string and holds something, or ``""``."""
+    """Return the first of some values that is a non-empty string, or ``""``."""
     found = (_get(values, key) for key in keys)
     return next((_scrubbed(each[:longest]) for each in found if each and isinstance(each, str)), "")
 
@@ -214,7 +219,7 @@ def _as_text(value: object) -> str:
         return _scrubbed(value[:_LONGEST_SAID])
     try:
         return _scrubbed(json.dumps(value, ensure_ascii=False))
-    except RecursionError:  # it was read with less on the stack than is there now
+    except RecursionError:  # the stack was shorter when it was read
         return ""
 
 

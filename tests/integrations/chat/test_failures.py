@@ -76,7 +76,7 @@ def test_what_led_to_an_error_says_what_it_is() -> None:
     for inner, outcome, said in (
         (ReadTimeout(), "timeout", "no answer in time"),
         (ConnectError(), "unreachable", "no connection to the server"),
-        (RemoteProtocolError(), "unreachable", "broke off in the middle"),
+        (RemoteProtocolError(), "unreachable", "broke in the middle"),
         (TooLongError("4 MB"), "failed", "4 MB"),
     ):
         wrapped = WrappedError()

@@ -57,9 +57,9 @@ def test_a_folder_is_listed_without_what_is_hidden(root: Path) -> None:
         ("ring/a", "it cannot be read"),
         ("out/secret.txt", "through a link"),
         ("pipe", "cannot be read"),
-        ("missing.py", "there is no missing.py; list_folder shows the project's folder"),
+        ("missing.py", "missing.py does not exist; list_folder shows the project's folder"),
         ("src/missing.py", "list_folder shows src"),
-        ("README.md/x", "there is no"),
+        ("README.md/x", "does not exist"),
         ("src", "is a folder; list_folder"),
         ("", "is a folder; list_folder"),
         ("x" * 5000, "cannot be read"),
@@ -81,14 +81,14 @@ def test_what_is_no_folder_of_the_project_is_not_listed(path: str, root: Path) -
 def test_wrong_arguments_are_answered(arguments: object, root: Path) -> None:
     answer = ProjectFiles(root).use("read_file", arguments)
     assert answer.is_error
-    assert "was not called rightly" in answer.text
+    assert "was called with wrong arguments" in answer.text
 
 
 def test_what_is_no_text_is_not_shown(root: Path) -> None:
     (root / "a.bin").write_bytes(b"\x00\x01")
     (root / "huge.log").write_bytes(b"x" * 1_000_001)
     files = ProjectFiles(root)
-    assert "no text" in files.use("read_file", {"path": "a.bin"}).text
+    assert "not a text file" in files.use("read_file", {"path": "a.bin"}).text
     assert "1,000,000 bytes" in files.use("read_file", {"path": "huge.log"}).text
 
 

@@ -245,7 +245,7 @@ def test_trouble_is_kept_for_doctor_and_told_once(agent: Agent) -> None:
     os.mkfifo(agent.transcript)
     answer = agent.hook("Stop")
     assert (answer.code, answer.out) == (0, "")
-    assert "no transcript" in answer.err
+    assert "not a transcript" in answer.err
     [line] = troubles(agent.project / ".engramdown")
     assert "stop: " in line
     told_once = agent.ok("SessionStart", source="startup")
