@@ -58,12 +58,12 @@ def test_without_a_key_there_is_none() -> None:
         pytest.param("", "", {}, "no name", id="empty"),
         pytest.param("ollama/", "", {}, "no name", id="only-a-provider"),
         pytest.param("anthropic/x", "", {}, "no server is known for anthropic/…", id="unknown"),
-        pytest.param("x", "localhost:1234", {}, "--base-url must be an address", id="no-scheme"),
-        pytest.param("x", "http://", {}, "--base-url must be an address", id="no-host"),
-        pytest.param("x", "http://[1/", {}, "--base-url must be an address", id="torn"),
-        pytest.param("x", "http://a:0/", {}, "--base-url must be an address", id="port-0"),
-        pytest.param("x", "http://a:99999/", {}, "--base-url must be an address", id="port-too-high"),
-        pytest.param("x", "", {"OPENAI_BASE_URL": "x"}, "OPENAI_BASE_URL must be", id="environment"),
+        pytest.param("x", "localhost:1234", {}, "--base-url must be", id="no-scheme"),
+        pytest.param("x", "http://", {}, "--base-url must be", id="no-host"),
+        pytest.param("x", "http://[1/", {}, "--base-url must be", id="torn"),
+        pytest.param("x", "http://a:0/", {}, "--base-url must be", id="port-0"),
+        pytest.param("x", "http://a:99999/", {}, "--base-url must be", id="port-too-high"),
+        pytest.param("x", "", {"OPENAI_BASE_URL": "x"}, "OPENAI_BASE_URL must", id="environment"),
     ],
 )
 def test_what_leads_nowhere_is_refused(
