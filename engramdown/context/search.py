@@ -95,33 +95,9 @@ def search_all(notebooks: Notebooks, asked: Asked, episodes: Finder | None) -> F
     days, noted, troubles = ([], [], []) if asked.role else _written(notebooks, asked, first, last)
     hits: list[Hit] = []
     if episodes is not None:
-        found = episodes.recall(
-            asked.query,
-            asked.limit,
-            days_back=asked.days_back,
-            session=asked.session,
-            role=asked.role or None,
-            since=asked.since,
-            until=asked.until,
-            mode=asked.mode,
-        )
+        found = episodes.recall(**{**asked._asdict(), "role": asked.role or None})
         hits, troubles = list(found), [*found.notes, *troubles]
     return Found(memories, hits, tuple(troubles), tuple(days), tuple(noted))
-
-
-def moment_from(text: str) -> date:
-    """Return the day or the time that ``text`` names; a time without a zone is UTC.
-
-    Raises:
-        ValueError: If it names none.
-
-    >>> moment_from("2026-02-27")
-    datetime.date(2026, 2, 27)
-    """
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return datetime.fromisoformat(text)
 
 
 def _days(asked: Asked) -> tuple[str, str]:

@@ -34,7 +34,7 @@ _PARTLY: Final = "Memory is degraded: a part cannot be read, and is left out. Te
 _LONGEST_REASON: Final = 400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Section:
     """One section, as it is shown.
 
@@ -55,7 +55,7 @@ class Section:
     tokens: int
     shown: tuple[Entry, ...] = ()
     left_out: tuple[Entry, ...] = ()
-    text: str
+    text: str = ""
 
 
 class MemoryContext(str):
@@ -352,7 +352,7 @@ def build(
             sections.append(_fit(each.name, allowed[each.name], shown, words, scores))
     if memory.skills.known:
         text = procedures(memory.skills, allowed["skills"], words).text
-        sections.append(_plain_section("skills", HEADING, allowed["skills"], text))
+        sections.append(_section("skills", HEADING, allowed["skills"], text))
     if memory.earlier:
         sections.append(retrospect(memory.earlier, allowed["history"], words))
     texts = [section.text for section in sections if section.text]
@@ -501,22 +501,14 @@ def _fit(
     text = words(shown) if may_fit else None
     if text is None or estimate_tokens(text) > budget:
         text, shown = _shrink_to_fit(budget, words, lambda room: select(entries, room, scores))
-    told, left = map(tuple, parted(shown))
-    return Section(
-        name=name,
-        heading=title,
-        budget=budget,
-        tokens=estimate_tokens(text),
-        shown=told,
-        left_out=left,
-        text=text,
-    )
-
-
-def _plain_section(name: str, title: str, budget: int, text: str) -> Section:
-    """Return a section that shows no entries."""
+    told, left = parted(shown)
     tokens = estimate_tokens(text)
-    return Section(name=name, heading=title, budget=budget, tokens=tokens, text=text)
+    return Section(name, title, budget, tokens, tuple(told), tuple(left), text)
+
+
+def _section(name: str, title: str, budget: int, text: str) -> Section:
+    """Return a section that shows no entries."""
+    return Section(name, title, budget, estimate_tokens(text), text=text)
 
 
 def _ranked(entries: Sequence[Entry], scores: Scores) -> Iterator[int]:
@@ -600,7 +592,7 @@ def retrospect(
 
     Args:
         sessions: What there is, newest first.
-        budget: What it may cost, in tokens, silences that are named included.
+        budget: What it may cost, in tokens.
         overrides: Templates of the person's own, by name.
 
     Raises:
@@ -611,8 +603,7 @@ def retrospect(
     def words(shown: Sequence[EarlierSession]) -> str:
         told = [
             {
-                # Nothing that is shown comes before the oldest.
-                "gap": "" if past is shown[-1] else past.gap,
+                "gap": "",  # for templates of 0.1, which named the silence before it
                 "started": past.started,
                 "title": _flat(past.title),
                 "text": _flat(past.text),
@@ -636,7 +627,7 @@ def retrospect(
         count = 2
         while newest is sessions[0] and fits(more := words(sessions[:count])):
             text, count = more, count + 1
-    return _plain_section("history", _HISTORY_HEADING, budget, text)
+    return _section("history", _HISTORY_HEADING, budget, text)
 
 
 def _flat(text: str) -> str:

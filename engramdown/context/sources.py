@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from engramdown import kinds
 from engramdown.clock import today
@@ -204,6 +204,9 @@ class Identity(NamedTuple):
 
 T = TypeVar("T")
 
+# The sections that hold what a scratchpad may be told of.
+_WISDOM: Final = ("global_rules", "project_rules", "global_lessons", "project_lessons")
+
 # The page that says who the assistant is.
 SOUL: Final = f"memory/{kinds.SOUL}"
 # Where a scope's own templates are.
@@ -271,18 +274,12 @@ class Recollection:
         memory = self.gathered(identity or self.identity(), earlier, self.skills())
         section = None if scratchpad else self._scratchpad()
         if section is not None and section.shown:
-            told = {(each.scope, each.id, each.kind) for each in section.shown}
-
-            def rest(entries: Sequence[Entry]) -> list[Entry]:
-                return [each for each in entries if (each.scope, each.id, each.kind) not in told]
-
-            memory = replace(
-                memory,
-                global_rules=rest(memory.global_rules),
-                project_rules=rest(memory.project_rules),
-                global_lessons=rest(memory.global_lessons),
-                project_lessons=rest(memory.project_lessons),
-            )
+            told = set(map(_key, section.shown))
+            left: dict[str, Any] = {
+                name: [each for each in getattr(memory, name) if _key(each) not in told]
+                for name in _WISDOM
+            }
+            memory = replace(memory, **left)
         if memory != self._memory:
             self._memory = memory
         return sections.build(self._memory, message, today(), self.budgets, self.overrides())
@@ -517,6 +514,10 @@ class Recollection:
         if self.screen is None:
             return text
         return self._read(partial(self.screen.page, store, name, text), "")
+
+
+def _key(entry: Entry) -> tuple[str, str, str]:
+    return entry.scope, entry.id, entry.kind
 
 
 def _is_beside(entry: Entry) -> bool:

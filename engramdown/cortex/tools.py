@@ -32,7 +32,6 @@ from engramdown.context.search import (
     flat,
     head,
     memory_row,
-    moment_from,
     search_all,
 )
 from engramdown.conversation.conversations import words_of
@@ -567,8 +566,11 @@ def recall(cortex: Parts, given: RecallArguments, session: Session | None) -> _T
 
 
 def _moment(name: str, text: str) -> Any:  # noqa: ANN401 - a date, a time or None
+    # Imported here: few calls name a time.
+    from engramdown.recall.query import time_from
+
     try:
-        return moment_from(text) if text else None
+        return time_from(name, text) if text else None
     except ValueError:
         reason = f'"{name}" is {text!r}; give a day, 2026-02-27, or a time, 2026-02-27T10:15'
         raise ValueError(reason) from None

@@ -28,7 +28,7 @@ from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.episode import Episode, stamp_of
 from engramdown.transcripts.sessions import Transcript
-from engramdown.transcripts.summary_log import FOLDER, GistLog, without_gists_of
+from engramdown.transcripts.summary_log import FOLDER, GistLog, record_of, without_gists_of
 from engramdown.transcripts.visibility import visible
 
 # The kind of a session in which nothing was said that counts.
@@ -356,11 +356,8 @@ def filled_in(card: Card, said: ModelCard, episodes: Sequence[Episode]) -> Card:
 
 
 def _read(line: bytes) -> ModelCard | None:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict) or value.get("kind") != _KIND:
+    value = record_of(line, _KIND)
+    if value is None:
         return None
     said = {name: value.get(name, "") for name in ("ts", "model", *_TEXTS)}
     marks, lists = value.get("marks", 0), [value.get(name, []) for name in _SAID_LISTS]

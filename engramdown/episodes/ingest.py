@@ -11,7 +11,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from engramdown.transcripts.episode import ROLES, Pointer, as_text, read_line, stamp
+from engramdown.transcripts.episode import (
+    ROLES,
+    Pointer,
+    as_text,
+    is_count,
+    is_str,
+    read_line,
+    stamp,
+)
 
 if TYPE_CHECKING:
     from engramdown.episodes.recorder import Item, Recorder, Said
@@ -23,35 +31,27 @@ _REF: Final = b'"ref":'
 _SHOWN: Final = 60
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
 def _is_length(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value <= sys.float_info.max
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
 def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+    return isinstance(value, list | tuple) and all(map(is_str, value))
 
 
 # What else a message may say, and what is allowed there; None says nothing.
 _MORE: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
-    "name": (_is_text, "a string"),
-    "call": (_is_text, "a string"),
+    "name": (is_str, "a string"),
+    "call": (is_str, "a string"),
     "ms": (_is_length, "a number of milliseconds, 0 or more"),
     "error": (
         lambda value: isinstance(value, bool | str),
         "true, false, or the reason as a string",
     ),
-    "model": (_is_text, "a string"),
-    "turn": (_is_count, "a whole number, 0 or more"),
+    "model": (is_str, "a string"),
+    "turn": (is_count, "a whole number, 0 or more"),
     "recalled": (_is_list_of_texts, "a list of strings"),
     "meta": (lambda value: isinstance(value, Mapping), "an object"),
     "at": (lambda value: _moment(value) is not None, "a datetime, or 2026-02-27T10:15:00Z"),

@@ -87,7 +87,6 @@ class Recorder:
     Attributes:
         folder: Where the transcripts are.
         lock: The lock of its writers.
-        failures: How many writes failed.
     """
 
     def __init__(
@@ -110,7 +109,6 @@ class Recorder:
         """
         self.folder = folder
         self.lock = FolderLock(folder / LOCK, disk, LOCK_TIMEOUT)
-        self.failures = 0
         self._disk = disk
         self._durable = durable
         self._start = start
@@ -232,9 +230,8 @@ class Recorder:
             self._close(session)
 
     def refuse(self, reason: str) -> None:
-        """Count what could not even be tried."""
+        """Note why something could not even be tried."""
         with self._guard:
-            self.failures += 1
             self._refused = reason
 
     @property
@@ -360,7 +357,6 @@ class Recorder:
         return written
 
     def _failed(self, error: Exception) -> None:
-        self.failures += 1
         self._reason = str(error) or type(error).__name__
         self._since = self._since or moment()
         _IN_TROUBLE.add(self)

@@ -330,22 +330,6 @@ class Journal:
         """
         return [day for each in self._dates()[:limit] if (day := self._looked_at(each))]
 
-    def recent(self, lookback_days: int = 2, today: date | None = None) -> list[Recent]:
-        """Return today and the days before it as they are told in a prompt, the newest first.
-
-        A day without a page, without a word, or with a page that cannot be read is left out.
-
-        Args:
-            lookback_days: How many days before today.
-            today: What day it is, if not the one of the clock.
-
-        Raises:
-            ValueError: If ``lookback_days`` is negative.
-            StoreError: If the folder cannot be read.
-        """
-        now = today or self.today()
-        return recent_of(self.lately(lookback_days, now), now)
-
     def lately(self, lookback_days: int, today: date) -> list[Day]:
         """Return the pages of these days, the newest first, also what cannot be read.
 

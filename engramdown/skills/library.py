@@ -212,7 +212,7 @@ class Skills:
             store = self._started(scope)
             page = _noted(each).render().encode("utf-8", "surrogateescape")
             files = {**each.files, FILE: Content(page)}
-            kept = store.place(each.label, files, instead=replace)
+            kept = store.files.place(each.label, files, instead=replace)
         except StoreError as error:
             return Fate(each, "failed", str(error))
         return fate._replace(kept=kept)
@@ -241,7 +241,7 @@ class Skills:
                 "takes its place"
             )
         (store,) = self._stores(skill.scope)
-        return store.delete(skill.label)
+        return store.files.delete(skill.label)
 
     def restore(self, scope: Scope, label: str) -> Skill:
         """Bring back the skill of a label that was put aside last.
@@ -276,7 +276,7 @@ class Skills:
         """
         for store in self.stores:
             if store.scope != "builtin":
-                store.tidy()
+                store.files.tidy()
 
     def _started(self, scope: Scope) -> SkillStore:
         (store,) = self._stores(scope)

@@ -7,7 +7,7 @@ hides another; what stands beside SKILL.md in the folder of a skill is never tou
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -145,18 +145,6 @@ class SkillStore:
         self.files.create(label, _encoded(page))
         return self._skill(label, _encoded(page))
 
-    def place(
-        self, label: str, files: Mapping[str, tuple[bytes, bool]], *, instead: bool = False
-    ) -> Path | None:
-        """Write all files of a skill at once; see :meth:`SkillFiles.place`.
-
-        Raises:
-            InvalidSkillError: If no skill can be called so.
-            SkillExistsError: If there is one, and it is not to take its place.
-            StoreError: If it could not be written.
-        """
-        return self.files.place(check_label(label), files, instead=instead)
-
     def edit(self, label: str, change: Callable[[FrontMatter], FrontMatter]) -> Skill:
         """Change what a skill says, and return it as it stands.
 
@@ -174,22 +162,10 @@ class SkillStore:
         data = self.files.edit(label, lambda before: _encoded(change(_page(before))))
         return self._skill(label, data)
 
-    def delete(self, label: str) -> Path:
-        """Put a skill aside; see :meth:`SkillFiles.delete`."""
-        return self.files.delete(label)
-
     def restore(self, label: str) -> Skill:
         """Bring back the skill that was put aside last; see :meth:`SkillFiles.restore`."""
         self.files.restore(check_label(label))
         return self.read(label)
-
-    def tidy(self) -> None:
-        """Sweep up what a crash left; takes the lock only if there is something.
-
-        Raises:
-            StoreError: If it cannot be put in order.
-        """
-        self.files.tidy()
 
     def _broken(self, label: str, code: str, reason: str) -> Skill:
         path = self.files.folder / label / FILE

@@ -332,7 +332,8 @@ def _is_there(value: object) -> bool:
 # ---- what may stand in a line ----
 
 
-def _is_count(value: object) -> bool:
+def is_count(value: object) -> bool:
+    """Whether a value is a whole number, 0 or more."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
@@ -349,16 +350,17 @@ def _is_word(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _is_str(value: object) -> bool:
+def is_str(value: object) -> bool:
+    """Whether a value is a text."""
     return isinstance(value, str)
 
 
 _HEAD: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "seq": _is_count,
+    "seq": is_count,
     "ts": _is_moment,
     "id": _is_word,
     "role": lambda value: value in ROLES,
-    "text": _is_str,
+    "text": is_str,
 }
 _TAIL: Final[Mapping[str, Callable[[Any], bool]]] = {
     "name": _is_word,
@@ -366,10 +368,10 @@ _TAIL: Final[Mapping[str, Callable[[Any], bool]]] = {
     "ms": lambda value: type(value) in {int, float} and abs(value) < _MOST_MS,
     "error": lambda value: value is True or _is_word(value),
     "model": _is_word,
-    "turn": _is_count,
-    "cut": _is_count,
+    "turn": is_count,
+    "cut": is_count,
     "payload": _is_word,
-    "recalled": lambda value: isinstance(value, list) and all(map(_is_str, value)),
+    "recalled": lambda value: isinstance(value, list) and all(map(is_str, value)),
     "meta": lambda value: isinstance(value, dict),
     "event": lambda value: value in EVENTS,
 }

@@ -41,13 +41,11 @@ class SessionLog:
 
     Attributes:
         path: The file.
-        torn: How many torn last lines were set aside here.
     """
 
     def __init__(self, path: Path, disk: Disk, lock: FolderLock, *, durable: bool) -> None:
         """Append to ``path`` under ``lock``; ``durable`` says whether a power cut is survived."""
         self.path = path
-        self.torn = 0
         self._disk, self._lock, self._durable = disk, lock, durable
         self._process = disk.process()
         self._name = str(path)
@@ -311,7 +309,6 @@ class SessionLog:
         stem = self.path.name.removesuffix(SUFFIX)
         for count in range(1, 1_000_000):
             if self._disk.save(self.path.with_name(f"{stem}.torn-{count}"), tail, durable=True):
-                self.torn += 1
                 return
         raise StoreError(f"{self.path}: has a million torn lines beside it; remove them.")
 

@@ -29,6 +29,7 @@ from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import CACHE
+from engramdown.transcripts.episode import is_count
 
 # The name of the folder in that of a scope.
 FOLDER: Final = "gists"
@@ -98,6 +99,15 @@ class GistLog:
                 with contextlib.suppress(OSError):
                     self._disk.truncate_open(descriptor, size)
                 raise
+
+
+def record_of(line: bytes, kind: str) -> dict[str, Any] | None:
+    """Return what a line of a log says; ``None`` if it is of another kind, or damaged."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and record.get("kind") == kind else None
 
 
 def without_gists_of(data: bytes, seqs: Collection[int]) -> bytes:
@@ -241,11 +251,8 @@ def read_gist(line: bytes) -> Gist | None:
     """Return the gist of a line; ``None`` if it is something else, or damaged."""
     if _MARK not in line:
         return None
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(record, dict) or record.get("kind") != KIND:
+    record = record_of(line, KIND)
+    if record is None:
         return None
     sources = _sources(record.get("sources"))
     fields = {name: record.get(name, _DEFAULTS.get(name)) for name in Gist._fields}
@@ -367,8 +374,8 @@ _DEFAULTS: Final[Mapping[str, object]] = dict(Gist._field_defaults)
 _LARGEST: Final = 0xFFFFFFFF
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
+def _is_count(value: Any) -> bool:  # noqa: ANN401 - whatever a line says
+    return is_count(value) and value <= _LARGEST
 
 
 _TEXTS: Final = ("ts", "text", "model", "earliest", "latest", "first", "last", "previous")

@@ -52,17 +52,14 @@ def visible(episodes: Iterable[Episode]) -> list[Episode]:
     ]
 
 
+# Nobody else has tools of these names.
+_OURS = ("recall", "recall_topic", "recall_skill", "search_journals")
 # How the names of our tools end that give back what is known.
-LOOKS: Final = (
-    *("recall", "recall_topic", "recall_skill", "search_journals", "review"),
-    *("grep", "describe", "expand"),
-)
+LOOKS: Final = (*_OURS, "review", "grep", "describe", "expand")
 
 _LARGEST = 0xFFFFFFFF
 _TOOLS = ("tool_call", "tool_result")
 _NO_ECHO = ("user", "assistant", "event")
-# Nobody else has tools of these names.
-_OURS = ("recall", "recall_topic", "recall_skill", "search_journals")
 
 # What stands for what memory brought in, for whoever learns from a transcript.
 LOOKED_UP: Final = "(memory was looked up)"

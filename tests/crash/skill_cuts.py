@@ -96,10 +96,10 @@ def record(mount: Mount, dice: random.Random, disk: type[Disk] = Disk) -> list[S
                 f"skill-{number}-{len(known)}", parse_front_matter(HAND.replace("charts", "other"))
             )
         elif kind == "bring in":
-            store.place(f"whole-{number}", {"SKILL.md": (HAND.encode(), False), **_RUN})
+            store.files.place(f"whole-{number}", {"SKILL.md": (HAND.encode(), False), **_RUN})
         elif kind == "instead":
             page = HAND.replace("By hand", f"Otherwise {number}").encode()
-            store.place(label, {"SKILL.md": (page, False), **_RUN}, instead=True)
+            store.files.place(label, {"SKILL.md": (page, False), **_RUN}, instead=True)
         elif kind == "edit":
             store.edit(label, learn)
         elif kind == "describe":
@@ -152,7 +152,7 @@ def _judge(mount: Mount, image: Image, allowed: list[Texts]) -> str:
     before, mount.volume = mount.volume, Volume.of(image)
     try:
         store = _opened(mount)
-        store.tidy()
+        store.files.tidy()
         now = mount.volume.image()
         if _texts(now) not in allowed:
             return f"{_texts(now)} is none of {allowed}"

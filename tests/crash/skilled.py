@@ -76,7 +76,7 @@ class Skilled:
             known = [each.get(label) for each in (self._begun, self._before, self._after)]
             assert text in known, f"{label} is torn"
         store = opened(root)
-        store.tidy()
+        store.files.tidy()
         allowed = [self._after] if done else [self._before, self._after]
         assert texts(root) in allowed, f"neither before nor after: {texts(root)}"
         # A folder that somebody made has no SKILL.md yet.
@@ -174,12 +174,14 @@ def _describe(store: SkillStore) -> object:
 
 def _bring_in(store: SkillStore) -> object:
     page = _page("plans").render().encode()
-    return store.place("plans", {"SKILL.md": (page, False), "scripts/run.sh": (_SCRIPT, True)})
+    return store.files.place(
+        "plans", {"SKILL.md": (page, False), "scripts/run.sh": (_SCRIPT, True)}
+    )
 
 
 def _bring_in_instead(store: SkillStore) -> object:
     files = {"SKILL.md": (OTHERWISE.encode(), False), "scripts/plot.py": (_SCRIPT, False)}
-    return store.place("charts", files, instead=True)
+    return store.files.place("charts", files, instead=True)
 
 
 SKILLED: Final[dict[str, Skilling]] = {
@@ -188,7 +190,7 @@ SKILLED: Final[dict[str, Skilling]] = {
     "new-in-folder": Skilling(lambda store: store.create("plans", _page("plans")), _make_folder),
     "edit": Skilling(lambda store: store.edit("charts", learn)),
     "describe": Skilling(_describe),
-    "tidy": Skilling(lambda store: store.tidy(), _leave),
+    "tidy": Skilling(lambda store: store.files.tidy(), _leave),
     "edit-and-tidy": Skilling(lambda store: store.edit("charts", learn), _leave),
     "bring-in": Skilling(_bring_in),
     "bring-in-first": Skilling(_bring_in, _empty),

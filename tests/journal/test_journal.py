@@ -22,7 +22,7 @@ from engramdown.errors import (
     StoreError,
 )
 from engramdown.hippocampus.store import ClosedDisk
-from engramdown.journal.journal import Journal
+from engramdown.journal.journal import Journal, Recent, recent_of
 from engramdown.journal.page import LONGEST, parse
 from engramdown.storage import exchange
 from engramdown.storage.disk import Disk
@@ -235,9 +235,14 @@ def test_a_time_without_a_zone_is_that_of_the_wall(tmp_path: Path) -> None:
 # ---- reading ----
 
 
+def recent(journal: Journal, lookback_days: int = 2, today: date | None = None) -> list[Recent]:
+    now = today or journal.today()
+    return recent_of(journal.lately(lookback_days, now), now)
+
+
 def test_reading_creates_nothing(tmp_path: Path) -> None:
     journal = opened(tmp_path / "none")
-    assert [*journal.days(), *journal.recent(), *journal.search("x")] == []
+    assert [*journal.days(), *recent(journal), *journal.search("x")] == []
     assert journal.day(DAY) is None
     journal.tidy()
     assert list(tmp_path.iterdir()) == []
@@ -263,7 +268,7 @@ def test_a_page_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     found = journal.days()
     assert [bool(day.problem) for day in found] == [False, False, True]
     assert "is a pipe or a device" in found[2].problem
-    assert journal.recent(5, DAY)[0].date == DAY
+    assert recent(journal, 5, DAY)[0].date == DAY
     assert {match.date.day for match in journal.search("deploy")} == {26, 27}
     with pytest.raises(StoreError, match="is a pipe or a device"):
         journal.day(date(2026, 2, 25))
@@ -302,7 +307,7 @@ def test_the_last_days_are_told_as_a_person_calls_them(tmp_path: Path) -> None:
         journal.write(f"day {day}", by="agent", at=NOON.replace(day=day))
     journal.path(date(2026, 2, 26)).write_text("---\ndate: x\n---\n \n", encoding="utf-8")
     journal.write("tomorrow", at=NOON.replace(day=28))
-    found = journal.recent(3, DAY)
+    found = recent(journal, 3, DAY)
     assert [day.heading for day in found] == [
         "Today (2026-02-27)",
         "Wednesday, February 25 (2026-02-25)",
@@ -311,13 +316,13 @@ def test_the_last_days_are_told_as_a_person_calls_them(tmp_path: Path) -> None:
     assert found[0].text == "12:05\nday 27"
     journal.write("again", at=NOON.replace(day=26))
     with freeze_time(NOON):
-        assert [day.title for day in journal.recent()] == [
+        assert [day.title for day in recent(journal)] == [
             *("Today", "Yesterday", "Wednesday, February 25")
         ]
-        assert [day.title for day in journal.recent(0)] == ["Today"]
-    assert len(journal.recent(10**9, DAY)) == 5
+        assert [day.title for day in recent(journal, 0)] == ["Today"]
+    assert len(recent(journal, 10**9, DAY)) == 5
     with pytest.raises(ValueError, match="lookback_days is -1; give 0 or more"):
-        journal.recent(-1)
+        recent(journal, -1)
 
 
 def test_what_was_written_is_found(tmp_path: Path) -> None:
@@ -378,7 +383,7 @@ WRITER = """\
 import sys
 from pathlib import Path
 from engramdown.storage.disk import Disk
-from engramdown.journal.journal import Journal
+from engramdown.journal.journal import Journal, Recent, recent_of
 
 journal = Journal(Path(sys.argv[1]), disk=Disk(durable=False), lock_timeout=60)
 sys.stdin.readline()

@@ -212,7 +212,7 @@ def test_a_save_that_a_dead_program_displaced_comes_back(
     if saves_again:
         path.write_text(last, encoding="utf-8")
     store = opened(tmp_path)
-    store.tidy()
+    store.files.tidy()
     assert path.read_text(encoding="utf-8") == (last if saves_again else HAND)
     texts = {each.read_text(encoding="utf-8") for each in path.parent.iterdir()}
     assert HAND in texts

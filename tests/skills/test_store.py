@@ -189,7 +189,7 @@ def test_files_whose_names_are_those_of_others_in_the_making_come_too(
     store: SkillStore, root: Path
 ) -> None:
     names = ("SKILL.md.part", "SKILL.md", "plot.py.part", "plot.py")
-    store.place("charts", {name: (name.encode(), False) for name in names})
+    store.files.place("charts", {name: (name.encode(), False) for name in names})
     home = root / "skills" / "charts"
     assert {path.name: path.read_bytes().decode() for path in home.iterdir()} == {
         name: name for name in names

@@ -155,7 +155,6 @@ class TestWhatIsFound:
             say(log, "c")
             assert texts(path) == ["a", "b", "c"]
             assert (folder / "s.torn-1").read_bytes() == part
-            assert log.torn == 1
 
     def test_each_torn_line_has_its_own_file(self, path: Path) -> None:
         for number in range(3):
