@@ -5,7 +5,9 @@ These are the public names; importing them costs nothing until one is used.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,3 +73,19 @@ def __getattr__(name: str) -> object:
 def __dir__() -> list[str]:
     """List the public names, imported or not."""
     return sorted(__all__)
+
+
+class _Moved:
+    """Finds modules by their names of 0.1, once nobody else has found them."""
+
+    @staticmethod
+    def find_spec(name: str, path: object, target: object = None) -> ModuleSpec | None:
+        del path, target
+        if not name.startswith("engramdown."):
+            return None
+        from engramdown.lazy import find_spec
+
+        return find_spec(name)
+
+
+sys.meta_path.append(_Moved)

@@ -1,10 +1,59 @@
-"""The doors of rooms: a name is imported when somebody first asks for it."""
+"""Imports that happen late: the doors of rooms, and modules by their names of 0.1.
+
+A door imports a name when somebody first asks for it. An old module is the new one, not a copy of
+it, and importing it warns; old names go with 0.3.
+"""
 
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # importing it would cost every start
+
+# Old and new names of modules within the package.
+MOVED: Final = {
+    "adapters.anthropic_memory": "integrations.anthropic_memory",
+    "adapters.chat.address": "integrations.chat.endpoint",
+    "adapters.chat.endpoint": "integrations.chat.endpoint",
+    "adapters.chat.files": "integrations.chat.project_files",
+    "adapters.chat.pieces": "integrations.chat.endpoint",
+    "adapters.chat.turns": "integrations.chat.turns",
+    "adapters.langgraph": "integrations.langgraph",
+    "adapters.openai_agents": "integrations.openai_agents",
+    "adapters.pydantic_ai": "integrations.pydantic_ai",
+    "consolidation.cells": "consolidation.actions",
+    "consolidation.extraction": "consolidation.statement_reader",
+    "consolidation.identity": "consolidation.facts",
+    "consolidation.model": "models.port",
+    "consolidation.worth": "consolidation.facts",
+    "cortex.card_state": "sleep.session_cards",
+    "cortex.context": "context.sections",
+    "cortex.conversation.conversation": "conversation.conversation",
+    "cortex.conversation.working": "conversation.rendering",
+    "cortex.gate": "gate.gate",
+    "cortex.memory_folder.folder": "integrations.memory_folder",
+    "cortex.news": "sleep.watcher",
+    "cortex.proposals": "gate.pending",
+    "cortex.receipts": "gate.intake",
+    "cortex.turns": "cortex.session",
+    "cortex.worker": "sleep.worker",
+    "episodes.calls": "transcripts.tool_calls",
+    "episodes.episode": "transcripts.episode",
+    "episodes.sessions": "transcripts.sessions",
+    "hippocampus.document": "markdown.document",
+}
+_PARENTS: Final = frozenset(
+    old.rsplit(".", count)[0] for old in MOVED for count in range(1, old.count(".") + 1)
+)
 
 
 def door(
@@ -38,3 +87,33 @@ def door(
         return value
 
     return find, lambda: sorted({*home, *vars(sys.modules[package])})
+
+
+def find_spec(name: str) -> ModuleSpec | None:
+    """Return how an old name is imported, or ``None`` if it is none.
+
+    Args:
+        name: The full name of a module.
+    """
+    short = name.removeprefix("engramdown.")
+    if short in MOVED:
+        return ModuleSpec(name, _Loader())
+    return ModuleSpec(name, _Loader(), is_package=True) if short in _PARENTS else None
+
+
+class _Loader(Loader):
+    """Gives the new module for an old name."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """Let Python make an empty module, which the new one replaces."""
+        del spec
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the new module in the place of the old one."""
+        old = module.__name__
+        short = old.removeprefix("engramdown.")
+        if short in MOVED:
+            new = f"engramdown.{MOVED[short]}"
+            warnings.warn(f"{old} is now {new}", DeprecationWarning, stacklevel=2)
+            sys.modules[old] = import_module(new)

@@ -1,8 +1,9 @@
-"""Older names of a Cortex work for one release, and warn."""
+"""What was called otherwise in 0.1 works for one release, and warns."""
 
 from __future__ import annotations
 
 import importlib
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,19 @@ import pytest
 
 from engramdown import Cortex
 from engramdown.cortex.cortex import OLD_NAMES
+from engramdown.lazy import MOVED
 
 
-@pytest.mark.parametrize("name", ["engramdown.adapters.langgraph", "engramdown.amygdala"])
+@pytest.mark.slow
+@pytest.mark.parametrize("old", MOVED)
+def test_an_old_module_is_the_new_one(old: str) -> None:
+    sys.modules.pop(f"engramdown.{old}", None)
+    with pytest.warns(DeprecationWarning, match=f"engramdown.{old} is now engramdown."):
+        found = importlib.import_module(f"engramdown.{old}")
+    assert found is importlib.import_module(f"engramdown.{MOVED[old]}")
+
+
+@pytest.mark.parametrize("name", ["engramdown.adapters.nothing", "engramdown.amygdala"])
 def test_what_was_never_there_is_missing(name: str) -> None:
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module(name)
