@@ -26,7 +26,7 @@ Code = Literal[
     "confidence", "retire",
 ]  # fmt: skip
 
-# The words for each code, as a person reads them where the details are not known any more.
+# The words for each code, for a person, where the details are not known any more.
 REASONS: Final[Mapping[str, str]] = {
     "off": "memory is switched off",
     "turned-down": "you turned this down before",
@@ -45,12 +45,12 @@ _LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is to be done with an engram.
+    """The decision about an engram.
 
     Attributes:
         action: ``encode`` it, let a person ``confirm`` it, or ``discard`` it.
         reason: Why, in words for a person.
-        held: For ``confirm``: whether it waits in ``pending.md`` without anybody being asked.
+        held: For ``confirm``: whether it waits in ``pending.md`` without a prompt.
         code: Why, in one word; see :data:`REASONS`.
     """
 
@@ -62,16 +62,16 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is known about an engram besides what it says itself; ``""`` is nothing.
+    """What is known about an engram besides its own claims; ``""`` means nothing.
 
     Attributes:
         secret: The kinds of secrets that its text holds.
         tombstone: The words of the same memory that a person turned down before.
         erased: Whether a person erased it for good.
-        contradicts: The memory of a person's that it contradicts.
-        replaces: The fact of a person's whose place it would take, as both have the same key.
+        contradicts: The memory of a person that it contradicts.
+        replaces: The fact of a person that it would replace, as both have the same key.
         instruction: Why it reads like an order.
-        beside: The fact of a person's about themselves that it may speak of in other words.
+        beside: The fact of a person about themselves that it may repeat in other words.
     """
 
     secret: str = ""
@@ -126,35 +126,35 @@ def _alarm(engram: Engram, findings: Findings) -> tuple[Code, str] | None:
 
 
 def _quoted(text: str) -> str:
-    """Return the words of a memory for a reason: on one line, not endless, without its secrets."""
+    """Return the words of a memory for a reason: on one line, cut, without secrets."""
     words = redact(text)
     return repr(words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…")
 
 
-# What is known about an engram before the gate decides: what was read, beside the pure table.
+# The evidence about an engram, collected before the gate decides.
 #
-# Pure over what it is given, and reads it once for a whole batch; a finding never holds
-# the value of a secret.
+# It is pure over its input, which it reads once for a whole batch; a finding never holds the value
+# of a secret.
 
 
 class TurnedDown:
-    """What a person declined, deleted or forgot, ready to be asked about.
+    """The texts that a person declined, deleted or forgot.
 
     Attributes:
         unwanted: Each text with its kind, as *pip* under *Never* is not *pip* under *Always*.
     """
 
     def __init__(self, unwanted: Iterable[tuple[str, str]] = ()) -> None:
-        """Take what is ``unwanted``."""
+        """Use the texts of ``unwanted``."""
         self.unwanted = tuple(unwanted)
         self._exactly = {*self.unwanted}
-        # Of a proposal that held a secret, only the redacted words were there to be declined.
+        # A person who declined a proposal with a secret saw only the redacted words.
         self._known = Rewordings(
             (redact(text) for text, _ in self.unwanted), (kind for _, kind in self.unwanted)
         )
 
     def matching(self, engram: Engram) -> str:
-        """Return the one of the texts that ``engram`` re-words, redacted and in full, or ``""``."""
+        """Return the text that ``engram`` rewords, redacted and in full, or ``""``."""
         said = in_full(redact(engram.text), engram.kind)
         if (engram.text, engram.kind) in self._exactly:
             return said
@@ -163,7 +163,7 @@ class TurnedDown:
 
 
 class Evidence:
-    """What memory says, read once for a batch of engrams."""
+    """The memories, read once for a batch of engrams."""
 
     def __init__(
         self,
@@ -171,11 +171,11 @@ class Evidence:
         turned_down: TurnedDown | None = None,
         erased: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """Take what was read.
+        """Use what was read.
 
         Args:
             entries: The memories of each scope.
-            turned_down: What a person did not want, in whichever scope.
+            turned_down: The texts that a person did not want, in either scope.
             erased: Whether a person erased a text for good.
         """
         self._entries = entries
@@ -184,14 +184,14 @@ class Evidence:
         self._settled = {scope: Contradictions(found) for scope, found in entries.items()}
 
     def findings(self, engram: Engram, *, by_person: bool = False) -> Findings:
-        """Return what is known about ``engram``; the word of a user stands for itself.
+        """Return what is known about ``engram``; a user's word may be said again after a tombstone.
 
         Args:
-            engram: What comes.
+            engram: The engram.
             by_person: Whether the user says it here and now, so that it may replace their facts.
         """
         kinds = sorted({secret.kind for secret in find_secrets(_all_text(engram))})
-        # Who deleted a lesson and left the rule of the same words did not turn down the rule.
+        # A person who deleted a lesson but kept the rule of the same words wants the rule.
         is_known, own = self.is_known(engram), is_own_word(engram)
         stands = engram.source == "user" or is_known
         return Findings(
@@ -205,7 +205,7 @@ class Evidence:
         )
 
     def is_known(self, engram: Engram) -> bool:
-        """Whether the same memory stands in its scope already, so that nobody has to be asked."""
+        """Whether its scope already has the same memory, so that nobody needs to be asked."""
         return (scope_of(engram), engram.kind, fold(engram.text)) in self._known
 
     def replaced_by(self, engram: Engram, found: Findings) -> str:
@@ -218,7 +218,7 @@ class Evidence:
 
     @cached_property
     def _known(self) -> set[tuple[str, str, str]]:
-        # What stands under a topic and nowhere else is not loaded: there is still something to ask.
+        # A memory that is only under a topic is not loaded, so it does not count as known.
         return {
             (scope, entry.kind, entry.fold)
             for scope, found in self._entries.items()
@@ -229,29 +229,29 @@ class Evidence:
     def _first(
         self, engram: Engram, look: Callable[[Contradictions, Engram], Entry | None]
     ) -> Entry | None:
-        """Return what is found first: in its own scope, where it could replace it, if there."""
+        """Return the first match, from its own scope if there is one, as that can be replaced."""
         own = scope_of(engram)
         settled = (self._settled[it] for it in sorted(self._settled, key=lambda it: it != own))
         return next((entry for each in settled if (entry := look(each, engram))), None)
 
 
 def scope_of(engram: Engram) -> Scope:
-    """Return where an engram is kept: a fact about the user holds everywhere."""
+    """Return the scope that keeps an engram: a fact about the user is global."""
     return scope_for(engram.kind, engram.scope)
 
 
 def is_own_word(engram: Engram) -> bool:
-    """Whether a user says it, and nobody passes it on for them."""
+    """Whether the user says it directly, and nobody passes it on for them."""
     return engram.source == "user" and not engram.via
 
 
 def holds_secret(engram: Engram) -> bool:
-    """Whether any words of the engram hold a secret."""
+    """Whether any text of the engram holds a secret."""
     return bool(find_secrets(_all_text(engram)))
 
 
 def harmless(engram: Engram) -> Engram:
-    """Return the engram without the secrets that it holds."""
+    """Return the engram without its secrets."""
     if not holds_secret(engram):
         return engram
     hidden = replace(engram, text=redact(engram.text))
@@ -259,7 +259,7 @@ def harmless(engram: Engram) -> Engram:
 
 
 def humble(engram: Engram) -> Engram:
-    """Return the engram without the claim that a person confirmed it: that is not for it to say."""
+    """Return the engram without a claim of its own that a person confirmed it."""
     claims = engram.basis == "verified" and not is_own_word(engram)
     return replace(engram, basis="") if claims else engram
 

@@ -1,8 +1,8 @@
-"""Proposals that wait: as they stand in a queue, as a person sees them, and as they are decided on.
+"""Proposals: how a queue keeps them, how a person sees them, and the decisions about them.
 
-Two proposals are the same if their texts are and they would do the same; for values under keys, if
-the values are the same. Nothing here touches a file: a store without files keeps its proposals in
-:class:`PlainQueue`, for as long as the process runs; ``pending.md`` is
+Two proposals are the same if they have the same text and would do the same; values under keys must
+be equal. Nothing here touches a file: a store without files keeps its proposals in
+:class:`PlainQueue` until the process ends; ``pending.md`` is
 :class:`engramdown.gate.pending_file.FileQueue`.
 """
 
@@ -30,7 +30,7 @@ Tick = Literal["", "x", "-"]
 Identity = tuple[str, ...]
 Outcome = Written | EngramdownError | None
 
-# At most so many pairs of a proposal and a memory are compared, and so many that are alike shown.
+# The most pairs of a proposal and a memory that are compared, and the most candidates for each.
 _COMPARED: Final = 1_000_000
 _LOOKED_AT: Final = 40
 _BROUGHT: Final = "it came with git, and is somebody else's"
@@ -38,26 +38,26 @@ _BROUGHT: Final = "it came with git, and is somebody else's"
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A proposal as it stands in a queue.
+    """A proposal in a queue.
 
     Attributes:
         id: Its own id, not that of a memory.
-        engram: What is proposed.
+        engram: The proposed memory.
         hold: The code of why nobody is prompted about it, or ``""``; see ``gate.REASONS``.
         reason: The code of why it waits.
         op: ``encode`` it, ``replace`` the memory ``of`` with it, ``forget`` the memory ``of``,
             write a ``skill``, or an operation of a plan; see :mod:`engramdown.gate.pending_file`.
-        of: The id of a memory, or ids with commas between; of a skill, what its procedure is known
-            by; or ``""``.
+        of: The id of a memory, or ids separated by commas; the key of the procedure for a skill;
+            or ``""``.
         tick: ``x`` if a person accepted it in the file, ``-`` if they declined it, else ``""``.
         ts: The day it was proposed.
         line: Its line in ``pending.md``, from 1, or 0.
         problem: Why it cannot be accepted as it stands, or ``""``.
-        stays: The memory that is to stay for those of ``of``, or ``""``.
-        seen: A digest of what those said when it was proposed, or ``""``; of a value under a key,
-            of its own words, so that it is known whether a person changed them.
-        put: Of a value that a program put under a key, what its metadata says of that.
-        comments: The private comments inside its lines, as they stand.
+        stays: The memory that stays instead of those of ``of``, or ``""``.
+        seen: A digest of their texts when it was proposed, or ``""``; for a value under a key, a
+            digest of its own text, which shows whether a person changed it.
+        put: The metadata of a value that a program put under a key.
+        comments: The private comments inside its lines.
     """
 
     id: str
@@ -77,15 +77,15 @@ class Pending:
 
 
 class TickRefusedError(EngramdownError):
-    """A ticked line is not carried out: whoever ticked it may not decide that."""
+    """A tick is not carried out, because the person who made it may not decide this."""
 
 
 class Order:
-    """What a person decided about a proposal.
+    """A decision about a proposal.
 
     Attributes:
         item: The proposal.
-        by: ``user``, or ``git`` if it was ticked elsewhere: then it is not verified.
+        by: ``user``, or ``git`` if it was ticked elsewhere and is therefore not verified.
     """
 
     def __init__(
@@ -100,10 +100,10 @@ class Order:
 
         Args:
             item: The proposal.
-            engram: What is to be carried out in its place; ``None`` if they declined it.
+            engram: The engram to write; ``None`` to decline the proposal.
             by: ``user``, or ``git`` if it was ticked elsewhere.
-            why_not: Returns why it is not to be carried out after all, or ``""``; asked only then.
-            text: Other words that they want, if any.
+            why_not: Returns the reason against carrying it out, or ``""``; called at that moment.
+            text: Other words that the person wants, or ``None``.
         """
         self.item = item
         self.by = by
@@ -114,22 +114,22 @@ class Order:
 
     @cached_property
     def engram(self) -> Engram | None:
-        """What is to be carried out, without its secrets; ``None`` if it was declined.
+        """The engram to write, without secrets; ``None`` if the proposal was declined.
 
-        There may be no time for most orders, so secrets are looked for only when it is asked for.
+        Secrets are looked for on first use, as there may be no time to carry out most orders.
 
         Raises:
-            InvalidEngramError: If the words that they want can be no memory.
+            InvalidEngramError: If the person's words cannot be a memory.
         """
         if self._given is None or self._text is None:
             return self._given and harmless(self._given)
         return harmless(replace(self._given, text=self._text))
 
     def check(self) -> None:
-        """Refuse what is not to be carried out.
+        """Check that nothing speaks against carrying it out.
 
         Raises:
-            TickRefusedError: If there is a reason.
+            TickRefusedError: If something does.
         """
         reason = self._why_not() if self._why_not is not None else ""
         if reason:
@@ -142,7 +142,7 @@ class Answer(NamedTuple):
     Attributes:
         id: The id of the proposal.
         decision: ``accept``, ``decline`` or ``skip``.
-        text: The words that they want instead of the proposed ones, or ``None``.
+        text: The words that the person wants instead, or ``None``.
     """
 
     id: str
@@ -151,14 +151,14 @@ class Answer(NamedTuple):
 
 
 def always() -> bool:
-    """Return ``True``: there is time for all of it."""
+    """Return ``True``: there is time for everything."""
     return True
 
 
 def identity(item: Pending) -> Identity:
     """Return what makes two proposals the same."""
     what = (item.op, item.of)
-    if item.put:  # A value is another one if only a space is.
+    if item.put:  # Values differ if a single space does.
         return (item.engram.kind, item.engram.text, *what, *(text for _, text in item.put))
     return (*kind_and_fold(item.engram), *what)
 
@@ -168,7 +168,7 @@ def kind_and_fold(engram: Engram) -> tuple[str, str]:
     return engram.kind, fold(engram.text)
 
 
-# ---- what a person sees ----
+# ---- what a person sees of a proposal ----
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +177,15 @@ class Proposal:
 
     Attributes:
         id: Its id; commands take any unique prefix.
-        engram: What is proposed.
+        engram: The proposed memory.
         hold: Why nobody was prompted about it, or ``""``.
         reason: Why it waits, in words.
         op: ``encode``, ``replace``, ``forget``, or an operation of a plan: ``drop``, ``merge``,
-            ``supersede``, ``expire``, ``move``; write a ``skill``; ``load`` what git brought, and
-            stands there.
+            ``supersede``, ``expire``, ``move``; write a ``skill``; ``load`` an entry or page that
+            git brought.
         replaces: The memory that accepting it would retire, or ``None``.
         takes: The memories that an operation of a plan would retire or move.
-        comments: The private comments inside its lines, as they stand; they are not part of it.
+        comments: The private comments inside its lines; they are not part of it.
         similar: Memories that say nearly the same.
         file: The file it waits in, or ``""``.
         line: Its line there, from 1, or 0.
@@ -213,14 +213,14 @@ def describe(
     entries: Sequence[Entry],
     brought: Collection[tuple[str, int]] = (),
 ) -> list[Proposal]:
-    """Return what waits with the memories that it touches.
+    """Return proposals with the memories that they touch.
 
-    Of very much that waits beside very many memories, only the first are compared with these.
+    If there are very many of both, only the first proposals are compared with the memories.
 
     Args:
-        items: What waits, each with the file in which it does.
+        items: The proposals, each with its file.
         entries: The memories of both scopes.
-        brought: Where the lines wait that git brought: file and line.
+        brought: The file and line of each proposal that git brought.
     """
     rewordings = Rewordings(entry.text for entry in entries)
     by_id: dict[str, list[int]] = {}
@@ -246,7 +246,7 @@ def describe(
         hold, reason = (REASONS.get(code, code) for code in (item.hold, item.reason or item.hold))
         is_ours = (file, item.line) not in brought
         if not is_ours and not hold and item.reason in ("", "confidence"):
-            # What a line lets out is filled in as if it had been written here.
+            # The reason of a line without one was filled in as if it had been written here.
             reason = _BROUGHT
         return Proposal(
             id=item.id,
@@ -274,10 +274,10 @@ def describe(
 
 
 def write(store: HippocampusProtocol, engrams: Sequence[Engram]) -> list[Written]:
-    """Write ``engrams`` in order, in one step if the store can; return what it holds of each.
+    """Write ``engrams`` in order, in one step if the store can; return the memories.
 
     Raises:
-        StoreError: If the store could not write one, or does not return what it wrote.
+        StoreError: If the store could not write one, or does not hold it afterwards.
     """
     if isinstance(store, BatchProtocol):
         return store.encode(engrams)
@@ -304,7 +304,7 @@ def write(store: HippocampusProtocol, engrams: Sequence[Engram]) -> list[Written
 
 
 class PlainQueue:
-    """The proposals of a store that has no files, for as long as the process runs."""
+    """The proposals of a store without files, until the process ends."""
 
     file = ""
 
@@ -319,14 +319,14 @@ class PlainQueue:
         return list(self._waiting)
 
     def add(self, items: Sequence[Pending]) -> list[Pending]:
-        """Append proposals that do not wait yet; one that waits already is returned as it is."""
+        """Append new proposals; one that waits already is returned as it is."""
         waiting = {identity(item): item for item in self._waiting}
         found = [waiting.setdefault(identity(item), item) for item in items]
         self._waiting = list(waiting.values())
         return found
 
     def decide(self, orders: Sequence[Order], go_on: Callable[[], bool] = always) -> list[Outcome]:
-        """Carry out what a person decided, one after the other; see ``FileQueue.decide``."""
+        """Carry out decisions, one after the other; see ``FileQueue.decide``."""
         done: list[Outcome] = []
         for order in orders:
             if done and not go_on():
@@ -338,7 +338,7 @@ class PlainQueue:
         return done
 
     def _carry_out(self, item: Pending, engram: Engram | None) -> Written | None:
-        """Write the memory, then retire what it replaces, then take the proposal away."""
+        """Write the memory, retire what it replaces, then remove the proposal."""
         self._check(item)
         if engram is None:
             self._waiting.remove(item)
@@ -355,26 +355,26 @@ class PlainQueue:
         return written
 
     def confirm(self, engram: Engram) -> Written:
-        """Write what a person accepted in the queue of another scope."""
+        """Write a memory that a person accepted in the queue of the other scope."""
         return write(self._store, [replace(engram, basis="verified")])[0]
 
     def drop(self, item: Pending) -> None:
-        """Take a proposal away that was carried out elsewhere."""
+        """Remove a proposal that was carried out elsewhere."""
         self._check(item)
         self._waiting.remove(item)
 
     def forgot(self, entry: Entry) -> None:
-        """Remember the text of what a person let the store forget."""
+        """Remember the text of a memory that a person let the store forget."""
         self._unwanted.append(entry.engram())
 
     def turned_down(self) -> list[tuple[str, str]]:
-        """Return what was declined or forgotten and does not stand in the store again."""
+        """Return what was declined or forgotten, except what is in the store again."""
         known = {(entry.kind, entry.fold) for entry in self._store.entries()}
         unwanted = (each for each in self._unwanted if kind_and_fold(each) not in known)
         return [(each.text, each.kind) for each in unwanted]
 
     def gave_way(self, engram: Engram) -> bool:
-        """Return ``False``: such a store does not tell what took the place of what."""
+        """Return ``False``: such a store does not say which memory replaced which."""
         del engram
         return False
 

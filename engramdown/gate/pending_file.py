@@ -1,9 +1,9 @@
 """The proposals in ``pending.md``, and what happens when a person decides on one.
 
 A proposal is a task-list line that any editor can tick. Accepting it writes the memory and removes
-the line in one step. A proposal that somebody else decided on or changed in the meantime is
-refused. What is declined leaves a tombstone, so that it is not proposed again, not even reworded. A
-line that cannot be understood is left alone.
+the line in one step. A decision about a proposal that was changed or decided on meanwhile is
+refused. A declined proposal leaves a tombstone, so that it is not proposed again, not even
+reworded. A line that cannot be understood is left alone.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class FileQueue:
         self.file = str(store.memory / PENDING)
 
     def pending(self) -> list[Pending]:
-        """Return what waits, in file order."""
+        """Return the proposals, in file order."""
         return [item for _, item in self._read_all(self._store.files.document(PENDING))]
 
     def add(self, items: Sequence[Pending]) -> list[Pending]:
-        """Append proposals that do not wait yet; one that waits already is returned as it is."""
+        """Append new proposals; one that waits already is returned as it is."""
 
         def edit(draft: changeset.Draft) -> list[Pending]:
             read = self._read_all(draft.get(PENDING))
@@ -69,31 +69,29 @@ class FileQueue:
 
         added = self._store.files.change(changeset.Act("propose", items[0].engram.source), edit)
         now = {item.id: item for item in self.pending()}
-        # What is not there any more was decided on by somebody else since.
+        # A proposal that is gone by now was decided on by another process.
         return [now.get(item.id, item) for item in added]
 
     def withdraw(self, keys: Collection[tuple[str, str]]) -> None:
-        """Take away what a program put under keys and does not want any more.
-
-        What a person ticked or changed stays.
-        """
+        """Remove values that a program put under keys, unless a person ticked or changed them."""
         if any(item.put and keyed_values.key_of(item.put) in keys for item in self.pending()):
             act = changeset.Act("propose", "llm", "took back what it had put")
             self._store.files.change(act, lambda draft: self._remove_untouched(draft, keys))
 
     def decide(self, orders: Sequence[Order], go_on: Callable[[], bool] = always) -> list[Outcome]:
-        """Carry out what a person decided, as one step for all that they accepted or declined.
+        """Carry out decisions in one step.
 
-        What is accepted is written with the engram of its order; what is declined is remembered.
+        An accepted proposal is written with the engram of its order; a declined one leaves a
+        tombstone.
 
         Args:
-            orders: What they decided, either accepted or declined, all of it.
-            go_on: Asked before each but the first whether there is time for it.
+            orders: The decisions: all of them accept, or all of them decline.
+            go_on: Called before each but the first: whether there is time for it.
 
         Returns:
-            What became of each, in order, as far as there was time: what was written, ``None`` if
-            nothing new stands, or why it still waits; :class:`EntryNotFoundError` if somebody
-            decided on it or changed it meanwhile.
+            The outcome of each, in order, as far as there was time: what was written, ``None`` if
+            nothing new was, or the error that left it waiting; :class:`EntryNotFoundError` if it
+            was decided on or changed meanwhile.
 
         Raises:
             StoreError: If nothing could be written; all of them still wait.
@@ -132,14 +130,14 @@ class FileQueue:
         return [next(written) if isinstance(each, changeset.Filed) else each for each in done]
 
     def confirm(self, engram: Engram) -> Written:
-        """Write what a person accepted in the queue of another scope."""
+        """Write a memory that a person accepted in the queue of the other scope."""
         act = changeset.Act("accept", "user", "accepted in the other scope")
         return self._store.written(
             self._store.files.change(act, lambda draft: _write(draft, engram))
         )
 
     def drop(self, item: Pending) -> None:
-        """Take a proposal away that was carried out elsewhere."""
+        """Remove a proposal that was carried out elsewhere."""
 
         def edit(draft: changeset.Draft) -> None:
             document = draft.get(PENDING)
@@ -150,12 +148,12 @@ class FileQueue:
         self._store.files.change(act, edit)
 
     def forgot(self, entry: Entry) -> None:
-        """Do nothing: the store keeps what it forgot in ``archive.md``."""
+        """Do nothing: the store keeps forgotten memories in ``archive.md``."""
 
     def answered(self) -> set[tuple[str, str]]:
-        """Return which questions about memories that stand wait, or were answered with no.
+        """Return the questions about memories that wait or were declined.
 
-        Each is what it would do, and the ids of the memories that it is about.
+        Each is an operation and the ids of its memories.
         """
         found: set[tuple[str, str]] = {
             (item.op, item.of) for item in self.pending() if item.op in OPERATIONS
@@ -173,25 +171,25 @@ class FileQueue:
         return [(block.text, block.meta.get("kind") if block.meta else "") for block in blocks]
 
     def gave_way(self, engram: Engram) -> bool:
-        """Whether another memory took the place of this one, which is no news."""
+        """Whether another memory already took the place of this one."""
         return changeset.standing_for(self._store.files.document, engram) is not None
 
     def _read_all(self, document: Document) -> list[tuple[Placed, Pending]]:
-        """Return what waits in a document, with its line; the same document is read once."""
+        """Return the proposals of a document, each with its line; a document is read once."""
         if self._known[0] is not document:
             found = ((placed, self._read(placed)) for placed in document.placed())
             self._known = (document, [(placed, item) for placed, item in found if item])
         return self._known[1]
 
     def _read(self, placed: Placed) -> Pending | None:
-        """Read a task-list line; any other line of the file is the person's note."""
+        """Read a task-list line; any other line is a note of the person."""
         tick, text = placement.split_task(placed.block.text)
         if not tick or not text.strip() or placed.block.shape != "item":
             return None
         entry = placement.as_entry(PENDING, self._store.scope, placed)._replace(text=text)
         values = placed.block.meta.values() if placed.block.meta else {}
         if not {"id", "kind"} & values.keys():
-            # A line of the person's own: in a project their tick is about nothing else.
+            # The person wrote this line: in a project their tick counts for the project only.
             entry = entry._replace(kind=kind_in_scope(kind_of(text), self._store.scope))
         try:
             engram, problem = entry.engram(), ""
@@ -221,7 +219,7 @@ class FileQueue:
         )
 
     def _remove_untouched(self, draft: changeset.Draft, keys: Collection[tuple[str, str]]) -> None:
-        """Take away what a program put under keys before, and nobody looked at yet."""
+        """Remove earlier values under the same keys that nobody ticked or changed."""
         for placed, old in self._read_all(draft.get(PENDING)) if keys else ():
             is_untouched = not old.tick and old.seen == keyed_values.digest_of(old.engram.text)
             if old.put and keyed_values.key_of(old.put) in keys and is_untouched:
@@ -234,10 +232,10 @@ class FileQueue:
         return found
 
     def _take(self, waiting: dict[str, list[tuple[Placed, Pending]]], item: Pending) -> Placed:
-        """Take the line of a proposal out of ``waiting``, if it is as it was when decided on."""
+        """Take the line of a proposal out of ``waiting``, if it did not change since."""
         same = waiting.get(item.id, [])
         for at, (placed, fresh) in enumerate(same):
-            # It may stand on another line now, and be ticked.
+            # It may be on another line now, and ticked.
             expected = replace(fresh, line=item.line, tick=item.tick)
             if item.tick in ("", fresh.tick) and expected == item:
                 del same[at]
@@ -247,7 +245,7 @@ class FileQueue:
     def _carry_out(
         self, draft: changeset.Draft, standing: _Standing, placed: Placed, order: Order
     ) -> changeset.Filed | Written | None:
-        """Write what was accepted, or archive what was declined; the line itself stays."""
+        """Write an accepted proposal or archive a declined one; its line stays for now."""
         item, engram = order.item, order.engram
         order.check()
         if engram is None:
@@ -262,7 +260,7 @@ class FileQueue:
         if item.op == "skill":
             return write_skill(self._store.root, item, engram, dry=self._store.rehearses)
         if item.op in OPERATIONS:
-            return None  # All of these are settled together.
+            return None  # These are settled together.
         place = None
         if item.put and item.op != "forget":
             place = keyed_values.proposed_place(item.put, engram, self._store.scope)
@@ -278,7 +276,7 @@ class FileQueue:
     def _retire(
         self, draft: changeset.Draft, standing: _Standing, order: Order, engram: Engram
     ) -> None:
-        """Move the memory that a proposal is about to the archive, wherever it stands."""
+        """Move the memory of a proposal to the archive, from every file that has it."""
         item = order.item
         lines = standing.lines(item.of)
         if item.op == "forget" and not lines:
@@ -292,7 +290,7 @@ class FileQueue:
         for name, placed in lines:
             entry = placement.as_entry(name, self._store.scope, placed)
             if item.op == "replace" and (entry.kind, entry.fold) == pending.kind_and_fold(engram):
-                continue  # The person turned the proposal back into what it was to replace.
+                continue  # The person changed the proposal back into the memory it would replace.
             if entry.fold not in archived:  # Else it is the copy under a topic.
                 reason = "forgotten" if item.op == "forget" else "replaced"
                 record = {"kind": entry.kind, "was": name, "reason": reason, "by": order.by}
@@ -301,7 +299,7 @@ class FileQueue:
             draft.put(name, draft.get(name).remove(placed.block))
 
     def _settle(self, draft: changeset.Draft, orders: Sequence[Order], done: list[_Done]) -> None:
-        """Carry out the accepted parts of plans, and set what became of them in ``done``."""
+        """Carry out accepted operations of plans, and set their outcomes in ``done``."""
         asked = {
             at: (order.item, order.engram.text)
             for at, (order, outcome) in enumerate(zip(orders, done, strict=False))
@@ -321,7 +319,7 @@ class FileQueue:
 
 
 class _Standing:
-    """Where the memories of a draft stand, read once for all that was decided."""
+    """The lines of all memories of a draft, read once for all decisions."""
 
     def __init__(self, draft: changeset.Draft, names: Sequence[str]) -> None:
         self._draft = draft
@@ -329,12 +327,12 @@ class _Standing:
         self._found: dict[str, list[tuple[str, Placed]]] | None = None
 
     def lines(self, memory_id: str) -> list[tuple[str, Placed]]:
-        """Return the lines of a memory, each with its file; it is about to go."""
+        """Return the lines of a memory that is about to go, each with its file."""
         known = self._read() if self._found is None else self._found
         found = known.pop(memory_id, [])
         if all(placed.block in self._draft.get(name).blocks for name, placed in found):
             return found
-        # Something that was accepted before it changed the line.
+        # An earlier decision changed the line.
         return self._read().pop(memory_id, [])
 
     def _read(self) -> dict[str, list[tuple[str, Placed]]]:
@@ -346,7 +344,7 @@ class _Standing:
 
 
 def _act(orders: Sequence[Order], done: Sequence[_Done]) -> changeset.Act:
-    """Return the words for the journal: about what was carried out, not about what waits."""
+    """Return the words for the journal about the proposals that were carried out."""
     both = zip(orders, done, strict=False)
     ids = [order.item.id for order, each in both if not isinstance(each, errors.EngramdownError)]
     what = f"proposal {ids[0]}" if len(ids) == 1 else f"{len(ids)} proposals"
@@ -358,8 +356,8 @@ def _act(orders: Sequence[Order], done: Sequence[_Done]) -> changeset.Act:
 
 
 def _archive_declined(draft: changeset.Draft, placed: Placed, item: Pending, by: str) -> None:
-    """Let the archive remember what a person declined, without a secret that they typed into it."""
-    # What was asked about memories that stand are no words to be kept out.
+    """Archive a declined proposal, without secrets that the person typed into it."""
+    # The words of a question about existing memories are not turned down.
     is_question = item.op in OPERATIONS
     aside = {"hold": "", "seen": "", "replaced": ""}
     if not is_question:
@@ -372,7 +370,7 @@ def _archive_declined(draft: changeset.Draft, placed: Placed, item: Pending, by:
 
 
 def _metadata(item: Pending) -> Metadata:
-    # A reason that follows from the rest of the line need not be written.
+    # A reason that follows from the rest of the line is not written.
     is_plain = item.op not in OPERATIONS and (bool(item.hold) or item.reason == "confidence")
     more = {
         "kind": item.engram.kind,
@@ -389,7 +387,7 @@ def _metadata(item: Pending) -> Metadata:
 
 
 def _write(draft: changeset.Draft, engram: Engram, by: str = "user") -> changeset.Filed:
-    """Write what was accepted; a person's word verifies it, so it is no old word of a job."""
+    """Write an accepted memory; the word of a person verifies it."""
     if by != "user":
         return changeset.file_engram(draft, engram)
     filed = changeset.file_engram(draft, replace(engram, basis="verified"))
@@ -397,7 +395,7 @@ def _write(draft: changeset.Draft, engram: Engram, by: str = "user") -> changese
         return filed  # A new line says so from the beginning.
 
     def find_line(document: Document) -> Block | None:
-        # What stands for it may say something else.
+        # The memory that took its place may say something else.
         blocks = [*document.same(engram.text), *(each.block for each in document.placed())]
         mine = (each for each in blocks if each.meta and each.meta.get("id") == filed.id)
         return next(mine, None)
@@ -412,13 +410,13 @@ def _write(draft: changeset.Draft, engram: Engram, by: str = "user") -> changese
     return filed
 
 
-# ---- questions about memories that stand ----
+# ---- questions about existing memories ----
 #
-# How a part of a plan waits for a person, and is carried out. What is accepted is done to the
-# memories as they read when it was proposed, and to no others; what a person declines is remembered
-# by what it was about, and never as words that must not be learned.
+# Operations of a plan that wait for a person. An accepted one is carried out only if the memories
+# still read as they did when it was proposed; a declined one is remembered by its memories, and its
+# words may still be learned.
 
-# The word of each operation for the archive.
+# The reason that the archive gives for each operation.
 REASONS: Final = {
     "drop": "duplicate", "merge": "merged", "supersede": "replaced", "expire": "expired", "move": ""
 }  # fmt: skip
@@ -430,7 +428,7 @@ _QUESTIONS: Final = {
     "move": "Move to the topic ",
 }
 
-# Where an entry stands on a disk: no plan knows it.
+# The place of an entry on a disk, which plans do not know.
 _PLACE: Final = frozenset({"line", "spelled", "comments"})
 
 
@@ -440,9 +438,9 @@ def question(
     """Return the line of ``pending.md`` that asks a person whether to do ``operation``.
 
     Args:
-        operation: What a plan proposes.
+        operation: An operation of a plan.
         known: The memories of its scope by id.
-        why: Why it is not simply done.
+        why: Why a person must decide.
         hold: The code of why nobody is prompted about it, or ``""``.
     """
     taken = [known[each] for each in operation.ids]
@@ -472,7 +470,7 @@ def revision(operation: plan.Operation, known: Mapping[str, Entry]) -> changeset
     """Return what ``operation`` means for the store.
 
     Args:
-        operation: What a plan proposes.
+        operation: An operation of a plan.
         known: The memories of its scope by id.
     """
     taken = tuple(known[each] for each in operation.ids)
@@ -513,7 +511,7 @@ def settle(
     """
     standing = _Standing(folder, names)
     ids = {each for item, _ in asked for each in (*item.of.split(","), item.stays)}
-    # A lesson is taken as it stands among lessons, which come first.
+    # The line of a lesson in lessons.md counts; it comes before the copy under a topic.
     lines = {each: found[0] for each in ids if (found := standing.lines(each))}
     known = {each: placement.as_entry(name, scope, it) for each, (name, it) in lines.items()}
     outcomes: list[changeset.Filed | errors.StoreError | None] = [None] * len(asked)
@@ -560,7 +558,7 @@ def _accepted_revision(
     wanted = revision(operations[item.op], known)
     if wanted.comes is None:
         return wanted
-    # A person has read these words: whoever is here, or who ticked what git brought.
+    # A person has read these words: the one here, or somebody who ticked them elsewhere.
     comes = wanted.comes._replace(basis="verified" if by == "user" else "observed")
     return changeset.Revision(wanted.taken, wanted.reason, comes=comes)
 
@@ -576,9 +574,9 @@ def _stale(item: Pending, why: str) -> errors.StoreError:
 
 # ---- proposed skills ----
 #
-# How a skill waits for a person, and is written once they accept it: as the text of a line of
-# ``pending.md`` and of what follows below it. A person may change every word of it before they tick
-# it. Written twice, as after a crash, it is one skill; one that is there already is never replaced.
+# A proposed skill is the text of a line of ``pending.md`` and of the lines below it. A person may
+# change every word of it before they tick it. Writing it twice, as after a crash, makes one skill;
+# an existing skill is never replaced.
 
 _FORM: Final = re.compile(r"\s*Skill\s+`([^`\n]*)`\s*:(.*?)(?:\n[ \t]*\n(.*))?\Z", re.DOTALL)
 _HOW: Final = "write `Skill `, the label in backquotes, a colon and what it does"
@@ -591,9 +589,9 @@ class SkillDraft(NamedTuple):
     """A skill that is proposed.
 
     Attributes:
-        label: What it is to be called.
+        label: Its label.
         description: What it does, and when.
-        body: How it is done.
+        body: The procedure.
     """
 
     label: str
@@ -612,10 +610,10 @@ def draft_text(draft: SkillDraft) -> str:
 
 
 def read_draft(text: str) -> SkillDraft:
-    r"""Return the draft that a text is.
+    r"""Return the draft that a text holds.
 
     Raises:
-        InvalidSkillError: If it is none; the error says what is allowed.
+        InvalidSkillError: If it holds none; the error says what is allowed.
 
     >>> read_draft("Skill `charts`: Make\ncharts\n\n1. Plot.\n")
     SkillDraft(label='charts', description='Make charts', body='1. Plot.\n')
@@ -634,32 +632,32 @@ def skill_question(draft: SkillDraft, scope: Scope, *, of: str, origin: str, why
 
     Args:
         draft: The skill.
-        scope: Where it is to hold.
-        of: What the procedure is known by, so that it is not proposed again.
+        scope: Its scope.
+        of: The key of the procedure, so that it is not proposed again.
         origin: Where it was learned.
         why: Why it is proposed.
     """
     engram = Engram(
         draft_text(draft), "lesson", scope, source="consolidation", basis="observed", origin=origin
     )
-    # As it is held, nobody is prompted about it; a hold in words is what a person sees everywhere.
+    # A held proposal prompts nobody, and its hold is shown to a person as it is.
     ts = today().isoformat()
     return Pending(changeset.new_id(), harmless(engram), hold=why, op="skill", of=of, ts=ts)
 
 
 def write_skill(root: Path, item: Pending, engram: Engram, *, dry: bool = False) -> Written:
-    """Write the skill that a person accepted, and return where it stands.
+    """Write a skill that a person accepted, and return its place.
 
     Args:
         root: The folder of the scope.
         item: The proposal.
         engram: Its words as the person wants them.
-        dry: Whether nothing is written, but for the checks.
+        dry: Whether to check only, and write nothing.
 
     Raises:
-        InvalidSkillError: If it is no skill as it reads now.
+        InvalidSkillError: If its text is not a skill any more.
         SkillRefusedError: If it holds a secret.
-        SkillExistsError: If there is another one of that label.
+        SkillExistsError: If another skill has that label.
         StoreError: If it could not be written.
     """
     from engramdown.skills.library import Skills

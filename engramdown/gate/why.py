@@ -1,7 +1,7 @@
 """Explains why a memory is there: who decided, what taught it, what it was merged from.
 
-It changes nothing and uses no network. What is gone, such as a purged transcript or the journal of
-another machine, is reported and never guessed. What was redacted or excluded stays hidden.
+It changes nothing and uses no network. Missing sources, such as a purged transcript or the journal
+of another machine, are reported and never guessed. Redacted or excluded lines stay hidden.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NOT_IN_GIT: Final = "is in no git repository"
 
 
 class Kept(NamedTuple):
-    """A step of the journal, with what it did to the memory, and the scope whose journal it is."""
+    """A step of the journal, reduced to its changes of the memory, and the scope of the journal."""
 
     step: Step
     scope: Scope
@@ -65,7 +65,7 @@ class Taught(NamedTuple):
         before: The lines before it.
         after: The lines after it.
         source: The program that the session was imported from, or ``""``.
-        problem: Why there is no line: ``no-session`` (purged, or on another machine),
+        problem: Why the line is missing: ``no-session`` (purged, or on another machine),
             ``no-line``, ``unreadable``; or ``""``.
     """
 
@@ -81,9 +81,9 @@ class Brought(NamedTuple):
     """The commit that brought a memory.
 
     Attributes:
-        commit: It, or ``None``.
-        problem: Why there is none, in words, or ``""``.
-        shallow: Whether the beginning of the history was not fetched: it may have come earlier.
+        commit: The commit, or ``None``.
+        problem: Why it is unknown, in words, or ``""``.
+        shallow: Whether the history was not fetched completely: it may have come earlier.
     """
 
     commit: Commit | None = None
@@ -92,18 +92,18 @@ class Brought(NamedTuple):
 
 
 class Why(NamedTuple):
-    """All that is known of where a memory comes from.
+    """Everything that is known about the origin of a memory.
 
     Attributes:
         found: The memory, the proposal or the retired memory.
-        steps: Each step of the journal that touched it, the oldest first; of a proposal that
-            became it, too.
+        steps: Each step of the journal that touched it, or the proposal that became it, the oldest
+            first.
         waited: Why it waited for a person first, in words, or ``""``.
-        taught: The lines of transcripts that taught it, and what it was made of.
+        taught: The lines of transcripts that taught it and the memories it was made of.
         made_of: The retired memories that it stands for now.
         brought: The commit that brought it.
-        is_ours: Whether it was said or learned here; ``False`` if it came with git, and nobody
-            approved it: what it claims of itself is somebody else's word.
+        is_ours: Whether it was said or learned here; ``False`` if it came with git and nobody
+            approved it, so that its claims are somebody else's word.
     """
 
     found: Known
@@ -125,13 +125,13 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
     """Return why the memory, the proposal or the retired memory with this id or prefix is there.
 
     Args:
-        scopes: Whose memory it is.
-        review: What waits there.
+        scopes: The scopes.
+        review: Their proposals.
         prefix: The id, or its beginning.
 
     Raises:
-        EntryNotFoundError: If there is none.
-        AmbiguousIdError: If there are several.
+        EntryNotFoundError: If nothing has this id.
+        AmbiguousIdError: If several have.
         StoreError: If a store could not be read.
     """
     found = _find(scopes, review, prefix)
@@ -146,7 +146,7 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
     ]
     made_of: list[Archived] = []
     archived, names = scopes.archived(), {name}
-    # What was retired because it stands for it, and what that stood for.
+    # The memories that it replaced, and the ones that these had replaced.
     while more := [each for each in archived if each.replaced in names and each not in made_of]:
         made_of += more
         names = {each.entry.id for each in more}
@@ -154,7 +154,7 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
     origin = own.engram.origin if isinstance(own, Proposal) else own.origin
     if isinstance(found, Entry):
         place = found.scope, found.file, found.line
-        # What nobody can look up is nobody's word but its own.
+        # If this cannot be looked up, its claims are not trusted.
         is_ours = scopes.if_readable(lambda: [scopes.pulled.is_brought(*place)]) == [False]
     else:
         is_ours = isinstance(found, Archived) or (found.is_ours and found.op != "load")
@@ -201,7 +201,7 @@ def _proposal(step: Step, name: str) -> str:
 
 
 def _waited(step: Step) -> str:
-    """Return why what a step let wait did so, or ``""``."""
+    """Return why the proposal of a step waited, or ``""``."""
     for change in step.changes if step.op == "propose" else ():
         for placed in parse(change.after or "").placed():
             values = placed.block.meta.values() if placed.block.meta else {}
@@ -214,7 +214,7 @@ def _waited(step: Step) -> str:
 
 
 def _taught(stores: Sequence[Hippocampus], origins: Iterable[str]) -> Iterator[Taught]:
-    # A memory of all projects may have been learned in any of them: both scopes are looked at.
+    # A global memory may have been learned in any project, so both scopes are searched.
     folders = [Sessions(store.root / FOLDER, Disk()) for store in reversed(stores)]
     pointers = (Pointer.parse(each) for origin in origins for each in origin.split(","))
     for pointer in dict.fromkeys(filter(None, pointers)):
@@ -258,7 +258,7 @@ def _look_up(sessions: Sessions, pointer: Pointer) -> Taught:
 
 
 def _brought(stores: Iterable[Hippocampus], found: Known) -> Brought:
-    """Return the commit that brought what was found; a proposal may wait in either scope."""
+    """Return the commit that brought it; a proposal may wait in either scope."""
     own = found.entry if isinstance(found, Archived) else found
     brought = Brought(problem=_NOT_IN_GIT)
     for store in stores:
@@ -278,7 +278,7 @@ def _brought(stores: Iterable[Hippocampus], found: Known) -> Brought:
 
 
 def _mark(store: Hippocampus, found: Known) -> str:
-    """Return what the lines of a memory say that no other lines do."""
+    """Return a piece of text that only the lines of this memory contain."""
     name = _name(found)
     if not is_address(name):
         return f"id:{name}"
