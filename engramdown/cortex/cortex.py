@@ -1,7 +1,7 @@
-"""The facade: one object over two scopes, with everything that a program asks of memory.
+"""The facade: one object over two scopes, with everything that a program needs of memory.
 
-Opening it is cheap: the gate, the context, transcripts and jobs are imported when they are first
-used, since a command that searches memory must start as fast as a shell prompt.
+Opening it is cheap: the gate, the context, transcripts and jobs are imported on first use, since a
+command that searches memory must start as fast as a shell prompt.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Cortex:
     """Two stores and the gate before them.
 
     Attributes:
-        scopes: The stores, the settings, and how they are read and written.
-        context: What a model is shown of them.
+        scopes: The stores and settings, with ways to read and write them.
+        context: Builds what a model is shown.
     """
 
     def __init__(
@@ -59,11 +59,11 @@ class Cortex:
             global_hc: Any store that satisfies :class:`engramdown.HippocampusProtocol`.
             project_hc: Another one.
             mode: ``autopilot``, ``copilot`` or ``off``.
-            model: A language model, or its name, for the jobs that may ask one; nothing needs it.
+            model: A language model, or its name, for jobs that may use one; optional.
             settings: Budgets; the defaults unless given.
 
         Raises:
-            InvalidEngramError: If the mode is none of the three.
+            InvalidEngramError: If the mode is unknown.
         """
         self.scopes = Scopes(global_hc, project_hc, mode, model, settings=settings)
         self.context = ContextBuilder(self.scopes)
@@ -89,22 +89,22 @@ class Cortex:
 
         Args:
             project: A project's folder, or its ``.engramdown``; by default the nearest one above
-                the working directory. Where there is none, one begins there at the first write,
-                except in the home folder, where the global scope is: it cannot be a project.
+                the working directory. Without one, the first write makes one there, except in the
+                home folder, which holds the global scope and cannot be a project.
             home: The folder of the global scope; by default ``ENGRAMDOWN_HOME`` or
                 ``~/.engramdown``.
-            mode: ``autopilot``, ``copilot`` or ``off``; by default what is configured.
+            mode: ``autopilot``, ``copilot`` or ``off``; by default the configured one.
             model: See :class:`Cortex`.
-            settings: What holds; by default what the ``config.toml`` of both scopes says.
+            settings: The settings; by default those of the ``config.toml`` of both scopes.
 
         Raises:
-            SettingsError: If a setting is wrong, or a folder cannot be that of a project.
+            SettingsError: If a setting is wrong, or a folder cannot be a project.
         """
         return cls._over(Scopes.open(project, home, mode, model, settings=settings))
 
     @property
     def mode(self) -> str:
-        """What is written without asking: ``autopilot``, ``copilot`` or ``off``; can be set."""
+        """How much is written without asking: ``autopilot``, ``copilot`` or ``off``."""
         return self.scopes.mode
 
     @mode.setter
@@ -112,9 +112,9 @@ class Cortex:
         self.scopes.mode = mode
 
     def entries(self) -> list[Entry]:
-        """Return every memory, global ones first, in file order; also what waits for approval.
+        """Return every memory, global ones first, in file order, including unapproved ones.
 
-        What cannot be read hides nothing else: ``scopes.unread()`` names it.
+        A file that cannot be read is left out, and ``scopes.unread()`` names it.
         """
         return self.scopes.entries()
 
@@ -122,8 +122,8 @@ class Cortex:
         """Return the memory whose id begins with ``prefix``.
 
         Raises:
-            EntryNotFoundError: If there is none.
-            AmbiguousIdError: If there are several.
+            EntryNotFoundError: If no memory has such an id.
+            AmbiguousIdError: If several have.
         """
         return self.scopes.find(prefix)
 
@@ -137,7 +137,7 @@ class Cortex:
         return self.scopes.recall(query, limit)
 
     def encoding_gate(self, engram: Engram) -> Decision:
-        """Return what is to be done with an engram; nothing is written."""
+        """Return the decision about an engram; nothing is written."""
         return self.scopes.encoding_gate(engram)
 
     def propose(
@@ -145,12 +145,12 @@ class Cortex:
     ) -> list[Receipt]:
         """Gate engrams, then encode or queue each; a receipt for each says what happened.
 
-        A store that cannot be read or written gives receipts with ``failed``, not an exception.
+        If a store cannot be read or written, receipts say ``failed``; no exception is raised.
 
         Args:
-            engrams: What is to be remembered.
-            by_person: The user typed it here and now: a fact (``Name: Ada``) of theirs with the
-                same key gives way to it. Otherwise it is held, whatever source the engram claims.
+            engrams: The engrams to remember.
+            by_person: The user typed it here and now, so that it replaces a fact of theirs with
+                the same key (``Name: Ada``). Otherwise it is held, whatever source it claims.
         """
         return self.scopes.propose(engrams, by_person=by_person)
 
@@ -176,13 +176,12 @@ class Cortex:
         return self.scopes.update(entry_id, text)
 
     def pending(self, *, for_model: bool = False) -> list[Proposal]:
-        """Return what waits for a person, global proposals first, each with what it touches.
+        """Return the waiting proposals, global ones first, each with the memories it touches.
 
-        Behind them stands what git brought and waits to be approved.
+        What git brought and waits for approval follows them.
 
         Args:
-            for_model: Whether a model is told: then without anything that git brought and nobody
-                approved.
+            for_model: Leave out everything that git brought and nobody approved.
         """
         return self.review.pending(for_model=for_model)
 
@@ -197,22 +196,22 @@ class Cortex:
             text: The words that the person wants instead of the proposed ones, or ``None``.
 
         Raises:
-            InvalidEngramError: If the decision is none of the three, or the text is empty.
-            EntryNotFoundError: If no proposal has this id, any more.
+            InvalidEngramError: If the decision is unknown, or the text is empty.
+            EntryNotFoundError: If no proposal has this id (any more).
             AmbiguousIdError: If several have.
             StoreError: If it could not be written; the proposal still waits.
         """
         return self.review.resolve(proposal_id, decision, text)
 
     def why(self, entry_id: str) -> Why:
-        """Return why a memory, a proposal or a retired memory is there: what taught and brought it.
+        """Return where a memory, a proposal or a retired memory came from.
 
         Args:
             entry_id: Its id or a unique prefix.
 
         Raises:
-            EntryNotFoundError: If there is none.
-            AmbiguousIdError: If there are several.
+            EntryNotFoundError: If nothing has this id.
+            AmbiguousIdError: If several have.
             StoreError: If a store could not be read.
         """
         from engramdown.gate.why import why
@@ -227,22 +226,22 @@ class Cortex:
     def compact_all(
         self, *, approved: bool = False, dry_run: bool = False, use_model: bool = True
     ) -> list[CompactionReceipt]:
-        """Say the same in fewer memories: duplicates, what has expired, and what a model proposes.
+        """Say the same in fewer memories.
 
-        In autopilot duplicates and what has expired go to the archive; the rest waits for a
-        person, as everything does in copilot. What a person wrote always waits.
+        In autopilot duplicates and expired memories go to the archive; what a model proposes waits
+        for a person, as everything does in copilot. What a person wrote always waits.
 
         Args:
-            approved: A person saw the diff and said yes: apply all that needs no further word.
-            dry_run: Write nothing, and tell what would be done.
-            use_model: Ask the model about files that hold too much, if there is one.
+            approved: A person saw the diff and said yes: apply all that needs no further decision.
+            dry_run: Write nothing, and return what would be done.
+            use_model: Ask the model, if there is one, about files that hold too much.
 
         Returns:
-            What became of each operation; of a scope in which nothing is done, why.
+            A receipt for each operation, and one for a scope in which nothing is done.
 
         Raises:
             StoreError: If a store could not be read.
-            SettingsError: If ``model`` is none.
+            SettingsError: If ``model`` is invalid.
         """
         from engramdown.gate.compaction import compact
 
@@ -258,21 +257,21 @@ class Cortex:
         scope: Scope | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> SleepSummary:
-        """Do what is due: learn from finished sessions, and compact memory.
+        """Do the work that is due: learn from finished sessions, and compact memory.
 
-        It can be stopped anywhere, also by a kill: the next one goes on there.
+        It can be stopped at any point, even killed; the next sleep continues there.
 
         Args:
             use_model: Ask the model, if there is one.
-            dry_run: Write nothing and ask no model; tell what would be done.
+            dry_run: Write nothing and ask no model; return what would be done.
             scope: Only this scope; by default both.
-            should_stop: Asked before each step whether to stop.
+            should_stop: Called before each step: whether to stop.
 
         Returns:
-            What became of everything; what fails is told there.
+            What was done, and what failed.
 
         Raises:
-            SettingsError: If ``model`` is none.
+            SettingsError: If ``model`` is invalid.
         """
         from engramdown.sleep.sleep import Sleep
 
@@ -283,23 +282,22 @@ class Cortex:
     def maybe_update_identity(
         self, messages: str | Iterable[str | Message], *, use_model: bool = True
     ) -> list[Receipt]:
-        """Keep the facts about the user that are in what they wrote: name, time zone, tools.
+        """Keep facts about the user from their own messages: name, time zone, tools.
 
-        Ask for it every fifth message or so, between turns: a model takes its time. A fact that
-        contradicts what a person wrote waits for them. In mode off nothing is looked for.
+        Call it every fifth message or so, between turns, as a model takes its time. A fact that
+        contradicts what a person wrote waits for them. In mode off nothing is done.
 
         Args:
-            messages: What the user wrote last, oldest first; a
-                :class:`engramdown.consolidation.facts.Message` tells where it stands.
-            use_model: Ask the model, if there is one; without, only what is stated is found.
+            messages: The last messages of the user, oldest first; a
+                :class:`engramdown.consolidation.facts.Message` also says where it is recorded.
+            use_model: Ask the model, if there is one; without, only explicit statements are found.
 
         Returns:
-            What became of each fact; ``scopes.notices()`` tells what of a model's answer was
-            refused.
+            A receipt for each fact; ``scopes.notices()`` has what was refused of a model's answer.
 
         Raises:
-            ModelError: If the model gave no answer of use; memory is as it was.
-            SettingsError: If ``model`` is none.
+            ModelError: If the answer of the model is of no use; memory is unchanged.
+            SettingsError: If ``model`` is invalid.
             StoreError: If a prompt or the ledger could not be read or written.
         """
         from engramdown.sleep.jobs import facts
@@ -314,24 +312,20 @@ class Cortex:
     def build_memory_context(
         self, message: str = "", session: Session | None = None, *, scratchpad: bool = False
     ) -> MemoryContext:
-        """Return what a model is to see of memory, ranked by ``message`` under the budgets.
+        """Return what a model should see of memory, ranked by ``message`` under the budgets.
 
-        An unchanged memory gives unchanged bytes. What :meth:`get_scratchpad_context` says stands
-        there alone, and is paid for once.
+        An unchanged memory gives unchanged bytes. The text of :meth:`get_scratchpad_context` is
+        left out.
 
         Args:
-            message: What the model is sent.
-            session: The conversation that it is for: what was told of earlier ones stays in it,
-                and who the assistant and the user are.
-            scratchpad: Also what that says: for a program that has no scratchpad to describe.
+            message: The message to the model.
+            session: Its conversation, in which identity and earlier sessions stay the same.
+            scratchpad: Include the scratchpad text, for a program without a scratchpad tool.
         """
         return self.context.build(message, session, scratchpad=scratchpad)
 
     def get_scratchpad_context(self) -> str:
-        """Return what memory says about scratchpads, for the description of such a tool.
-
-        :meth:`build_memory_context` leaves it out, unless it is told otherwise.
-        """
+        """Return what memory says about scratchpads, for the description of such a tool."""
         return self.context.recollection.scratchpad()
 
     @one_call()
@@ -347,14 +341,15 @@ class Cortex:
         """Begin a conversation, which is recorded in the transcripts.
 
         Args:
-            session: The id of its transcript, or ``None`` for a new one; one that is there goes on.
-            parent: The id of the session that it is begun from.
+            session: The id of its transcript, which is continued if it exists; ``None`` for a new
+                one.
+            parent: The id of the session that begins it.
             parent_call: The tool call that begins it.
-            title: What to call it.
+            title: Its title.
             in_view: The ids of sessions that the model sees anyway, so that it is not reminded.
 
         Raises:
-            InvalidSessionError: If an id is no safe file name.
+            InvalidSessionError: If an id is not a safe file name.
         """
         from engramdown.cortex.session import Session
 
@@ -372,7 +367,7 @@ class Cortex:
                 ``recall_topic``, ``recall_skill``, ``forget`` and ``review``.
 
         Raises:
-            ValueError: If there is no such style or tool.
+            ValueError: If the style or a tool is unknown.
 
         >>> from engramdown import Cortex, Hippocampus
         >>> cortex = Cortex(Hippocampus("home", "global"), Hippocampus("project"))
@@ -387,36 +382,36 @@ class Cortex:
     def use_tool(
         self, name: str, arguments: object, session: Session | None = None, call: str = ""
     ) -> Answer:
-        """Return what a tool answers to a model; nothing that a model passes raises.
+        """Return the answer of a tool to a model; nothing that a model passes raises.
 
         Args:
-            name: Of the tool.
-            arguments: What the model passed: an object, or a string with one in JSON.
+            name: The name of the tool.
+            arguments: The arguments from the model: an object, or a string with one in JSON.
             session: The running conversation, which records the call and the result.
-            call: The id that the call has, or ``""`` for a new one.
+            call: The id of the call, or ``""`` for a new one.
         """
         from engramdown.cortex.tools import use
 
         return use(self, name, arguments, session, call)
 
     def reopened(self) -> Cortex:
-        """Return another one over the same scopes, whose stores are its own, for another thread.
+        """Return a second Cortex over the same scopes, with stores of its own, for another thread.
 
-        A store without files is shared: only whoever wrote it knows how to open it again.
+        A store without files is shared, as only its author knows how to open it again.
         """
         return Cortex._over(self.scopes.reopened())
 
     @property
     def episodes(self) -> EpisodicMemory | None:
-        """The transcripts: of the project, or of the global scope where no project can be.
+        """The transcripts of the project, or of the global scope where no project can be.
 
-        ``None`` if a store has no files, or nothing is to be written.
+        ``None`` if a store has no files, or nothing may be written.
         """
         return self.scopes.episodes
 
     @property
     def journal(self) -> Journal:
-        """The journal: of the project, or of the global scope where no project can be.
+        """The journal of the project, or of the global scope where no project can be.
 
         Raises:
             StoreError: If neither scope has files.
@@ -430,21 +425,21 @@ class Cortex:
 
     @cached_property
     def review(self) -> Review:
-        """What waits for a person, and what they decide."""
+        """The review queue."""
         from engramdown.gate.review import Review
 
         return Review(self.scopes)
 
     @cached_property
     def conversations(self) -> Conversations:
-        """Running conversations: their prompts, their summaries, the way back to the words."""
+        """Running conversations: their prompts, their summaries, and the way back to the words."""
         from engramdown.conversation.conversations import Conversations
 
         return Conversations(self.context)
 
     @cached_property
     def worker(self) -> Workers:
-        """What goes on beside a program: the background worker, sleep, and watching memory."""
+        """Background work: the worker, sleep, and watching memory."""
         from engramdown.sleep.workers import Workers
 
         return Workers(self.scopes)
@@ -452,21 +447,21 @@ class Cortex:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
-            """Return what an older name meant; it works until 0.3."""
+            """Return the attribute of an older name; older names work until 0.3."""
             if name not in OLD_NAMES:
                 msg = f"{type(self).__name__!r} object has no attribute {name!r}"
                 raise AttributeError(msg)
             return getattr(*self._renamed(name))
 
         def __setattr__(self, name: str, value: object) -> None:
-            """Set what an older name meant, such as ``model``; it works until 0.3."""
+            """Set the attribute of an older name, such as ``model``."""
             if name in OLD_NAMES:
                 setattr(*self._renamed(name), value)
             else:
                 super().__setattr__(name, value)
 
         def _renamed(self, name: str) -> tuple[object, str]:
-            """Return what has the attribute that an older name meant, and what it is called."""
+            """Return the object that has the attribute of an older name, and its new name."""
             *path, last = OLD_NAMES[name].split(".")
             msg = f"Cortex.{name} is deprecated and goes with 0.3; use Cortex.{OLD_NAMES[name]}"
             warnings.warn(msg, DeprecationWarning, stacklevel=3)

@@ -107,11 +107,11 @@ def decide(mode: str, engram: Engram, findings: Findings) -> Decision:
 
 
 def _alarm(engram: Engram, findings: Findings) -> tuple[Code, str] | None:
-    """Return why a person has to look at it, whatever the mode, and what about."""
+    """Return why a person has to look at it in any mode, as a code with details."""
     if findings.secret:
         return "secret", f" ({findings.secret})"
     # What came through somebody else is not the user's own word, whatever source it claims; and
-    # no word but theirs, here and now, takes away what they wrote.
+    # only the user's word, here and now, may replace what they wrote.
     by_other = not is_own_word(engram)
     against = findings.replaces or (findings.contradicts if by_other else None)
     if against is not None:

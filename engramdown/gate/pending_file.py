@@ -493,21 +493,21 @@ def settle(
     names: Sequence[str],
     by: str,
 ) -> list[changeset.Filed | errors.StoreError | None]:
-    """Carry out what a person accepted, each file read once for all of it.
+    """Carry out accepted operations; each file is read once for all of them.
 
     Args:
         folder: The memory files.
-        asked: The proposals, each with the words of a merged memory, as the person wants them.
+        asked: The proposals, each with the text that the person wants for a merged memory.
         scope: The scope of the files.
         names: The names of the memory files.
         by: Who accepted it, for the archive.
 
     Returns:
-        For each what stands now, ``None`` if something went, or why it was not carried out: the
-        memories are not as they were when it was proposed.
+        For each the memory that is there now, ``None`` if one was retired, or the error if its
+        memories changed since it was proposed.
 
     Raises:
-        StoreError: If a memory would be gone; nothing may be written then.
+        StoreError: If a memory would be lost; nothing may be written then.
     """
     standing = _Standing(folder, names)
     ids = {each for item, _ in asked for each in (*item.of.split(","), item.stays)}

@@ -1,9 +1,8 @@
 """The two scopes of a memory, what they hold, and the one way to write to them.
 
-Every engram that is proposed gets a receipt, and *encoded* means that the line is on the disk. What
-holds a secret is never written as it came. Reading works in every mode, with no model and no
-network. Code that needs memory is given a :class:`Scopes` rather than the Cortex, which stands
-above it.
+Every proposed engram gets a receipt, and *encoded* means that the line is on the disk. A secret is
+never written. Reading works in every mode, with no model and no network. Code that needs memory is
+given a :class:`Scopes` rather than the Cortex, which is above it.
 """
 
 from __future__ import annotations
@@ -51,12 +50,12 @@ class Scopes:
     """The global scope and the one of the project, with the gate before them.
 
     Attributes:
-        global_hc: The store of what holds everywhere.
+        global_hc: The store for all projects.
         project_hc: The store of this project.
-        model: A language model, its name, or ``None`` for the one that is set.
-        settings: What was configured.
+        model: A language model, its name, or ``None`` for the configured one.
+        settings: The configuration.
         closed: Why the project can only be read, or ``""``.
-        rehearsing: Whether nothing is written, only what would be is kept.
+        rehearsing: Whether changes are only recorded, and nothing is written.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class Scopes:
 
     @property
     def mode(self) -> str:
-        """What is written without asking: ``autopilot``, ``copilot`` or ``off``; can be set."""
+        """How much is written without asking: ``autopilot``, ``copilot`` or ``off``."""
         return self._mode
 
     @mode.setter
@@ -133,16 +132,16 @@ class Scopes:
         return self.global_hc, self.project_hc
 
     def notices(self) -> list[str]:
-        """Return what opening noticed: hand edits that were taken in, or why it could not look.
+        """Return messages: hand edits that were taken in, and what went wrong.
 
-        And in which files git left a merge to a person: until then both sides are memory.
+        Also the files with merge conflicts; until a person resolves them, both sides are memory.
         """
         return [*self._notices, *filter(None, (store.files.conflict() for store in self.stores))]
 
     def unread(self) -> list[str]:
-        """Return which files could not be read so far, and why: what was returned is without them.
+        """Return which files were left out so far because they could not be read, and why.
 
-        :meth:`notices` tells of them, too.
+        :meth:`notices` has them, too.
         """
         return list(self._unread)
 
@@ -154,16 +153,17 @@ class Scopes:
         return lost
 
     def entries(self) -> list[Entry]:
-        """Return every memory, global ones first, in file order; also what waits for approval.
+        """Return every memory, global ones first, in file order, including unapproved ones.
 
         See :meth:`engramdown.Cortex.entries`.
         """
         return [entry for store in self._both for entry in self._read(store)]
 
     def readable(self, store: HippocampusProtocol) -> list[Entry]:
-        """Return the memories that may reach a model, as :meth:`usable`, of what can be read.
+        """Return the memories of the readable files that may reach a model.
 
-        For who shows memory. Who decides on it must not take what is unread for what is not there.
+        Use it to show memory. A decision must use :meth:`usable`, which raises instead of leaving
+        out what cannot be read.
         """
         entries = self._read(store)
         if not self.reviews:
@@ -171,9 +171,9 @@ class Scopes:
         return self.if_readable(lambda: self.pulled.shown(store, entries))
 
     def if_readable(self, read: Callable[[], Iterable[T]]) -> list[T]:
-        """Return what ``read`` returns; nothing, and :meth:`unread` names it, if it cannot be read.
+        """Return what ``read`` returns, or nothing if it raises; :meth:`unread` then has the error.
 
-        For who shows what there is, file by file: one that is broken hides none of the others.
+        With this, a broken file does not hide the others.
         """
         try:
             return [*read()]
@@ -182,16 +182,16 @@ class Scopes:
             return []
 
     def archived(self) -> list[Archived]:
-        """Return what was retired, the global scope's first, the oldest first in each.
+        """Return the retired memories, global ones first, the oldest first in each scope.
 
-        What cannot be read hides nothing else: :meth:`unread` names it.
+        A file that cannot be read is left out, and :meth:`unread` names it.
         """
         return [item for store in self.stores for item in self.if_readable(store.archived)]
 
     def usable(self, store: HippocampusProtocol) -> list[Entry]:
         """Return the memories of a store that may reach a model, in file order.
 
-        With ``pulled = "review"`` those are left out that git brought and nobody approved.
+        With ``pulled = "review"`` this leaves out what git brought and nobody approved.
         """
         entries = store.entries()
         return self.pulled.shown(store, entries) if self.reviews else entries
@@ -221,10 +221,10 @@ class Scopes:
         """Return the lessons of a topic that a model may see, global ones first, in file order.
 
         Args:
-            topic: Any words: those with the same slug are the same topic.
+            topic: Any words; words with the same slug are the same topic.
 
         Raises:
-            InvalidEngramError: If it is a path or otherwise no topic.
+            InvalidEngramError: If it is a path or otherwise not a topic.
             StoreError: If memory cannot be read.
         """
         found: list[Entry] = []
@@ -234,7 +234,7 @@ class Scopes:
         return found
 
     def topics(self) -> Mapping[str, int]:
-        """Return the slug of each topic, and how many lessons it has.
+        """Return the number of lessons of each topic, by slug.
 
         Raises:
             StoreError: If memory cannot be read.
@@ -243,7 +243,7 @@ class Scopes:
         return Counter(entry.topic for entry in entries if entry.topic)
 
     def encoding_gate(self, engram: Engram) -> Decision:
-        """Return what is to be done with an engram; nothing is written."""
+        """Return the decision about an engram; nothing is written."""
         kept = _of_project(engram) if self.refuses_global else engram
         return self.intake.decider(self.mode, [kept])(kept)
 
@@ -270,11 +270,11 @@ class Scopes:
         engrams: Engram | Iterable[Engram],
         take_in: Callable[[Sequence[object]], list[Receipt]],
     ) -> list[Receipt]:
-        """Take engrams in, all of them as the project keeps them if it is to keep them all."""
+        """Take engrams in, all into the project if a global memory was refused."""
         batch: list[object] = [engrams] if isinstance(engrams, Engram) else [*engrams]
         kept = batch
         if self.refuses_global:
-            # What is no engram is refused by whoever is given it.
+            # ``take_in`` refuses anything else than engrams.
             kept = [_of_project(it) if isinstance(it, Engram) else it for it in batch]
         receipts = [
             receipt
@@ -287,16 +287,16 @@ class Scopes:
         return self.heard(receipts)
 
     def allow_global(self) -> None:
-        """Let a memory for all projects begin, though one was refused: a person asks for it now."""
+        """Allow a memory for all projects although it was refused before."""
         if self.refuses_global and isinstance(self.global_hc, Hippocampus):
             self.global_hc = _store(self.global_hc.root, "global", self.settings)
             self._allows_global = True
 
     @property
     def shared_root(self) -> Path | None:
-        """The folder that keeps what is about all projects: approvals, and what models cost.
+        """The folder for data about all projects: approvals, and the ledger of model calls.
 
-        The project's where a memory for all of them was refused; ``None`` if no store has files.
+        It is that of the project where a global memory was refused; ``None`` without files.
         """
         roots = [store.root for store in self.stores]
         return next(iter(roots[::-1] if self.refuses_global else roots), None)
@@ -328,7 +328,7 @@ class Scopes:
 
         Args:
             entry: The memory.
-            why: The words for the journal.
+            why: The reason for the journal.
 
         Returns:
             ``forgotten``, ``queued``, or ``discarded`` in mode off.
@@ -345,7 +345,7 @@ class Scopes:
         store = self.store(entry.scope)
         seen = None
         if isinstance(store, Hippocampus):
-            # A line that a person changed by hand is theirs, also if nobody has looked since.
+            # A line that a person has just changed by hand counts as theirs.
             store.notice()
             seen = entry = store.find(entry.id)
         if self.mode == "copilot" or entry.by_person:
@@ -361,7 +361,7 @@ class Scopes:
 
         See :meth:`engramdown.Cortex.restore`.
         """
-        # Of a text that was retired more than once, the last time counts.
+        # If a text was retired more than once, the last time counts.
         retired = [item.entry for store in self.stores for item in reversed(store.archived())]
         try:
             wanted = by_prefix(entry_id, retired, retired_name(entry_id, retired), "the archive").id
@@ -389,10 +389,10 @@ class Scopes:
         )
 
     def queues(self, home: Path | None = None) -> Waiting:
-        """Return what waits in both scopes; what is ticked there is carried out as what it is.
+        """Return the proposals of both scopes.
 
         Args:
-            home: The folder of the global scope, to keep there which ticks were refused.
+            home: The folder of the global scope, to keep refused ticks there.
         """
         from engramdown.gate.intake import Waiting
 
@@ -425,7 +425,7 @@ class Scopes:
         return scopes
 
     def listen(self, hear: Callable[[], Callable[[list[Receipt]], None] | None]) -> None:
-        """Let ``hear()``, if it is still there, be told of what becomes of engrams."""
+        """Call what ``hear()`` returns, unless it is ``None``, with all receipts."""
         self._hear = hear
 
     def on_card(self, callback: Callable[[Card], object]) -> None:
@@ -433,7 +433,7 @@ class Scopes:
         self._card_callbacks.append(callback)
 
     def tell_of_card(self, card: Card) -> None:
-        """Tell whoever asked with :meth:`on_card`."""
+        """Call the callbacks of :meth:`on_card`."""
         for callback in tuple(self._card_callbacks):
             try:
                 callback(card)
@@ -442,10 +442,10 @@ class Scopes:
                 warnings.warn(msg, RuntimeWarning, stacklevel=2)
 
     def rehearse(self) -> None:
-        """From now on write nothing; :meth:`rehearsed` tells what would have been written.
+        """From now on write nothing; :meth:`rehearsed` returns what would have been written.
 
         Raises:
-            StoreError: If a store has no files: it could only do as it is told.
+            StoreError: If a store has no files.
         """
         for store in self._both:
             if not isinstance(store, Hippocampus):
@@ -459,15 +459,12 @@ class Scopes:
         """Return what the rehearsed steps would change."""
         return [change for store in self.stores for change in store.rehearsed()]
 
-    # What only some calls need is imported when it is first asked for: a command that searches
-    # memory must start as fast as a shell prompt, and needs neither the gate nor the context.
+    # These are imported on first use: a command that searches memory must start as fast as a shell
+    # prompt, and needs neither the gate nor the context.
 
     @cached_property
     def episodes(self) -> EpisodicMemory | None:
-        """The transcripts: of the project, or of the global scope where no project can be.
-
-        See :meth:`engramdown.Cortex.episodes`.
-        """
+        """The transcripts; see :meth:`engramdown.Cortex.episodes`."""
         from engramdown.episodes.memory import EpisodicMemory
 
         if not self.stores or self.rehearsing:
@@ -477,7 +474,7 @@ class Scopes:
 
     @cached_property
     def intake(self) -> Intake:
-        """What is proposed, on its way in."""
+        """The way in for proposed engrams."""
         from engramdown.gate.intake import Intake
 
         queues = self.queues(self.home_root)
@@ -485,7 +482,7 @@ class Scopes:
 
     @cached_property
     def pulled(self) -> Pulled:
-        """What git brought of somebody else's."""
+        """What git brought that somebody else wrote."""
         from engramdown.gate.arrivals import Pulled
 
         return Pulled(self.stores, self.home_root, review=self.reviews, dry=lambda: self.rehearsing)
@@ -497,19 +494,19 @@ class Scopes:
 
     @property
     def reviews(self) -> bool:
-        """Whether nothing that git brings reaches a model before a person approved it."""
+        """Whether what git brings reaches a model only after a person approved it."""
         return self.settings.pulled == "review"
 
     @property
     def refuses_global(self) -> bool:
-        """Whether a memory for all projects was refused, and there is none."""
+        """Whether a global memory was refused and does not exist."""
         home, project = self.global_hc, self.project_hc
         if self._allows_global or not isinstance(home, Hippocampus):
             return False
         return isinstance(project, Hippocampus) and is_refused(home.root, project.root)
 
     def heard(self, receipts: list[Receipt]) -> list[Receipt]:
-        """Return ``receipts`` after whoever listens was told of them."""
+        """Return ``receipts``, after passing them to the listener."""
         hear = self._hear() if self._hear is not None else None
         if hear is not None:
             hear(receipts)
@@ -524,7 +521,7 @@ class Scopes:
 
     def was_erased(self, text: str) -> bool:
         """Whether a person erased a text for good, in either scope."""
-        # Imported here: whoever only reads gates nothing.
+        # Imported here: reading does not need it.
         from engramdown.gate.erasure_marks import Marks
 
         marks = (self._marks.setdefault(it.root, Marks(it.root)) for it in self.stores)
@@ -533,10 +530,14 @@ class Scopes:
     def notice(self, *, wait: bool = True) -> bool:
         """Take in hand edits; a scope that cannot be written is read as it is.
 
-        Return whether nobody held a lock for too long, which counts if we ``wait`` for it.
+        Args:
+            wait: Whether to wait for locks.
+
+        Returns:
+            Whether all locks were free in time.
         """
         if any((store.root / ERASING).exists() for store in self.stores):
-            # Somebody died in the middle of erasing for good what a person wanted to be.
+            # An erasure was interrupted.
             from engramdown.gate.erase import finish
 
             try:
@@ -560,7 +561,7 @@ class Scopes:
         return was_free
 
     def _said_again(self, store: Hippocampus) -> Iterator[str]:
-        """Yield which new lines say again what was erased: an editor may have had them."""
+        """Yield which new lines repeat erased words, for instance from an editor's buffer."""
         steps = [step for step in store.history()[-_LATEST_STEPS:] if step.by == "person"]
         new = {change.id for step in steps for change in step.changes if change.before is None}
         for entry in store.entries() if new else ():
@@ -571,13 +572,13 @@ class Scopes:
                 )
 
     def _read(self, store: HippocampusProtocol) -> list[Entry]:
-        """Return the memories of a store that can be read."""
+        """Return the memories of the readable files of a store."""
         if isinstance(store, Hippocampus):
             return store.entries(self.pass_over)
         return store.entries()
 
     def pass_over(self, error: StoreError) -> None:
-        """Take note of what could not be read; of a scope that is no folder once."""
+        """Note what could not be read, once for a scope whose folder is broken."""
         reason = str(error)
         for store in self.stores:
             if str(error).startswith(str(store.root)):
@@ -593,7 +594,7 @@ class Scopes:
         self.tell(f"could not be read, and is left out: {reason}")
 
     def tell(self, notice: str) -> None:
-        """Keep a notice; a trouble that lasts is told once."""
+        """Keep a notice, each text once."""
         if notice not in self._notices:
             self._notices.append(notice)
 
@@ -604,7 +605,7 @@ class Scopes:
 
 
 class HasScopes(Protocol):
-    """What holds scopes, as a Cortex does."""
+    """An object with scopes, such as a Cortex."""
 
     scopes: Scopes
 
@@ -615,7 +616,7 @@ def scopes_of(given: Scopes | HasScopes) -> Scopes:
 
 
 def _of_project(engram: Engram) -> Engram:
-    """Return an engram as one of the project: there a fact about the user is a lesson."""
+    """Return an engram for the project, where a fact about the user becomes a lesson."""
     if engram.scope == "project" and engram.kind != "profile":
         return engram
     kind = "lesson" if engram.kind == "profile" else engram.kind
