@@ -1,8 +1,8 @@
 """A conversation as turns, and the rule that nobody is interrupted in the middle of one.
 
-During a turn there is nothing to confirm and nothing can be resolved; between turns, what was
-ticked in ``pending.md`` is carried out. What is said is recorded, a tool's result with its call;
-trouble with a disk ends no turn and keeps none waiting, and is told to the model that reads memory.
+During a turn there is nothing to confirm and nothing can be resolved; between turns, ticked lines
+of ``pending.md`` are carried out. Everything that is said is recorded, and a tool's result with its
+call. A failing disk neither ends nor delays a turn; the model that reads memory is told.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WRITTEN: Final = frozenset({"encoded", "queued", "forgotten"})
 
 
 class Parts(Protocol):
-    """What a session and the tools need of a Cortex."""
+    """The part of a Cortex that a session and the tools need."""
 
     scopes: Scopes
     context: ContextBuilder
@@ -48,7 +48,7 @@ class Parts(Protocol):
 
     @property
     def review(self) -> Review:
-        """What waits for a person."""
+        """The review queue."""
 
 
 class Session:
@@ -56,7 +56,7 @@ class Session:
 
     Attributes:
         turns: How many turns were begun.
-        earlier: The earlier sessions that the model is reminded of; none unless that is set.
+        earlier: The earlier sessions that the model is reminded of; none by default.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Session:
         *,
         in_view: Iterable[str] = (),
     ) -> None:
-        """Begin a session and carry out what was ticked meanwhile; see :meth:`Cortex.session`."""
+        """Begin a session and carry out ticks; see :meth:`Cortex.session`."""
         self._cortex = cortex
         self._running = False
         self._episodes = episodes = cortex.scopes.episodes
@@ -84,7 +84,7 @@ class Session:
         if episodes is not None:
             episodes.tidy()
             self._id = episodes.start_session(session, parent, parent_call, title=title)
-        # Looked up once: what a model is reminded of stays, and so does the prompt's beginning.
+        # Looked up once, so that the beginning of the prompt stays the same.
         self.earlier = cortex.context.earlier_sessions(self._id, in_view)
         self._began: Pointer | None = None
         self._asked = ""
@@ -93,14 +93,14 @@ class Session:
         self._facts = FactsBeside()
         self._summaries: CompactionBeside | None = None
         self._budget: int | None = None
-        # In a session that an assistant begins, it speaks as the user.
+        # In a session that an assistant begins, the assistant speaks as the user.
         self._is_with_user = parent is None
         self.attend()
         cortex.review.apply_ticks()
         cortex.review.keep_own()
         tidy_if_due(cortex.scopes)
         self._identity: Identity | None = None
-        with contextlib.suppress(StoreError):  # Whoever asks for it is told.
+        with contextlib.suppress(StoreError):  # The property raises it again.
             self._identity = cortex.context.identity()
 
     def __enter__(self) -> Self:
@@ -133,33 +133,33 @@ class Session:
 
     @property
     def turn_began(self) -> Pointer | None:
-        """Where the user's message of the running turn stands in the transcript, if it does."""
+        """The pointer to the user's message of the running turn, if it is recorded."""
         return self._began
 
     @property
     def compacted(self) -> Compacted | None:
-        """What came of the last compaction that was begun of its own accord, once it has ended.
+        """The result of the last automatic compaction, once it has ended.
 
-        Behind one with ``reload_required``, a runner that keeps nothing itself begins again from
+        After one with ``reload_required``, a runner without state of its own starts again from
         :meth:`build_context`.
         """
         return None if self._summaries is None else self._summaries.last
 
     @property
     def asked(self) -> str:
-        """What the user said in the running turn, or in the last one."""
+        """The message of the user in the running turn, or in the last one."""
         return self._asked
 
     @property
     def asked_lately(self) -> list[str]:
-        """What the user said in the running turn and the last ones before, the newest last."""
+        """The messages of the user in the running turn and the last ones, the newest last."""
         return [said for said in (*self._asked_before, self._asked) if said]
 
     @property
     def identity(self) -> Identity:
         """Who the assistant and the user are, as memory said when the session began.
 
-        What was added or changed since is for the next session; what a person took out is gone.
+        Later additions and changes count from the next session on; removals at once.
 
         Raises:
             StoreError: If memory cannot be read.
@@ -172,11 +172,11 @@ class Session:
     def begin_turn(
         self, message: str = "", meta: Mapping[str, Any] | None = None, *, scratchpad: bool = False
     ) -> MemoryContext:
-        """Begin a turn with the user's message and return what the model is to see.
+        """Begin a turn with the user's message and return what the model should see.
 
         Args:
-            message: What the user says.
-            meta: What the program wants to keep with it in the transcript.
+            message: The message of the user.
+            meta: Data of the program to keep with it in the transcript.
             scratchpad: See :meth:`engramdown.Cortex.build_memory_context`.
 
         Raises:
@@ -213,10 +213,10 @@ class Session:
         message: str = "",
         subjects: str | Iterable[str] = (),
     ) -> WorkingContext:
-        """Return what the model is to see next of this conversation, in its parts.
+        """Return what the model should see next of this conversation, in its parts.
 
-        Call it in a turn, as often as the model is asked. What it looked up is recorded, so that
-        nothing is learned from it again. The arguments and errors are those of
+        Call it in a turn before each call of the model. The memories in it are recorded, so that
+        nothing is learned from them again. The arguments and errors are those of
         ``cortex.conversations.build_context``.
         """
         made = self._cortex.conversations.build_context(
@@ -226,7 +226,6 @@ class Session:
         found = (made.remembered, made.recalled)
         if self._running and found != self._looked_up:
             self._looked_up = found
-            # What is made of it later is no new experience.
             shown = {"shown": list(made.remembered)}
             if any(found):
                 self.record("memory_read", "", meta=shown, recalled=tuple(made.recalled))
@@ -247,7 +246,7 @@ class Session:
         self._began = None
         scopes = self._cortex.scopes
         self._cortex.review.apply_ticks()
-        # Let pass the gate what the turn teaches, as far as it is seen without a model.
+        # Propose what the turn teaches, as far as it is found without a model.
         settings, is_off = scopes.settings.consolidation, scopes.mode == "off"
         lessons = self._doing.lessons()
         if lessons and settings.learn_from_errors and not is_off:
@@ -257,7 +256,7 @@ class Session:
             self._facts.pass_over()
         else:
             self._facts.look(settings.identity_every)
-        # Whoever puts prompts together without us has no use for summaries, and would pay for them.
+        # A program that builds its own prompts has no use for summaries, which may cost money.
         if self._budget is not None and scopes.settings.conversation.automatic and not is_off:
             if self._summaries is None:
                 # Imported here: most sessions are shorter.
@@ -270,9 +269,9 @@ class Session:
         """Record that a tool is called, and return the id of the call.
 
         Args:
-            name: Of the tool.
-            given: Its input; what is no ``str`` is recorded as JSON.
-            call: The id that it has, or ``""`` for a new one.
+            name: The name of the tool.
+            given: Its input; anything but a ``str`` is recorded as JSON.
+            call: Its id, or ``""`` for a new one.
         """
         if self._episodes is not None:
             call = call or self._episodes.new_call()
@@ -290,17 +289,16 @@ class Session:
         ms: float | None = None,
         recalled: Iterable[str] = (),
     ) -> None:
-        """Record what a tool gave back.
+        """Record the result of a tool.
 
         Args:
-            name: Of the tool.
-            output: What it gave back; what is no ``str`` is recorded as JSON.
+            name: The name of the tool.
+            output: Its output; anything but a ``str`` is recorded as JSON.
             call: What :meth:`tool_call` returned, or ``""`` for the oldest call of that tool which
                 has no result yet.
             error: ``True`` or a reason, if it failed.
             ms: How long it took, in milliseconds; measured from the call unless given.
-            recalled: Pointers to what it brought back from memory, so that it is not taken for
-                something new.
+            recalled: Pointers to what it brought back from memory, which does not count as new.
         """
         mine = (it for it in self._open_calls if it[0] == name and call in ("", it[1]))
         if (found := next(mine, None)) is not None:
@@ -316,17 +314,17 @@ class Session:
         self.record("scratchpad", text, name=name)
 
     def record(self, role: str, text: object, **said: Unpack[Said]) -> Pointer | None:
-        """Record a line as a program tells of it that runs the model itself; never raises.
+        """Record a line for a program that runs the model itself; never raises.
 
-        It is of the running turn unless ``turn`` says otherwise.
+        It belongs to the running turn unless ``turn`` says otherwise.
 
         Args:
             role: See :meth:`EpisodicMemory.log`, as for the rest.
-            text: What was said.
-            said: What else the line says.
+            text: The text.
+            said: The other fields of the line.
 
         Returns:
-            Where it stands, or ``None`` if it is not written (yet).
+            The pointer to it, or ``None`` if it is not written (yet).
         """
         said = {"turn": self.turns, **said}
         if self._episodes is None:
@@ -341,25 +339,25 @@ class Session:
             self._doing.add(pointer, role, text, said)
         found = self._episodes.trouble
         if found is not None and (found.lost or not found.waiting):
-            # What is lost for good is kept in mind until a model was told of it.
+            # A loss is remembered until a model was told of it.
             self._missed = str(found)
         return pointer
 
     def offer_tools(self, names: Iterable[str]) -> None:
-        """Say which tools the model is offered from now on: each step is recorded with them.
+        """Record from now on with each step which tools the model may call.
 
-        They stand in ``meta`` of the line that begins a step, as ``tools_offered``; see
+        They are in ``meta`` of the line that begins a step, as ``tools_offered``; see
         :attr:`engramdown.transcripts.tool_calls.Iteration.tools_offered`.
 
         Args:
-            names: The names of all tools that it may call, ours as well; none to stop telling.
+            names: The names of all tools that it may call, ours as well; none to stop.
         """
         self._offered = tuple(names)
 
     def attend(self) -> None:
-        """From now on note here what becomes memory through this cortex.
+        """Record here from now on what becomes memory through this cortex.
 
-        A turn begins with that; of several sessions of one cortex, each asks for it when it acts.
+        Of several sessions of one cortex, the one that began a turn last does so.
         """
         self._cortex.scopes.listen(weakref.WeakMethod(self._heard))
 
@@ -379,7 +377,7 @@ class Session:
             self._episodes.end(self._id, reason)
 
     def news(self) -> list[Arrival]:
-        """Return what git brought of somebody else's since a person was told last; each thing once.
+        """Return what git brought from somebody else since the last call, each thing once.
 
         Show it to the user as the session begins. With ``pulled = "review"`` it also waits in
         :meth:`engramdown.Cortex.pending`, and reaches no model before it is accepted.
@@ -388,13 +386,13 @@ class Session:
             found = self._cortex.review.arrivals()
             self._cortex.review.mark_told(found)
         except StoreError:
-            return []  # It is told as soon as it can be noted that it was.
+            return []  # It is announced once this can be noted.
         return found
 
     def confirmations(self) -> list[Proposal]:
         """Return the proposals to ask the user about now; none during a turn.
 
-        What is held for review waits in ``pending.md`` without anybody being asked.
+        A held proposal waits in ``pending.md`` without a prompt.
         """
         if self._running:
             return []
@@ -403,7 +401,7 @@ class Session:
     def resolve(
         self, proposal_id: str, decision: str = "accept", text: str | None = None
     ) -> Receipt:
-        """Carry out what the user decided; see :meth:`engramdown.Cortex.resolve`.
+        """Carry out a decision of the user; see :meth:`engramdown.Cortex.resolve`.
 
         Raises:
             MidTurnError: If a turn is running.
@@ -412,14 +410,14 @@ class Session:
         return self._cortex.review.resolve(proposal_id, decision, text)
 
     def _heard(self, receipts: Iterable[Receipt]) -> None:
-        """Record what became memory, or waits to."""
+        """Record what became memory, was queued or was forgotten."""
         for receipt in receipts:
             if receipt.action in _WRITTEN:
                 meta = {"action": receipt.action, "id": receipt.id, "scope": receipt.engram.scope}
                 self.record("memory_write", receipt.engram.text, meta=meta)
 
     def _keep_facts(self, *, wait: bool = False) -> None:
-        """Let the facts about the user pass the gate that were found beside the conversation."""
+        """Propose the facts about the user that the background thread found."""
         facts = self._facts.found(wait=wait)
         if facts:
             self._cortex.scopes.propose(facts)
@@ -431,7 +429,7 @@ class Session:
 
 
 def tidy_if_due(scopes: Scopes) -> None:
-    """Tidy files that hold too much, without a model: what a session does as it begins."""
+    """Tidy crowded files without a model, as a session does when it begins."""
     if scopes.mode == "off" or scopes.rehearsing:
         return
     try:
@@ -444,54 +442,53 @@ def tidy_if_due(scopes: Scopes) -> None:
         scopes.tell(f"could not tidy memory: {error}")
 
 
-# ---- what is done in the running turn ----
+# ---- the actions of the running turn ----
 #
-# Kept until the turn ends and is learned from, up to a limit, whatever a tool gives back.
+# They are kept, up to a limit, until the turn ends and lessons are drawn from them.
 
-# The roles of lines that tell what was done.
+# The roles of lines that record actions.
 DONE: Final = frozenset({"tool_call", "tool_result", "scratchpad"})
 
 _LONGEST: Final = 20_000
 _MOST: Final = 500
 _BEFORE: Final = 50
-# Nothing is noticed in fewer lines.
+# Fewer lines teach nothing.
 _FEWEST: Final = 3
 _KEPT: Final = frozenset({"name", "call", "error", "meta"})
 
 
 class Doing:
-    """What is done in one turn after the other."""
+    """The actions of one turn after the other."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Begin without actions."""
         self._session = ""
         self._lines: deque[Episode] = deque(maxlen=_MOST)
         self._before: deque[str] = deque(maxlen=_BEFORE)
 
     def add(self, pointer: Pointer, role: str, text: object, said: Said) -> None:
-        """Keep a line that was recorded; only what was done counts."""
+        """Keep a recorded line if it is an action."""
         if role not in DONE:
             return
         self._session = pointer.session
-        # What is cut is cut before it is looked at.
         kept = as_text(text[:_LONGEST] if isinstance(text, str) else text)[:_LONGEST]
         more: dict[str, Any] = {key: it for key, it in said.items() if key in _KEPT}
         self._lines.append(Episode(pointer.seq, "", "", role, kept, **more))
 
     def given_back(self) -> list[str]:
-        """Return what tools gave back in the running turn, each cut.
+        """Return the results of tools in the running turn, each cut.
 
-        What our own looked up, too: a skill, or a line of a transcript, may be anybody's words.
+        Results of our own tools count, too: a skill or a transcript may hold anybody's words.
         """
         results = (line for line in self._lines if line.role == "tool_result")
         return [said for line in results if (said := quoted(line.name, line.text))]
 
     def given_back_before(self) -> list[str]:
-        """Return the same of the turns before, the newest of it."""
+        """Return the latest results of tools in earlier turns."""
         return list(self._before)
 
     def lessons(self) -> list[Engram]:
-        """Return what the turn teaches that ends now, and begin the next."""
+        """Return the lessons of the turn that ends now, and begin the next one."""
         lines = list(self._lines)
         self._before.extend(self.given_back())
         self._lines.clear()
@@ -505,14 +502,14 @@ class Doing:
 
 # ---- facts in what the user says ----
 #
-# A thread of its own reads texts, and whoever asks gets what it has found; a turn does not wait.
+# A thread of its own reads the messages, so that a turn does not wait.
 
 
 class FactsBeside:
-    """What a user said, a few messages at a time, and the facts in it."""
+    """The facts in what a user said, found a few messages at a time."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Begin without messages."""
         self._said: list[tuple[str, str]] = []
         self._found: list[Engram] = []
         self._thread: threading.Thread | None = None
@@ -522,7 +519,7 @@ class FactsBeside:
         self._said.append((text, pointer))
 
     def look(self, every: int) -> None:
-        """Begin to look at what was said, if it is so many messages; one look at a time."""
+        """Start reading once there are ``every`` messages; one reading at a time."""
         if len(self._said) < every or self._thread is not None:
             return
         said, self._said = self._said, []
@@ -538,14 +535,14 @@ class FactsBeside:
         self._thread.start()
 
     def pass_over(self) -> None:
-        """Forget what was said since the last look."""
+        """Drop the messages since the last reading."""
         self._said.clear()
 
     def found(self, *, wait: bool = False) -> list[Engram]:
-        """Return the facts of a look that has ended, each once.
+        """Return the facts of a finished reading, each once.
 
         Args:
-            wait: Wait for a look that goes on: what it reads are a few messages.
+            wait: Wait for a running one; it takes a moment.
         """
         if self._thread is None or (self._thread.is_alive() and not wait):
             return []

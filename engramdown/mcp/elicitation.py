@@ -1,8 +1,8 @@
-"""Asks the person in front of a client about what waits for them.
+"""Asks the person in front of a client about proposals.
 
-Only a person decides, through the form of their own client: no text of a model, no other
-client and no silence does; what is not decided waits in ``pending.md``, and the answer says so.
-What is held without prompting is not asked about.
+Only a person decides, through the form of their own client: no text of a model, no other client and
+no silence does. An undecided proposal waits in ``pending.md``, and the answer says so. Held
+proposals are not asked about.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ _GONE: Final = (
 def can_be_asked(declared: types.ClientCapabilities | None) -> bool:
     """Whether a client says that it can show a form to a person."""
     elicitation = declared.elicitation if declared is not None else None
-    # One that names neither means a form: there was nothing else at first.
+    # A client that names neither means a form, which was the only kind at first.
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
 def to_ask(
     cortex: Cortex, receipts: Iterable[Receipt], name: str, arguments: object
 ) -> list[Proposal]:
-    """Return what a call left waiting, if a person may be asked about it now.
+    """Return the proposals of a call that a person may be asked about now.
 
     Args:
-        cortex: What the call worked on.
-        receipts: What happened to what it proposed.
+        cortex: The Cortex of the call.
+        receipts: The receipts of the call.
         name: The tool.
-        arguments: What it was given.
+        arguments: Its arguments.
 
     Raises:
-        StoreError: If what waits cannot be read.
+        StoreError: If the proposals cannot be read.
     """
     queued = {receipt.id for receipt in receipts if receipt.action == "queued"}
     given = arguments.get("id") if name == "forget" and isinstance(arguments, dict) else ""
@@ -66,7 +66,7 @@ def to_ask(
 
 
 def question(proposal: Proposal) -> types.ElicitRequest:
-    """Return the form that a person is shown about a proposal."""
+    """Return the form for a person about a proposal."""
     engram = proposal.engram
     forgets = proposal.op == "forget"
     gone = proposal.replaces if forgets else None
@@ -94,23 +94,23 @@ def question(proposal: Proposal) -> types.ElicitRequest:
 
 
 def _apart(text: str) -> str:
-    """Return a text as a client shows it that draws markdown, or not: letter by letter."""
+    """Return a text indented as code, so that clients that draw markdown show every letter."""
     return "\n".join(f"    {row}" for row in text.split("\n"))
 
 
 def mark(question: types.ElicitRequest) -> str:
-    """Return what tells the words of a question from others."""
+    """Return a digest of the words of a question."""
     return hashlib.sha256(question.params.message.encode("utf-8", "replace")).hexdigest()
 
 
 def settle(cortex: Cortex, proposal_id: str, reply: types.ElicitResult | None, shown: str) -> str:
-    """Carry out what a person decided, and return what a model is told of it.
+    """Carry out a decision of a person, and return the sentence for the model.
 
     Args:
-        cortex: What is asked.
-        proposal_id: What they were asked about.
-        reply: What they answered, or ``None`` if nothing came.
-        shown: The mark of the question that they were shown.
+        cortex: The Cortex.
+        proposal_id: The id of the proposal.
+        reply: The answer, or ``None`` if there was none.
+        shown: The mark of the question that the person saw.
     """
     if reply is None or reply.action == "cancel":
         return f"The user was asked and has not decided; it waits in pending.md as {proposal_id}."
@@ -128,7 +128,7 @@ def _carry_out(cortex: Cortex, proposal_id: str, reply: types.ElicitResult, show
     if waiting is None:
         return _GONE.format(id=proposal_id)
     if mark(question(waiting)) != shown:
-        # They decided on what they saw, and on nothing that took its place.
+        # They decided on what they saw, not on what took its place.
         changed = "What the user was asked about was changed meanwhile"
         return f"{changed}; it waits as {proposal_id}."
     if reply.action == "decline":
@@ -137,13 +137,13 @@ def _carry_out(cortex: Cortex, proposal_id: str, reply: types.ElicitResult, show
     words = (reply.content or {}).get("text")
     words = "" if words is None else words
     if not (isinstance(words, str) and len(words) <= _LONGEST):
-        # Whatever they wrote, it is not known that they want the words as they were.
+        # It is unknown whether they want the words as they were.
         return (
             "What came back from the form of the user is not what it asked for (text: a string of "
             f"at most {_LONGEST} characters), so nothing is decided; it waits in pending.md as "
             f"{proposal_id}."
         )
-    # What the form showed is not what is meant, if a sign had to be made visible.
+    # The form shows invisible characters as visible ones; unchanged, the original text counts.
     is_own = bool(words.strip()) and words != on_screen(waiting.engram.text)
     receipt = cortex.resolve(proposal_id, "accept", words if is_own else None)
     accepted = "The user was asked and accepted."

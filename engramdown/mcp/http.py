@@ -1,8 +1,8 @@
 """The MCP server over streamable HTTP, for several clients on this machine.
 
 It listens on a loopback address and no other. A request needs the token, and a Host and an Origin
-(if a browser sent one) that are exactly where it listens. The token is random and stands in a file
-that only the user can read, outside of what git keeps; it stays the same until the file is deleted.
+(if a browser sent one) that name exactly its address. The token is random and kept in a file that
+only the user can read and git does not keep; it stays the same until the file is deleted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PATH: Final = "/mcp"
 TOKEN_FILE: Final = "mcp-token"  # noqa: S105 - the name of the file, in the folder of the global scope
 _MOST_SESSIONS: Final = 256
 _SHUTDOWN: Final = 1
-# The port that a Host header need not name.
+# The port that a Host header may omit.
 _HTTP_PORT: Final = 80
 _COMMAND: Final = "mcp"
 _NO_TOKEN: Final = "show the token: `engramdown mcp --http --print-config json` prints it\n"  # noqa: S105 - a message
@@ -46,11 +46,11 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 class Address(NamedTuple):
-    """Where a server listens.
+    """The address of a server.
 
     Attributes:
-        socket: The socket that it listens on.
-        host: As it stands in a URL: ``127.0.0.1``, ``[::1]``.
+        socket: The listening socket.
+        host: As in a URL: ``127.0.0.1``, ``[::1]``.
         port: The port.
     """
 
@@ -67,7 +67,7 @@ def bind(host: str = HOST, port: int = PORT) -> Address:
         port: The port; 0 for one that is free.
 
     Raises:
-        SettingsError: If the address is not a loopback address, or somebody listens there.
+        SettingsError: If the address is not a loopback address, or is in use.
     """
     address = _loopback(host)
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004 - IPv4
@@ -86,7 +86,7 @@ def bind(host: str = HOST, port: int = PORT) -> Address:
 
 
 def in_url(host: str) -> str:
-    """Return a loopback address as it stands in a URL.
+    """Return a loopback address in the form of a URL.
 
     Raises:
         SettingsError: If it is not one.
@@ -111,7 +111,7 @@ def _loopback(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 
 
 def url_of(host: str, port: int) -> str:
-    """Return the address that a client is given.
+    """Return the URL for clients.
 
     >>> url_of("127.0.0.1", 8377)
     'http://127.0.0.1:8377/mcp'
@@ -126,7 +126,7 @@ async def serve(
     import uvicorn
     from mcp.server.transport_security import TransportSecuritySettings
 
-    # The Host headers that mean this server.
+    # The accepted Host headers.
     names = sorted({address.host, "127.0.0.1", "localhost", "[::1]"})
     hosts = [f"{name}:{address.port}" for name in names]
     hosts += names if address.port == _HTTP_PORT else []
@@ -148,7 +148,7 @@ async def serve(
         server_header=False,
         timeout_graceful_shutdown=_SHUTDOWN,
     )
-    # uvicorn ends by itself and raises the signal again, so that it ends us too.
+    # uvicorn ends on a signal and raises it again, which then ends this process.
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         ready()
@@ -159,7 +159,7 @@ async def serve(
 
 
 class TokenGuard:
-    """Stands before the server and refuses requests that do not show the token."""
+    """Refuses requests without the token before they reach the server."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         """Guard ``app``."""
@@ -184,10 +184,10 @@ class TokenGuard:
 
 
 def token_of(home: Path) -> str:
-    """Return the token of the global scope at ``home``; it is made if there is none.
+    """Return the token of the global scope at ``home``, after making one if necessary.
 
     Raises:
-        StoreError: If the file cannot be one of ours, or others can read it.
+        StoreError: If the file does not hold a token, or others can read it.
         OSError: If it cannot be read or written.
     """
     path = home / TOKEN_FILE
@@ -199,7 +199,7 @@ def token_of(home: Path) -> str:
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     disk.create(new, f"{secrets.token_urlsafe(_TOKEN_BYTES)}\n".encode())
     try:
-        # Another server may have been quicker; then its token is everybody's.
+        # If another server was quicker, its token counts.
         with contextlib.suppress(FileExistsError):
             disk.publish(new, path)
     finally:

@@ -1,8 +1,8 @@
 """The MCP server: what a client may ask for, what answers, and how it is run.
 
 Whatever a model passes to a tool, it gets an answer that it can act on, and never a protocol error.
-Calls run in a few threads, each with a Cortex of its own, and while one runs the client hears of
-it. A client that gives up or dies stops nothing that was begun and leaves nothing behind.
+Calls run in a few threads, each with a Cortex of its own, and report progress to the client. If a
+client gives up or dies, a call that was begun is finished, and nothing is left behind.
 """
 
 from __future__ import annotations
@@ -85,12 +85,12 @@ _EXIT_CODES: Final = {signal.SIGINT: 130, signal.SIGTERM: 0}
 
 @dataclass(frozen=True)
 class Offer:
-    """What is offered to clients.
+    """What the server offers to clients.
 
     Attributes:
         tools: The definitions of the tools, in the style of MCP.
-        asks: Whether a person is asked in their client about what waits for them.
-        patience: For how many seconds they are waited for.
+        asks: Whether to ask a person in their client about proposals.
+        patience: How many seconds to wait for their answer.
     """
 
     tools: Sequence[Mapping[str, Any]]
@@ -103,8 +103,8 @@ class Worker:
     """A thread's own Cortex.
 
     Attributes:
-        cortex: To be used in that thread only.
-        receipts: What happened to what the running call proposed.
+        cortex: For that thread only.
+        receipts: The receipts of the running call.
     """
 
     cortex: Cortex
@@ -115,21 +115,21 @@ class WorkerPool:
     """A few threads for calls, each with a Cortex of its own over the same scopes."""
 
     def __init__(self, cortex: Cortex) -> None:
-        """Work on what ``cortex`` is about."""
+        """Use the scopes of ``cortex``."""
         self._cortex = cortex
         self._own = threading.local()
         self._executor = ThreadPoolExecutor(WORKERS, "engramdown-mcp")
         self._running: set[concurrent.futures.Future[Any]] = set()
 
     async def run(self, work: Callable[[Worker], T]) -> T:
-        """Return what ``work`` returns; whoever gives up waiting stops nothing that was begun."""
+        """Return what ``work`` returns; work that was begun is finished even if cancelled."""
         future = self._executor.submit(self._run, work)
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """Drop what has not begun, and wait a moment for what has."""
+        """Drop calls that have not begun, and wait a moment for those that have."""
         self._executor.shutdown(wait=False, cancel_futures=True)
         concurrent.futures.wait(tuple(self._running), _PATIENCE)
 
@@ -137,7 +137,7 @@ class WorkerPool:
         worker: Worker | None = getattr(self._own, "worker", None)
         if worker is None:
             cortex = self._cortex.reopened()
-            # What one of them told a client is known to all: clients do not know who answers.
+            # Clients do not know which thread answers, so all share what they told them.
             cortex.conversations.overheard = self._cortex.conversations.overheard
             worker = self._own.worker = Worker(cortex)
             cortex.scopes.listen(lambda: worker.receipts.extend)
@@ -153,10 +153,10 @@ class MemoryServer:
     """
 
     def __init__(self, pool: WorkerPool, offer: Offer) -> None:
-        """Serve what ``pool`` works on.
+        """Serve the memory of ``pool``.
 
         Args:
-            pool: Where calls run.
+            pool: Runs the calls.
             offer: What is offered.
         """
         self._pool = pool
@@ -184,9 +184,9 @@ class MemoryServer:
         self.server.middleware.append(RequestStateBoundary(security, default_audience=NAME))
 
     async def _apply_ticks(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
-        """Carry out what the user ticked as a client begins: no turn runs yet.
+        """Carry out ticks when a client connects, as no turn runs yet.
 
-        Nobody waits for that: it may wait itself for whoever holds the lock.
+        The client does not wait for it, as it may wait for a lock.
         """
         if ctx.method in _HANDSHAKES:
             work = asyncio.ensure_future(self._pool.run(_apply_ticks))
@@ -207,14 +207,14 @@ class MemoryServer:
         try:
             if params.request_state is None:
                 return await self._use_tool(ctx, name, params.arguments or {})
-            # A call that comes again, with what a person decided meanwhile.
+            # The same call again, with the decision of a person.
             replies = params.input_responses or {}
             told = [
                 await self._settle(ctx, each, replies.get(each), mark)
                 for each, mark in json.loads(params.request_state or "{}").items()
             ]
             return _result(" ".join(told))
-        except Exception as error:  # Nothing stands above this but the client.
+        except Exception as error:  # The client is the only caller.
             logging.getLogger(__name__).exception("%s failed", name)
             why = f"{name} failed: {type(error).__name__}; the log of the server says more"
             return _result(why, is_error=True)
@@ -225,7 +225,7 @@ class MemoryServer:
         def use(worker: Worker) -> tuple[Answer, list[Proposal]]:
             answer = worker.cortex.use_tool(name, arguments)
             waiting: list[Proposal] = []
-            # What cannot be read waits, and can be looked at later.
+            # Proposals that cannot be read now still wait.
             with contextlib.suppress(EngramdownError, OSError):
                 if not answer.is_error:
                     waiting = elicitation.to_ask(worker.cortex, worker.receipts, name, arguments)
@@ -256,7 +256,7 @@ class MemoryServer:
         return _result(" ".join(told))
 
     async def _settle(self, ctx: _Context, each: str, reply: object, mark: str) -> str:
-        """Carry out what a person answered, if anything came."""
+        """Carry out the answer of a person, if there is one."""
         answer = reply if isinstance(reply, types.ElicitResult) else None
         return await self._run(
             ctx, "review", lambda worker: elicitation.settle(worker.cortex, each, answer, mark)
@@ -289,7 +289,7 @@ class MemoryServer:
         message = (params.arguments or {}).get("message", "")
 
         def build(cortex: Cortex) -> str:
-            # A conversation begins: a safe moment for what the user ticked.
+            # A conversation begins, which is a safe moment to carry out ticks.
             cortex.review.apply_ticks()
             context = cortex.build_memory_context(message, scratchpad=True)
             return resources.with_unreadable(cortex, str(context))
@@ -302,7 +302,7 @@ class MemoryServer:
     # ---- work ----
 
     async def _read(self, ctx: _Context, name: str, read: Callable[[Cortex], T]) -> T:
-        """Return what ``read`` returns; an error becomes one of the protocol."""
+        """Return what ``read`` returns; errors become errors of the protocol."""
         try:
             return await self._run(ctx, name, lambda worker: read(worker.cortex))
         except (EngramdownError, OSError) as error:
@@ -315,7 +315,7 @@ class MemoryServer:
 
 
 def _always(result: T) -> Callable[[_Context, object], Awaitable[T]]:
-    """Return what answers a request with ``result``, whatever is asked."""
+    """Return a handler that answers every request with ``result``."""
 
     async def answer(_ctx: _Context, _params: object) -> T:
         return result
@@ -324,12 +324,12 @@ def _always(result: T) -> Callable[[_Context, object], Awaitable[T]]:
 
 
 def _apply_ticks(worker: Worker) -> None:
-    with contextlib.suppress(EngramdownError, OSError):  # They wait, and are told of elsewhere.
+    with contextlib.suppress(EngramdownError, OSError):  # Other calls report it.
         worker.cortex.review.apply_ticks()
 
 
 async def _with_progress(ctx: _Context, name: str, work: Coroutine[Any, Any, T]) -> T:
-    """Wait for ``work``, and report to the client again and again that it goes on."""
+    """Wait for ``work``, and report progress to the client."""
     task = asyncio.ensure_future(work)
     waited, pause = 0.0, _FIRST_REPORT
     try:
@@ -345,7 +345,7 @@ async def _with_progress(ctx: _Context, name: str, work: Coroutine[Any, Any, T])
 
 
 async def _accept_any_arguments(ctx: _Context, call_next: CallNext) -> HandlerResult:
-    """Let a call with arguments that are no object reach the tool, which says what it wants."""
+    """Pass a call on even if its arguments are not an object; the tool answers with an error."""
     given = (ctx.params or {}).get("arguments")
     if ctx.method == "tools/call" and given is not None and not isinstance(given, dict):
         arguments: object = given
@@ -370,11 +370,11 @@ def serve_stdio(cortex: Cortex, offer: Offer) -> None:
 
     async def serve(server: Server[Any], pool: WorkerPool) -> None:
         def leave(code: int) -> None:
-            # The SDK reads standard input in a thread that no signal interrupts.
+            # The SDK reads standard input in a thread that signals do not interrupt.
             pool.close()
             os._exit(code)
 
-        # Elsewhere the loop takes no handlers, and Ctrl-C is an exception as ever.
+        # On Windows the loop has no signal handlers, and Ctrl-C raises an exception.
         for number, code in _EXIT_CODES.items() if sys.platform != "win32" else ():
             asyncio.get_running_loop().add_signal_handler(number, leave, code)
         try:
@@ -392,11 +392,11 @@ def serve_http(
     """Serve ``cortex`` to clients that show ``token``, until a signal ends it.
 
     Args:
-        cortex: What is served.
-        offer: What of it.
+        cortex: The Cortex to serve.
+        offer: What to offer of it.
         address: Where to listen.
-        token: What a client has to show.
-        ready: Called when clients can come.
+        token: The token that clients must show.
+        ready: Called once clients can connect.
     """
     from engramdown.mcp import http
 
@@ -406,7 +406,7 @@ def serve_http(
 async def _serve(
     cortex: Cortex, offer: Offer, serve: Callable[[Server[Any], WorkerPool], Awaitable[None]]
 ) -> None:
-    # What the SDK warns of is the business of clients, who are told.
+    # The SDK logs errors of clients, which are reported to them anyway.
     logging.getLogger("mcp").setLevel(logging.ERROR)
     pool = WorkerPool(cortex)
     try:
