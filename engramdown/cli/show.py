@@ -16,14 +16,18 @@ from click.exceptions import Exit
 from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import commands, log_show, process, views
 from engramdown.cli import history as said
-from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text
+from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text, roots
 from engramdown.cli.layout import Line, line, pick, whole
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.clock import local, today
 from engramdown.context import Page
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug
+from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, GitError
 from engramdown.gate import Said, Taught, Why
+from engramdown.git import Commit, State, raw
+from engramdown.git import Known as GitEntry
+from engramdown.git import find as find_in_state
 from engramdown.hippocampus import Archived, meant
 from engramdown.kinds import PENDING, PROFILE, SOUL
 from engramdown.markdown import is_address
@@ -139,18 +143,26 @@ def age_of(entry: Entry, today: date) -> int | None:
 
 @click.command()
 @commands.id_argument
+@click.option("--at", "rev", metavar="REV", default="", help="As it was in a commit of git.")
 @commands.json_option
 @commands.pass_place
-def show(place: Place, /, *, entry_id: str, **_: object) -> None:
+def show(place: Place, /, *, entry_id: str, rev: str, **_: object) -> None:
     """Show one memory in full: what is known about it, and its line as it is in the file.
 
     ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory. `soul`
     and `profile` show who the assistant is and who you are, and the file that is used.
     """
-    cortex = open_cortex(place)
     if is_page(entry_id):
-        _show_page(cortex, entry_id)
+        if rev:
+            raise click.UsageError(
+                "--at shows a memory by its id; `git show REV:FILE` shows a page as it was"
+            )
+        _show_page(open_cortex(place), entry_id)
         return
+    if rev:
+        _show_at(place, entry_id, rev)
+        return
+    cortex = open_cortex(place)
     found = find_anywhere(cortex, entry_id)
     where = folders(cortex)
     data, raw_line = _data(found, where), ""
@@ -171,6 +183,47 @@ def _data(found: Found, where: Mapping[str, Path]) -> dict[str, Any]:
         return {"state": "pending", **views.proposal_data(found, where)}
     state = "pending" if found.file == PENDING else "kept"
     return {"state": state, **views.entry_data(found, where)}
+
+
+def _show_at(place: Place, entry_id: str, rev: str) -> None:
+    """Show what an id or its beginning meant in the commit ``rev``, in the first scope that has it.
+
+    Raises:
+        GitError: There is no repository, or no such commit.
+        EntryNotFoundError: It meant nothing.
+        RefusalError: It meant several things, which are listed.
+    """
+    refusals: list[EngramdownError] = []
+    for scope, _ in roots(place):
+        try:
+            found, commit, state = _find(place, scope, entry_id, rev)
+            break
+        except (EntryNotFoundError, GitError) as error:
+            refusals.append(error)
+    else:
+        raise refusals[0]
+    commands.show(
+        [
+            line((f"As it was in {said.commit(commit)}: {commit.subject}", "dim"), hang=2),
+            line(),
+            *views.full_lines(found, {}, raw(state, found)),
+        ],
+        {**_data(found, {}), "commit": commit._asdict()},
+    )
+
+
+def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[GitEntry, Commit, State]:
+    there = said.place_in_git(place, scope)
+    commit = there.repository.commit(rev)
+    state = there.at(commit)
+    try:
+        return find_in_state(state, entry_id, commit.short), commit, state
+    except AmbiguousIdError as error:
+        entries = [*state.kept.values(), *state.waiting.values()]
+        entries += [item.entry for item in state.archived.values()]
+        texts = {entry.id: views.one_line(entry.text) for entry in reversed(entries)}
+        more = [f"{each}  {texts[each]}" for each in error.matches]
+        raise RefusalError(views.ambiguous(entry_id), more) from error
 
 
 # ---- pages ----

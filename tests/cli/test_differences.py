@@ -1,4 +1,4 @@
-"""``engramdown diff`` in a real repository."""
+"""``engramdown diff`` and ``show --at`` in a real repository."""
 
 from __future__ import annotations
 
@@ -180,6 +180,54 @@ def test_the_global_scope_can_be_in_git_too(run: Runner, desk: Desk, isolated_ho
     rule = run.remember("--global", "Log in UTC")
     assert [each["id"] for each in run.ok("diff", "--global", "--json").json["changes"]] == [rule]
     home.commit("Rule")
+    run.ok("forget", rule)
+    assert run.ok("show", rule, "--at", "main", "--json").json["scope"] == "global"
+
+
+# ---- show --at ----
+
+
+def test_a_memory_is_shown_as_it_was(run: Runner, desk: Desk) -> None:
+    rule = run.remember("Never push to main")
+    desk.commit("Begin\n\nmore")
+    run.ok("edit", rule, "Never push to production")
+    run.ok("forget", rule)
+    desk.commit("Gone")
+    done = run.ok("show", rule[:5], "--at", "HEAD~1")
+    assert " by Ada: Begin\n\nNever push to main\n" in done.out
+    assert f"- Never push to main <!-- id:{rule}" in done.out
+    assert "rules.md:" in done.out
+    data = run.ok("show", rule, "--at", "HEAD~1", "--json").json
+    assert (data["state"], data["text"]) == ("kept", "Never push to main")
+    assert data["commit"]["subject"] == "Begin"
+    data = run.ok("show", rule, "--at", "HEAD", "--json").json
+    assert (data["state"], data["reason"]) == ("archived", "forgotten")
+    assert "retired" in run.ok("show", rule, "--at", "HEAD").out
+
+
+def test_proposals_and_lines_by_hand_are_shown_as_they_were(run: Runner, desk: Desk) -> None:
+    proposal = propose(run)
+    lessons = desk.top / ".engramdown" / "memory" / "lessons.md"
+    lessons.write_text("- By hand\n", encoding="utf-8")
+    by_hand = run.ok("list", "--json").json[0]["id"]
+    desk.commit("Begin")
+    run.ok("review", "--all")
+    lessons.write_text("", encoding="utf-8")
+    assert run.ok("show", proposal, "--at", "HEAD", "--json").json["state"] == "pending"
+    assert "\nBy hand\n" in run.ok("show", by_hand, "--at", "HEAD").out
+
+
+def test_an_id_that_means_nothing_or_too_much_is_refused(run: Runner, desk: Desk) -> None:
+    (desk.top / ".engramdown" / "memory" / "lessons.md").write_text(
+        "- One <!-- id:k3v9q2ht -->\n- Two <!-- id:k3v9xxxx -->\n", encoding="utf-8"
+    )
+    desk.commit("Begin")
+    done = run("show", "zzzz", "--at", "HEAD")
+    assert (done.code, "no memory with id 'zzzz'" in done.err) == (1, True)
+    done = run("show", "k3v9", "--at", "HEAD")
+    assert done.code == 1
+    assert done.err.endswith("  k3v9q2ht  One\n  k3v9xxxx  Two\n")
+    assert run("show", "k3v9q2ht", "--at", "nope").code == 1
 
 
 def test_a_file_that_is_too_large_is_not_read(run: Runner, desk: Desk) -> None:
