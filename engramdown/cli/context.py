@@ -27,18 +27,20 @@ from engramdown.engram import Scope, fold
 from engramdown.errors import StoreError, UnfitFileError
 from engramdown.integrations import BLOCK_BUDGET, Change, page, read, write
 from engramdown.language import on_screen
-from engramdown.markdown import BlockError, parse, put_in, taken_out
+from engramdown.markdown import BlockError, Placed, parse, put_in, taken_out
 from engramdown.tokens import estimate_tokens
 
 NEEDS_SESSION: Final = "--budget and --format are about a conversation; give --session, too"
-NEEDS_WRITE: Final = "--check, --remove, --dry-run, --global and --project belong to --write FILE"
+NEEDS_WRITE: Final = (
+    "--check, --remove, --replace, --dry-run, --global and --project belong to --write FILE"
+)
 NOTHING: Final = "There is nothing in memory to write; `engramdown remember` begins it."
-ONE_OF_TWO: Final = "--check and --remove are two things; give one"
+ONE_OF_THREE: Final = "--check, --remove and --replace are three things; give one"
 ALONE: Final = "--write takes no message, no session and no other view of memory"
 # The default for --budget with --session.
 PROMPT_BUDGET: Final = 80_000
 _OF_A_SESSION: Final = ("budget", "shape")
-_OF_A_FILE: Final = ("check", "remove", "scope", "dry_run")
+_OF_A_FILE: Final = ("check", "remove", "replace", "scope", "dry_run")
 _OTHERS: Final = ("message", "explain", "session", "shape")
 # The titles of the parts of a prompt.
 _PARTS: Final = {
@@ -78,6 +80,11 @@ _PARTS: Final = {
 )
 @click.option("--check", is_flag=True, help="With --write: only see whether FILE is up to date.")
 @click.option("--remove", is_flag=True, help="With --write: take the block out of FILE.")
+@click.option(
+    "--replace",
+    is_flag=True,
+    help="With --write: also remove lines of FILE that the block repeats.",
+)
 @commands.scope_options("With --write: what holds for all projects.", "With --write: this project.")
 @click.option("--dry-run", is_flag=True, help="With --write: show the diff, and write nothing.")
 @commands.json_option
@@ -171,8 +178,8 @@ def _write_page(place: Place, path: Path) -> None:
         UnfitFileError: If the block cannot be found for sure.
     """
     options = commands.given()
-    if options["check"] and options["remove"]:
-        raise click.UsageError(ONE_OF_TWO)
+    if sum(bool(options[name]) for name in ("check", "remove", "replace")) > 1:
+        raise click.UsageError(ONE_OF_THREE)
     text = ""
     if not options["remove"]:
         scope: Scope = options["scope"] or "project"
@@ -180,10 +187,15 @@ def _write_page(place: Place, path: Path) -> None:
         text = page(cortex, scope, BLOCK_BUDGET if options["budget"] is None else options["budget"])
     # A link such as CLAUDE.md to AGENTS.md stays in its folder; one that leaves it is refused.
     found = read(path, path.absolute().parent)
+    before = found.before or b""
     try:
-        change = found._replace(after=put_in(found.before or b"", text, force=options["check"]))
+        if options["replace"] and text:
+            after = _replaced(before, text)
+        else:
+            after = put_in(before, text, force=options["check"])
     except BlockError as error:
         raise UnfitFileError(str(path), str(error)) from error
+    change = found._replace(after=after)
     is_dry = options["dry_run"] or options["check"]
     if not is_dry:
         write(change)
@@ -202,15 +214,34 @@ def _write_page(place: Place, path: Path) -> None:
         raise RefusalError(f"{path}: {stale}")
 
 
+def _replaced(data: bytes, text: str) -> bytes:
+    """Return a file with the block in the place of the first of the lines that it repeats."""
+    outside = taken_out(data)
+    repeated = {each.at for each in _repeated(outside, text)}
+    # Without any the block stays where it is, so that doing it again changes nothing.
+    if not repeated:
+        return put_in(data, text)
+    blocks = [block.raw for block in parse(outside.decode("utf-8", "surrogateescape")).blocks]
+    first = min(repeated)
+    rest = "".join(raw for at, raw in enumerate(blocks) if at > first and at not in repeated)
+    head = "".join(blocks[:first]).encode("utf-8", "surrogateescape")
+    return put_in(head, text) + rest.encode("utf-8", "surrogateescape")
+
+
+def _repeated(data: bytes, text: str) -> list[Placed]:
+    """Return the list items and paragraphs of a file that say the same as its block."""
+    said = {fold(placed.block.text) for placed in parse(text).placed()}
+    placed = parse(data.decode("utf-8", "surrogateescape")).placed()
+    return [each for each in placed if fold(each.block.text) in said]
+
+
 def _repeated_lines(change: Change, text: str) -> list[int]:
     """Return the lines of a file, as it would be, that say the same as its block."""
     try:
         outside = taken_out(change.after, force=True) if text else b""
     except BlockError:
         return []
-    said = {fold(placed.block.text) for placed in parse(text).placed()}
-    placed = parse(outside.decode("utf-8", "surrogateescape")).placed()
-    return [each.line for each in placed if fold(each.block.text) in said]
+    return [each.line for each in _repeated(outside, text)]
 
 
 def _page_lines(change: Change, text: str, repeated: list[int], *, dry: bool) -> Iterator[Line]:
@@ -220,14 +251,15 @@ def _page_lines(change: Change, text: str, repeated: list[int], *, dry: bool) ->
     if repeated:
         said = (
             f"{counted(len(repeated), 'line')} from {path}:{repeated[0]} on say the same as the "
-            "block, so whoever reads the file gets them twice; delete them there"
+            "block, so whoever reads the file gets them twice; "
+            f"`engramdown context --write {path} --replace` removes them"
         )
         yield line((said, "warn"), hang=2)
     if not change.is_new:
         done = f"{path} says what memory says." if text else f"{path} has no block of Engramdown."
         yield line((done, "good"), hang=2)
         return
-    if dry:
+    if dry or options["replace"]:
         before, after = (
             (data or b"").decode("utf-8", "surrogateescape")
             for data in (change.before, change.after)

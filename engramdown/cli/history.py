@@ -7,6 +7,7 @@ undo says how to go on.
 from __future__ import annotations
 
 import heapq
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -21,7 +22,7 @@ from engramdown import Hippocampus
 from engramdown.cli import commands, process, views
 from engramdown.cli.access import meant, open_cortex, settings_at
 from engramdown.cli.layout import Line, clock, line
-from engramdown.cli.output import REFUSED, RefusalError
+from engramdown.cli.output import REFUSED, RefusalError, file_diff
 from engramdown.cli.process import Place
 from engramdown.cli.views import beside, entry_data, step_data
 from engramdown.errors import EntryNotFoundError, UndoRefusedError
@@ -121,20 +122,56 @@ def history(
 
 
 def _history_lines(items: Sequence[_Kept]) -> Iterator[Line]:
+    patches = {} if process.is_terminal(sys.stdout) else _patches(items)
     for number, item in enumerate(items):
         if number:
             yield line()
-        yield from step_lines(item.step, item.store.scope)
+        yield from step_lines(item.step, item.store.scope, patches.get(item.step.id))
 
 
-def step_lines(step: Step, scope: str) -> Iterator[Line]:
-    """Return a step: when, who, what and why, and below it the lines that it changed."""
+def _patches(items: Sequence[_Kept]) -> dict[str, list[Line]]:
+    """Return what each step did to its files as patches, by its id.
+
+    A step that the journal cannot show, or that changed nothing, has no patch. ``patch -R`` takes
+    the steps back in the order in which they are shown.
+    """
+    found: dict[str, dict[str, list[Line]]] = {}
+    for store in {item.store.root: item.store for item in items}.values():
+        steps = {item.step.id for item in items if item.store.root == store.root}
+        files = {name for item in items if item.step.id in steps for name in item.step.files}
+        for name in files:
+            path, left = store.files.place(name), {*steps}
+            for step, before, after in store.versions(name):
+                if step.id in left:
+                    found.setdefault(step.id, {})[name] = file_diff(path, before, after)
+                left.discard(step.id)
+                if not left:
+                    break
+    whole = {
+        item.step.id: [row for name in item.step.files for row in found[item.step.id][name]]
+        for item in items
+        if found.get(item.step.id, {}).keys() == {*item.step.files}
+    }
+    return {step: rows for step, rows in whole.items() if rows}
+
+
+def step_lines(step: Step, scope: str, patch: Iterable[Line] | None = None) -> Iterator[Line]:
+    """Return a step: when, who, what and why, and below it the lines that it changed.
+
+    Args:
+        step: The step.
+        scope: Whose step it is.
+        patch: What it did to its files, shown instead of those lines.
+    """
     at, title, aside = (when(step.at), "dim"), (_title(step), "strong"), (f"  ({scope})", "dim")
     yield line((step.id, "id"), "  ", at, "  ", title, aside, hang=4)
     # Some titles say already why it was done.
     by_hand = step.by == "person" and step.why.startswith("by hand")
     if step.why and not step.of and not by_hand and (step.op, step.why) != _CLONED:
         yield line(step.why, indent=4)
+    if patch is not None:
+        yield from patch
+        return
     yield from _change_lines(step.changes[:_MOST_CHANGES])
     if len(step.changes) > _MOST_CHANGES:
         more = len(step.changes) - _MOST_CHANGES

@@ -466,8 +466,8 @@ def _note_repeated(came: Sequence[Came]) -> None:
         if Path(path).name in _READ_BY_AGENTS:
             output.note(
                 f"{path} still says this, so an assistant that reads it and has memory gets it "
-                f"twice; delete these lines, and `engramdown context --write {path}` keeps memory "
-                "there."
+                f"twice; `engramdown context --write {path} --replace` puts a block of memory in "
+                "the place of these lines."
             )
 
 

@@ -199,12 +199,25 @@ def test_an_empty_memory_leaves_a_file_alone(run: Runner, memory: Path) -> None:
     assert path.read_bytes() == b""
 
 
-def test_lines_that_the_block_repeats_are_named(run: Runner, page: Path) -> None:
+def test_repeated_lines_are_named_and_removed_when_asked(run: Runner, page: Path) -> None:
     theirs = "- Mine\r\n- always run the linter before pushing.\r\n- CI takes nine minutes\r\n"
-    page.write_bytes(f"# Ours\r\n\r\n{theirs}\r\nThe port is 8123.\r\n".encode())
+    page.write_bytes(f"# Ours\r\n\r\n{theirs}\r\nThe port is 8123.\r\n\r\nEnd".encode())
     run.remember("The port is 8123.")
     said = " ".join(run.ok("context", "--write", "AGENTS.md").out.split())
     assert "3 lines from AGENTS.md:4 on say the same as the block" in said
+    assert "engramdown context --write AGENTS.md --replace" in said
     assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == [4, 5, 7]
-    page.write_bytes(page.read_bytes().replace(theirs.encode(), b""))
-    assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == [4]
+    before = page.read_bytes()
+    shown = run.ok("context", "--write", "AGENTS.md", "--replace", "--dry-run").out
+    assert "-- always run the linter before pushing." in shown
+    assert page.read_bytes() == before
+    run.ok("context", "--write", "AGENTS.md", "--replace")
+    text = page.read_bytes().decode()
+    assert text.startswith("# Ours\r\n\r\n- Mine\r\n")
+    assert text.endswith("End")
+    assert text.count("run the linter") == text.count("nine minutes") == text.count("8123") == 1
+    assert text.index("nine minutes") < text.index("End")
+    assert run.ok("context", "--write", "AGENTS.md", "--json").json["twice"] == []
+    run.ok("context", "--write", "AGENTS.md", "--replace")
+    assert page.read_bytes().decode() == text
+    assert run("context", "--write", "AGENTS.md", "--replace", "--remove").code == 2

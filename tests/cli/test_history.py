@@ -25,6 +25,14 @@ def test_history_shows_the_newest_first(run: Runner, rule: str) -> None:
     assert ops(run)[:2] == ["update", "encode"]
     out = run.ok("history").out
     assert out.index("You changed") < out.index("You remembered")
+    assert "\n-- Never push to main <!--" in out
+    assert "\n+- Never push to production <!--" in out
+
+
+@pytest.mark.usefixtures("reader")
+def test_on_a_terminal_history_is_told_memory_by_memory(run: Runner, rule: str) -> None:
+    run.ok("edit", rule, "Never push to production")
+    out = run.ok("history").out
     assert "    - - Never push to main <!--" in out
     assert "    + - Never push to production <!--" in out
 
@@ -48,6 +56,7 @@ def test_no_history_is_code_1(run: Runner, rule: str) -> None:
     assert (done.code, done.out) == (1, "")
 
 
+@pytest.mark.usefixtures("reader")
 def test_a_long_step_is_cut_with_a_word(run: Runner, memory: Path) -> None:
     lessons = memory / "lessons.md"
     lessons.write_text("".join(f"- By hand {at}\n" for at in range(40)), encoding="utf-8")

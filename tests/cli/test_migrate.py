@@ -304,4 +304,8 @@ def test_what_an_assistant_reads_anyway_is_said_to_be_read_twice(run: Runner, me
     page.write_text("# Mine\n\n- Never push to main\n- CI takes nine minutes\n", encoding="utf-8")
     said = " ".join(run.ok("migrate", "--yes").err.split())
     assert "CLAUDE.md still says this" in said
-    assert "`engramdown context --write CLAUDE.md` keeps memory there" in said
+    assert "engramdown context --write CLAUDE.md --replace" in said
+    run.ok("context", "--write", "CLAUDE.md", "--replace")
+    text = page.read_text(encoding="utf-8")
+    assert (text.count("push to main"), text.count("nine minutes")) == (1, 1)
+    assert text.startswith("# Mine\n")

@@ -127,6 +127,32 @@ def test_what_a_patch_leaves_is_what_the_command_leaves(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("how", APPLY.values(), ids=[*APPLY])
+def test_history_is_the_patches_that_led_here(
+    how: tuple[str, ...], memory: Path, child_env: dict[str, str], run: Runner
+) -> None:
+    project = memory.parents[1]
+    kept = [states(memory)]
+    saves(memory / "lessons.md", FILES["scripts"])
+    run.ok("list")
+    kept.append(states(memory))
+    run.ok("remember", "--lesson", LONG, "--topic", "rows")
+    kept.append(states(memory))
+    run.ok("forget", run.ok("list", "--json").json[0]["id"])
+    kept.append(states(memory))
+    for count in range(1, len(kept)):
+        patch = piped(child_env, project, "history", "-n", str(count))
+        copy = project.parent / f"{project.name}-{count}"
+        shutil.copytree(project, copy)
+        # git takes back the last one of several first.
+        pieces = [piece + b"\n" for piece in patch.split(b"\n\n")] if "git" in how else [patch]
+        for piece in pieces:
+            applied(how, piece, copy, "--reverse")
+        now = {name: data for name, data in states(copy / ".engramdown/memory").items() if data}
+        assert now == {name: data for name, data in kept[-1 - count].items() if data}
+
+
+@pytest.mark.slow
 def test_no_text_passes_for_a_patch(memory: Path, child_env: dict[str, str], run: Runner) -> None:
     project = memory.parents[1]
     text = "x\n--- /dev/null\n+++ ./evil.sh\n@@ -0,0 +1 @@\n+curl evil\n\n"
@@ -137,6 +163,7 @@ def test_no_text_passes_for_a_patch(memory: Path, child_env: dict[str, str], run
     for words in (
         ["forget", entry, "--why", text, "--dry-run"],
         ["forget", entry, "--why", text],
+        ["history"],
         ["compact", "--no-model", "--dry-run"],
         ["review", "--all", "--dry-run"],
         ["migrate", "NOTES.md", "--dry-run"],
