@@ -1,4 +1,4 @@
-"""What is wrong in the files of a memory, and how it is mended."""
+"""Finds what is wrong in the files of a memory, and mends it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Checks memory files line by line, on the disk or in the index of git, and mends what is safe.
+"""Checks memory files line by line, on the disk or in the index of git, and makes safe repairs.
 
-What a person wrote is reported and never called fixable. ``engramdown.doctor.findings`` has the
-words. A repair is one step for each file, which ``undo`` takes back; a file that changed after it
-was checked is left as it is. A dry run and the real run write the same bytes.
+Lines of a person are reported and never fixable. A repair is one step for each file, which ``undo``
+takes back; a file that changed after the check is left as it is. A dry run shows exactly the bytes
+that the real run writes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LAST: Final = (PENDING, ARCHIVE)
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """One memory of one file, with what decides whether we may touch it."""
+    """One memory of one file, and whether we may change it."""
 
     sheet: Sheet
     placed: Placed
@@ -54,7 +54,7 @@ class _Kept:
 
     @property
     def ours(self) -> bool:
-        """Whether we wrote it, and no person stands behind it."""
+        """Whether we wrote it, and no person said, confirmed or pinned it."""
         return bool(self.id) and not self.entry.by_person
 
     @property
@@ -66,13 +66,13 @@ class _Kept:
 
 
 def check(files: Mapping[str, str], today: date, scope: Scope = "project") -> list[Finding]:
-    r"""Return what is wrong with the files of one scope, by file and line.
+    r"""Return the findings about the files of one scope, by file and line.
 
     Args:
         files: The texts by name, relative to the memory folder and as it is spelled there, as
             UTF-8 with surrogateescape.
         today: The day on which memories may have expired.
-        scope: Whose files they are.
+        scope: The scope of the files.
 
     >>> from datetime import date
     >>> check({"lessons.md": "- CI is slow\n- CI is slow!\n"}, date(2026, 3, 1))[0].message
@@ -81,12 +81,12 @@ def check(files: Mapping[str, str], today: date, scope: Scope = "project") -> li
     sheets, kept = _read(files, scope)
     memories = [one for sheet in sheets if sheet.is_list for one in kept[sheet.file]]
     found = _formed(sheets, kept, frozenset(files))
-    # Lessons that are filed under a topic too stand in several files.
+    # Lessons with a topic are in several files.
     places = {(one.id, one.sheet.file) for one in memories if one.id}
     copied = {name for name, count in Counter(name for name, _ in places).items() if count > 1}
     for sheet in sheets:
         found += _repeated(kept[sheet.file], copied) if sheet.is_list else []
-    # What is forgotten is forgotten by id, so that must be unique.
+    # A memory is forgotten by its id, which must be unique.
     folds: dict[str, set[str]] = {}
     for one in memories:
         folds.setdefault(one.id, set()).add(one.entry.fold)
@@ -101,13 +101,11 @@ def check(files: Mapping[str, str], today: date, scope: Scope = "project") -> li
 
 
 def check_form(files: Mapping[str, str], of: Collection[str]) -> list[Finding]:
-    r"""Return what is wrong with how some files are written, whatever they say, on any day.
-
-    That is damage, metadata and ids.
+    r"""Return the findings about damage, metadata and ids of some files.
 
     Args:
         files: The texts of all files of a scope, as for :func:`check`.
-        of: The names of those that are looked at; the others only say which ids there are.
+        of: The names of the files to check; the others only say which ids exist.
 
     >>> check_form({"lessons.md": "- a <!-- id:k3v9q2ht ts:soon -->\n"}, {"lessons.md"})[0].code
     'metadata-value'
@@ -117,7 +115,7 @@ def check_form(files: Mapping[str, str], of: Collection[str]) -> list[Finding]:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Return the names of memory files in the order in which they are best read."""
+    """Return the names of memory files in the best order to read them."""
     ranks = {name: rank for rank, name in enumerate(_ORDER)}
     ranks |= {name: len(_ORDER) + 1 + rank for rank, name in enumerate(_LAST)}
     return sorted(names, key=lambda name: (ranks.get(name, len(_ORDER)), name))
@@ -139,7 +137,7 @@ def _read(files: Mapping[str, str], scope: Scope) -> tuple[list[Sheet], dict[str
 def _formed(
     sheets: list[Sheet], kept: Mapping[str, list[_Kept]], of: Collection[str]
 ) -> list[Finding]:
-    """Return damage, and what is wrong with metadata and ids."""
+    """Return the findings about damage, metadata and ids."""
     found: list[Finding] = []
     for sheet in sheets:
         if sheet.disk_file in of:
@@ -157,13 +155,13 @@ def _sorted(found: Iterable[Finding], sheets: Iterable[Sheet]) -> list[Finding]:
 
 
 def _shared(entries: Iterable[_Kept]) -> Iterator[tuple[set[str], Finding]]:
-    """Yield what is wrong with two entries that have one id, and the files in which they stand."""
+    """Yield a finding for each two entries with one id, and the files that have them."""
     first: dict[str, _Kept] = {}
     for one in entries:
         other = first.setdefault(one.id, one) if one.id else one
         differs = other.entry.fold != one.entry.fold
         files = {one.sheet.disk_file, other.sheet.disk_file}
-        # A lesson may stand in the file of its topic, too.
+        # A lesson may also be in the file of its topic.
         if other.sheet.file == LESSONS and one.sheet.file.startswith("topics/"):
             if differs:
                 yield files, one.find("copies-differ", other=other.where)
@@ -179,21 +177,21 @@ def _by_kind(entries: Iterable[_Kept]) -> dict[str, list[_Kept]]:
 
 
 def _repeated(entries: list[_Kept], copied: set[str]) -> Iterator[Finding]:
-    """Yield what is said twice in one file."""
+    """Yield duplicates within one file."""
     groups: dict[str, list[_Kept]] = {}
     for one in entries:
         groups.setdefault(one.entry.fold, []).append(one)
     for group in groups.values():
         if len(group) > 1 and any(map(str.isalnum, group[0].entry.fold)):
             yield from _same(group, copied)
-    # Of those that say the same, the first of each kind.
+    # The first of each kind, of those that say the same.
     firsts = [some[0] for group in groups.values() for some in _by_kind(group).values()]
     for group in _by_kind(firsts).values():
         yield from _alike(group)
 
 
 def _same(group: list[_Kept], copied: set[str]) -> Iterator[Finding]:
-    """Yield all but one of those that say the same."""
+    """Yield all but one of the entries that say the same."""
 
     def rank(one: _Kept) -> tuple[bool, bool, str]:
         """Order them: a person's first, then one with copies, then the oldest."""
@@ -216,7 +214,7 @@ def _same(group: list[_Kept], copied: set[str]) -> Iterator[Finding]:
 
 
 def _alike(entries: list[_Kept]) -> Iterator[Finding]:
-    """Yield re-wordings, sought among those that speak of the same numbers, versions and paths."""
+    """Yield rewordings among entries with the same numbers, versions and paths."""
     groups: dict[tuple[frozenset[str], ...], list[_Kept]] = {}
     for one in entries:
         marks = read(one.entry.text).marks
@@ -232,16 +230,16 @@ def _alike(entries: list[_Kept]) -> Iterator[Finding]:
 # ---- the index of git: before a commit, not after it ----
 
 _MEMORY: Final = "memory/"
-# What may be meant, or was there before; the rest must not be committed unseen.
+# Findings that may be intended or older; any other one stops a commit.
 _MAY_PASS: Final = frozenset({"indented-item", "near-heading", "unknown-tick"})
 
 
 class StagedReport(NamedTuple):
-    """What was found in the index.
+    """The findings in the index of git.
 
     Attributes:
         files: How many files of memory, and pages of the journal, are staged.
-        findings: What is wrong with them, each with its file relative to the top.
+        findings: The findings, each with its file relative to the top.
     """
 
     files: int
@@ -249,16 +247,16 @@ class StagedReport(NamedTuple):
 
 
 def stops(finding: Finding) -> bool:
-    """Whether a commit is to be stopped for it."""
+    """Whether it should stop a commit."""
     return finding.level != "note" and finding.code not in _MAY_PASS
 
 
 def inspect_staged(repository: Repository, home: Path, limit: int) -> StagedReport:
-    """Look at what would be committed, in every scope below the top, and never at the work tree.
+    """Check what would be committed in every scope below the top; the work tree is not read.
 
     Args:
-        repository: Whose index it is.
-        home: The folder of the global scope, which may be kept in git too.
+        repository: The repository.
+        home: The folder of the global scope, which may also be in git.
         limit: The largest file that is read, in bytes.
 
     Raises:
@@ -290,7 +288,7 @@ def inspect_staged(repository: Repository, home: Path, limit: int) -> StagedRepo
         for name, target in zip(links, targets, strict=True):
             findings.append(find((name.removeprefix(_MEMORY), 0), "link", target=target))
         findings += _staged_memory(repository, scope, memory, limit)
-        # A page of the journal is a person's to write, but for secrets.
+        # Pages of the journal are only checked for secrets.
         for name, text in _texts(repository, _blobs(days), limit)[0].items():
             for secret in find_secrets(text):
                 line = text.count("\n", 0, secret.start) + 1
@@ -326,7 +324,7 @@ def _texts(
 def _staged_memory(
     repository: Repository, scope: str, memory: Mapping[str, Staged], limit: int
 ) -> list[Finding]:
-    """Return what the staged files say wrong, next to the others, which only say their ids."""
+    """Return the findings about staged files; the other files only say which ids exist."""
     wanted = {name.removeprefix(_MEMORY) for name in _blobs(memory)}
     if not wanted:
         return []
@@ -343,12 +341,12 @@ def _staged_memory(
 
 # ---- repairs ----
 
-# Mending a line can lay another finding open: a duplicate that has a wrong value, too.
+# Mending a line can reveal another finding, such as a duplicate that also had a wrong value.
 _PASSES: Final = 3
 
 
 class Ids:
-    """New ids that can be given out again, so that what was shown is what is written.
+    """New ids that can be repeated, so that a repair writes what its preview showed.
 
     >>> ids = Ids()
     >>> ids.again()() == ids.again()()
@@ -356,7 +354,7 @@ class Ids:
     """
 
     def __init__(self) -> None:
-        """Begin with none; each is made when it is asked for."""
+        """Begin with none; each is made on first use."""
         self._made: list[str] = []
 
     def again(self) -> Callable[[], str]:
@@ -373,20 +371,20 @@ class Ids:
 
 
 def repair(store: Hippocampus, today: date, next_id: Callable[[], str]) -> None:
-    """Mend what is safe in the files of ``store``; one that cannot be read is passed over.
+    """Mend the fixable findings in the files of ``store``; unreadable files are skipped.
 
     Args:
         store: The store of one scope; a rehearsing one writes nothing.
         today: The day on which memories may have expired.
-        next_id: Gives an id for an entry whose own stands twice.
+        next_id: Returns an id for an entry whose own is not unique.
 
     Raises:
-        StoreError: If a file could not be written; what was mended before stays mended.
+        StoreError: If a file could not be written; earlier repairs stay.
     """
     for _ in range(_PASSES):
         texts = {}
         for name in store.files.names():
-            # The inspection has reported it; the other files can be mended all the same.
+            # The inspection has reported it; the other files can still be mended.
             with suppress(StoreError):
                 texts[name] = store.files.document(name).render()
         found: dict[str, list[Finding]] = {}
@@ -407,7 +405,7 @@ def _mend(
         after = fix(text, findings, next_id)
         store.rewrite(name, lambda now: after if now == text else now, "doctor")
     for found in ids:
-        # It may be gone with its copy in another file, or by somebody else's hand.
+        # It may have gone with its copy in another file, or by another process.
         with suppress(EntryNotFoundError):
             store.forget(found, why="expired", reason="expired")
 
@@ -417,12 +415,12 @@ BY_TEXT: Final = frozenset({"duplicate", "id-twice", "metadata-twice", "metadata
 
 
 def fix(text: str, findings: Iterable[Finding], new_id: Callable[[], str]) -> str:
-    r"""Return ``text`` with what is fixable mended; every other byte stays.
+    r"""Return ``text`` with the fixable findings mended; every other byte stays.
 
     Args:
         text: The text of a file.
-        findings: What :func:`engramdown.doctor.checks.check` found in exactly this text.
-        new_id: Gives an id for an entry whose own stands twice.
+        findings: The findings of :func:`engramdown.doctor.checks.check` in exactly this text.
+        new_id: Returns an id for an entry whose own is not unique.
 
     >>> from datetime import date
     >>> from engramdown.doctor.checks import check
@@ -448,16 +446,16 @@ def fix(text: str, findings: Iterable[Finding], new_id: Callable[[], str]) -> st
 
 
 def expired_ids(text: str, findings: Iterable[Finding]) -> list[str]:
-    """Return the ids of the memories that a finding says have expired and may be forgotten.
+    """Return the ids of the expired memories that may be forgotten.
 
-    One that is mended in another way too keeps for the next time.
+    A memory with another fixable finding is left for the next pass.
     """
     lines = {line for line, found in _fixable(findings).items() if found == {"expired"}}
     return [entry_id(placed) for placed in parse(text).placed() if placed.line in lines]
 
 
 def _fixable(findings: Iterable[Finding]) -> dict[int, set[str]]:
-    """Return what is fixable on each line."""
+    """Return the fixable codes of each line."""
     codes: dict[int, set[str]] = {}
     for finding in findings:
         if finding.fixable:

@@ -1,7 +1,6 @@
-"""Everything that ``doctor`` can find: the codes, how bad each is, and what to do.
+"""Everything that ``doctor`` can find: each code with its level and advice, in :data:`CODES`.
 
-A finding names a place and never repeats a secret that stands there. Every code is in
-:data:`CODES`.
+A finding names a place and never repeats a secret from it.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ class Code:
     """A kind of finding.
 
     Attributes:
-        level: ``error`` if memory is lost, hidden or laid open; ``warning`` if it reads otherwise
-            than it looks; ``note`` if it only may be worth a look.
+        level: ``error`` if memory is lost, hidden or exposed; ``warning`` if it is not read as it
+            looks; ``note`` if it may be worth a look.
         message: The sentence, with the fields of :func:`find` in braces.
         advice: What a person can do about it.
     """
@@ -40,7 +39,7 @@ class Finding:
         file: The file, relative to the memory folder; ``../`` leads to its scope.
         line: The line, from 1; 0 for the file as a whole.
         code: A key of :data:`CODES`.
-        message: What is found there.
+        message: The sentence about it.
         fixable: Whether ``--fix`` mends it.
     """
 
@@ -68,7 +67,7 @@ def find(place: tuple[str, int], code: str, *, fixable: bool = False, **fields: 
     'held until 2026-01-06'
     """
     file, line = place
-    # What is quoted from the file may hold a secret.
+    # Quotes from the file may hold a secret.
     message = redact(CODES[code].message.format(**fields))
     return Finding(file, line, code, message, fixable)
 
@@ -80,7 +79,7 @@ _OWN = "rewrite the comment, or delete it to make the line your own"
 
 # Every code with its level, its sentence and the next step.
 CODES: Final[Mapping[str, Code]] = {
-    # What is in the way of reading.
+    # Obstacles to reading.
     "unreadable-bytes": _error(
         "{count} not UTF-8: {bytes}", "save the file as UTF-8 in your editor"
     ),
@@ -103,7 +102,7 @@ CODES: Final[Mapping[str, Code]] = {
         "front matter opens here and is never closed; it is read as memory",
         "end it with a line of ---",
     ),
-    # What is not read as it looks.
+    # Text that is not read as it looks.
     "indented-item": _warning(
         "this list item does not start at the left margin, so it is not read",
         "take the spaces in front of it away",
@@ -116,11 +115,11 @@ CODES: Final[Mapping[str, Code]] = {
         "{title!r} is not read as ## {kind}", "write ## Always, ## Never or ## When"
     ),
     "unknown-tick": _warning(
-        "{box!r} is no tick, so this proposal still waits",
+        "{box!r} is not a tick, so this proposal still waits",
         "write [x] to accept, [-] to decline or [ ] to wait",
     ),
     "hidden-character": _warning(
-        "characters that are not seen: {names}", "delete them, unless you put them there"
+        "invisible characters: {names}", "delete them, unless you put them there"
     ),
     "foreign-line-end": _warning(
         "holds {names}, where some programs end a line; here the line goes on",
@@ -136,14 +135,14 @@ CODES: Final[Mapping[str, Code]] = {
         "move the comment to the very end of the entry",
     ),
     "metadata-value": _warning("{key}:{value} is not {allowed}, so it is not read", _OWN),
-    "metadata-twice": _warning("{key} stands twice in the metadata; the first one counts", _OWN),
+    "metadata-twice": _warning("the metadata has {key} twice; the first one counts", _OWN),
     "id-twice": _warning(
-        "the id {id} stands at {other} too", "delete one of the two lines, or the id of this one"
+        "{other} has the id {id}, too", "delete one of the two lines, or the id of this one"
     ),
     "copies-differ": _warning(
         "{other} has the same id and says something else", "let both say the same, or delete one"
     ),
-    # What is said.
+    # The content of memories.
     "secret": _error(
         "holds a secret ({kinds})", "make a new one; take it out here, in git and in history.jsonl"
     ),
@@ -159,11 +158,11 @@ CODES: Final[Mapping[str, Code]] = {
         "move them to profile.md of the global scope",
     ),
     "no-merge-driver": _note(
-        "git is to merge memory entry by entry, and this clone does not know how",
+        "git should merge memory entry by entry, and this clone does not know how",
         "run `engramdown init --git`; until then git merges it as text",
     ),
     "unknown-file": _note(
-        "is none of the memory files, and is not read",
+        "is not a memory file, and is not read",
         "move it out of memory/, or its lines into lessons.md",
     ),
     "not-used": _warning(
@@ -186,10 +185,10 @@ CODES: Final[Mapping[str, Code]] = {
         "has {size} MB, more than the limit of {limit} MB",
         "split it, or raise max_file_mb in config.toml",
     ),
-    "cannot-read": _error("cannot be read: {reason}", "see its permissions, and who owns it"),
-    "cannot-write": _warning("cannot be written", "see its permissions, and who owns it"),
+    "cannot-read": _error("cannot be read: {reason}", "check its permissions and its owner"),
+    "cannot-write": _warning("cannot be written", "check its permissions and its owner"),
     "open-to-all": _warning(
-        "everybody who uses this machine may write here", "take the permission away: chmod o-w"
+        "every user of this machine may write here", "take the permission away: chmod o-w"
     ),
     "settings": _error("{reason}", "correct the value, or delete the line"),
     "overruled": _note(
@@ -201,7 +200,7 @@ CODES: Final[Mapping[str, Code]] = {
         "leave it, or delete the line; --mode and the environment win over it",
     ),
     "settings-from-git": _note(
-        "git knows this file, so that somebody else may have written it; it sets {keys}",
+        "git knows this file, so somebody else may have written it; it sets {keys}",
         "look whether you want all of it",
     ),
     "not-for-git": _error(
@@ -219,10 +218,10 @@ CODES: Final[Mapping[str, Code]] = {
     ),
     "hook-trouble": _note(
         "a hook of a coding agent had trouble, {count} times in a week; the last: {reason}",
-        "see to it; the log may be deleted",
+        "fix the cause; the log may be deleted",
     ),
     "episode-line": _warning(
-        "lines that are no episodes: {count}; the first is here, all are passed over",
+        "lines that are not episodes: {count}; the first is here, all are skipped",
         "leave them, or take them out while no session runs",
     ),
     "torn-line": _note(
@@ -248,9 +247,9 @@ CODES: Final[Mapping[str, Code]] = {
     # Memories, and the transcripts that they were learned from.
     "source-redacted": _note(
         "was learned from {origin}, which was redacted",
-        "look whether it says what was redacted: edit it, or `engramdown forget` it",
+        "if it says what was redacted, edit it or `engramdown forget` it",
     ),
     "source-gone": _note(
-        "was learned from {origin}, a line that is not there", "leave it, or correct `from:`"
+        "was learned from {origin}, a line that does not exist", "leave it, or correct `from:`"
     ),
 }

@@ -1,7 +1,7 @@
-"""Inspects the folder of a scope: what is wrong with the files themselves.
+"""Inspects the files in the folder of a scope.
 
-It only reads, holds no lock and follows no link out of the scope. What cannot be read becomes a
-finding, never an error. :mod:`engramdown.doctor.checks` looks at what the files say.
+It only reads, holds no lock and follows no link out of the scope. A file that cannot be read
+becomes a finding, never an error. :mod:`engramdown.doctor.checks` checks the contents.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from engramdown.storage.safe_open import open_regular, what_instead
 UNREADABLE: Final = frozenset({"cannot-read", "link", "not-a-file", "too-large"})
 
 _LIMIT: Final = 16 * 1024 * 1024
-# A file of ours that is not finished is as old as one write; the rest was left by a crash.
+# A temporary file that is older, in seconds, was left by a crash.
 _FINISHED_AFTER: Final = 60.0
-# How long a lock may be held before it is named, in seconds: a step takes milliseconds.
+# How long a lock may be held before it is reported, in seconds: a step takes milliseconds.
 _WRITTEN_AFTER: Final = 0.5
 _POLL: Final = 0.01
 # The lock of the memory files, in their folder.
@@ -54,15 +54,15 @@ _BY: Final = {"home": "the global scope", "environment": "the environment", "arg
 def inspect_settings(
     home: Path, project: Path | None, mode: str | None = None
 ) -> tuple[Settings, dict[Path, list[Finding]]]:
-    """Return what is set, and what there is to say about the ``config.toml`` of each scope.
+    """Return the settings, and the findings about the ``config.toml`` of each scope.
 
     Args:
         home: The folder of the global scope.
         project: The folder of the project, or ``None``.
-        mode: The mode that an argument asks for, or ``None``.
+        mode: The mode given as an argument, or ``None``.
 
     Raises:
-        SettingsError: If an argument or a variable of the environment is wrong.
+        SettingsError: If an argument or an environment variable is wrong.
     """
     approvals = Approvals(project if project and is_refused(home, project) else home)
     found = {root: _from_git(approvals, root) for root in (home, project) if root is not None}
@@ -73,7 +73,7 @@ def inspect_settings(
         if wrong.name != CONFIG:
             raise
         found.setdefault(wrong.parent, []).append(find(_CONFIG, "settings", reason=error.problem))
-        # What is broken at home leaves no limits to go by but the usual ones.
+        # If the global file is broken, only the default limits are left.
         settings = Settings() if wrong.parent == home else strictest(home)
     if project is not None:
         found[project] += [
@@ -88,7 +88,7 @@ def inspect_settings(
 
 
 def _from_git(approvals: Approvals, root: Path) -> list[Finding]:
-    """Return that the settings of a scope came with git, unless a person here wrote them."""
+    """Return a finding if the settings of a scope came with git and nobody here wrote them."""
     path = root / CONFIG
     text, keys = "unread", "nothing, as it is broken"
     with suppress(SettingsError):
@@ -105,7 +105,7 @@ def _from_git(approvals: Approvals, root: Path) -> list[Finding]:
 
 
 def _toml(value: Any) -> str:  # noqa: ANN401 - whatever a setting can be
-    """Return a value as it stands in a ``config.toml``.
+    """Return a value as a ``config.toml`` writes it.
 
     >>> _toml(True), _toml(("cron-*",)), _toml(None)
     ('true', '["cron-*"]', 'the default')
@@ -122,7 +122,7 @@ class Inspection:
     """
 
     def __init__(self, root: Path, limit: int = _LIMIT) -> None:
-        """Read the scope at ``root``, but no file that has more than ``limit`` bytes."""
+        """Read the scope at ``root``, except files with more than ``limit`` bytes."""
         self.files: dict[str, str] = {}
         self.findings: list[Finding] = []
         self._root = root
@@ -134,7 +134,7 @@ class Inspection:
             self._inspect()
 
     def _inspect(self) -> None:
-        """Look at the folders from the outside in."""
+        """Inspect the folders from the outside in."""
         if os.path.lexists(self._memory) and self._is_folder(self._memory, "."):
             # Before the files: whoever holds the lock may be finishing while we look.
             self._is_held = self._lock(self._memory / LOCK, LOCK)
@@ -153,7 +153,7 @@ class Inspection:
         self.findings.append(find((name, line), code, fixable=False, **fields))
 
     def _lock(self, path: Path, name: str) -> bool:
-        """Whether somebody holds a lock for longer than a write takes; it is named then."""
+        """Report a lock that is held for longer than a write takes; return whether it is."""
         lock, until = ScopeLock(path, 0), time.monotonic() + _WRITTEN_AFTER
         while (holder := lock.holder()) is not None and time.monotonic() < until:
             time.sleep(_POLL)
@@ -171,8 +171,8 @@ class Inspection:
             if path.name == LOCK:
                 self._is_file(path.lstat().st_mode, name, "the lock")
             elif path.name.startswith("."):
-                # Temporary files of ours; other hidden files are nobody's business. Of whoever
-                # holds the lock it may be the next thing that is written.
+                # Temporary files of ours; other hidden files do not matter. If the lock is held,
+                # the holder may still need them.
                 is_ours = path.name.endswith((".tmp", ".tmp.old")) and not self._is_held
                 if is_ours and time.time() - path.lstat().st_mtime > _FINISHED_AFTER:
                     self._add(name, "leftover")
@@ -189,7 +189,7 @@ class Inspection:
                 self._add(name, "unknown-file")
 
     def _topic(self, topic: str, name: str) -> None:
-        """Say what is wrong with the name of a file in the folder of topics."""
+        """Report the wrong name of a file in the folder of topics."""
         try:
             reason, more = "is not read", f"this topic is {slug(topic)}.md"
         except InvalidEngramError as error:
@@ -214,10 +214,10 @@ class Inspection:
         return is_readable
 
     def _is_inside(self, path: Path, name: str) -> bool:
-        """Whether a path is no link, or one that stays in the scope and leads somewhere."""
+        """Whether a path is not a link, or one to something in the scope."""
         if not path.is_symlink() or path == self._root:
             return True
-        # resolve() raises over a link to itself, which leads nowhere.
+        # resolve() raises for a link to itself.
         inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self._root))
         if not inside or not path.exists():
             self._add(name, "link", target=path.readlink())
@@ -236,7 +236,7 @@ class Inspection:
 
     def _history(self, path: Path, name: str) -> None:
         if path.is_symlink():
-            # Unlike a memory file it is not even followed inside of the scope.
+            # Unlike for a memory file, no link is followed at all.
             self._add(name, "link", target=path.readlink())
         elif os.path.lexists(path) and self._is_sound(path, name, ROOM * self._limit):
             try:
@@ -248,7 +248,7 @@ class Inspection:
                 self._unread(name, error)
 
     def _is_sound(self, path: Path, name: str, limit: int) -> bool:
-        """Whether there is a file of a size that is read."""
+        """Whether it is a file within the limit of size."""
         found = path.lstat()
         if not self._is_file(found.st_mode, name):
             return False

@@ -1,7 +1,6 @@
 """Inspects and tidies the transcripts of a scope.
 
-Inspecting only reads and takes no lock. What is wrong becomes a finding, which quotes no
-transcript.
+Inspecting only reads and takes no lock. A finding quotes no transcript.
 """
 
 from __future__ import annotations
@@ -43,9 +42,9 @@ class Tally:
 
     Attributes:
         sessions: How many sessions there are.
-        episodes: How many lines they have, but for the first of each.
-        size: Of their files, in bytes.
-        degraded: Why recording does not work, one sentence for each process in trouble.
+        episodes: How many lines they have, without the first of each.
+        size: The size of their files, in bytes.
+        degraded: Why recording does not work, a sentence for each affected process.
     """
 
     sessions: int = 0
@@ -55,7 +54,7 @@ class Tally:
 
 
 def count_transcripts(*roots: Path) -> Tally:
-    """Count what the scopes at ``roots`` have recorded, all in all."""
+    """Count the recordings of the scopes at ``roots``."""
     tally, disk = Tally(), Disk()
     for root in roots:
         try:
@@ -72,7 +71,7 @@ def count_transcripts(*roots: Path) -> Tally:
 
 
 def inspect_transcripts(root: Path) -> list[Finding]:
-    """Return what is wrong with the transcripts of the scope at ``root``."""
+    """Return the findings about the transcripts of the scope at ``root``."""
     folder, disk = root / FOLDER, Disk()
     sessions = Sessions(folder, disk)
     found = [
@@ -124,7 +123,7 @@ def _inspect_session(path: Path, disk: Disk, payloads: Payloads) -> list[Finding
 
 
 def _has_whole(line: bytes, disk: Disk, payloads: Payloads) -> bool:
-    """Whether the whole text is there that a line needs; what is no digest leads nowhere."""
+    """Whether the whole text of a cut line exists; only a digest can name one."""
     episode = read_line(line) if _REFERS in line else None
     name = episode.payload if episode is not None else ""
     if not name:
@@ -138,20 +137,20 @@ def _place(name: str) -> tuple[str, int]:
 
 # ---- what ``doctor --fix`` may tidy ----
 #
-# A session that was left open is ended with the time of its last line, and the note that a process
-# left about its trouble is removed once it was told. Of a line only the secrets are touched, which
-# the settings would hide if it were written today.
+# A session that was left open is ended with the time of its last line, and the note of a process
+# about its trouble is removed after it was reported. In lines only those secrets are changed that
+# the settings would hide today.
 
 
 class Tidying(NamedTuple):
-    """What can be tidied in one scope.
+    """The tidying that is due in one scope.
 
     Attributes:
         root: The folder of the scope.
         open: The ids of the sessions to end.
-        told: The files to remove, and what each says.
-        telling: The ids of the sessions that tell secrets, and the lines that do, with what they
-            say without them.
+        told: The files to remove, each with its text.
+        telling: The ids of sessions with secrets, and the lines that hold them, each with its text
+            without them.
     """
 
     root: Path
@@ -160,12 +159,12 @@ class Tidying(NamedTuple):
     telling: tuple[tuple[str, tuple[tuple[int, str], ...]], ...] = ()
 
     def __bool__(self) -> bool:
-        """Return whether there is anything to do."""
+        """Return whether anything is due."""
         return bool(self.open or self.told or self.telling)
 
 
 def plan_tidying(root: Path, settings: EpisodeSettings) -> Tidying:
-    """Return what can be tidied in the scope at ``root``; nothing where nothing is recorded."""
+    """Return the tidying due in the scope at ``root``; none if nothing is recorded."""
     if not settings.enabled:
         return Tidying(root)
     folder, disk = root / FOLDER, Disk()
@@ -178,12 +177,12 @@ def plan_tidying(root: Path, settings: EpisodeSettings) -> Tidying:
 def telling_sessions(
     root: Path, settings: EpisodeSettings, most: int | None = None
 ) -> Iterator[tuple[str, tuple[tuple[int, str], ...]]]:
-    """Yield the sessions that tell secrets which the settings hide, newest first, and the lines.
+    """Yield the sessions with secrets that the settings hide, newest first, and the lines.
 
     Args:
         root: The folder of the scope.
-        settings: Its settings; where they hide nothing, there is nothing to say.
-        most: How many bytes of transcripts to look at; ``None`` for all of them.
+        settings: Its settings; if they hide nothing, nothing is yielded.
+        most: How many bytes of transcripts to look at; ``None`` for all.
 
     Raises:
         OSError: If a transcript cannot be read.
@@ -203,7 +202,7 @@ def telling_sessions(
 
 
 def telling_findings(root: Path, settings: EpisodeSettings) -> list[Finding]:
-    """Return what the newest transcripts tell, for who only looks."""
+    """Return findings about secrets in the newest transcripts."""
     try:
         return [
             find(
@@ -215,11 +214,11 @@ def telling_findings(root: Path, settings: EpisodeSettings) -> list[Finding]:
             for session, lines in telling_sessions(root, settings, _LOOKED_AT)
         ]
     except (OSError, EngramdownError):
-        return []  # what cannot be read is a finding of its own
+        return []  # another finding names what cannot be read
 
 
 def tidy(plans: Iterable[Tidying], settings: EpisodeSettings) -> None:
-    """Carry out what was planned; what somebody else did meanwhile is done.
+    """Carry out plans; what another process has done meanwhile is skipped.
 
     Raises:
         StoreError: If a session could not be ended.
@@ -238,10 +237,10 @@ def tidy(plans: Iterable[Tidying], settings: EpisodeSettings) -> None:
 
 # ---- memories, and the lines of transcripts that they were learned from ----
 #
-# What waits and what was retired counts as well, as its words stand there, too. Nothing is done to
-# a memory because of where it comes from.
+# Proposals and retired memories count as well, as they hold the same words. A memory is never
+# changed because of its origin.
 
-# A line so long is not said twice by chance; of more than so many, some tell enough.
+# A line of this length does not repeat by chance, and so many lines are enough to compare.
 _LINE: Final = 24
 _MOST_LINES: Final = 5_000
 
@@ -252,8 +251,8 @@ class Sourced(NamedTuple):
     Attributes:
         id: The id of the memory.
         scope: Its scope.
-        file: Where it stands, relative to the memory folder.
-        line: The line there, from 1.
+        file: Its file, relative to the memory folder.
+        line: Its line there, from 1.
         origin: The line of the transcript.
     """
 
@@ -265,12 +264,12 @@ class Sourced(NamedTuple):
 
 
 def journalled(root: Path, session: str) -> list[str]:
-    """Return the sections of the journal that were written in a session, as a name and a line.
+    """Return the sections of the journal that were written in a session, as names with lines.
 
     Raises:
         StoreError: If the journal cannot be read.
     """
-    # Imported here: only who takes back asks.
+    # Imported here: only redacting and purging need it.
     from engramdown.journal.journal import Journal
 
     return [
@@ -282,15 +281,15 @@ def journalled(root: Path, session: str) -> list[str]:
 
 
 def remaining(root: Path, session: str, said: Iterable[str]) -> list[str]:
-    """Return what keeps words of a session when that is taken back, relative to ``root``.
+    """Return the files, relative to ``root``, that still hold words of a redacted session.
 
     Args:
         root: The folder of a scope.
         session: The id of the session.
-        said: What was said in it.
+        said: The texts of its lines.
 
     Raises:
-        StoreError: If something else than a file stands there.
+        StoreError: If one of them is not a file.
     """
     lines = {" ".join(line.split()) for text in said for line in text.split("\n")}
     wanted = [*sorted(line for line in lines if len(line) >= _LINE)[:_MOST_LINES], f"{session}#"]
@@ -309,7 +308,7 @@ def remaining(root: Path, session: str, said: Iterable[str]) -> list[str]:
 
 
 def learned(root: Path, scope: Scope) -> Iterator[Sourced]:
-    """Yield what the scope at ``root`` has learned from transcripts, in file order.
+    """Yield the memories of a scope that were learned from transcripts, in file order.
 
     Raises:
         StoreError: If a memory file cannot be read.
@@ -318,7 +317,7 @@ def learned(root: Path, scope: Scope) -> Iterator[Sourced]:
     for name in reader.names():
         for placed in placement.raw_entries(name, reader.read(name).document):
             entry = placement.as_entry(name, scope, placed)
-            # What was merged was learned in several places.
+            # A merged memory has several origins.
             for origin in map(Pointer.parse, entry.origin.split(",")):
                 if origin is not None:
                     yield Sourced(entry.id, scope, reader.spelled(name), placed.line, origin)
@@ -327,7 +326,7 @@ def learned(root: Path, scope: Scope) -> Iterator[Sourced]:
 def learned_from(
     root: Path, scope: Scope, session: str, seqs: Collection[int] = ()
 ) -> list[Sourced]:
-    """Return what was learned from lines of a session, or from any of them if none is named."""
+    """Return the memories that were learned from some lines of a session, or from any of them."""
     return [
         each
         for each in learned(root, scope)

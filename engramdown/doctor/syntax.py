@@ -1,4 +1,4 @@
-"""What is wrong with the text of a memory file and with the metadata of its entries.
+"""Finds what is wrong with the text of a memory file and the metadata of its entries.
 
 It is pure and linear in time, whatever the text. ``docs/doctor.md`` explains each finding.
 """
@@ -55,7 +55,7 @@ class Sheet:
         file: Its name, relative to the memory folder.
         text: Its text.
         document: Its blocks.
-        spelled: How it is spelled on the disk, if otherwise.
+        spelled: Its spelling on the disk, if different.
     """
 
     file: str
@@ -88,7 +88,7 @@ class Sheet:
 
 
 def damage(sheet: Sheet) -> list[Finding]:
-    r"""Return what is wrong with the text of a file.
+    r"""Return the findings about the text of a file.
 
     >>> [finding.code for finding in damage(Sheet.read("lessons.md", "```\n- Never closed\n"))]
     ['unclosed-fence']
@@ -108,7 +108,7 @@ def damage(sheet: Sheet) -> list[Finding]:
 
 
 def comments(raw: str) -> Iterator[tuple[int, int]]:
-    """Yield where the comments of an entry begin and end; -1 is the end of one that stays open.
+    """Yield the begin and end of each comment of an entry; the end of an open one is -1.
 
     >>> list(comments("a <!-- b --> `<!-- code -->` <!-- open"))
     [(2, 12), (29, -1)]
@@ -143,7 +143,7 @@ def _unreadable(sheet: Sheet) -> Iterator[Finding]:
 
 
 def _characters(sheet: Sheet) -> Iterator[Finding]:
-    """Find what is not seen, what ends a line for others, and secrets."""
+    """Find invisible characters, foreign line ends, and secrets."""
     text = sheet.text
     hidden = [
         (at, name)
@@ -174,7 +174,7 @@ def _by_line(text: str, found: Iterable[tuple[int, str]]) -> list[tuple[int, lis
 
 
 def _conflicts(sheet: Sheet) -> list[Finding]:
-    """Find conflicts wherever they stand: git does not know what a code fence is."""
+    """Find conflicts anywhere, also in code fences, which git does not know."""
     found = []
     begun = 0
     for number, line in enumerate(sheet.text.split("\n"), 1):
@@ -192,7 +192,7 @@ def _conflicts(sheet: Sheet) -> list[Finding]:
     return found
 
 
-# ---- what is open, hidden or indented ----
+# ---- open, hidden and indented text ----
 
 
 def _structure(sheet: Sheet) -> Iterator[Finding]:
@@ -208,23 +208,23 @@ def _structure(sheet: Sheet) -> Iterator[Finding]:
 
 
 class _Prose:
-    """The lines between entries: here stands all that is not read, and what was left open.
+    """The lines between entries, with all that is not read and everything left open.
 
-    What is closed ends in the same run of lines, because the scanner took all of it for prose.
+    A block that is closed ends within these lines, as the scanner took all of it for prose.
     """
 
     def __init__(self, sheet: Sheet, lines: list[str], first: int) -> None:
         self.sheet = sheet
         self.lines = lines
         self.first = first
-        # What was sought in vain is not sought again, so that the whole stays linear.
+        # A search that failed is not repeated, so that the whole stays linear.
         self.open_fences: dict[str, int] = {}
         self.open_comment = False
 
     def findings(self) -> Iterator[Finding]:
         at, items = 0, 0
         if self.first == 1:
-            # A mark may stand in front of the first line.
+            # A byte order mark may precede the first line.
             page = [self.lines[0].removeprefix(_BOM), *self.lines[1:]]
             closes = any(line.rstrip(_BLANK) in ("---", "...") for line in page[1:])
             second = self.sheet.text.split("\n", 2)[1:2]
@@ -249,7 +249,7 @@ class _Prose:
             at = (at if end is None else end) + 1
 
     def _unread(self, at: int, end: int) -> str:
-        """Return what the lines from ``at`` are that a reader may take for memory, or ``""``."""
+        """Return what kind of unread block begins at ``at``, or ``""``."""
         line = self.lines[at]
         if end > at:
             return "a code block" if line[0] in "`~" else ""
@@ -271,7 +271,7 @@ class _Prose:
         return at
 
     def _block_end(self, at: int) -> int | None:
-        """Return the last line of what begins at ``at``, or ``None`` if it stays open."""
+        """Return the last line of the block at ``at``, or ``None`` if it stays open."""
         line = self.lines[at]
         found = _FENCE.match(line)
         if found is None:
@@ -279,7 +279,7 @@ class _Prose:
             return self._comment_end(at) if is_open else at
         fence, kind = found[0], found[0][0]
         if len(fence) >= self.open_fences.get(kind, len(fence) + 1):
-            return None  # a shorter one above found nothing either
+            return None  # a shorter fence above was not closed either
         for to in range(at + 1, len(self.lines)):
             bare = self.lines[to].rstrip(_BLANK)
             if len(bare) >= len(fence) and not bare.strip(kind):
@@ -327,7 +327,7 @@ def _near_kind(title: str) -> str:
 
 
 def _glued_headings(sheet: Sheet) -> Iterator[Finding]:
-    """Find ``##Always``: without a space it is no heading."""
+    """Find ``##Always``, which is not a heading without a space."""
     for placed in sheet.document.placed():
         raw = placed.block.raw if placed.block.shape == "paragraph" else ""
         for number, line in enumerate(raw.split("\n"), placed.line):
@@ -348,7 +348,7 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _DAYS: Final = ("ts", "expires", "archived")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-# Year first, so that nobody has to guess which number is the month.
+# Year first, so that it is clear which number is the month.
 _LIKE_A_DAY: Final = re.compile(r"([0-9]{4})([-/.]?)([0-9]{1,2})\2([0-9]{1,2})(?:T[0-9:.,+Z-]*)?")
 _ID: Final = re.compile(r"[0-9A-Za-z_-]++")
 _OUR_ID: Final = re.compile(r"[0-9a-hjkmnp-tv-z]{8}")
@@ -357,7 +357,7 @@ _CLOSE: Final = 0.6
 
 
 def metadata_findings(sheet: Sheet, placed: Placed, *, ours: bool) -> Iterator[Finding]:
-    """Yield what is wrong with the metadata of an entry.
+    """Yield the findings about the metadata of an entry.
 
     Args:
         sheet: The file.
@@ -367,14 +367,14 @@ def metadata_findings(sheet: Sheet, placed: Placed, *, ours: bool) -> Iterator[F
     raw = placed.block.raw
     body = raw.rstrip(_BLANK)
     for at, end in comments(raw):
-        # Something was written behind metadata, which lost its place.
+        # Text was written behind the metadata, which is therefore not read.
         stray = Metadata.parse(raw[at + 4 : end - 3]) if 0 < end < len(body) else None
         if stray is not None and _OUR_ID.fullmatch(stray.get("id")):
             yield sheet.find(placed.line + raw.count("\n", 0, at), "metadata-not-last")
     last = placed.line + body.count("\n")
     meta = placed.block.meta
     if meta is None:
-        # A comment at the end that is no metadata but for a slip of the pen.
+        # A comment at the end that is almost metadata.
         span = trailing_span(body)
         found = _NEARLY.findall(body[span[0] + 4 : -3]) if span is not None else []
         if any(_speaks(key, value) for key, value in found):
@@ -408,7 +408,7 @@ def corrected(meta: Metadata) -> Metadata:
 
 
 def day(value: str) -> date | None:
-    """Return the date that ``value`` says, or ``None`` if it is none like 2026-02-27."""
+    """Return ``value`` as a date, or ``None`` if it does not look like 2026-02-27."""
     if not _DAY.fullmatch(value):
         return None
     try:
@@ -418,7 +418,7 @@ def day(value: str) -> date | None:
 
 
 def _speaks(key: str, value: str) -> bool:
-    """Whether nobody would write this in a note of their own."""
+    """Whether a person would hardly write this in a note of their own."""
     if key == "id":
         return _OUR_ID.fullmatch(value) is not None
     return key in (*_CHOICES, *_DAYS) and _is_valid(key, value)
@@ -433,14 +433,14 @@ def _is_valid(key: str, value: str) -> bool:
 
 
 def _is_mendable(key: str, value: str) -> bool:
-    """Whether a wrong value can be mended without guessing what a person meant."""
+    """Whether a wrong value can be mended without guessing."""
     if _is_valid(key, value) or key == "id":
         return False
     return key != "expires" or _nearest(key, value) != ""
 
 
 def _nearest(key: str, value: str) -> str:
-    """Return the value that was meant, or ``""``; who says it, and how it is known, is no guess."""
+    """Return the intended value, or ``""``; source and basis are never guessed."""
     if key in _DAYS:
         match = _LIKE_A_DAY.fullmatch(value)
         written = f"{match[1]}-{match[3]:0>2}-{match[4]:0>2}" if match else ""
