@@ -114,6 +114,14 @@ CODES: Final[Mapping[str, Code]] = {
     "near-heading": _warning(
         "{title!r} is not read as ## {kind}", "write ## Always, ## Never or ## When"
     ),
+    "own-heading": _note(
+        "{count} under {title!r} count as always, under that heading",
+        "leave it, or move them below ## Always, ## Never or ## When",
+    ),
+    "no-heading": _note(
+        "{count} above any section count as always",
+        "leave it, or move them below ## Always, ## Never or ## When",
+    ),
     "unknown-tick": _warning(
         "{box!r} is not a tick, so this proposal still waits",
         "write [x] to accept, [-] to decline or [ ] to wait",

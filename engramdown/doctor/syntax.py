@@ -309,13 +309,27 @@ def _balance(line: str) -> int:
 
 
 def _headings(sheet: Sheet) -> Iterator[Finding]:
-    """Find headings that are almost those of ``rules.md``."""
-    line = 1
-    for block in sheet.document.blocks:
-        kind = _near_kind(block.text) if block.shape == "heading" else ""
-        if kind:
-            yield sheet.find(line, "near-heading", title=block.text, kind=kind.capitalize())
+    """Find headings in ``rules.md`` that are not ours, and entries without a heading."""
+    counts: dict[int, tuple[str, int]] = {}
+    by_index = {placed.at: placed for placed in sheet.memories()}
+    line, lines = 1, {"": 0}
+    for index, block in enumerate(sheet.document.blocks):
+        if block.shape == "heading":
+            lines[block.text] = line
+            lines[""] = 0
+            kind = _near_kind(block.text)
+            if kind:
+                yield sheet.find(line, "near-heading", title=block.text, kind=kind.capitalize())
+        placed = by_index.get(index)
+        if placed is not None and not placed.kind and not _near_kind(placed.heading):
+            at = lines[placed.heading] or placed.line
+            lines[placed.heading] = at
+            counts[at] = (placed.heading, counts.get(at, ("", 0))[1] + 1)
         line += block.raw.count("\n")
+    for at, (title, number) in counts.items():
+        count = "1 entry" if number == 1 else f"{number} entries"
+        code = "own-heading" if title else "no-heading"
+        yield sheet.find(at, code, count=count, title=title)
 
 
 def _near_kind(title: str) -> str:

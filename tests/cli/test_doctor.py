@@ -195,7 +195,7 @@ def test_a_wrong_variable_is_wrong_usage(run: Runner, monkeypatch: pytest.Monkey
 
 def test_both_scopes_are_looked_at(run: Runner, broken: Path) -> None:
     run.ok("init", "--global")
-    (Path.home() / ".engramdown" / "memory" / "rules.md").write_text("> a\n", encoding="utf-8")
+    (Path.home() / ".engramdown" / "memory" / "rules.md").write_text("- a\n", encoding="utf-8")
     scopes = [
         (each["scope"], len(each["findings"])) for each in run("doctor", "--json").json["scopes"]
     ]
@@ -206,12 +206,11 @@ def test_both_scopes_are_looked_at(run: Runner, broken: Path) -> None:
 
 
 def test_what_could_fool_a_terminal_is_made_visible(run: Runner, memory: Path) -> None:
-    text = "## Alway\x1b[2J\n- a\n- b\x1b]0;x\x07\n"
-    (memory / "rules.md").write_text(text, encoding="utf-8")
+    (memory / "rules.md").write_text("## Mine\x1b[2J\n- a\n- b\x1b]0;x\x07\n", encoding="utf-8")
     done = run("doctor")
     assert "\x1b" not in done.out
     assert "\x07" not in done.out
-    assert "near-heading" in done.out
+    assert "own-heading" in done.out
 
 
 def test_a_secret_is_found_and_not_shown(run: Runner, memory: Path) -> None:
@@ -223,10 +222,10 @@ def test_a_secret_is_found_and_not_shown(run: Runner, memory: Path) -> None:
 
 
 def test_a_long_name_does_not_push_the_others_away(run: Runner, memory: Path) -> None:
-    (memory / "rules.md").write_text("## Alway\n- a\n", encoding="utf-8")
+    (memory / "rules.md").write_text("- a\n", encoding="utf-8")
     (memory / f"{'long-' * 12}.md").touch()
     rows = run("doctor").out.split("\n")
-    assert any(row.startswith(f"rules.md:1{' ' * 16}near-heading") for row in rows)
+    assert any(row.startswith(f"rules.md:1{' ' * 16}no-heading") for row in rows)
 
 
 @pytest.fixture

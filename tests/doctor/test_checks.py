@@ -97,7 +97,7 @@ def test_the_same_under_when_and_always_is_a_duplicate_that_nobody_mends() -> No
 def test_the_same_in_two_sections_that_load_as_always_is_a_duplicate_that_nobody_mends() -> None:
     entry = "- Use tabs <!-- id:{} source:llm ts:2026-01-01 -->\n"
     text = f"## Style\n{entry.format('k3v9q2ht')}## Always\n{entry.format('7m0xw4ce')}"
-    assert [code for _, _, code in codes({"rules.md": text})] == ["duplicate"]
+    assert [code for _, _, code in codes({"rules.md": text})] == ["own-heading", "duplicate"]
     assert fixable({"rules.md": text}) == []
 
 

@@ -141,6 +141,17 @@ def test_items_that_are_not_at_the_margin_are_found(text: str, expected: list[in
     assert [line for line, code in found(text) if code == "indented-item"] == expected
 
 
+def test_sections_of_a_persons_own_are_counted() -> None:
+    text = "- a\n- b\n## Mine\n- c\n### Deeper\n- d\n## Always\n- e\n## Mine\n- f\n# T\n- g\n"
+    assert messages(text, "rules.md") == [
+        "2 entries above any section count as always",
+        "2 entries under 'Mine' count as always, under that heading",
+        "1 entry under 'Mine' count as always, under that heading",
+        "1 entry above any section count as always",
+    ]
+    assert messages(text, "lessons.md") == []
+
+
 def test_a_heading_that_is_almost_ours_is_found_with_what_it_should_be() -> None:
     text = "## Alway\n- a\n## never!\n- b\n##When:\n#Nothing\n"
     assert messages(text, "rules.md") == [

@@ -50,7 +50,7 @@ These are the rules for our bots. Ask Mia before you change them.
             Said(22, "never", "Force-push to main"),
             Said(26, "Open questions", "Do we want squash merges?"),
         ),
-        ((10, "not-read"),),
+        ((10, "not-read"), (24, "own-heading")),
     ),
     Page(
         "stars and pluses for bullets, and spaces and tabs behind them",
@@ -82,6 +82,7 @@ These are the rules for our bots. Ask Mia before you change them.
             Said(2, "", "Never use pip"),
             Said(3, "", "When CI is red, look at the clock first"),
         ),
+        ((1, "no-heading"),),
     ),
     Page(
         "headings in the person's own words",
@@ -106,6 +107,7 @@ These are the rules for our bots. Ask Mia before you change them.
             Said(9, "Don'ts", "Commit on Fridays"),
             Said(13, "If ... then", "If a migration fails, restore the snapshot"),
         ),
+        ((3, "own-heading"), (7, "own-heading"), (11, "own-heading")),
     ),
     Page(
         "headings that are almost ours",
@@ -139,7 +141,7 @@ These are the rules for our bots. Ask Mia before you change them.
             Said(17, "Never do", "##Always"),
             Said(19, "Never do", 'This one stands under "Never do"'),
         ),
-        ((17, "near-heading"),),
+        ((13, "own-heading"), (17, "near-heading")),
     ),
     Page(
         "rule headings below headings of the person's own",
@@ -173,6 +175,7 @@ These are the rules for our bots. Ask Mia before you change them.
             Said(15, "never", "Use star imports"),
             Said(21, "Notes", "Mia wrote these"),
         ),
+        ((17, "own-heading"),),
     ),
     Page(
         "sections in another order, one of them twice",
@@ -232,6 +235,7 @@ Never
 - Things I have not sorted yet
 """,
         (Said(5, "always", "Answer in English"), Said(9, "", "Things I have not sorted yet")),
+        ((9, "no-heading"),),
     ),
     Page(
         "a fence that holds headings, rules and comments",
