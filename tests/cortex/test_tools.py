@@ -43,11 +43,6 @@ def ask(cortex: Cortex, **arguments: Any) -> Answer:  # noqa: ANN401 - JSON
     return RECALL(cortex, arguments)
 
 
-def test_a_definition_is_plain_json() -> None:
-    assert json.loads(json.dumps(RECALL.definition())) == RECALL.definition()
-    assert RECALL.definition()["parameters"]["type"] == "object"
-
-
 def test_the_tool_set_is_known() -> None:
     assert MEMORY_TOOLS == (
         "memorize",

@@ -73,9 +73,6 @@ class TestFindings:
         evidence = Evidence({"project": [told("Use uv")]}, TurnedDown([("Use tabs", "lesson")]))
         assert evidence.findings(said("The build needs two passes")) == Findings()
 
-    def test_nothing_is_known_of_an_empty_memory(self) -> None:
-        assert Evidence({}).findings(said("Use uv")) == Findings()
-
     @pytest.mark.parametrize(
         "engram",
         [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
 from typing import Final, Literal
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.engram import CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Source
-from engramdown.gate.gate import REASONS, Action, Code, Decision, Findings, decide, kind_of
+from engramdown.gate.gate import REASONS, Code, Findings, decide, kind_of
 from tests.cortex.entries import entry
 
 KEY: Final = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -25,42 +24,21 @@ ERASED: Final = Findings(erased=True)
 CONTRADICTION: Final = Findings(contradicts=THEIRS)
 ORDER: Final = Findings(instruction="tells the assistant to ignore its instructions")
 
-_ROWS: Final[dict[str, tuple[Confidence, Findings, str]]] = {
-    "high": ("high", NOTHING, "confidence"),
-    "medium": ("medium", NOTHING, "confidence"),
-    "low": ("low", NOTHING, "confidence"),
-    "secret": ("high", SECRET, "secret"),
-    "secret-and-low": ("low", SECRET, "secret"),
-    "tombstone": ("high", TOMBSTONE, "turned-down"),
-    "tombstone-and-low": ("low", TOMBSTONE, "turned-down"),
-    "erased": ("high", ERASED, "erased"),
-    "erased-and-low": ("low", ERASED, "erased"),
-    "contradiction": ("high", CONTRADICTION, "contradiction"),
-    "contradiction-and-low": ("low", CONTRADICTION, "contradiction"),
-    "order-from-a-tool": ("high", ORDER, "instruction"),
-    "order-from-a-tool-and-low": ("low", ORDER, "instruction"),
-}
-# What each row says for autopilot and copilot; ``hold`` waits without anybody being asked.
-_CELLS: Final[dict[str, tuple[str, str]]] = {
-    "high": ("encode", "encode"),
-    "medium": ("encode", "confirm"),
-    "low": ("encode", "confirm"),
-    "secret": ("hold", "confirm"),
-    "secret-and-low": ("hold", "confirm"),
-    "tombstone": ("discard", "discard"),
-    "tombstone-and-low": ("discard", "discard"),
-    "erased": ("discard", "discard"),
-    "erased-and-low": ("discard", "discard"),
-    "contradiction": ("hold", "confirm"),
-    "contradiction-and-low": ("hold", "confirm"),
-    "order-from-a-tool": ("hold", "confirm"),
-    "order-from-a-tool-and-low": ("hold", "confirm"),
-}
-_ACTIONS: Final[dict[str, Action]] = {
-    "encode": "encode",
-    "confirm": "confirm",
-    "hold": "confirm",
-    "discard": "discard",
+# Each row: what is known, the code, and what autopilot and copilot say; ``hold`` prompts nobody.
+_ROWS: Final[dict[str, tuple[Confidence, Findings, str, str, str]]] = {
+    "high": ("high", NOTHING, "confidence", "encode", "encode"),
+    "medium": ("medium", NOTHING, "confidence", "encode", "confirm"),
+    "low": ("low", NOTHING, "confidence", "encode", "confirm"),
+    "secret": ("high", SECRET, "secret", "hold", "confirm"),
+    "secret-and-low": ("low", SECRET, "secret", "hold", "confirm"),
+    "tombstone": ("high", TOMBSTONE, "turned-down", "discard", "discard"),
+    "tombstone-and-low": ("low", TOMBSTONE, "turned-down", "discard", "discard"),
+    "erased": ("high", ERASED, "erased", "discard", "discard"),
+    "erased-and-low": ("low", ERASED, "erased", "discard", "discard"),
+    "contradiction": ("high", CONTRADICTION, "contradiction", "hold", "confirm"),
+    "contradiction-and-low": ("low", CONTRADICTION, "contradiction", "hold", "confirm"),
+    "order-from-a-tool": ("high", ORDER, "instruction", "hold", "confirm"),
+    "order-from-a-tool-and-low": ("low", ORDER, "instruction", "hold", "confirm"),
 }
 
 
@@ -74,8 +52,7 @@ def learned(
 
 
 def _cells() -> Iterator[object]:
-    for row, (autopilot, copilot) in _CELLS.items():
-        confidence, findings, code = _ROWS[row]
+    for row, (confidence, findings, code, autopilot, copilot) in _ROWS.items():
         for mode, cell in (("autopilot", autopilot), ("copilot", copilot), ("off", "discard")):
             said = "off" if mode == "off" else code
             yield pytest.param(mode, confidence, findings, cell, said, id=f"{row}-{mode}")
@@ -86,13 +63,9 @@ def test_the_table(
     mode: str, confidence: Confidence, findings: Findings, cell: str, code: Code
 ) -> None:
     decision = decide(mode, learned(confidence), findings)
-    assert decision.action == _ACTIONS[cell]
+    assert decision.action == ("confirm" if cell == "hold" else cell)
     assert decision.held == (cell == "hold")
     assert decision.code == code
-
-
-def test_every_row_has_its_cells() -> None:
-    assert _ROWS.keys() == _CELLS.keys()
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -252,13 +225,6 @@ def test_nothing_is_written_unasked_that_anything_speaks_against(
     ):
         assert decision.action != "encode"
     assert not decision.held or (mode == "autopilot" and decision.action == "confirm")
-
-
-def test_a_decision_is_a_value() -> None:
-    pairs = product(["autopilot", "copilot"], [NOTHING, SECRET, TOMBSTONE, CONTRADICTION, ORDER])
-    for mode, findings in pairs:
-        assert decide(mode, learned(), findings) == decide(mode, learned(), findings)
-    assert Decision("encode", "because") == Decision("encode", "because", held=False)
 
 
 @pytest.mark.parametrize(

@@ -55,13 +55,6 @@ def store(tmp_path: Path) -> Hippocampus:
     return Hippocampus(tmp_path / ".engramdown")
 
 
-def test_what_is_known_says_where_it_stands_already(store: Hippocampus) -> None:
-    known = store.encode([said("Use uv")])[0].entry
-    (receipt,) = carry_out(store, ("use UV.", YES))
-    assert (receipt.action, receipt.reason) == ("merged", "known already")
-    assert (receipt.id, receipt.line) == (known.id, known.line)
-
-
 def test_receipts_come_in_order_and_say_where_each_stands(store: Hippocampus) -> None:
     receipts = carry_out(store, ("One", NO), ("Two", YES), ("Three", ASK), ("Four", YES))
     assert [each.action for each in receipts] == ["discarded", "encoded", "queued", "encoded"]
@@ -70,14 +63,6 @@ def test_receipts_come_in_order_and_say_where_each_stands(store: Hippocampus) ->
         said("Two"), "encoded", "high confidence", two.id, "lessons.md", 3
     )
     assert (str(four), receipts[3].id) == ("Four", four.id)
-
-
-def test_a_batch_is_one_step_of_the_journal(store: Hippocampus) -> None:
-    batch = [(f"Lesson {number}", YES if number % 2 else ASK) for number in range(600)]
-    carry_out(store, *batch)
-    assert [step.op for step in store.history()] == ["encode", "propose"]
-    assert len(store.entries()) == 300
-    assert len(FileQueue(store).pending()) == 300
 
 
 def test_nothing_to_write_is_no_step(store: Hippocampus) -> None:
@@ -123,13 +108,6 @@ def test_what_is_held_says_so(store: Hippocampus) -> None:
     carry_out(store, ("Deploy", HOLD), replaces="k3v9q2ht")
     (item,) = FileQueue(store).pending()
     assert (item.hold, item.op, item.of) == ("contradiction", "replace", "k3v9q2ht")
-
-
-def test_a_fact_about_the_user_waits_for_the_global_scope(store: Hippocampus) -> None:
-    waiting = Waiting({"global": store})
-    intake = Intake({"global": store}, Hippocampus.entries, waiting, lambda _: False)
-    intake.carry_out([Decided(0, Engram("Name: Ada", "profile", "project"), ASK)])
-    assert waiting.queue("global").pending()[0].engram.scope == "global"
 
 
 def test_a_queue_without_a_file_names_none(store: Hippocampus) -> None:
