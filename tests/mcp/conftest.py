@@ -129,6 +129,12 @@ class Served(NamedTuple):
 
 
 @pytest.fixture
+def anyio_backend() -> str:
+    """Run asynchronous tests with asyncio."""
+    return "asyncio"
+
+
+@pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Return the folder of a project without a memory yet."""
     folder = tmp_path / "project"

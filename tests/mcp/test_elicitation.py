@@ -14,6 +14,8 @@ from engramdown import Cortex
 from engramdown.mcp.elicitation import can_be_asked
 from tests.mcp.conftest import ERAS, Asked, beside, run, said
 
+pytestmark = pytest.mark.anyio
+
 SECRET = "AKIA" + "IOSFODNN7EXAMPL7"
 TELLS = {"text": f"The bucket's key is {SECRET}", "kind": "lesson"}
 """What a person is asked about in mode copilot: it holds a secret, which is hidden."""
@@ -208,45 +210,37 @@ def test_a_person_is_asked_before_what_they_wrote_is_forgotten(
     assert texts(project) == ["Also mine"]
 
 
-def test_only_the_person_of_the_client_that_proposed_is_asked(copilot: Cortex) -> None:
+async def test_only_the_person_of_the_client_that_proposed_is_asked(copilot: Cortex) -> None:
     asked, other = Asked("decline"), Asked("accept")
-
-    async def work() -> None:
-        async with (
-            beside(copilot, "legacy", asked) as client,
-            beside(copilot.reopened(), "legacy", other) as beside_it,
-        ):
-            await client.call_tool("memorize", TELLS)
-            await beside_it.call_tool("review", {})
-
-    run(work())
+    async with (
+        beside(copilot, "legacy", asked) as client,
+        beside(copilot.reopened(), "legacy", other) as beside_it,
+    ):
+        await client.call_tool("memorize", TELLS)
+        await beside_it.call_tool("review", {})
     assert len(asked.seen) == 1
     assert other.seen == []
 
 
-def test_a_decision_counts_once_and_only_for_the_call_that_asked(
+async def test_a_decision_counts_once_and_only_for_the_call_that_asked(
     copilot: Cortex, project: Path
 ) -> None:
     """A client that answers what it was not asked decides nothing."""
-
-    async def work() -> None:
-        async with beside(copilot, "auto", Asked("accept")) as client:
-            first = await _raw(client, TELLS)
-            assert isinstance(first, types.InputRequiredResult)
-            assert first.input_requests is not None
-            accepted = {key: types.ElicitResult(action="accept") for key in first.input_requests}
-            with pytest.raises(Exception, match="Invalid or expired requestState"):
-                await _raw(client, TELLS, accepted, "made up")
-            with pytest.raises(Exception, match="Invalid or expired requestState"):
-                await _raw(client, {**TELLS, "kind": "never"}, accepted, first.request_state)
-            assert len(copilot.pending()) == 1
-            done = await _raw(client, TELLS, accepted, first.request_state)
-            assert isinstance(done, types.CallToolResult)
-            again = await _raw(client, TELLS, accepted, first.request_state)
-            assert isinstance(again, types.CallToolResult)
-            assert "somebody was quicker" in said(again)
-
-    run(work())
+    async with beside(copilot, "auto", Asked("accept")) as client:
+        first = await _raw(client, TELLS)
+        assert isinstance(first, types.InputRequiredResult)
+        assert first.input_requests is not None
+        accepted = {key: types.ElicitResult(action="accept") for key in first.input_requests}
+        with pytest.raises(Exception, match="Invalid or expired requestState"):
+            await _raw(client, TELLS, accepted, "made up")
+        with pytest.raises(Exception, match="Invalid or expired requestState"):
+            await _raw(client, {**TELLS, "kind": "never"}, accepted, first.request_state)
+        assert len(copilot.pending()) == 1
+        done = await _raw(client, TELLS, accepted, first.request_state)
+        assert isinstance(done, types.CallToolResult)
+        again = await _raw(client, TELLS, accepted, first.request_state)
+        assert isinstance(again, types.CallToolResult)
+        assert "somebody was quicker" in said(again)
     assert len(texts(project)) == 1
 
 

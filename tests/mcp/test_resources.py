@@ -18,7 +18,9 @@ from engramdown import Cortex, Engram
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.mcp import resources
 from tests.git.desk import Desk
-from tests.mcp.conftest import ERAS, beside, read, run
+from tests.mcp.conftest import ERAS, beside, read
+
+pytestmark = pytest.mark.anyio
 
 RULES = """\
 # Rules
@@ -52,27 +54,23 @@ def kept(project: Path) -> Path:
     return memory
 
 
+@pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize("era", ERAS)
-def test_every_page_that_is_listed_can_be_read(kept: Path, project: Path, era: str) -> None:
-    assert kept.is_dir()
-
-    async def work() -> None:
-        async with beside(Cortex.open(project), era) as client:
-            listed = (await client.list_resources()).resources
-            skills = [each.uri for each in listed if each.uri.startswith(resources.SKILL)]
-            assert [each.uri for each in listed] == [
-                *resources.PAGES,
-                "memory://topics/ci",
-                *skills,
-            ]
-            assert "memory://skills/write-a-skill" in skills
-            for each in listed:
-                assert read(await client.read_resource(each.uri)).strip()
-            templates = (await client.list_resource_templates()).resource_templates
-            topic, skill = (each.uri_template for each in templates)
-            assert (topic, skill) == ("memory://topics/{slug}", "memory://skills/{label}")
-
-    run(work())
+async def test_every_page_that_is_listed_can_be_read(project: Path, era: str) -> None:
+    async with beside(Cortex.open(project), era) as client:
+        listed = (await client.list_resources()).resources
+        skills = [each.uri for each in listed if each.uri.startswith(resources.SKILL)]
+        assert [each.uri for each in listed] == [
+            *resources.PAGES,
+            "memory://topics/ci",
+            *skills,
+        ]
+        assert "memory://skills/write-a-skill" in skills
+        for each in listed:
+            assert read(await client.read_resource(each.uri)).strip()
+        templates = (await client.list_resource_templates()).resource_templates
+        topic, skill = (each.uri_template for each in templates)
+        assert (topic, skill) == ("memory://topics/{slug}", "memory://skills/{label}")
 
 
 def test_a_page_shows_what_a_model_may_see_and_no_more(kept: Path, project: Path) -> None:
@@ -153,6 +151,7 @@ def test_the_newest_of_very_many_are_shown(cortex: Cortex) -> None:
     assert "- Lesson number 3\n" in page
 
 
+@pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(
     "uri, why",
@@ -170,21 +169,16 @@ def test_the_newest_of_very_many_are_shown(cortex: Cortex) -> None:
         (f"memory:{'x' * 5_000}", "x…'; there are memory://context"),
     ],
 )
-def test_a_page_that_is_not_there_is_refused_with_those_that_are(
-    kept: Path, project: Path, era: str, uri: str, why: str
+async def test_a_page_that_is_not_there_is_refused_with_those_that_are(
+    project: Path, era: str, uri: str, why: str
 ) -> None:
-    assert kept.is_dir()
-
-    async def work() -> None:
-        async with beside(Cortex.open(project), era) as client:
-            with pytest.raises(MCPError) as caught:
-                await client.read_resource(uri)
-            assert why in caught.value.error.message
-            assert "\x1b" not in caught.value.error.message
-            assert "recall_skill" not in caught.value.error.message  # Nobody called a tool.
-            assert caught.value.error.code == types.INVALID_PARAMS
-
-    run(work())
+    async with beside(Cortex.open(project), era) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.read_resource(uri)
+        assert why in caught.value.error.message
+        assert "\x1b" not in caught.value.error.message
+        assert "recall_skill" not in caught.value.error.message  # Nobody called a tool.
+        assert caught.value.error.code == types.INVALID_PARAMS
 
 
 @given(
@@ -204,32 +198,26 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Cortex:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_memory_that_cannot_be_read_is_told(cortex: Cortex, project: Path, era: str) -> None:
+async def test_a_memory_that_cannot_be_read_is_told(
+    cortex: Cortex, project: Path, era: str
+) -> None:
     (project / ".engramdown" / "memory" / "rules.md").mkdir(parents=True)
-
-    async def work() -> None:
-        async with beside(cortex, era) as client:
-            for asked in (client.read_resource("memory://rules"), client.get_prompt("memory")):
-                with pytest.raises(MCPError, match=r"rules\.md: is a folder"):
-                    await asked
-
-    run(work())
+    async with beside(cortex, era) as client:
+        for asked in (client.read_resource("memory://rules"), client.get_prompt("memory")):
+            with pytest.raises(MCPError, match=r"rules\.md: is a folder"):
+                await asked
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_what_can_be_read_beside_it_is_given(cortex: Cortex, project: Path, era: str) -> None:
+async def test_what_can_be_read_beside_it_is_given(cortex: Cortex, project: Path, era: str) -> None:
     cortex.encode(Engram("Be kind to reviewers", "always", "global"))
     (project / ".engramdown" / "memory" / "rules.md").mkdir(parents=True)
-
-    async def work() -> None:
-        async with beside(cortex, era) as client:
-            page = str(await client.read_resource("memory://rules"))
-            prompt = str(await client.get_prompt("memory"))
-            for given in (page, prompt):
-                assert "Be kind to reviewers" in given
-                assert "Could not be read, and is left out: " in given
-
-    run(work())
+    async with beside(cortex, era) as client:
+        page = str(await client.read_resource("memory://rules"))
+        prompt = str(await client.get_prompt("memory"))
+        for given in (page, prompt):
+            assert "Be kind to reviewers" in given
+            assert "Could not be read, and is left out: " in given
 
 
 def tick(cortex: Cortex) -> None:
@@ -242,43 +230,34 @@ def tick(cortex: Cortex) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_the_prompt_gives_the_context_and_carries_out_ticks(cortex: Cortex, era: str) -> None:
+async def test_the_prompt_gives_the_context_and_carries_out_ticks(cortex: Cortex, era: str) -> None:
     tick(cortex)
-
-    async def work() -> None:
-        async with beside(cortex, era) as client:
-            (prompt,) = (await client.list_prompts()).prompts
-            assert [each.name for each in prompt.arguments or []] == ["message"]
-            for arguments in (None, {"message": "what do I tick?"}):
-                (message,) = (await client.get_prompt("memory", arguments)).messages
-                assert isinstance(message.content, types.TextContent)
-                assert "- Ticked by hand" in message.content.text
-            with pytest.raises(MCPError, match="there is no prompt 'other'; there is memory"):
-                await client.get_prompt("other")
-
-    run(work())
+    async with beside(cortex, era) as client:
+        (prompt,) = (await client.list_prompts()).prompts
+        assert [each.name for each in prompt.arguments or []] == ["message"]
+        for arguments in (None, {"message": "what do I tick?"}):
+            (message,) = (await client.get_prompt("memory", arguments)).messages
+            assert isinstance(message.content, types.TextContent)
+            assert "- Ticked by hand" in message.content.text
+        with pytest.raises(MCPError, match="there is no prompt 'other'; there is memory"):
+            await client.get_prompt("other")
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_ticks_are_carried_out_as_a_client_begins(cortex: Cortex, project: Path, era: str) -> None:
+async def test_ticks_are_carried_out_as_a_client_begins(
+    cortex: Cortex, project: Path, era: str
+) -> None:
     """Most clients never ask for the prompt."""
     tick(cortex)
-
-    async def work() -> None:
-        async with beside(cortex, era) as client:
-            assert (await client.list_tools()).tools
-            while not Cortex.open(project).entries():  # noqa: ASYNC110 - a thread rings no bell
-                await asyncio.sleep(0.01)
-
-    run(work())
+    async with beside(cortex, era) as client:
+        assert (await client.list_tools()).tools
+        while not Cortex.open(project).entries():  # noqa: ASYNC110 - a thread rings no bell
+            await asyncio.sleep(0.01)
     assert [entry.text for entry in Cortex.open(project).entries()] == ["Ticked by hand"]
 
 
-def test_an_empty_memory_has_a_prompt_that_says_so(cortex: Cortex) -> None:
-    async def work() -> None:
-        async with beside(cortex) as client:
-            (message,) = (await client.get_prompt("memory")).messages
-            assert isinstance(message.content, types.TextContent)
-            assert message.content.text == "Nothing is remembered yet."
-
-    run(work())
+async def test_an_empty_memory_has_a_prompt_that_says_so(cortex: Cortex) -> None:
+    async with beside(cortex) as client:
+        (message,) = (await client.get_prompt("memory")).messages
+        assert isinstance(message.content, types.TextContent)
+        assert message.content.text == "Nothing is remembered yet."

@@ -22,6 +22,8 @@ from tests.conftest import ROOT
 from tests.mcp.by_hand import HELLO, ByHand, pipe
 from tests.mcp.conftest import ERAS, Asked, run, said
 
+pytestmark = pytest.mark.anyio
+
 Pipes = Callable[..., StdioServerParameters]
 
 
@@ -49,37 +51,30 @@ def shared(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Iterator
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
-def test_a_client_starts_it_and_uses_all_of_it(pipes: Pipes, project: Path, era: str) -> None:
+async def test_a_client_starts_it_and_uses_all_of_it(pipes: Pipes, project: Path, era: str) -> None:
     asked = Asked("accept")
-
-    async def work() -> None:
-        async with Client(pipes("--mode", "copilot"), mode=era, elicitation_callback=asked) as it:
-            assert len((await it.list_tools()).tools) > 4
-            told = {"text": "Say the word", "kind": "always"}
-            assert "Remembered" in said(await it.call_tool("memorize", told))
-            (known,) = Cortex.open(project).entries()
-            assert "Forgotten" in said(await it.call_tool("forget", {"id": known.id}))
-            assert len((await it.list_resources()).resources) > 4
-            assert (await it.read_resource("memory://rules")).contents
-            assert (await it.get_prompt("memory")).messages
-
-    run(work())
+    async with Client(pipes("--mode", "copilot"), mode=era, elicitation_callback=asked) as it:
+        assert len((await it.list_tools()).tools) > 4
+        told = {"text": "Say the word", "kind": "always"}
+        assert "Remembered" in said(await it.call_tool("memorize", told))
+        (known,) = Cortex.open(project).entries()
+        assert "Forgotten" in said(await it.call_tool("forget", {"id": known.id}))
+        assert len((await it.list_resources()).resources) > 4
+        assert (await it.read_resource("memory://rules")).contents
+        assert (await it.get_prompt("memory")).messages
     assert len(asked.seen) == 1
     assert Cortex.open(project).entries() == []
 
 
 @pytest.mark.slow
-def test_several_clients_that_write_at_once_lose_nothing(pipes: Pipes, project: Path) -> None:
+async def test_several_clients_that_write_at_once_lose_nothing(pipes: Pipes, project: Path) -> None:
     async def write(name: int) -> None:
         async with Client(pipes(), mode=ERAS[name % 2]) as client:
             for number in range(8):
                 told = {"text": f"Client {name} said {number}", "kind": "lesson"}
                 assert "Remembered" in said(await client.call_tool("memorize", told))
 
-    async def work() -> None:
-        await asyncio.gather(*(write(name) for name in range(3)))
-
-    run(work())
+    await asyncio.gather(*(write(name) for name in range(3)))
     texts = {entry.text for entry in Cortex.open(project).entries()}
     assert texts == {f"Client {name} said {number}" for name in range(3) for number in range(8)}
 
@@ -114,34 +109,28 @@ def test_a_client_hears_that_a_call_is_worked_on(pipes: Pipes, project: Path) ->
 
 
 @pytest.mark.slow
-def test_a_call_that_is_given_up_leaves_the_server_well(pipes: Pipes, project: Path) -> None:
+async def test_a_call_that_is_given_up_leaves_the_server_well(pipes: Pipes, project: Path) -> None:
     memory = project / ".engramdown" / "memory"
     memory.mkdir()
+    async with Client(pipes(), mode="legacy") as client:
+        with ScopeLock(memory / ".lock", 10).hold():
+            heard = asyncio.Event()
 
-    async def work() -> None:
-        async with Client(pipes(), mode="legacy") as client:
-            with ScopeLock(memory / ".lock", 10).hold():
-                heard = asyncio.Event()
+            async def hear(progress: float, total: float | None, message: str | None) -> None:
+                del progress, total, message
+                heard.set()
 
-                async def hear(progress: float, total: float | None, message: str | None) -> None:
-                    del progress, total, message
-                    heard.set()
-
-                told = {"text": "Given up", "kind": "lesson"}
-                calls = [
-                    asyncio.ensure_future(
-                        client.call_tool("memorize", told, progress_callback=hear)
-                    )
-                    for _ in range(12)
-                ]
-                await heard.wait()
-                for call in calls:
-                    call.cancel()
-                await asyncio.gather(*calls, return_exceptions=True)
-            told = {"text": "Carried on", "kind": "lesson"}
-            assert "Remembered" in said(await client.call_tool("memorize", told))
-
-    run(work())
+            told = {"text": "Given up", "kind": "lesson"}
+            calls = [
+                asyncio.ensure_future(client.call_tool("memorize", told, progress_callback=hear))
+                for _ in range(12)
+            ]
+            await heard.wait()
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+        told = {"text": "Carried on", "kind": "lesson"}
+        assert "Remembered" in said(await client.call_tool("memorize", told))
     texts = [entry.text for entry in Cortex.open(project).entries()]
     assert sorted(set(texts)) == sorted(texts)
     assert "Carried on" in texts
