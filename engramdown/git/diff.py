@@ -26,21 +26,8 @@ from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import is_address
 from engramdown.storage.disk import Disk
 
-Verb = Literal[
-    "learned",
-    "approved",
-    "restored",
-    "changed",
-    "noted",
-    "moved",
-    "forgot",
-    "proposed",
-    "declined",
-    "withdrawn",
-    "erased",
-    "prose",
-    "layout",
-]
+_Fate = Literal["learned", "approved", "restored", "changed", "noted", "moved", "forgot"]
+Verb = Literal[_Fate, "proposed", "declined", "withdrawn", "erased", "prose", "layout"]
 
 # What else changed about a memory, each with how it was and is.
 Notes = tuple[tuple[str, str, str], ...]

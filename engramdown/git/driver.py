@@ -20,8 +20,8 @@ from engramdown.errors import GitError, StoreError
 from engramdown.git.lines import Markers
 from engramdown.git.merge import merge_files
 from engramdown.git.repository import Repository, find_repository
+from engramdown.storage.disk import Disk
 from engramdown.storage.git_program import ask, environment
-from engramdown.storage.safe_open import open_regular
 
 
 class Driven(NamedTuple):
@@ -180,14 +180,15 @@ def plan_setup(root: Path, *, hook: bool) -> Setup:
 
     Raises:
         GitError: If it is in no repository.
-        StoreError: If ``.gitattributes`` is no file.
+        StoreError: If ``.gitattributes`` is a link, which git does not follow either, or no file
+            at all, or too large.
     """
     start = next(folder for folder in (root, *root.parents) if folder.is_dir())
     repository = find_repository(start)
     real = Path(os.path.realpath(root))
     beside = real != repository.top and _PLAIN.issuperset(real.name)
     attributes = (real.parent if beside else real) / _ATTRIBUTES
-    before = _read(attributes)
+    before = Disk(limit=_LARGEST).read(attributes)
     after = with_rule(before or b"", rule(real.name if beside else ""))
     wanted = {f"merge.{DRIVER}.name": _TITLE, f"merge.{DRIVER}.driver": merge_command(program())}
     settings = {key: value for key, value in wanted.items() if _setting(repository, key) != value}
@@ -203,15 +204,7 @@ def set_up(setup: Setup) -> None:
         OSError: If a file cannot be written.
     """
     if setup.before != setup.after:
-        # Beside it first, so that a full disk cuts no line of it short.
-        new = setup.attributes.with_name(f"{_ATTRIBUTES}.{os.getpid()}.tmp")
-        try:
-            new.write_bytes(setup.after)
-            if setup.before is not None:
-                shutil.copymode(setup.attributes, new)
-            new.replace(setup.attributes)
-        finally:
-            new.unlink(missing_ok=True)
+        Disk().create(setup.attributes, setup.after, like=setup.attributes, mode=0o644)
     for key, value in setup.settings.items():
         setup.repository.run("config", "--local", "--replace-all", key, value)
     if setup.hook is not None:
@@ -228,10 +221,8 @@ def is_unregistered(root: Path) -> bool:
         root: The folder of a scope.
     """
     try:
-        named = any(
-            names_driver(_read(folder / _ATTRIBUTES) or b"") for folder in (root, *root.parents[:1])
-        )
-        if not named:
+        disk, folders = Disk(limit=_LARGEST), (root, *root.parents[:1])
+        if not any(names_driver(disk.read(each / _ATTRIBUTES) or b"") for each in folders):
             return False
         return not _setting(find_repository(root), f"merge.{DRIVER}.driver")
     except (StoreError, GitError, OSError):
@@ -250,24 +241,6 @@ def program() -> tuple[str, ...]:
         return (Path(found).absolute().as_posix(),)
     call = "import sys; from engramdown.cli.entry import main; sys.exit(main())"
     return (Path(sys.executable).as_posix(), "-c", call)
-
-
-def _read(path: Path) -> bytes | None:
-    """Return the content of a file, or ``None`` if there is none.
-
-    Raises:
-        StoreError: If it is a link, which git does not follow either, or no file at all.
-        GitError: If it is too large.
-    """
-    try:
-        descriptor = open_regular(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        data = file.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        raise GitError(f"{path}: is larger than 1 MB, which is no list of attributes; shorten it")
-    return data
 
 
 def _setting(repository: Repository, key: str) -> str:

@@ -520,13 +520,10 @@ def _lines_of(entry: Entry, lines: _Lines) -> list[tuple[str, Placed]]:
 
 def _problem(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
     """Return why a part of a plan no longer fits what stands."""
-    for seen in revision.named:
-        problem = _changed(_lines_of(seen, lines), seen)
-        if problem:
-            return problem
-    comes = revision.comes
-    if comes is None:
-        return ""
+    problems = (_changed(_lines_of(seen, lines), seen) for seen in revision.named)
+    problem, comes = next(filter(None, problems), ""), revision.comes
+    if problem or comes is None:
+        return problem
     # Only who wrote them, or reads them now, may bring words back that were turned down.
     if by != "user" and entries.tombstones_of(draft.get(ARCHIVE), comes.text):
         return "its words were turned down"

@@ -445,8 +445,7 @@ class MemoryFiles:
         for file in staged:
             slot, unmarked = file.slot, file.slot.unmarked
             if unmarked is not None:
-                before = unmarked.render()
-                marked.append((file, unmarked, slot.document, before, slot.before))
+                marked.append((file, unmarked, slot.document, unmarked.render(), slot.before))
             if file.text != slot.before:
                 changed.append((file, slot.document, slot.after, slot.before, file.text))
         names = ", ".join(file.name for file, *_ in marked)
@@ -521,11 +520,9 @@ class MemoryFiles:
         """Merge a save that was displaced; one that was made after it is displaced in its turn."""
         gone = self._erased_in(left.text, self.history.text(left.name) or "")
         if gone:
-            from dataclasses import replace
-
             from engramdown.hippocampus.erase import without
 
-            left = replace(left, text=without(left.name, left.text, gone))
+            left = left._replace(text=without(left.name, left.text, gone))
         for tries in count():
             save = self._saves.displaced(left.name, left.text, left.source, left.by)
             try:

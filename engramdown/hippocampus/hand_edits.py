@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -38,8 +37,7 @@ from engramdown.storage.disk import Disk, wait_while
 _MARKS: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Save:
+class Save(NamedTuple):
     """A person's save that is to be taken in.
 
     Attributes:

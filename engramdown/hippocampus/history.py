@@ -68,11 +68,6 @@ class History:
             self._mark: tuple[int, bytes] = (0, b"")
 
     @property
-    def size(self) -> int:
-        """The size of the file in bytes, without a torn last line."""
-        return self._size
-
-    @property
     def last(self) -> str:
         """The id of the last step, or ``""``."""
         with self._guard:
@@ -596,17 +591,17 @@ def _is_whole(step: Step) -> bool:
     Raises:
         UnicodeEncodeError: If a text holds what no file can hold.
     """
-    texts = [step.id, step.at, step.by, step.op, step.why, step.of]
-    numbers: list[int] = []
+    texts, optional = [step.id, step.at, step.by, step.op, step.why, step.of], list[str | None]()
     for part in step.parts:
         texts += [part.file, part.source, part.target, part.old, part.new, *part.marks]
-        texts += [text for text in (part.text,) if text is not None]
-        numbers += [part.at, part.whole, part.size]
-    for change in step.changes:
-        texts += [change.id, change.file, change.section]
-        texts += [text for text in (change.before, change.after) if text is not None]
-    # To join them fails where one is no text.
+        optional.append(part.text)
+    for each in step.changes:
+        texts += [each.id, each.file, each.section]
+        optional += [each.before, each.after]
+    texts += [text for text in optional if text is not None]
+    # To join them fails where one is not a text.
     "".join(texts).encode("utf-8", "surrogateescape")
+    numbers = (number for part in step.parts for number in (part.at, part.whole, part.size))
     return all(type(number) is int and number >= 0 for number in numbers)
 
 

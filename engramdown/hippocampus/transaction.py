@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
 from engramdown.hippocampus import snapshot
@@ -265,8 +265,7 @@ def _patience(text: str | None, head: str) -> float:
     return _SETTLE_SHORT if head.startswith(text) else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Leftover:
+class Leftover(NamedTuple):
     """A person's save that stands under a temporary name.
 
     Attributes:

@@ -148,17 +148,11 @@ def _block(data: bytes, *, force: bool) -> _Block | None:
         if mark == "begin" and begun is None and block is None:
             begun = number, start, line
         elif mark == "end" and begun is not None:
-            found = _BEGINS.fullmatch(begun[2])
-            block = _Block(
-                line=begun[0],
-                start=begun[1],
-                inner=begun[1] + len(begun[2]),
-                end=start,
-                stop=start + len(line),
-                gap=int(found[1] or 0) if found else 0,
-                digest=(found[2] or b"").decode() if found else "",
-                newline=b"\r\n" if begun[2].endswith(b"\r\n") else b"\n",
-            )
+            at, first, opening = begun
+            gap, digest = _BEGINS.findall(opening)[0]
+            newline = b"\r\n" if opening.endswith(b"\r\n") else b"\n"
+            places = (at, first, first + len(opening), start, start + len(line))
+            block = _Block(*places, int(gap or 0), digest.decode(), newline)
             begun = None
         else:
             is_second = mark == "begin" and begun is None

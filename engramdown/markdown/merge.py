@@ -14,8 +14,7 @@ person saved:
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from engramdown.engram import fold
 from engramdown.markdown.document import Document, Placed
@@ -23,8 +22,7 @@ from engramdown.markdown.document import Document, Placed
 _PARAGRAPHS: Final = re.compile(r"\n\s*\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(NamedTuple):
     """What happened to the entries between two states of a file.
 
     Attributes:
@@ -43,8 +41,7 @@ class Changes:
         return tuple(pair for pair in self.kept if not _read_alike(*pair))
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(NamedTuple):
     """The result of a merge.
 
     Attributes:

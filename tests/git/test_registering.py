@@ -119,7 +119,7 @@ def test_attributes_that_git_would_not_read_are_refused(scope: Path) -> None:
         plan_setup(scope, hook=False)
     file.unlink()
     file.write_bytes(b" " * 1024 * 1025)
-    with pytest.raises(GitError, match="larger than 1 MB"):
+    with pytest.raises(StoreError, match="more than the limit of 1 MB"):
         plan_setup(scope, hook=False)
 
 
