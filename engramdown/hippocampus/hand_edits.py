@@ -424,42 +424,37 @@ class _Comparison:
     def __init__(self, seen: str, saved: str) -> None:
         self._saved, there = {*_features(saved)}, [*_features(seen)]
         shared = self._saved.intersection(there)
-        self._words, self._metas, self._entries, self._ids = (
-            _Overlap(thing for thing in self._saved if thing[0] == sort)
+        self._of = {
+            sort: _Overlap(thing for thing in self._saved if thing[0] == sort)
             for sort in ("words", "metadata", "entry", "id")
-        )
+        }
         # What an editor knows it has read: no state without it comes into question.
         self._read = _Overlap(thing for thing in shared if thing[0] in ("line", "id"))
         self._knows_ours = any(sort == "id" for sort, _ in shared)
-        self._overlaps = {
-            "line": (self._read,),
-            "words": (self._words,),
-            "metadata": (self._metas,),
-            "entry": (self._entries,),
-            "id": (self._ids, self._read),
-        }
         self._count(there, 1)
 
     def figures(self) -> tuple[int, int, int]:
         """Return how many edits there would be, how many lines and ids differ, and what is gone."""
-        words = self._words.missing + self._words.extra
-        others = (self._metas.missing, self._metas.extra, self._ids.missing, self._ids.extra)
-        reworded = self._entries.missing - self._ids.missing
-        return max(words - reworded, 0), words + sum(others), self._ids.extra
+        words, metas, entries, ids = self._of.values()
+        said = words.missing + words.extra
+        others = (metas.missing, metas.extra, ids.missing, ids.extra)
+        reworded = entries.missing - ids.missing
+        return max(said - reworded, 0), said + sum(others), ids.extra
 
     def is_possible(self) -> bool:
         """Whether an editor that held this state may have saved what was saved."""
         if self._read.missing or self._knows_ours:
             return not self._read.missing
         # Half of it is kept. An entry counts once: its metadata goes with it.
-        said = self._words.has.keys()
+        said = self._of["words"].has.keys()
         return 2 * len(self._saved & said) >= len(said)
 
     def is_one_less(self) -> bool:
         """Whether nothing but one entry, at most, is in the state alone."""
-        missing = self._words.missing + self._metas.missing + self._ids.missing
-        entries = {words for words in self._words.has if marker(words[1])}
-        return not missing and len(entries - self._saved) <= 1 >= self._ids.extra
+        words, metas, _, ids = self._of.values()
+        entries = {thing for thing in words.has if marker(thing[1])}
+        is_more = words.missing or metas.missing or ids.missing
+        return not is_more and len(entries - self._saved) <= 1 >= ids.extra
 
     def go_back(self, text: str, part: Part, *, is_ours: bool = False) -> None:
         """Go from ``text``, which ``part`` made, to the state before it.
@@ -484,8 +479,10 @@ class _Comparison:
 
     def _count(self, things: Iterable[_Feature], by: int) -> None:
         for thing in things:
-            for overlap in self._overlaps[thing[0]]:
-                overlap.count(thing, by)
+            if thing[0] in self._of:
+                self._of[thing[0]].count(thing, by)
+            if thing[0] in ("line", "id"):
+                self._read.count(thing, by)
 
 
 def _lines(text: str) -> list[str]:
