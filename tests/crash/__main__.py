@@ -15,8 +15,6 @@ from typing import Final
 
 from tests.crash.campaign import EXPERIMENTS, Outcome, carry_out
 
-__all__ = ["main"]
-
 _LONGEST: Final = 400
 """How many characters of a violation the table's reader is shown at once."""
 

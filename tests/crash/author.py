@@ -17,8 +17,6 @@ from typing import Final
 from tests.crash.ledger import GONE, Ledger, live
 from tests.hippocampus.editors import STYLES
 
-__all__ = ["Author"]
-
 _FILES: Final = ("rules.md", "lessons.md")
 _LINE: Final = re.compile(r"^[-*] (?P<text>[^\n]*?)(?P<meta> <!-- id:[^\n]*-->)?$", re.MULTILINE)
 _BOX: Final = re.compile(r"^- \[ \] (?P<text>[^\n]*?)(?P<meta> <!--[^\n]*-->)$", re.MULTILINE)

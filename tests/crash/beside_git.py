@@ -24,8 +24,6 @@ from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.git.desk import Desk
 
-__all__ = ["trials"]
-
 _ROOT: Final = Path(__file__).parents[2]
 _FILE: Final = ".engramdown/memory/rules.md"
 _MOVES: Final = 8

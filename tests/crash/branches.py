@@ -31,8 +31,6 @@ from engramdown.markdown.document import parse
 from tests.crash.campaign import Trial
 from tests.crash.pages import TEXTS, edited
 
-__all__ = ["Story", "trials"]
-
 FILES: Final = ("rules.md", "lessons.md", "archive.md", "pending.md", "topics/ci.md", "soul.md")
 _TODAY: Final = date(2026, 3, 1)
 _ERRORS: Final = frozenset({"conflict", "id-twice", "copies-differ", "bad-metadata"})

@@ -16,8 +16,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-__all__ = ["EXPERIMENTS", "Listed", "MissingError", "Outcome", "Trial", "carry_out", "experiment"]
-
 
 class MissingError(Exception):
     """What an experiment needs is not here: it says so, and nothing was tried."""

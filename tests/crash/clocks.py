@@ -16,8 +16,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Clock"]
-
 _SOURCE: Final = Path(__file__).with_name("clock.c")
 _MOMENT: Final = 2.5
 """So many seconds are waited where the clock stands: git and a person are told apart by that."""

@@ -21,8 +21,6 @@ from engramdown.cortex.session import tidy_if_due
 from engramdown.errors import EngramdownError, EntryNotFoundError, UndoRefusedError
 from tests.consolidation.provider import Reply, answering
 
-__all__ = ["ROLES", "build", "main", "opened", "think"]
-
 _SHOWN: Final = re.compile(r"^- (\S+): kind (.*), text (.*)$", re.MULTILINE)
 _NUMBER: Final = re.compile(r"crate (\d+)")
 # The same in other words: what nobody has to be asked about, and what is more than that.

@@ -28,8 +28,6 @@ from tests.crash.sleeper import replayed
 from tests.crash.writers import ROLES, SESSION, Writer
 from tests.transcripts.test_session_log import read
 
-__all__ = ["judge", "run_processes", "run_threads", "trials"]
-
 _FEW: Final = (("processes", 2, 12), ("processes", 4, 60), ("threads", 8, 60))
 _MANY: Final = tuple((how, many, 300) for how in ("processes", "threads") for many in (2, 4, 8))
 _OF_SKILLS: Final = {"SKILL.md", "skills.lock"}

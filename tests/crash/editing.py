@@ -27,8 +27,6 @@ from tests.crash.sleeper import replayed
 from tests.hippocampus.disks import Point, WatchedDisk
 from tests.hippocampus.editors import STYLES
 
-__all__ = ["HABITS", "Case", "Habit", "trials"]
-
 _ITEM: Final = re.compile(
     r"^[-*+][ \t]+Item (\d+) [^\n]*(?:\n[ \t]+[^\n]*)*(?:\n|\Z)", re.MULTILINE
 )

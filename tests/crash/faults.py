@@ -29,19 +29,6 @@ from tests.crash.subjects import (
 )
 from tests.crash.system_calls import Injection, Ran, Tracer, can_trace
 
-__all__ = [
-    "both_of",
-    "errors_of",
-    "jobs_cut_short",
-    "kills_of",
-    "memory_failed",
-    "memory_killed",
-    "skills_cut_short",
-    "transcripts_cut_short",
-    "trials",
-    "tried",
-]
-
 Faults = Callable[[Mapping[str, int]], Iterable[Injection]]
 
 _FULL: Final = ("ENOSPC", "EDQUOT", "EIO")

@@ -22,8 +22,6 @@ from tests.crash.campaign import Trial
 from tests.crash.places import file_limit, filled, small_disk
 from tests.crash.scopes import strays
 
-__all__ = ["full", "limited"]
-
 Scarcity = Callable[[], AbstractContextManager[None]]
 
 _SIZE = 2 * 1024 * 1024

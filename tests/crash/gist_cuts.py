@@ -26,8 +26,6 @@ from tests.crash.power_cut import RULES, crash_states
 from tests.crash.recordings import SCOPE
 from tests.crash.volume import Image, Volume
 
-__all__ = ["compact", "cut", "trials"]
-
 _SESSION: Final = "20260227-101500-4f2a"
 _MOST: Final = 40
 _TAIL: Final = 4

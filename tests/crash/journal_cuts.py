@@ -23,8 +23,6 @@ from tests.crash.power_cut import RULES, crash_states
 from tests.crash.recordings import SCOPE
 from tests.crash.volume import Image, Volume
 
-__all__ = ["Said", "Stage", "cut", "record"]
-
 _MOST: Final = 40
 _NOON: Final = datetime(2026, 2, 27, 12, 5, tzinfo=UTC)
 _SESSION: Final = "talk"

@@ -22,8 +22,6 @@ from tests.cortex import notes
 from tests.crash import sleeper
 from tests.crash.scopes import strays
 
-__all__ = ["JOBS", "Job", "Working"]
-
 _KNOWN: Final = frozenset(
     {"asked", "config.toml", "sleep.jsonl", "sleep.lock", "ledger.jsonl", "migrated.jsonl"}
 )

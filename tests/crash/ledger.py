@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any, Final, NamedTuple
 
-__all__ = ["GONE", "Ledger", "State", "live", "merged", "waits"]
-
 _TIDIED: Final = frozenset({"duplicate", "merged", "expired"})
 """Why a job may retire a memory unasked."""
 

@@ -43,8 +43,6 @@ from tests.crash.sleeper import replayed
 from tests.hippocampus.disks import CHANGING, Point, WatchedDisk
 from tests.hippocampus.editors import STYLES, save
 
-__all__ = ["LongRun", "story", "trials"]
-
 _FILES: Final[dict[Kind, str]] = {
     "always": "rules.md",
     "never": "rules.md",

@@ -21,8 +21,6 @@ from engramdown.hippocampus import transaction
 from engramdown.storage import disk, locks
 from tests.crash.volume import Node, Volume
 
-__all__ = ["Mount", "mounted"]
-
 _FIRST: Final = 1_000_000
 """Descriptors of the volume begin here; the system gives none that large."""
 _DEVICE: Final = 77

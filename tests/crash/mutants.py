@@ -20,8 +20,6 @@ from engramdown.storage.disk import Disk
 from engramdown.storage.locks import Held, ScopeLock
 from engramdown.storage.safe_open import FILE_MODE
 
-__all__ = ["DISKS", "LOCKS", "PATCHES", "Overwrites", "Swaps", "with_lock"]
-
 
 class _Forgetful(Disk):
     """A disk that leaves the syncs of some calls out."""

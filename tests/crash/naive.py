@@ -33,8 +33,6 @@ from tests.crash.mounted import Mount, mounted
 from tests.crash.power_cut import RULES, crash_states
 from tests.crash.volume import Killed, Volume
 
-__all__ = ["EXPERIMENTS", "WAYS", "ReadAppendWrite", "main"]
-
 _BEFORE: Final = tuple(f"Known before, number {number}" for number in range(5))
 _NEW: Final = "Learned now"
 _MOST: Final = 20

@@ -13,8 +13,6 @@ from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import Metadata
 
-__all__ = ["TEXTS", "edited"]
-
 TEXTS: Final = (
     "CI is slow on Mondays",
     "ci is slow on mondays.",

@@ -28,8 +28,6 @@ from typing import Final
 from engramdown.errors import EngramdownError
 from tests.crash.subjects import SUBJECTS
 
-__all__ = ["BROKEN", "DONE", "MARK", "REFUSED", "UNNAMED", "main"]
-
 MARK: Final = signal.SIGWINCH
 """The signal that a child sends to itself before and after its operation; it does nothing."""
 DONE: Final = 0

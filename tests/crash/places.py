@@ -16,8 +16,6 @@ from pathlib import Path
 
 from tests.crash.campaign import MissingError
 
-__all__ = ["file_limit", "filled", "read_only", "small_disk"]
-
 _PIECE = 4096
 
 

@@ -23,8 +23,6 @@ from tests.crash.campaign import Trial
 from tests.crash.scopes import OPERATIONS, Case, opened
 from tests.hippocampus.disks import Point, WatchedDisk
 
-__all__ = ["ERRORS", "Fault", "act_on_failing_disk", "points_failed", "points_killed"]
-
 ERRORS: Final = (errno.ENOSPC, errno.EIO, errno.EACCES, errno.EDQUOT, errno.EMFILE)
 
 _ROOT: Final = Path(__file__).resolve().parent.parent.parent

@@ -23,8 +23,6 @@ from tests.crash.sleeper import replayed
 from tests.git.desk import Desk
 from tests.transcripts.test_session_log import read
 
-__all__ = ["Post"]
-
 _ROOT: Final = Path(__file__).parents[2]
 _CONFIG: Final = (
     'durability = "fast"\nlock_timeout = 60\n[consolidation]\nthreshold = 30\nidentity_every = 3\n'

@@ -28,8 +28,6 @@ from tests.crash.scopes import OPERATIONS, Case, opened
 from tests.crash.stories import story
 from tests.crash.volume import Change, Image, Named, Volume, Wrote
 
-__all__ = ["MOST", "Judge", "cut", "image_of", "mutants", "prepared", "trials"]
-
 MOST: Final = 200
 """How many states of one moment are looked at; of more some are chosen by dice."""
 

@@ -19,8 +19,6 @@ from typing import Final, Literal
 
 from tests.crash.volume import ROOT, Change, Named, Synced, Volume, Wrote
 
-__all__ = ["RULES", "Rules", "contents", "crash_states", "newest"]
-
 Rules = Literal["ordered", "weak"]
 RULES: Final[tuple[Rules, ...]] = ("ordered", "weak")
 

@@ -26,8 +26,6 @@ from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import excluded
 from tests.importers.shop import claude_line, write_lines
 
-__all__ = ["RECORDINGS", "Recorded", "Recording"]
-
 _LONG: Final = "a line of output\n" * 300
 _OTHER: Final = "another line of it\n" * 300
 _ADDED: Final = "egret afterwards"

@@ -19,19 +19,6 @@ from tests.crash.power_cut import newest
 from tests.crash.scopes import opened
 from tests.crash.volume import Image, Killed, Volume
 
-__all__ = [
-    "JOURNAL",
-    "SCOPE",
-    "Act",
-    "Make",
-    "Recorder",
-    "Stage",
-    "Texts",
-    "found_at",
-    "memory_files",
-    "texts_of",
-]
-
 SCOPE: Final = "p/.engramdown"
 """Where the scope stands on a volume."""
 

@@ -23,8 +23,6 @@ from engramdown.hippocampus.store import Hippocampus
 from tests.crash.scopes import Case, opened
 from tests.hippocampus.disks import CHANGING, Point, WatchedDisk
 
-__all__ = ["main"]
-
 _KILLED: Final = 42
 _FINISHED: Final = 43
 

@@ -26,8 +26,6 @@ from engramdown.integrations.memory_folder import MemoryFolder
 from engramdown.storage.disk import Disk
 from tests.hippocampus.memory_store import MemoryStore
 
-__all__ = ["OPERATIONS", "Case", "Operation", "opened", "strays"]
-
 _CHANGING: Final = re.compile(
     r"\b(?:id|replaced):[0-9a-z]{8}|\b(?:ts|archived):\d{4}-\d\d-\d\d|\b(?:made|when):\S+"
 )

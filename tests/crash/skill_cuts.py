@@ -24,8 +24,6 @@ from tests.crash.recordings import SCOPE
 from tests.crash.skilled import CHARTS, HAND, learn
 from tests.crash.volume import Image, Volume
 
-__all__ = ["Stage", "cut", "record", "trials"]
-
 _MOST: Final = 60
 _RUN: Final = {"scripts/run.sh": (b"run\n", True)}
 _FOLDER: Final = f"{SCOPE}/skills"

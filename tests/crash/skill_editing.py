@@ -24,8 +24,6 @@ from tests.crash.campaign import Trial
 from tests.crash.skilled import CHARTS, opened
 from tests.hippocampus.editors import STYLES
 
-__all__ = ["trials"]
-
 _AGENTS: Final = 2
 _SAVES: Final = 6
 _PATIENCE: Final = 5.0

@@ -17,8 +17,6 @@ from tests.crash.points import ERRORS, Fault
 from tests.crash.skilled import SKILLED, Skilled, opened
 from tests.hippocampus.disks import WatchedDisk
 
-__all__ = ["trials"]
-
 
 def trials(folder: Path, dice: random.Random) -> Iterator[Trial]:
     """Fail every operation at every point with every error."""

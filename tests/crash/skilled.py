@@ -18,8 +18,6 @@ from engramdown.markdown.front_matter import FrontMatter, parse_front_matter
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 
-__all__ = ["CHARTS", "HAND", "SKILLED", "Skilled", "Skilling", "learn", "opened", "texts"]
-
 CHARTS: Final = "---\nname: charts\n# mine\ndescription: 'Make charts'\n---\nWith care.\n"
 HAND: Final = CHARTS.replace("care", "my own hands")
 MAPS: Final = "---\nname: maps\ndescription: Make maps\n---\n" + "One more line of it.\n" * 300

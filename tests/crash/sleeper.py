@@ -22,8 +22,6 @@ from pydantic import BaseModel
 
 from engramdown import Cortex
 
-__all__ = ["Counting", "Points", "build", "lessons", "main", "opened", "replayed", "without_number"]
-
 T = TypeVar("T", bound=BaseModel)
 SESSIONS: Final = ("alder", "birch", "cedar", "dogwood", "elm")
 _CHANGING: Final = frozenset(

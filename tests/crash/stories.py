@@ -19,8 +19,6 @@ from tests.crash.mounted import Mount
 from tests.crash.recordings import Act, Recorder, memory_files
 from tests.crash.volume import Image
 
-__all__ = ["acts", "story"]
-
 _TOPICS: Final = ("", "", "ci", "new")
 
 

@@ -21,8 +21,6 @@ from tests.crash.skilled import SKILLED, Skilled
 from tests.crash.skilled import opened as opened_skills
 from tests.hippocampus.memory_store import MemoryStore
 
-__all__ = ["OF_JOBS", "OF_MEMORY", "OF_SKILLS", "OF_TRANSCRIPTS", "SUBJECTS", "Kind", "Subject"]
-
 
 class Subject(Protocol):
     """An operation on a folder, and what may come of it."""

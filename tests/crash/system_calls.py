@@ -26,8 +26,6 @@ from typing import IO, Final, Self
 
 from tests.crash.performing import DONE, MARK
 
-__all__ = ["CALLS", "Injection", "Ran", "Tracer", "can_trace"]
-
 CALLS: Final = (
     *("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "renameat2"),
     *("link", "linkat", "unlink", "unlinkat", "flock", "close", "mkdir", "mkdirat", "ftruncate"),

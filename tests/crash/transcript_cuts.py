@@ -27,8 +27,6 @@ from tests.crash.power_cut import RULES, crash_states
 from tests.crash.recordings import SCOPE
 from tests.crash.volume import Image, Volume
 
-__all__ = ["Recording", "cut", "record", "trials"]
-
 _MOST: Final = 60
 _SESSIONS: Final = ("20260227-101500-4f2a", "20260227-111500-5b3c")
 _LONG: Final = "a long output of a tool\n" * 1_000

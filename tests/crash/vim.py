@@ -26,8 +26,6 @@ from tests.cli.terminal import Terminal
 from tests.crash.campaign import MissingError, Trial
 from tests.crash.sleeper import replayed
 
-__all__ = ["main", "trials"]
-
 _AGENTS: Final = 8
 _EACH: Final = 38
 _SAVES: Final = 6

@@ -13,8 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-__all__ = ["ROOT", "Change", "Image", "Killed", "Named", "Node", "Synced", "Volume", "Wrote"]
-
 Image = Mapping[str, bytes | None]
 """Every path below the root with its bytes, or ``None`` for a folder."""
 

@@ -30,8 +30,6 @@ from tests.crash.clocks import Clock
 from tests.crash.ledger import GONE, Ledger, State, live, merged, waits
 from tests.crash.post import Post
 
-__all__ = ["Week", "trials"]
-
 _CONFLICT: Final = re.compile(r"^<{7} .*?^>{7} [^\n]*\n", re.MULTILINE | re.DOTALL)
 _MARKER: Final = re.compile(r"^(?:<{7} |={7}$|>{7} |\|{7} )[^\n]*\n", re.MULTILINE)
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

@@ -28,8 +28,6 @@ from engramdown.engram import Confidence, Kind
 from engramdown.errors import EngramdownError, EntryNotFoundError, StoreError
 from tests.crash.places import file_limit
 
-__all__ = ["FORMS", "TWIN", "look", "main"]
-
 FORMS: Final[dict[Kind, tuple[str, ...]]] = {
     "always": ("Run {} before {} is deployed", "Keep {} next to {}"),
     "never": ("Let {} near {}", "Delete {} while {} runs"),

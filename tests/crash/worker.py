@@ -20,8 +20,6 @@ from engramdown import Cortex
 from engramdown.sleep.worker import work_once
 from tests.crash.sleeper import Points
 
-__all__ = ["EMPTY", "FINISHED", "IDLE", "ORPHANS", "build", "cards", "facts", "main", "opened"]
-
 T = TypeVar("T", bound=BaseModel)
 FINISHED: Final = ("alder", "birch", "cedar")
 ORPHANS: Final = ("dogwood", "elm")

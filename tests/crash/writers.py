@@ -26,8 +26,6 @@ from engramdown.skills.library import Skills, with_body
 from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 
-__all__ = ["ROLES", "SESSION", "Writer", "main"]
-
 SESSION: Final = "shared"
 _SHARED: Final = 10
 """Of so many texts one is learned by all."""

@@ -7,8 +7,6 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Desk"]
-
 _NEVER_SEEN: Final = {"GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
 
 

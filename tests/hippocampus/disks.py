@@ -16,8 +16,6 @@ from typing import Final, Literal
 from engramdown.storage.disk import UNFINISHED, Disk
 from engramdown.storage.safe_open import FILE_MODE
 
-__all__ = ["CHANGING", "Moment", "Point", "Watch", "WatchedDisk"]
-
 Moment = Literal["before", "half", "after"]
 
 CHANGING: Final = frozenset(

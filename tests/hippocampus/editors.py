@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-__all__ = ["STYLES", "Style", "save"]
-
 Style = Callable[[Path, str], Iterator[None]]
 
 

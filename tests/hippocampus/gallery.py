@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Page", "Said"]
-
 
 class Said(NamedTuple):
     """One entry of a page.

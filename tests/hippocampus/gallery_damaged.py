@@ -9,8 +9,6 @@ from typing import Final
 
 from tests.hippocampus.gallery import Page, Said
 
-__all__ = ["DAMAGED_PAGES"]
-
 DAMAGED_PAGES: Final = (
     Page(
         "a byte order mark before the first heading",

@@ -9,8 +9,6 @@ from typing import Final
 
 from tests.hippocampus.gallery import Page, Said
 
-__all__ = ["NOTES_PAGES"]
-
 NOTES_PAGES: Final = (
     Page("an empty file", "lessons.md", ""),
     Page("nothing but blank lines", "lessons.md", "\n  \n\t\n\n"),

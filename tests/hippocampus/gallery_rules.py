@@ -9,8 +9,6 @@ from typing import Final
 
 from tests.hippocampus.gallery import Page, Said
 
-__all__ = ["RULES_PAGES"]
-
 RULES_PAGES: Final = (
     Page(
         "prose, a quotation, comments and front matter around the rules",

@@ -9,8 +9,6 @@ from engramdown.errors import InvalidEngramError
 from engramdown.hippocampus.entry import Entry, by_prefix
 from engramdown.tokens import estimate_tokens
 
-__all__ = ["MemoryStore"]
-
 
 class MemoryStore:
     """The memories of one scope in two lists, for as long as the process runs."""

@@ -28,8 +28,6 @@ from engramdown.hippocampus.undo import Candidate, candidates, last, pick, rever
 from engramdown.kinds import ARCHIVE
 from engramdown.markdown.document import Document, Placed, parse
 
-__all__ = ["TODAY", "Shelf", "base_among"]
-
 TODAY: Final = "2026-02-27"
 
 _Result = TypeVar("_Result")

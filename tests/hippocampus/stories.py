@@ -17,17 +17,6 @@ from tests import strategies
 from tests.hippocampus.shelf import Shelf
 from tests.step_laws import FILES, Action
 
-__all__ = [
-    "actions",
-    "engrams",
-    "hand_edited",
-    "machine_edited",
-    "numbers",
-    "saves",
-    "shelves",
-    "three_sides",
-]
-
 _TEXTS: Final = (
     "one",
     "One!",
