@@ -2,7 +2,7 @@
 
 A file is never opened through a link that leaves the scope, never through a pipe or a
 device, never beyond its size limit; a file appears whole or not at all; a name is exchanged, not
-overwritten, so that what stood there is still in our hands. Errors are the system's own
+overwritten, so that what it named before is still in our hands. Errors are the system's own
 (``OSError``) or a :class:`engramdown.errors.StoreError`; both name the path.
 """
 
@@ -51,7 +51,7 @@ class Unfinished(NamedTuple):
 
     Attributes:
         path: Its name.
-        gone: Whether the process is not there any more that began it, as far as the system tells.
+        gone: Whether the process that began it has ended, as far as the system can say.
         old: Whether nobody wrote to it lately.
     """
 
@@ -69,7 +69,7 @@ class Disk:
     """
 
     def __init__(self, *, durable: bool = True, limit: int = 16 * 1024 * 1024) -> None:
-        """Set what is promised about power cuts (``durable``) and size (``limit``, bytes)."""
+        """Set whether data survives a power cut, and the size limit in bytes."""
         self.durable = durable
         self.limit = limit
 
@@ -77,7 +77,7 @@ class Disk:
         """Return the bytes of a file, or ``None`` where there is none.
 
         Raises:
-            StoreError: If it is no regular file, or larger than the limit.
+            StoreError: If it is not a regular file, or larger than the limit.
         """
         try:
             descriptor = open_regular(path, os.O_RDONLY)
@@ -98,10 +98,10 @@ class Disk:
             return self.read_at(descriptor, start, end)
 
     def identity(self, path: Path) -> tuple[int, int]:
-        """Return the size in bytes and the inode of a file; zeros where there is none.
+        """Return the size in bytes and the inode of a file; zeros if it does not exist.
 
         Raises:
-            StoreError: If it is no regular file.
+            StoreError: If it is not a regular file.
         """
         try:
             found = path.lstat()
@@ -119,7 +119,7 @@ class Disk:
         return os.path.lexists(path)
 
     def check_folder(self, path: Path) -> None:
-        """Refuse what stands in the place of a folder; one that is not there is no obstacle.
+        """Refuse anything that is not a folder; a missing folder is fine.
 
         Raises:
             StoreError: If it is something else.
@@ -130,7 +130,7 @@ class Disk:
                 raise StoreError(f"{path}: is not a folder; move it away or choose another scope.")
 
     def names(self, folder: Path) -> list[str]:
-        """Return the names in a folder but those of folders, sorted; none where there is none."""
+        """Return the names in a folder except those of folders, sorted; ``[]`` if it is missing."""
         return _names(folder, lambda item: not _is_folder(item))
 
     def plain(self, folder: Path) -> set[str]:
@@ -146,7 +146,7 @@ class Disk:
         return {*_names(folder, is_plain)}
 
     def folders(self, folder: Path) -> list[str]:
-        """Return the names of the folders in a folder, sorted; none where there is none."""
+        """Return the names of the folders in a folder, sorted; ``[]`` if it is missing."""
         return _names(folder, _is_folder)
 
     def inside(self, path: Path, root: Path) -> Path:
@@ -187,10 +187,10 @@ class Disk:
             )
 
     def check_readable(self, path: Path) -> None:
-        """Refuse what :meth:`read` would refuse, without opening it; what is not there is fine.
+        """Refuse what :meth:`read` would refuse, without opening it; a missing file is fine.
 
         Raises:
-            StoreError: If it is no regular file, larger than the limit, or the system says no.
+            StoreError: If it is not a regular file, too large, or not readable.
         """
         size, _ = self.identity(path)
         self.check_size(path, size)
@@ -198,7 +198,7 @@ class Disk:
             raise StoreError(f"{path}: cannot be read; make it readable (chmod u+r).")
 
     def is_being_written(self, path: Path) -> bool:
-        """Whether a program has a file open to write into it; ``False`` where no system tells."""
+        """Whether a program has a file open for writing; ``False`` where the system cannot say."""
         if sys.platform != "linux":
             return False
         try:
@@ -235,7 +235,7 @@ class Disk:
     def append(self, path: Path, data: bytes) -> int:
         """Append ``data`` after the last whole line, and return the size before.
 
-        A torn last line is what a crash left of an append that nobody was told about; it is cut
+        A torn last line is what a crash left of an append that was not acknowledged; it is cut
         off. An append that fails is taken back.
         """
         descriptor = open_regular(path, _APPEND, FILE_MODE)
@@ -254,7 +254,7 @@ class Disk:
         patiently(os.truncate, path, size)
 
     def exchange(self, new: Path, path: Path) -> None:
-        """Let ``new`` and ``path`` change names; afterwards ``new`` is what stood at ``path``.
+        """Let ``new`` and ``path`` change names; afterwards ``new`` is what was at ``path``.
 
         Where the system cannot exchange, a link to the old file is kept while it is replaced;
         where it has no links either, the last resort is a plain replace.
@@ -367,7 +367,7 @@ class Disk:
             new: Whether it must not be there yet.
 
         Raises:
-            StoreError: If something else than a file stands there, or one that is far too large.
+            StoreError: If it is not a file, or far too large.
             FileExistsError: If it is there and should be ``new``.
         """
         flags = _APPEND if write else os.O_RDONLY
@@ -463,11 +463,11 @@ class Disk:
             return None
 
     def files(self, folder: Path) -> list[str]:
-        """Return the names of the files in a folder, sorted; none where there is no folder."""
+        """Return the names of the files in a folder, sorted; ``[]`` if it is missing."""
         return _names(folder, _is_file)
 
     def obstacles(self, folder: Path) -> list[Path]:
-        """Return what is no file in a folder: folders, links, pipes; nothing where there is none.
+        """Return what is not a file in a folder: folders, links, pipes; ``[]`` if it is missing.
 
         A link is never followed, so whatever it leads to is not read.
         """
@@ -516,7 +516,7 @@ class Disk:
         else:
             return True
         finally:
-            # On a full disk what is half written would keep it full. What stays is swept up later.
+            # Half a file would keep a full disk full. What cannot be removed is swept up later.
             with contextlib.suppress(OSError):
                 patiently(unfinished.unlink, missing_ok=True)
 
@@ -533,7 +533,7 @@ class Disk:
         return note
 
     def unfinished(self, folder: Path) -> Iterator[Unfinished]:
-        """Yield what is being made in a folder, or was when its process died."""
+        """Yield the unfinished files in a folder, also those of processes that died."""
         before = time.time() - _GIVEN_UP
         for name in self.files(folder):
             matched = _UNFINISHED.search(name)
@@ -553,7 +553,7 @@ class Disk:
         """Make a folder and those above it, for the user alone; ``False`` if it is there.
 
         Raises:
-            StoreError: If something else stands there, or a link, which may lead anywhere.
+            StoreError: If it is not a folder, or a link, which may lead anywhere.
         """
         self.refuse_link(path)
         return safe_open.make_folder(path, self.sync_folder if durable else bool)
@@ -569,13 +569,13 @@ class Disk:
 
     def sync_file(self, path: Path) -> None:
         """Make what somebody else wrote to a file last through a power cut."""
-        # Windows syncs only what is open to be written.
+        # Windows syncs only files that are open for writing.
         descriptor = open_regular(path, os.O_RDWR)
         with closing(descriptor, path):
             self.sync_open(descriptor)
 
     def is_writable(self, path: Path) -> bool:
-        """Whether we may write here, as far as the system tells without trying."""
+        """Whether we may write here, as far as the system says without trying."""
         return os.access(path, os.W_OK)
 
     # ---- the machine ----
@@ -597,7 +597,7 @@ class Disk:
 def megabytes(size: int, limit: int) -> tuple[str, str]:
     """Return two numbers of bytes as one counts them in ``max_file_mb``: ``47.7``, ``16``.
 
-    With so many digits that one is told from the other.
+    Both get as many digits as it takes to tell them apart.
 
     >>> megabytes(16_777_217, 16_777_216), megabytes(900, 10)
     (('16.000001', '16'), ('0.001', '0.00001'))
@@ -615,7 +615,7 @@ def megabytes(size: int, limit: int) -> tuple[str, str]:
 
 
 def _names(folder: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
-    """Return the names in a folder that are wanted, sorted; none where there is no folder."""
+    """Return the wanted names in a folder, sorted; ``[]`` if it is missing."""
     try:
         with os.scandir(folder) as found:
             return sorted(item.name for item in found if wanted(item))
@@ -628,9 +628,9 @@ def _is_file(item: os.DirEntry[str]) -> bool:
 
 
 def _is_folder(item: os.DirEntry[str]) -> bool:
-    """Whether it is a folder, or a link to one; a link to itself, or to where we may not, is none.
+    """Whether it is a folder or a link to one; a link that cannot be followed is not.
 
-    Such a link may come with somebody's commit, and must not hide what stands beside it.
+    Such a link may come with somebody's commit, and must not hide the files beside it.
     """
     try:
         return item.is_dir()

@@ -1,9 +1,9 @@
 r"""What a person wants erased for good: its words in any writing, and the note of an erasure.
 
 Words are found however they are wrapped, spaced, spelt in capitals or escaped (JSON,
-percent, HTML, markdown); half of a text in a row tells it, and shorter runs, of at least
-:data:`PIECE` characters, are known as what they are; the note is for the user alone, stands only
-while an erasure is under way, and one that others could have written says nothing.
+percent, HTML, markdown); half of a text in a row counts as the text, and shorter runs, of at least
+:data:`PIECE` characters, are found as well; the note is for the user alone, exists only while an
+erasure is under way, and is ignored if others could have written it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ GONE: Final = "[erased]"
 
 # A row of dashes or spaces is nobody's words.
 _LETTERS: Final = 4
-# Of a shorter text only lines that say it and nothing else are told.
+# Of a shorter text only lines that say it and nothing else are found.
 _SHORTEST: Final = 4
 # How much of the words of a text another one shares that says the same.
 _SAME: Final = 0.9
@@ -141,14 +141,14 @@ def unfinished(root: Path, disk: Disk) -> Erasure | None:
 
 
 class _Reading:
-    """A text as it reads, and where each character of that stands in what was read.
+    """A text as it reads, and where each of its characters is in what was read.
 
     Attributes:
         text: What it reads as.
     """
 
     def __init__(self, text: str, places: Callable[[], _Places] | None = None) -> None:
-        """Hold ``text``; ``places`` tells where its characters stand, if not where they are."""
+        """Hold ``text``; ``places`` returns where its characters are, if that is elsewhere."""
         self.text = text
         self._places = places
 
@@ -159,12 +159,12 @@ class _Reading:
         return self._places() if self._places else (range(size), range(1, size + 1))
 
     def place(self, start: int, end: int) -> tuple[int, int]:
-        """Return from where to where the characters from ``start`` to ``end`` stand."""
+        """Return where the characters from ``start`` to ``end`` are in what was read."""
         starts, ends = self.places
         return starts[start], ends[end - 1]
 
     def decoded(self, pattern: re.Pattern[str], read: Callable[[str], str]) -> _Reading:
-        """Return what it reads as where ``read`` tells what each match of ``pattern`` means."""
+        """Return it with what ``read`` makes of each match of ``pattern``."""
         text = pattern.sub(lambda match: read(match[0]), self.text)
 
         def places() -> _Places:
@@ -236,7 +236,7 @@ class Words:
 
         Args:
             texts: The texts.
-            tokens: What stands nowhere by accident: digests, addresses.
+            tokens: Digests and addresses, which occur nowhere by accident.
             pieces: Take a shorter run for words of a text, too; otherwise it is half of the text,
                 or all of a short one, or most of it with a few words between.
         """
@@ -259,7 +259,7 @@ class Words:
 
     @cached_property
     def _written(self) -> list[tuple[str, _Places]]:
-        """Each text on one line, and where each character of the plain one stands in that."""
+        """Each text on one line, and where each character of the plain one is in it."""
         found = []
         for plain, text in zip(self._texts, self._said, strict=True):
             flat = " ".join(text.split())
@@ -288,7 +288,7 @@ class Words:
         return False
 
     def is_whole(self, text: str) -> bool:
-        """Whether all of one of the texts, or most of it, stands in ``text``."""
+        """Whether ``text`` holds one of the texts, or most of it."""
         for reading in _readings(text):
             plain = _plain(reading.text)
             if any(wanted in plain for wanted in self._texts if len(wanted) >= PIECE):
@@ -300,11 +300,11 @@ class Words:
         return False
 
     def holds(self, text: str) -> bool:
-        """Whether words that tell one of the texts stand in ``text``, in whatever writing."""
+        """Whether ``text`` holds words of one of the texts, in whatever writing."""
         return self._stand(text, pieces=self._pieces)
 
     def shares(self, text: str) -> bool:
-        """Whether ``text`` has a run in common with the texts, be it too short to tell them."""
+        """Whether ``text`` shares a run with the texts, even one too short to count as them."""
         return self._stand(text, pieces=True)
 
     def shared_lines(self, text: str, *, untouched: bool = False) -> list[int]:
@@ -312,7 +312,7 @@ class Words:
 
         Args:
             text: The text.
-            untouched: Whether all of it stays, and not only what is too short to tell the words.
+            untouched: Whether all of it stays, not only runs too short to count as the words.
         """
         if not self.shares(text):
             return []
@@ -347,7 +347,7 @@ class Words:
         return any(self._found(plain, pieces=pieces) for plain in plains)
 
     def _spans(self, text: str, *, pieces: bool) -> list[tuple[int, int]]:
-        """Return from where to where the words, or pieces of them, stand in ``text``."""
+        """Return where the words, or pieces of them, begin and end in ``text``."""
         found = [
             match.span() for token in self._tokens for match in re.finditer(re.escape(token), text)
         ]
@@ -360,7 +360,7 @@ class Words:
         return _merged(found)
 
     def _found(self, plain: str, *, pieces: bool) -> list[tuple[int, int]]:
-        """Return from where to where the words stand in a text that is plain already."""
+        """Return where the words begin and end in a text that is plain already."""
         runs = self._runs(plain)
         spans = [run.span for run in runs if pieces or self._is_half(plain, run)]
         spans += self._reworded(runs)
@@ -420,7 +420,7 @@ def _least(text: str, plain: str) -> int:
     for first, start in enumerate(starts):
         last = bisect_right(ends, start + PIECE) - 1
         if start + PIECE <= len(text):
-            # At its ends, a mark may be taken for that of a line.
+            # At its ends, a character may be taken for the mark of a line.
             shortest = min(shortest, len(plain[first : last + 1].strip(_MARKS)))
     return max(shortest, _FEWEST)
 

@@ -1,12 +1,12 @@
-"""Writing one file that a person edits, too: it is exchanged, never overwritten.
+"""Writes one file that a person edits, too: it is exchanged, never overwritten.
 
-A file appears whole or not at all; a change is made to what stands on the disk at that
-moment; what a person saved in between is in our hands and gets its place again; an error leaves
-the file as it was; what a crash left is told from its name, and swept up by whoever writes next.
-For whoever holds the lock of the folder.
+A file appears whole or not at all; a change is made to what is on the disk at that moment; what a
+person saved in between is in our hands and gets its place again; an error leaves the file as it
+was; what a crash left is known by its name, and swept up by the next writer. The caller holds the
+lock of the folder.
 
-The order is that of the memory files (docs/write-protocol.md) but for the journal of changes: a
-step here is one file, which is old or new. A temporary name tells what the file was meant to be
+The order is that of the memory files (docs/write-protocol.md) without the journal of changes: a
+step here is one file, which is old or new. A temporary name says what the file was meant to be
 and to displace: ``.<name>.<digest>.<digest>.<random>.tmp``.
 """
 
@@ -43,7 +43,7 @@ _TRIES: Final = 50
 def in_order(
     disk: Disk, folder: Path, root: Path, hold: AbstractContextManager[Held]
 ) -> Iterator[None]:
-    """Hold the lock of a folder of a scope, which is made, if it is not there, and lasts.
+    """Hold the lock of a folder of a scope, which is made if it is missing.
 
     Args:
         disk: The system calls.
@@ -60,7 +60,7 @@ def in_order(
         disk.check_writable(folder)
         with hold as held:
             if held.finished != _READY:
-                # Whoever made these folders may have died before they were made to last.
+                # The process that made these folders may have died before they were synced.
                 for each in (folder, root):
                     disk.sync_folder(each)
                 with contextlib.suppress(PermissionError):  # then it was not us
@@ -92,7 +92,7 @@ class Swap:
             self._disk.create(temporary, data)
             self._disk.publish(temporary, path)
             placed = True
-            # Whoever made the folder may have died before it was made to last.
+            # The process that made the folder may have died before it was synced.
             for folder in (path.parent, path.parent.parent):
                 self._disk.sync_folder(folder)
         except BaseException:
@@ -112,7 +112,7 @@ class Swap:
 
         Args:
             path: Which one.
-            change: Is given what stands there, ``None`` for no file. It is called again when
+            change: Gets what the file holds, ``None`` for no file. It is called again when
                 somebody saves meanwhile, so it must change nothing else, or may do so twice.
             is_there: Whether the file is known to be there: one that is gone is waited for.
 
@@ -137,7 +137,7 @@ class Swap:
         )
 
     def remove(self, path: Path, seen: Callable[[bytes], object]) -> None:
-        """Remove a file; what stood there last, however late it was saved, is told to ``seen``.
+        """Remove a file; ``seen`` is called with what it held, however late that was saved.
 
         Raises:
             StoreError: If a program has it open to write into it.
@@ -156,7 +156,7 @@ class Swap:
         self._drop(temporary)
 
     def leftovers(self, folder: Path) -> Iterator[Path]:
-        """Yield the temporary files that lie about; what is no file of such a name is not ours."""
+        """Yield the temporary files of ours in a folder."""
         for name in self._disk.names(folder):
             with contextlib.suppress(StoreError):
                 if TEMPORARY.fullmatch(name):
@@ -176,7 +176,7 @@ class Swap:
             now = self._disk.read(path)
             self._put_right(left, path, now if now and _digest(now) == new else b"")
             return path
-        # What it displaced may go once what stands there lasts.
+        # What it displaced may go once the file that displaced it is synced.
         self._disk.sync_folder(path.parent)
         self._drop(left)
         return path
@@ -214,7 +214,7 @@ class Swap:
             )
 
     def _replaced(self, path: Path, before: bytes, after: bytes) -> bool:
-        """Put ``after`` into the place of ``before``; ``False`` if something else stood there."""
+        """Put ``after`` into the place of ``before``; ``False`` if the file held something else."""
         self._disk.check_size(path, len(after))
         self._disk.check_writable(path.parent)
         self._disk.check_writable(path)
@@ -248,7 +248,7 @@ class Swap:
         return True
 
     def _put_right(self, temporary: Path, path: Path, ours: bytes) -> None:
-        """Give what we displaced its place back; whatever somebody saved last stands there."""
+        """Give what we displaced its place back, unless somebody saved the file since."""
         if self._disk.read(path) == ours and self._exchanged(temporary, path):
             if self._disk.read(temporary) == ours:
                 self._disk.sync_folder(path.parent)

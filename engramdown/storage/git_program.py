@@ -40,7 +40,7 @@ _OWNED: Final = re.compile(r"dubious ownership in repository at '(.*)'")
 
 
 def environment() -> dict[str, str]:
-    """Return the environment in which git is asked: that of the process, but for where it is."""
+    """Return the environment in which git is asked: ours, without what says where to look."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -87,7 +87,7 @@ def ask(
 
 
 def _program(env: Mapping[str, str]) -> str:
-    """Return the path of git; never one that stands where the caller does.
+    """Return the path of git; never of a program in the current folder.
 
     Raises:
         GitError: If there is none.

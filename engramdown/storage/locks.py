@@ -2,7 +2,7 @@
 
 A lock belongs to an open file and dies with its process; a child process of ``fork`` shares none
 with its parent. The lock file is a sidecar that is never renamed or removed, because a lock on a
-file that is replaced stays behind on the old one. Whoever waits in vain is told who holds the lock.
+file that is replaced stays behind on the old one. An error names the holder of the lock.
 
 How long a lock is waited for is bounded in one place: every wait is a :func:`wait_for`, and within
 :func:`one_call` all waits together take no longer than one of them may.
@@ -105,7 +105,7 @@ def _portalocker() -> Callable[[int, str], object]:
 
 # ---- waiting ----
 
-# A step takes some milliseconds, an append microseconds. Among many writers whoever looks seldom
+# A step takes some milliseconds, an append microseconds. Among many writers, one that looks seldom
 # finds the lock taken every time.
 _FIRST_PAUSE: Final = 0.00005
 _LONGEST_PAUSE: Final = 0.0005
@@ -263,7 +263,7 @@ class ScopeLock:
     def __init__(self, path: Path, timeout: float, stamp: Callable[[], str] = _now) -> None:
         """Name the file; ``timeout`` is how long to wait for it, in seconds.
 
-        ``stamp`` says since when, for who is told of the holder.
+        ``stamp`` says since when it is held.
         """
         self.path = path
         self.timeout = timeout
@@ -293,14 +293,14 @@ class ScopeLock:
         return self._note().get("finished", step) not in (None, step)
 
     def holder(self) -> str | None:
-        """Return what is known of who holds the lock at this moment; ``None`` if nobody does.
+        """Return who holds the lock at this moment; ``None`` if nobody does.
 
-        Nothing is made or written. ``""`` stands for a holder of whom nothing is known.
+        Nothing is made or written. ``""`` means a holder of whom nothing is known.
         """
         try:
             descriptor = open_regular(self.path, os.O_RDWR)
         except (OSError, StoreError):
-            return None  # Nobody holds what is not there.
+            return None  # Nobody holds a lock that does not exist.
         try:
             if take(descriptor):
                 unlock(descriptor)
@@ -342,7 +342,7 @@ class ScopeLock:
         raise LockTimeoutError(str(self.path), self.timeout, who, "lock_timeout")
 
     def _note(self) -> dict[str, object]:
-        """Return the note, whoever holds the lock; nothing if it cannot be read."""
+        """Return the note in the file; ``{}`` if it cannot be read."""
         with contextlib.suppress(OSError, StoreError):
             descriptor = open_regular(self.path, os.O_RDONLY)
             try:
@@ -478,8 +478,8 @@ class FolderLock:
     def renew(self) -> None:
         """While holding it: take the lock that has the name now, if somebody removed ours.
 
-        Whoever finds a file not as they left it calls this, since two may hold a lock of that
-        name then: everybody else's is the new one.
+        Call this when a file is not as it was left: two processes may hold a lock of that name
+        then, and everybody else's is the new one.
 
         Raises:
             LockTimeoutError: If somebody else held it for the usual time-out.

@@ -1,7 +1,7 @@
-"""Opens a file only if it is one: no link, no folder, no pipe, no device. Makes folders.
+"""Opens files that are neither links nor folders, pipes or devices, and makes folders.
 
-Never waits for somebody at the other end of a pipe; looks at what was opened, not at
-what stood there before; what is refused is named, with the next step. What is made is readable by
+Never waits for somebody at the other end of a pipe; looks at what was opened, not at what the name
+meant before; an error names what was refused and the next step. Files and folders are readable by
 the user alone, whatever the umask, each folder on the way included.
 """
 
@@ -37,7 +37,7 @@ def open_regular(
         wanted: What should stand there, for the error.
 
     Raises:
-        StoreError: If something else than a file stands there.
+        StoreError: If it is not a file.
         OSError: If the system does not open it.
     """
     try:
@@ -81,7 +81,7 @@ def make_folder(path: Path, made: Callable[[Path], object] = bool) -> bool:
         made: Is given the folder that holds the new one, for each that is made.
 
     Raises:
-        StoreError: If something else stands there.
+        StoreError: If it is something else.
         OSError: If the system does not make it.
     """
     if path.is_dir():
@@ -96,7 +96,7 @@ def make_folder(path: Path, made: Callable[[Path], object] = bool) -> bool:
 
 
 def check_regular(path: Path | str, mode: int, wanted: str = "a file") -> None:
-    """Refuse what is no file by its ``st_mode``.
+    """Refuse anything that is not a file by its ``st_mode``.
 
     Raises:
         StoreError: If it is something else; ``wanted`` is what should stand there.
@@ -110,12 +110,12 @@ def check_regular(path: Path | str, mode: int, wanted: str = "a file") -> None:
 
 
 def denies(path: Path, what: int) -> bool:
-    """Whether the system lets us not do ``what`` with a file that stands there."""
+    """Whether the system does not let us do ``what`` with a file that exists."""
     while not os.access(path, what):
         try:
             before = path.lstat()
             is_denied = not os.access(path, what)
-            # An editor that saves moves the old file away first: that there was none is no denial.
+            # An editor that saves moves the old file away first: a missing file is not a denial.
             if is_denied and os.path.samestat(before, path.lstat()):
                 return True
         except FileNotFoundError:
