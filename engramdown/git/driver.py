@@ -150,10 +150,10 @@ class Setup(NamedTuple):
     Attributes:
         repository: Whose clone it is.
         attributes: The ``.gitattributes``.
-        before: What it holds; ``None`` if there is none.
+        before: What it holds, or ``None``.
         after: What it is to hold.
         settings: The settings of the clone that are new or other, and their values.
-        hook: Where the hook is to stand, or ``None`` if none is to be written.
+        hook: The hook to write, or ``None``.
         hook_kept: A hook that is there and stays, or a place that is not ours to write to.
     """
 
@@ -226,12 +226,12 @@ def is_unregistered(root: Path) -> bool:
             return False
         return not _setting(find_repository(root), f"merge.{DRIVER}.driver")
     except (StoreError, GitError, OSError):
-        # Whether memory is under git at all is not what is asked.
+        # It does not matter here whether memory is under git at all.
         return False
 
 
 def program() -> tuple[str, ...]:
-    """Return how this program is called: where it stands, whatever is on the path of others."""
+    """Return how to call this program: by its full path, whatever is on the PATH of others."""
     for name in ("engramdown", "engramdown.exe"):
         beside = Path(sys.executable).with_name(name)
         if beside.is_file():
@@ -247,7 +247,7 @@ def _setting(repository: Repository, key: str) -> str:
     try:
         return repository.run("config", "--local", "--get", key).decode().removesuffix("\n")
     except GitError:
-        # It fails where there is no such setting.
+        # It fails where the setting is missing.
         return ""
 
 

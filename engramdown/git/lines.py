@@ -17,7 +17,7 @@ from engramdown.storage.git_program import ask, complaint, environment
 _SIDES: Final = ("ours", "base", "theirs")
 _MARKER: Final = 20
 _SAID_NO: Final = 128
-# A line without a letter or digit separates no two clashes, so it is told apart for git.
+# For git a line without a letter or digit does not separate two clashes, so it is marked.
 _DIGITS: Final = str.maketrans("0123456789", "!#$%&()*+,")
 _NUMBERS: Final = str.maketrans("!#$%&()*+,", "0123456789")
 

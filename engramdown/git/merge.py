@@ -127,7 +127,7 @@ def merge_files(
     texts = [data.decode("utf-8", "surrogateescape") for data in (base, ours, theirs)]
     name = name_of(path)
     if not is_name(name):
-        reason = "it is no file of entries"
+        reason = "it is not a file of entries"
     elif any(map(_has_markers, texts[1:])):
         reason = "a conflict in it was never resolved"
     else:
@@ -318,7 +318,7 @@ def _merge_changed(
     if winner is not None:
         meta = _merge_metadata(file, base, ours, theirs)
         return _clash(memory) if meta is None else _with_metadata(winner, meta)
-    # A paragraph merges as git would; what is one line, or an item, is one change.
+    # A paragraph merges as git would; an item is one change.
     if all(block.shape == "paragraph" for block in (old, mine, other)):
         pieces = merge(lines_of(old.raw), lines_of(mine.raw), lines_of(other.raw))
         lines = [piece for piece in pieces if isinstance(piece, str)]
@@ -505,7 +505,7 @@ def _likeness(one: Placed, other: Placed) -> float:
 
 # ---- where entries and lines stand ----
 
-# What both sides kept stays in its order; what one side added stands where it put it, below the
+# What both sides kept stays in its order; what one side added stays where it put it, below the
 # same heading; lines that are not an entry merge as git merges them.
 
 
@@ -529,7 +529,7 @@ def _arrange(base: Tokens, ours: Tokens, theirs: Tokens, gone: set[EntryVersions
     known = _memories(base)
     kept = [each for each in known if each.ours and each.theirs and each not in gone]
     mine, other = _moved(kept, ours, "ours"), _moved(kept, theirs, "theirs")
-    # Who moved an entry says where it stands; so does who alone has it, or had it first.
+    # The side that moved an entry decides where it is; so does the one that has it alone or first.
     single = {memory for memory in known if not (memory.ours and memory.theirs)}
     both_new = {memory for memory in _memories(ours) if memory.base is None and memory.theirs}
     anchors = [memory for memory in kept if memory not in mine | other]
@@ -556,7 +556,7 @@ def _lines(tokens: Iterable[Token]) -> list[str]:
 def _split(
     tokens: Tokens, without: set[EntryVersions], anchors: Sequence[EntryVersions]
 ) -> list[list[Token]]:
-    """Return what stands before, between and behind the anchors."""
+    """Return the tokens before, between and behind the anchors."""
     wanted = set(anchors)
     gaps: list[list[Token]] = [[]]
     for token in tokens:
@@ -604,7 +604,7 @@ def _longest_rising(order: Sequence[int]) -> set[int]:
 
 
 def _merge_gap(base: Tokens, ours: Tokens, theirs: Tokens) -> Iterator[Item]:
-    """Merge what stands between two entries that both sides kept."""
+    """Merge the tokens between two entries that both sides kept."""
     if all(isinstance(token, str) for token in (*base, *ours, *theirs)):
         yield from merge(_lines(base), _lines(ours), _lines(theirs))
         return
@@ -633,7 +633,7 @@ def _both_sides(base: Tokens, ours: Tokens, theirs: Tokens) -> list[Item]:
 
 
 def _sections(tokens: Tokens) -> tuple[list[Token], dict[str, list[Token]]]:
-    """Return what stands before the first heading, and each section with its heading first."""
+    """Return the tokens before the first heading, and each section with its heading first."""
     lead: list[Token] = []
     sections: dict[str, list[Token]] = {}
     into = lead
@@ -649,7 +649,7 @@ def _sections(tokens: Tokens) -> tuple[list[Token], dict[str, list[Token]]]:
 
 
 def _with_entries(base: Tokens, ours: Tokens, theirs: Tokens) -> Iterator[Item]:
-    """Merge the lines, and let each entry follow the line that it stood behind."""
+    """Merge the lines, and let each entry follow the line that it was behind."""
     mine, other = _entries_by_line(ours), _entries_by_line(theirs)
     yield from mine.pop(0, [])
     yield from other.pop(0, [])

@@ -1,10 +1,10 @@
-"""The git repository that a folder stands in, asked through :mod:`engramdown.storage.git_program`.
+"""The git repository that a folder is in, asked through :mod:`engramdown.storage.git_program`.
 
 Its questions only read; no name that a person types is ever an option of git. What
 cannot be answered is one line with the next step.
 
-Which repository it is follows git: the nearest one above the folder. What a hook is told by its
-environment (``GIT_DIR``, ``GIT_INDEX_FILE`` …) counts only if it speaks of that repository.
+The repository is the nearest one above the folder, as for git. What the environment of a hook says
+(``GIT_DIR``, ``GIT_INDEX_FILE`` …) counts only if it names that repository.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Commit(NamedTuple):
 
 
 class Staged(NamedTuple):
-    """A file that stands in the index otherwise than in the last commit.
+    """A file that differs between the index and the last commit.
 
     Attributes:
         path: Where, relative to the top of the work tree.
@@ -145,13 +145,13 @@ class Repository(NamedTuple):
         return dict(zip(blobs, self.contents(blobs.values()), strict=True))
 
     def _listed(self, folder: str, *args: str) -> Iterator[tuple[str, list[str]]]:
-        """Yield the names of files below ``folder``, and what git tells of each before it."""
+        """Yield the names of files below ``folder``, and what git says of each."""
         for record in filter(None, self.run(*args).split(b"\0")):
             head, _, path = record.partition(b"\t")
             yield os.fsdecode(path).removeprefix("".join(_below(folder))), head.decode().split()
 
     def contents(self, blobs: Iterable[str]) -> list[bytes]:
-        """Return what stands in blobs, in their order."""
+        """Return the contents of blobs, in their order."""
         names = list(blobs)
         if not names:
             return []
@@ -208,12 +208,12 @@ class Repository(NamedTuple):
         """Return the oldest commit that brought ``text`` into a file below ``folder``, if any.
 
         Args:
-            text: What to look for, as it stands in a line.
+            text: What to look for, as it is written in a line.
             folder: Relative to the top.
         """
         if not self.has_commits():
             return None
-        # Commits that changed how often it stands in a file; the last one told is the oldest.
+        # Commits that changed how often it is in a file; the last line is the oldest.
         how = ("--topo-order", "--no-renames", "--no-textconv", "--no-ext-diff")
         found = self.run("log", *how, _FORM, f"-S{text}", "HEAD", "--", *_below(folder))
         lines = found.split(b"\n")

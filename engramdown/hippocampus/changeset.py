@@ -85,7 +85,7 @@ class Slot:
     """One file in a draft.
 
     Attributes:
-        before: The text that the step starts from, or ``None`` if there is no file.
+        before: The text that the step starts from, or ``None`` if the file is missing.
         disk: What stands on the disk; usually the bytes of ``before``.
         document: ``before``, read.
         after: What the step makes of it.
@@ -357,7 +357,7 @@ def _add(draft: Draft, engram: Engram) -> Filed:
 
 
 def standing_for(get: Callable[[str], Document], engram: Engram) -> tuple[str, Placed] | None:
-    """Return what took the place of a memory that comes again and is no news, and its file.
+    """Return what took the place of a memory that comes again without news, and its file.
 
     Args:
         get: Returns the document of a name.
@@ -367,7 +367,7 @@ def standing_for(get: Callable[[str], Document], engram: Engram) -> tuple[str, P
     for memory_id in entries.successors(get(ARCHIVE), engram):
         for name in _files(engram):
             for placed in raw_entries(name, get(name)):
-                # Where there is no id, it is the fact with the same key.
+                # Without an id, it is the fact with the same key.
                 has_key = not memory_id and key and fact_key(placed.text) == key
                 if has_key or (memory_id and entry_id(placed) == memory_id):
                     return name, placed
@@ -519,7 +519,7 @@ def _lines_of(entry: Entry, lines: _Lines) -> list[tuple[str, Placed]]:
 
 
 def _problem(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
-    """Return why a part of a plan no longer fits what stands."""
+    """Return why a part of a plan no longer fits, or ``""``."""
     problems = (_changed(_lines_of(seen, lines), seen) for seen in revision.named)
     problem, comes = next(filter(None, problems), ""), revision.comes
     if problem or comes is None:
@@ -543,7 +543,7 @@ def _changed(lines: Sequence[tuple[str, Placed]], seen: Entry) -> str:
         return f"{seen.id} is not there any more"
     if len(here) > 1:
         return f"{seen.id} stands twice in {seen.file}"
-    # Where it stands in its file does not matter.
+    # Where it is in its file does not matter.
     now = as_entry(seen.file, seen.scope, here[0]._replace(line=seen.line))
     now = now._replace(spelled=seen.spelled)  # USER.md is profile.md, whoever looked.
     is_same = now == seen and all(placed.text == seen.text for _, placed in lines)
@@ -551,7 +551,7 @@ def _changed(lines: Sequence[tuple[str, Placed]], seen: Entry) -> str:
 
 
 def _replace(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
-    """Let memories go, and another one come; return the id of what stands for them."""
+    """Retire memories and write another one; return the id of the one that replaces them."""
     comes, stays = revision.comes, revision.stays
     new = draft.new_id() if comes else stays.id if stays else ""
     gone: list[tuple[str, Placed]] = []

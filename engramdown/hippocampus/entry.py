@@ -1,4 +1,4 @@
-"""One memory as it stands in a store.
+"""One memory as it is in a store.
 
 An :class:`Entry` is a snapshot; it holds everything that can be said about a line of
 memory without opening a file.
@@ -26,7 +26,7 @@ CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class Entry(NamedTuple):
-    """One memory as it stands in a store; ``str(entry)`` is its text.
+    """One memory as it is in a store; ``str(entry)`` is its text.
 
     Attributes:
         id: Eight characters of Crockford base32, or ``~`` and seven for a line without metadata.
@@ -43,9 +43,9 @@ class Entry(NamedTuple):
         pin: Whether a person pinned it.
         file: The file that holds it, relative to the memory folder: ``topics/ci.md``.
         line: The line of that file on which it starts, from 1.
-        heading: The heading it stands under, as it is written, or ``""``.
+        heading: The heading it is under, as it is written, or ``""``.
         spelled: How that file is spelled on the disk, if otherwise: ``USER.md``.
-        comments: The private comments inside its lines, as they stand; no model is sent them.
+        comments: The private comments inside its lines, as they are; no model sees them.
     """
 
     id: str
@@ -104,7 +104,7 @@ class Written(NamedTuple):
     Attributes:
         action: ``encoded`` if a line was added (or a keyed fact replaced), ``merged`` if the
             memory was there already.
-        entry: The memory as it stands in the store now.
+        entry: The memory as it is in the store now.
     """
 
     action: Literal["encoded", "merged"]
@@ -115,7 +115,7 @@ class Archived(NamedTuple):
     """A retired memory.
 
     Attributes:
-        entry: The memory as it stands in ``archive.md``.
+        entry: The memory as it is in ``archive.md``.
         was: The file it was in.
         reason: Why it was retired: ``forgotten``, ``deleted``, ``declined``, ``replaced``, ….
         by: Who retired it.
@@ -340,7 +340,7 @@ def tombstones_of(archive: Document, text: str) -> list[Block]:
 
 
 def successors(archive: Document, engram: Engram) -> Iterator[str]:
-    """Yield the ids of what may stand for an engram that was retired and is no news.
+    """Yield the ids of what may replace an engram that was retired and is not news.
 
     ``""`` is the fact that has its key.
     """
@@ -382,7 +382,7 @@ def _heirs(blocks: list[Block], reasons: frozenset[str] = _SAID | {_REPLACED}) -
 
 
 def _line(heirs: dict[str, str], first: str) -> Iterator[str]:
-    """Yield what stands for ``first``, what stands for that, and so on, each once."""
+    """Yield what replaced ``first``, what replaced that, and so on, each once."""
     seen = {"", first}
     heir = heirs.get(first, "")
     while heir not in seen:

@@ -31,7 +31,7 @@ from engramdown.storage.exchange import TEMPORARY, Swap
 Fate = Literal["goes", "loses words", "stays"]
 
 _DIGITS: Final = 8
-# An entry reads otherwise by what stands so far from a splice, in characters.
+# An entry this near to a splice, in characters, may read otherwise after it.
 _MARGIN: Final = 4096
 
 
@@ -370,5 +370,5 @@ def _around(text: str, part: Part) -> str:
 
 
 def _nothing() -> str:
-    """Return what stands for the digest of a state that is not kept."""
+    """Return a value in the place of the digest of a state that is not kept."""
     return os.urandom(_DIGITS).hex()

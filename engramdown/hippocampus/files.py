@@ -1,6 +1,6 @@
 """The memory files of one scope: the only place that writes one.
 
-Every change is made to what stands on the disk at that moment, under the scope's lock,
+Every change is made to what is on the disk at that moment, under the scope's lock,
 in the journal before it is in the file; a file is exchanged, never overwritten, so that a save of
 a person that lands in between is in our hands and is merged; several files change as one step; a
 step that was cut short by a crash is carried out by whoever comes next; an error leaves memory as
@@ -50,7 +50,7 @@ class MemoryFiles:
         root: The folder of the scope.
         folder: The memory folder.
         history: The journal.
-        obstacles: Says what stands in the place of a topic and cannot be read.
+        obstacles: Returns why topics cannot be read.
     """
 
     def __init__(self, root: Path, disk: Disk, lock_timeout: float = LOCK_TIMEOUT) -> None:
@@ -252,7 +252,7 @@ class MemoryFiles:
 
         Args:
             wait: Whether to wait for somebody who holds the lock. Who only reads need not: files
-                are read as they stand, and the next writer takes in what was changed.
+                are read as they are, and the next writer takes in what was changed.
 
         Raises:
             StoreError: As :meth:`change`.
@@ -378,7 +378,7 @@ class MemoryFiles:
             self.history.refresh()  # Whoever holds the lock has done it.
 
     def _carry_out(self, hold: WriteSession) -> None:
-        """Carry out what stands in the journal and could be neither finished nor put back."""
+        """Carry out the steps of the journal that were neither finished nor put back."""
         finished = hold.lock.finished
         if finished not in (None, self.history.last):
             # Whoever wrote the journal, or exchanged a file, may have died before it was synced.
@@ -545,7 +545,7 @@ class MemoryFiles:
             draft = self._saves.draft(saves, insist=insist or hold.insists)
             steps = [self._saves.step(save, draft.marks(save.file)) for save in saves]
             for save in saves:
-                # Few editors sync: what stands in the journal must not be gone with the power.
+                # Few editors sync: a save in the journal must survive a power cut.
                 self._disk.sync(self._reader.path(save.file))
             self._commit(act, draft, hold, steps, insist=insist)
 

@@ -417,7 +417,7 @@ def _moved(work: WorkTree, path: Path, since: float, held: str) -> bool:
     """
     moves = work.log()
     # git tells whole seconds; when the newest line was written the system knows better. It is
-    # looked at behind the lines: one that came in between is no older than what was read.
+    # looked at behind the lines: one that came in between is not older than what was read.
     latest, ends = work.written("logs/HEAD") or float("inf"), []
     for move in moves:
         latest = min(latest, move.at + 1)
@@ -428,7 +428,7 @@ def _moved(work: WorkTree, path: Path, since: float, held: str) -> bool:
     is_whole = moves and (moves[-1].begins or ends[-1] <= since or len(moves) == _MOST)
     if not head or (is_whole and moves[0].commit == head):
         return False
-    # What git has is what stood there, and not what stands there now: a person was at it, not git.
+    # git has what the file held, and not what it holds now: a person changed it, not git.
     at_head = work.blobs([f"HEAD:{work.name(path)}"])
     now = _blobs(work.disk.read(path) or b"")
     if at_head & _blobs(encoded(held)) and not at_head & now:

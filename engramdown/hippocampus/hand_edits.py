@@ -3,7 +3,7 @@
 An entry that a person changed is verified; one that they removed is not learned again. Their words
 are never changed. An edit from an editor that did not know our latest lines takes none of them
 away: what they had open is the journalled state that explains the saved text best, and what cannot
-be told from a deletion waits in ``pending.md`` as a question. A save that git made is no edit.
+be told from a deletion waits in ``pending.md`` as a question. A save that git made is not an edit.
 
 Nothing here writes a file: saves are handed out as steps of the person's own, and as a draft of
 what follows from them.
@@ -82,7 +82,7 @@ def respond(
     base = head if save.base == save.head else parse(save.base)
     merged, changes = merge(base, head, saved), compare(base, saved)
     draft.put(file, merged.document)
-    # What stood there last: copies are as we left them, whatever the editor knew.
+    # What was there last: copies are as we left them, whatever the editor knew.
     last = {placed.id: placed for placed in reversed(head.placed()) if placed.id}
     for old, new in changes.kept if file == LESSONS else ():
         _refile(draft, old, new)

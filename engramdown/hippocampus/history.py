@@ -173,7 +173,7 @@ class History:
                 self.take_back(size)
 
     def part(self, file: str, before: str | None, after: str | None) -> Part:
-        """Return the part of a step that turns ``before`` into ``after``; ``None`` is no file."""
+        """Return the part of a step that turns ``before`` into ``after``."""
         heads = self._known()
         whole = heads[file].whole if file in heads else self._size
         others = sum(head.size for name, head in heads.items() if name != file)
@@ -316,7 +316,7 @@ class History:
                 yield from ((step, part) for part in step.parts if part.file == file)
 
     def _lines_backwards(self, end: int) -> Iterator[bytes]:
-        """Yield what stands behind the last line end, then the lines from the last one upwards."""
+        """Yield the text behind the last line end, then the lines from the last one upwards."""
         rest, chunk = b"", _CHUNK
         while end > 0:
             start = max(0, end - chunk)
@@ -506,7 +506,7 @@ def make_part(
     whole: int = 0,
     others: int = 0,
 ) -> Part:
-    """Return the part of a step that turns ``before`` into ``after``; ``None`` is no file.
+    """Return the part of a step that turns ``before`` into ``after``; ``None`` means no file.
 
     Args:
         file: The name of the file, relative to the memory folder.
@@ -625,7 +625,7 @@ def read_heads(line: bytes, at: int) -> dict[str, Head] | None:
 
 
 def _keyed(value: Part | Change, keys: Mapping[str, str]) -> dict[str, Any]:
-    """Return a part or a change as it stands in a line, without what says nothing."""
+    """Return a part or a change as a line holds it, without empty fields."""
     fields = value._asdict().items()
     return {keys[name]: each for name, each in fields if (name, each) not in _UNSAID}
 
@@ -651,7 +651,7 @@ def common(a: Sequence[object], b: Sequence[object]) -> int:
 def versions(steps: Sequence[Step], file: str) -> Iterator[tuple[Step, str | None, str | None]]:
     """Yield the steps that changed a file, the newest first, each with the text before and after.
 
-    ``None`` is no file. It ends where too much of the journal is gone to tell.
+    ``None`` means no file. It ends where too much of the journal is gone.
     """
     told = [(step, part) for step in reversed(steps) for part in step.parts if part.file == file]
     text = _text_after(part for _, part in told)

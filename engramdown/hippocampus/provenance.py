@@ -78,7 +78,7 @@ def follow(origins: Origins, steps: Iterable[Step], texts: Mapping[str, str]) ->
 
 
 def keys_in(file: str, document: Document) -> Iterator[tuple[str, Placed]]:
-    """Yield the entries of a file that is no archive, each with its key."""
+    """Yield the entries of a file that is not an archive, each with its key."""
     if file != ARCHIVE:
         for placed in raw_entries(file, document):
             yield key_of(file, placed), placed
@@ -92,7 +92,7 @@ def key_of(file: str, placed: Placed) -> str:
 
 
 def page_key(name: str, text: str) -> str:
-    """Return what a whole file is known by, one that is no list of entries."""
+    """Return what a page is known by, a file that is not a list of entries."""
     return _digest("page", name, text)
 
 
@@ -260,7 +260,7 @@ class Brought(NamedTuple):
     Attributes:
         key: What it is known by, whatever line it stands on.
         file: An entry's file, relative to the memory folder; a page's, to the scope's folder.
-        line: Where it stands there, from 1; 0 for a page.
+        line: Where it is there, from 1; 0 for a page.
         text: What it says.
         placed: The entry, or ``None`` for a page.
     """
@@ -369,7 +369,7 @@ class Provenance:
         return known_to_git(paths, self._disk)
 
     def reword(self, item: Brought, text: str) -> None:
-        """Let an entry say ``text`` wherever it stands: then it is the person's.
+        """Let an entry say ``text`` wherever it is: then it is the person's.
 
         Raises:
             EntryNotFoundError: If it is not there any more.
@@ -386,7 +386,7 @@ class Provenance:
         self._store.files.change(Act("update", "user", "approved in other words"), edit)
 
     def verify(self, item: Brought) -> None:
-        """Let an entry be verified wherever it stands: a person approved it; raises as above."""
+        """Let an entry be verified wherever it is: a person approved it; raises as above."""
 
         def edit(draft: Draft) -> None:
             for name, placed in self._lines(draft, item):
@@ -437,7 +437,7 @@ class Provenance:
             except StoreError:
                 self.unread |= {name}
                 continue
-            # What stands there by the journal is no news.
+            # What the journal says is there is not news.
             head = history.head(name) if is_ours else ""
             is_news, recorded = path in known, set(origins.ours)
             if head and head == digest(document.render()):

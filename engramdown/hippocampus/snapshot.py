@@ -1,4 +1,4 @@
-"""The memory files of one scope as they stand on the disk, read and parsed once.
+"""The memory files of one scope as they are on the disk, read and parsed once.
 
 Takes no lock and writes nothing. Only the names of memory files are ever opened, and no link leads
 out of the scope. A file may be spelled in other ways (``USER.md``, ``SOUL.md``): it has one name
@@ -31,7 +31,7 @@ class Read(NamedTuple):
     """A file as it was read.
 
     Attributes:
-        data: Its bytes, or ``None`` if there is no file.
+        data: Its bytes, or ``None``.
         text: The same as text.
         digest: The digest of the text.
         document: The text, parsed.
@@ -166,7 +166,7 @@ class Reader:
         return decoded(self._disk.read(self._disk.inside(place, self.root.parent))) or ""
 
     def other(self, name: str) -> str:
-        """Read a file that is no memory file, relative to the scope's folder, or return ``""``.
+        """Read a file that is not a memory file, relative to the scope's folder, or return ``""``.
 
         A page of the memory folder may be spelled otherwise.
         """

@@ -101,7 +101,7 @@ class Store:
     def encode_rule(
         self, text: str, kind: Kind, confidence: Confidence = "medium", source: Source = "llm"
     ) -> Entry:
-        """Write a rule and return it as it stands in the store.
+        """Write a rule and return it as it is in the store.
 
         Raises:
             InvalidEngramError: If a value is not allowed.
@@ -232,7 +232,7 @@ class Store:
         return self.written(self.files.change(Act("restore", "user"), edit)).entry
 
     def update(self, entry_id: str, text: str) -> Entry:
-        """Change the text of a memory wherever it stands; its id and metadata stay.
+        """Change the text of a memory wherever it is; its id and metadata stay.
 
         A line that a person wrote without metadata stays one, so its address changes with it. A
         fact that gets the key of another one takes its place, and the other one is retired.
@@ -284,8 +284,8 @@ class Store:
             file: Its name, relative to the memory folder: ``rules.md``.
 
         Yields:
-            A step, the text before it and the text after it; ``None`` is no file. It ends where
-            too much of the journal is gone to tell.
+            A step, the text before it and the text after it; ``None`` means no file. It ends
+            where too much of the journal is gone.
         """
         return versions(self.history(), file)
 
@@ -568,10 +568,10 @@ class HippocampusProtocol(Protocol):
     def encode_rule(
         self, text: str, kind: Kind, confidence: Confidence = "medium", source: Source = "llm"
     ) -> Entry:
-        """Write a rule and return it as it stands in the store."""
+        """Write a rule and return it as it is in the store."""
 
     def encode_lesson(self, text: str, topic: str = "", source: Source = "llm") -> Entry:
-        """Write a lesson and return it as it stands in the store."""
+        """Write a lesson and return it as it is in the store."""
 
     def rewrite_identity(self, entries: Iterable[str]) -> list[Entry]:
         """Write facts about the user; ``Key: value`` replaces the older fact of that key."""

@@ -194,7 +194,7 @@ class Staging:
             self.untidy = True
 
     def _place(self, file: Staged) -> None:
-        """Exchange a file with what stands in its place, or publish it where nothing does."""
+        """Exchange a file with the one in its place, or publish it if there is none."""
         try:
             if file.slot.disk is None:
                 self._disk.publish(file.temporary, file.path)
@@ -269,7 +269,7 @@ class Leftover(NamedTuple):
     """A person's save that stands under a temporary name.
 
     Attributes:
-        path: Where it stands.
+        path: Where it is.
         name: The memory file that it was in.
         text: What it says.
         source: The digest of the newest state that the person can have seen, or ``""``.
@@ -296,12 +296,12 @@ class Recovery:
     def carry_out(self, finished: str) -> None:
         """Carry out the steps after ``finished`` that did not reach their files.
 
-        A person's save at their end is forgotten and found anew: what follows from it stands in
+        A person's save at their end is forgotten and found anew: what follows from it is in
         the next line, and a power cut may have left the one without the other.
         """
         self._history.take_back_saves(finished)
         parts = [part for step in self._history.steps_after(finished) for part in step.parts]
-        # What our file displaced was followed by what stands there now, whatever that reads.
+        # A save that our file displaced came before that file, whatever it says now.
         saved = {(left.name, left.by) for left in self._leftovers()} if parts else set()
         for part in parts:
             if (part.file, part.target) not in saved:

@@ -78,13 +78,13 @@ class Block:
 
     @property
     def span(self) -> tuple[int, int] | None:
-        """Where the metadata stands in ``raw``; ``None`` if there is none."""
+        """Where the metadata is in ``raw``, or ``None``."""
         _ = self.text
         return self._span
 
     @property
     def comments(self) -> str:
-        """The private comments inside the entry, which its text is without, as they stand."""
+        """The private comments inside the entry, as they are written; its text is without them."""
         if "<!--" not in self.raw:
             return ""
         body = self.raw.rstrip(_BLANK)
@@ -167,7 +167,7 @@ def leaves_open(raw: str) -> bool:
 
 
 def indented(text: str, eol: str, width: int = 2) -> str:
-    """Return escaped ``text`` as it stands in a list item, without the bullet.
+    """Return escaped ``text`` as it is in a list item, without the bullet.
 
     Args:
         text: What it says, escaped.
@@ -225,7 +225,7 @@ class _Scanner:
     def _scan(self) -> None:
         lines, blocks, text, starts = self.lines, self.blocks, self.text, self.starts
         if text.startswith(_BOM):
-            # The mark is no part of the first block, which may be a heading or an entry.
+            # The mark is not part of the first block, which may be a heading or an entry.
             blocks.append(Block(_BOM, "prose"))
             lines[0] = lines[0][1:]
             starts[0] = 1
@@ -263,7 +263,7 @@ class _Scanner:
         return end
 
     def _other(self, at: int, first: str) -> int:
-        """Take what is no list item at line ``at``, and return the line after it."""
+        """Take what is not a list item at line ``at``, and return the line after it."""
         line = self.lines[at]
         if first == "#" and _HEADING.match(line):
             self._add(at, at + 1, "heading")
@@ -351,7 +351,7 @@ class _Scanner:
 
 
 def _is_item(line: str) -> bool:
-    """Whether a bullet begins an entry: it has a space after it, says something, is no rule."""
+    """Whether a bullet begins an entry: it has a space and text after it, and is not a rule."""
     if line[1:2] not in _SPACE:
         return False
     # Nearly every entry begins with a letter or a digit; the rest is looked at closely.

@@ -33,13 +33,13 @@ _MERGED: Final = re.compile(r"^(?:<{7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
 
 
 class Placed(NamedTuple):
-    """An entry and where it stands.
+    """An entry and where it is.
 
     Attributes:
         block: The entry.
         at: Its index among the blocks of the document.
         line: The line on which it starts, from 1.
-        heading: The title of the section it stands in, or ``""``.
+        heading: The title of the section it is in, or ``""``.
         kind: The rule kind of that section, or ``""`` when it is a section of a person's own.
     """
 
@@ -120,7 +120,7 @@ class Document:
         return [*self._folds.get(key, ())]
 
     def at(self, block: Block) -> Placed:
-        """Return where ``block`` stands.
+        """Return where ``block`` is.
 
         Raises:
             ValueError: If it is not a block of this document.
@@ -135,7 +135,7 @@ class Document:
     def add(self, text: str, meta: Metadata, kind: str = "", title: str = "") -> Document:
         r"""Return the document with one more entry, below the last one of its section.
 
-        It stands before the first sub-heading of the section, with the marker of the list there.
+        It goes before the first sub-heading of the section, with the marker of the list there.
 
         Args:
             text: What the entry says: any text with a character that is not white space.
@@ -327,7 +327,7 @@ class Document:
         return self._splice(len(self.blocks) - 1, [Block(last.raw + self.eol, last.shape)])
 
     def _insert(self, at: int, block: Block) -> Document:
-        """Insert ``block`` before the block at ``at``; behind prose it stands before the blanks."""
+        """Insert ``block`` before the block at ``at``; behind prose it goes before the blanks."""
         if at >= len(self.blocks):
             document = self._ended()
             return document._set(len(document.blocks), len(document.blocks), [block])
@@ -400,7 +400,7 @@ def _may_be_entry(block: Block) -> bool:
 
 
 def _enter(block: Block, heading: str, kind: str) -> tuple[str, str]:
-    """Return the heading and the kind of what stands below ``block``."""
+    """Return the heading and the kind of what is below ``block``."""
     title = block.text
     name = title.strip().rstrip(":").rstrip().casefold()
     if name in RULE_KINDS:
@@ -486,7 +486,7 @@ def fit(
     eol: str,
     around: tuple[str, str] = ("", ""),
 ) -> list[Block]:
-    """Return what is to stand in the place of some blocks so that all others read as before.
+    """Return what to put in the place of some blocks so that all others read as before.
 
     Args:
         blocks: The blocks of a file.

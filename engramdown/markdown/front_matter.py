@@ -4,8 +4,7 @@ r"""Front matter, read as YAML and edited without touching the rest: of skills, 
 it is about and no others: comments, order, line ends, a byte order mark and keys that nobody knows
 stay as they are. Nothing is expanded, resolved or run: an alias, a tag or a mapping is reported as
 not being a text, and stays. Only ``\n`` ends a line. The cost grows linearly with the text, and
-what is longer than :data:`LONGEST_HEAD` is not front matter that anybody wrote: no key of it is
-read.
+front matter longer than :data:`LONGEST_HEAD` was not written by anybody: no key of it is read.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ _ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-F
 _ESCAPES: Final = dict(
     zip('0abt\tnvfre "/\\N_LP', '\0\a\b\t\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029', strict=True)
 )
-# A letter first, so that it is no number and no date; no colon or hash that could mean something.
+# A letter first, so that it is not a number or a date; no colon or hash with a meaning.
 _BARE: Final = re.compile(
     r"[A-Za-z](?:[^\x00-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff:#]"
     r"|:(?=[^ ])|(?<=[^ ])#)*+(?<! )"
@@ -80,8 +79,8 @@ class Scalar(NamedTuple):
     """A value in front matter.
 
     Attributes:
-        text: What it says; ``None`` if it is no text.
-        spans: The pieces of the source that say it; what stands between and behind them, like a
+        text: What it says; ``None`` if it is not a text.
+        spans: The pieces of the source that say it; what is between and behind them, like a
             comment, does not belong to it. None if the value cannot be replaced.
         problem: What is wrong with it, or ``""``.
     """
@@ -116,10 +115,10 @@ class FrontMatter(NamedTuple):
     """A text in four parts.
 
     Attributes:
-        opening: The line that begins the front matter; ``""`` if there is none.
+        opening: The line that begins the front matter, or ``""``.
         head: The lines of the front matter.
         closing: The line that ends it.
-        body: The rest: all of it, if there is no front matter.
+        body: The rest, or all of the text if it has no front matter.
     """
 
     opening: str
@@ -141,7 +140,7 @@ class FrontMatter(NamedTuple):
 
     @property
     def is_long(self) -> bool:
-        """Whether the front matter is longer than what is read."""
+        """Whether the front matter is too long to be read."""
         return len(self.head) > LONGEST_HEAD
 
     @property
@@ -161,15 +160,15 @@ class FrontMatter(NamedTuple):
 
     @property
     def strangers(self) -> tuple[int, ...]:
-        """The lines of the front matter that are no key and belong to none."""
+        """The lines of the front matter that neither are a key nor belong to one."""
         return () if self.is_long else _scan(self.head)[1]
 
     def find(self, name: str) -> Key | None:
-        """Return a key, the first one if it stands twice; ``None`` without it."""
+        """Return a key, the first one if it is there twice; ``None`` without it."""
         return next((key for key in self.keys if key.name == name), None)
 
     def text(self, name: str) -> str:
-        r"""Return the text of a key, without the white space around it; ``""`` where there is none.
+        r"""Return the text of a key, without the white space around it, or ``""``.
 
         >>> parse_front_matter("---\nname: charts # ours\n---\n").text("name")
         'charts'
@@ -178,12 +177,12 @@ class FrontMatter(NamedTuple):
         return (key.value.text or "").strip() if key else ""
 
     def raw(self, name: str) -> str:
-        """Return what stands on the line of a key, without a comment; ``""`` without it."""
+        """Return the value on the line of a key, without a comment; ``""`` without the key."""
         key = self.find(name)
         return self.head[slice(*self._span(key))] if key else ""
 
     def items(self, name: str) -> tuple[str, ...]:
-        r"""Return the items of a list, in whichever form it stands.
+        r"""Return the items of a list, in whichever form it is written.
 
         >>> parse_front_matter("---\nthemes:\n- ci\n- 'it''s'\n---\n").items("themes")
         ('ci', "it's")
@@ -203,7 +202,7 @@ class FrontMatter(NamedTuple):
         """Return the whole with another text for a key, which is added if it is missing.
 
         Raises:
-            InvalidSkillError: If what stands there is no text that could be replaced.
+            InvalidSkillError: If its value cannot be replaced by a text.
         """
         if self.is_open:
             raise InvalidSkillError("front matter", "is not closed; end it with a line ---")
@@ -243,7 +242,7 @@ class FrontMatter(NamedTuple):
         return self._with(name, f"{number}", _NUMBER.match)
 
     def with_value(self, name: str, value: str) -> FrontMatter:
-        r"""Return the whole with a value in the place of what stands on the line of a key.
+        r"""Return the whole with a value in the place of the one on the line of a key.
 
         >>> page = parse_front_matter("---\nupdated: 2026 # by us\n---\n")
         >>> page.with_value("updated", "2027").head
@@ -303,7 +302,7 @@ class FrontMatter(NamedTuple):
         return self._replace(head=self.head[:start] + text + self.head[end:])
 
     def _span(self, key: Key) -> tuple[int, int]:
-        """Return where the value stands on the line of a key, without a comment."""
+        """Return where the value is on the line of a key, without a comment."""
         raw = self.head[key.at : self.head.find("\n", key.at)]
         closed = _CLOSED.match(raw)
         comment = _COMMENT.search(raw, closed.end() if closed else 0)
@@ -312,7 +311,7 @@ class FrontMatter(NamedTuple):
         return key.at + min(indent, len(shown)), key.at + len(shown)
 
     def _rows(self, key: Key) -> list[re.Match[str]]:
-        """Return the items of a list that stands one below the other."""
+        """Return the items of a list with one item a line."""
         start, end = self._span(key)
         at = len(self.head) if start < end else self.head.find("\n", key.at) + 1
         rows = []
@@ -333,7 +332,7 @@ def parse_front_matter(text: str) -> FrontMatter:
 
 
 def parse_strict(text: str) -> FrontMatter:
-    """Return the parts of a text; front matter with a line that is no key is taken for prose."""
+    """Return the parts of a text; front matter with a line that is not a key is taken for prose."""
     found = parse_front_matter(text)
     return FrontMatter("", "", "", text) if found.strangers else found
 
@@ -345,7 +344,7 @@ def fold(item: str) -> str:
 
 @lru_cache(maxsize=64)
 def _scan(head: str) -> tuple[tuple[Key, ...], tuple[int, ...]]:
-    """Return the keys of front matter, and the lines that are no key and belong to none."""
+    """Return the keys of front matter, and the lines that neither are one nor belong to one."""
     keys: list[Key] = []
     strangers: list[int] = []
     begun: tuple[str, int, int] | None = None
@@ -382,7 +381,7 @@ def _items(text: str) -> Iterator[str]:
 
 
 def _item(text: str) -> str:
-    """Return the text of an item, or what stands there if it is none."""
+    """Return the text of an item, or its source if it is not a text."""
     found = read_scalar(text).text
     return text.strip() if found is None else found
 
@@ -415,7 +414,7 @@ def in_list(item: str) -> str:
 
 
 def read_scalar(source: str, start: int = 0, end: int | None = None) -> Scalar:
-    r"""Read the value that stands in ``source`` from ``start``, right behind a key, to ``end``.
+    r"""Read the value in ``source`` from ``start``, right behind a key, to ``end``.
 
     >>> read_scalar("a: 'it''s'  # why\n", 2)
     Scalar(text="it's", spans=((3, 10),), problem='')

@@ -1,6 +1,6 @@
 r"""Memory as a marked block in a file that somebody else owns, such as ``AGENTS.md``. No I/O.
 
-No byte outside the block changes, whatever it is: CRLF, a byte order mark, what is no
+No byte outside the block changes, whatever it is: CRLF, a byte order mark, bytes that are not
 UTF-8, a last line without an end; putting the same in again changes nothing, and taking the block
 out gives the file back as it was. A file in which the block cannot be found for sure is refused: a
 mark without its other half, two blocks, a code fence that is never closed. So is one in which
@@ -46,17 +46,17 @@ class BlockError(ValueError):
 
 _WRONG: Final = {
     "not ours": "somebody wrote between the marks; move that out, and delete the block",
-    "binary": "is no UTF-8 but UTF-16 or binary; save it as UTF-8",
+    "binary": "is UTF-16 or binary; save it as UTF-8",
     "torn": "the mark of a block is damaged; mend the line as it was, or delete the block",
     "fence": "a code fence begins here that is never closed; close it",
     "second": "a second block begins here; delete one of the two",
-    "half": "the mark of a block stands here without its other half; delete it",
+    "half": "the mark of a block is here without its other half; delete it",
     "open": f"a block begins here and never ends; put {END} below it, or delete the mark",
 }
 
 
 class _Block(NamedTuple):
-    """Where the block stands: its line from 1, and where its marks and what is between them are."""
+    """Where the block is: its line from 1, and where its marks and the text between them are."""
 
     line: int
     start: int
@@ -72,7 +72,7 @@ def put_in(data: bytes, text: str, *, force: bool = False) -> bytes:
     r"""Return a file with ``text`` in its block, which is at the end if there was none.
 
     Args:
-        data: The file; ``b""`` if there is none.
+        data: The file; ``b""`` if it is missing.
         text: What is to stand in it; ``""`` takes the block out.
         force: Replace also what somebody wrote between the marks.
 
@@ -115,7 +115,7 @@ def taken_out(data: bytes, *, force: bool = False) -> bytes:
 
 
 def found(data: bytes) -> str | None:
-    """Return what stands in the block, with plain line ends; ``None`` if there is none.
+    """Return the text in the block, with plain line ends; ``None`` without a block.
 
     Raises:
         BlockError: If the file is refused.
@@ -139,7 +139,7 @@ def _digest(inner: bytes) -> str:
 
 
 def _block(data: bytes, *, force: bool) -> _Block | None:
-    """Return where the block stands, or ``None``; what is not ours is refused but for ``force``."""
+    """Return where the block is, or ``None``; others' text is refused unless ``force`` is set."""
     if data.startswith(_OTHERS) or b"\0" in data[:64]:
         raise BlockError(1, _WRONG["binary"])
     begun: tuple[int, int, bytes] | None = None

@@ -7,7 +7,7 @@ person saved:
 2. Every entry of ``ours`` that is not in ``base`` is in the result.
 3. What the person deleted is not in the result; what the person changed reads as they wrote it,
    with what we know of it by now. Words that are only wrapped otherwise are not changed; a blank
-   line among them is no wrapping.
+   line among them is not wrapping.
 4. A text that had to give way is in ``lost``: nothing disappears unseen.
 """
 
@@ -56,7 +56,7 @@ class Merged(NamedTuple):
 def compare(before: Document, after: Document) -> Changes:
     """Match the entries of two states: first those that are as they were, then by id, then by text.
 
-    So of a line that was copied and changed the unchanged one is the old one, wherever it stands.
+    So of a line that was copied and changed the unchanged one is the old one, wherever it is.
     """
     waiting = list(before.placed())
     kept: list[tuple[Placed, Placed]] = []
@@ -145,7 +145,7 @@ def _read_alike(one: Placed, other: Placed) -> bool:
 def _words(placed: Placed) -> str:
     """Return a text as it reads however it is wrapped; in code the layout counts.
 
-    A blank line is no wrapping: it begins another paragraph.
+    A blank line is not wrapping: it begins another paragraph.
     """
     text = placed.block.text
     if "```" in text or "~~~" in text:
@@ -154,7 +154,7 @@ def _words(placed: Placed) -> str:
 
 
 def _marks_of(placed: Placed) -> set[tuple[str, str, str]]:
-    """Return what another entry shares that stands for this one: its id or its kind, and its text.
+    """Return the marks of an entry; one that shares a mark is the same: id or kind, and text.
 
     The id alone is not enough: a copied and changed line has it too.
     """

@@ -3,7 +3,7 @@ r"""The comments of an entry: its metadata, private ones, and how text is escape
 The metadata is the HTML comment that ends an entry, space-separated ``key:value``. Keys that we do
 not know, their order and their spelling survive every change; a value of any characters comes back
 as it was given; what is not metadata is a private comment and left alone. A comment that is
-escaped, or stands in a code span, is part of the text.
+escaped, or in a code span, is part of the text.
 
 ``unescape(escape(text)) == text`` for every string: ``<!--`` becomes ``\<!--``, ``-->`` becomes
 ``--\>`` (as CommonMark allows), control characters and white space at an edge become numeric
@@ -27,7 +27,7 @@ _FORMER: Final = "~"
 _REFERENCES: Final = frozenset({"of", "replaced"})
 
 
-# The keys whose values are words that a person reads in the file: a space stands as ``_``.
+# The keys whose values are words that a person reads in the file: a space is written ``_``.
 _WORDS: Final = frozenset({"reason"})
 
 # The keys that we write, in the order in which we write them.
@@ -61,7 +61,7 @@ class Metadata(NamedTuple):
 
     @classmethod
     def parse(cls, inside: str) -> Metadata | None:
-        """Read what stands between ``<!--`` and ``-->``; ``None`` for a private comment."""
+        """Read the text between ``<!--`` and ``-->``; ``None`` for a private comment."""
         if not _FIELDS.fullmatch(inside):
             return None
         return cls(tuple(_FIELD.findall(inside)))
@@ -75,7 +75,7 @@ class Metadata(NamedTuple):
         return next((_read(key, value) for name, value in self.fields if name == key), "")
 
     def values(self) -> dict[str, str]:
-        """Return all values by key, unquoted; of a key that stands twice the first one."""
+        """Return all values by key, unquoted; the first one if a key is there twice."""
         values = dict(reversed(self.fields))
         odd = [
             key
@@ -104,7 +104,7 @@ class Metadata(NamedTuple):
 
 
 def is_address(entry_id: str) -> bool:
-    """Whether this is no id but the address of an entry without one.
+    """Whether this is the address of an entry without an id.
 
     >>> is_address("_7a2pcsc"), is_address("k3v9q2ht")
     (True, False)
@@ -142,7 +142,7 @@ def _read(key: str, value: str) -> str:
 def _quote(key: str, value: str) -> str:
     if key not in _WORDS:
         return _to_quote().sub(_quote_match, value)
-    # The first character is no space, so that an address there stays as it is.
+    # The first character is not a space, so that an address there stays as it is.
     words = (_to_quote().sub(_quote_match, word) for word in value[1:].split(" "))
     first = _to_quote().sub(_quote_match, value[:1])
     return first + "_".join(word.replace("_", "%5F") for word in words)
@@ -176,10 +176,10 @@ _ID: Final = re.compile(r"[0-9a-z]{8}")
 
 
 def find_metadata(body: str) -> tuple[tuple[int, int], Metadata] | None:
-    """Return where the metadata of an entry stands and what it says, or ``None``.
+    """Return where the metadata of an entry is and what it says, or ``None``.
 
-    It is the comment that ends the entry. If that is none, because a person went on writing behind
-    it, the last comment with an id is: a line keeps its id through every edit.
+    It is the comment that ends the entry. If there is no such comment, because a person went on
+    writing behind it, the last comment with an id is: a line keeps its id through every edit.
     """
     trailing = trailing_span(body)
     if trailing is not None and (found := _inside(body, trailing)) is not None:
@@ -231,7 +231,7 @@ def without(body: str) -> str:
 
 
 def trailing_span(body: str) -> tuple[int, int] | None:
-    """Return where the comment that ends ``body`` stands, or ``None``."""
+    """Return where the comment that ends ``body`` is, or ``None``."""
     if not body.endswith(_CLOSE):
         return None
     inner = len(body) - len(_CLOSE)

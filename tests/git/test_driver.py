@@ -42,7 +42,7 @@ def test_both_additions_are_kept() -> None:
 def test_what_is_merged_as_text_is_told() -> None:
     done, text = driven("a\nb\nc\n", "x\nb\nc\n", "a\nb\ny\n", "memory/soul.md")
     assert text == "x\nb\ny\n"
-    assert done.word == "memory/soul.md: merged line by line: it is no file of entries"
+    assert done.word == "memory/soul.md: merged line by line: it is not a file of entries"
 
 
 @pytest.mark.parametrize("style", ["diff3", "zdiff3", "no such style"])

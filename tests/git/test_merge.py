@@ -398,7 +398,7 @@ def test_a_paragraph_merges_line_by_line_too() -> None:
 def test_other_files_merge_as_text() -> None:
     sides = "a\nb\nc\n", "x\nb\nc\n", "a\nb\ny\n"
     done = merge_bytes(*sides, "soul.md")
-    assert done == Merge(b"x\nb\ny\n", conflict=False, by_lines="it is no file of entries")
+    assert done == Merge(b"x\nb\ny\n", conflict=False, by_lines="it is not a file of entries")
 
 
 def test_a_conflict_that_was_committed_is_not_made_worse() -> None:
