@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, TypeVar, get_args
 
 from engramdown.engram import RULE_KINDS, Scope
 from engramdown.errors import EntryNotFoundError
@@ -26,6 +26,7 @@ from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import is_address
 from engramdown.storage.disk import Disk
 
+T = TypeVar("T")
 _Fate = Literal["learned", "approved", "restored", "changed", "noted", "moved", "forgot"]
 Verb = Literal[_Fate, "proposed", "declined", "withdrawn", "erased", "prose", "layout"]
 
@@ -155,16 +156,16 @@ def compare(before: State, after: State) -> list[Change]:
     >>> [(change.verb, change.id) for change in compare(old, new)]
     [('changed', 'k3v9q2ht')]
     """
-    found = _Comparison(before, after).run()
-    found += _prose(before, after, found)
-    places = {name: at for at, name in enumerate(_in_order({change.file for change in found}))}
+    changes = _Comparison(before, after).run()
+    changes += _prose(before, after, changes)
+    places = {name: at for at, name in enumerate(_in_order({change.file for change in changes}))}
 
     def order(change: Change) -> tuple[int, int, str]:
         entry = change.entry
         line, name = (entry.line, entry.id) if entry else (_LAST, "")
         return places[change.file], line, name
 
-    return sorted(found, key=order)
+    return sorted(changes, key=order)
 
 
 def words(before: str, after: str) -> list[Word]:
@@ -177,13 +178,18 @@ def words(before: str, after: str) -> list[Word]:
     matcher = SequenceMatcher(None, one, other, autojunk=False)
     if max(len(one), len(other)) > _MOST_TOKENS or matcher.ratio() < _LEAST_WORDS:
         return [Word(before, "-"), Word(after, "+")]
-    found = []
+    pieces = []
     for op, start, end, new_start, new_end in matcher.get_opcodes():
         if end > start:
-            found.append(Word("".join(one[start:end]), "" if op == "equal" else "-"))
+            pieces.append(Word("".join(one[start:end]), "" if op == "equal" else "-"))
         if op != "equal" and new_end > new_start:
-            found.append(Word("".join(other[new_start:new_end]), "+"))
-    return found
+            pieces.append(Word("".join(other[new_start:new_end]), "+"))
+    return pieces
+
+
+def _only_in(one: Mapping[str, T], other: Mapping[str, T]) -> dict[str, T]:
+    """Return the items of one mapping whose keys the other does not have."""
+    return {key: value for key, value in one.items() if key not in other}
 
 
 class _Comparison:
@@ -192,43 +198,40 @@ class _Comparison:
     def __init__(self, before: State, after: State) -> None:
         self.before = before
         self.after = after
-        self.left = {key: one for key, one in before.kept.items() if key not in after.kept}
-        self.came = {key: one for key, one in after.kept.items() if key not in before.kept}
-        waiting = before.waiting.items()
-        self.decided = {key: one for key, one in waiting if key not in after.waiting}
-        archived = after.archived.items()
-        retired = [one for key, one in archived if key not in before.archived]
+        self.left = _only_in(before.kept, after.kept)
+        self.came = _only_in(after.kept, before.kept)
+        self.decided = _only_in(before.waiting, after.waiting)
+        retired = [*_only_in(after.archived, before.archived).values()]
         self.retired_folds = {one.entry.fold: one for one in reversed(retired)}
-        gone = before.archived.items()
-        self.lifted = [one for key, one in gone if key not in after.archived]
+        self.lifted = [*_only_in(before.archived, after.archived).values()]
         self.lifted_folds = {one.entry.fold: one for one in reversed(self.lifted)}
 
     def run(self) -> list[Change]:
         before, after = self.before, self.after
-        found = [*self._both(before.kept, after.kept), *self._both(before.waiting, after.waiting)]
+        changes = [*self._both(before.kept, after.kept), *self._both(before.waiting, after.waiting)]
         for change in self._both(before.copies, after.copies):
             # A copy counts only where it says now what the memory itself does not.
             entry = change.after
             if entry is not None and entry.text != after.kept[entry.id].text:
-                found.append(change)
-        found += self._renamed()
-        found += self._arrivals()
+                changes.append(change)
+        changes += self._renamed()
+        changes += self._arrivals()
         for entry in self.left.values():
             record = after.archived.get(entry.id) or self.retired_folds.get(entry.fold)
-            found.append(Change("forgot", entry.file, before=entry, record=record))
+            changes.append(Change("forgot", entry.file, before=entry, record=record))
         for entry in self.decided.values():
             record = after.archived.get(entry.id) if entry.id not in before.archived else None
             record = record or self.retired_folds.get(entry.fold)
             if record is not None and record.reason == "declined":
-                found.append(Change("declined", PENDING, before=entry, record=record))
+                changes.append(Change("declined", PENDING, before=entry, record=record))
             else:
-                found.append(Change("withdrawn", PENDING, before=entry))
-        new = [entry for key, entry in after.waiting.items() if key not in before.waiting]
-        found += [Change("proposed", PENDING, after=entry) for entry in new]
+                changes.append(Change("withdrawn", PENDING, before=entry))
+        new = _only_in(after.waiting, before.waiting).values()
+        changes += [Change("proposed", PENDING, after=entry) for entry in new]
         # Remembered again, it is kept out no longer.
         folds = {entry.fold for entry in after.kept.values()}
         erased = (item for item in self.lifted if item.entry.id not in after.kept)
-        return found + [
+        return changes + [
             Change("erased", ARCHIVE, before=item.entry, record=item)
             for item in erased
             if item.entry.fold not in folds
@@ -318,12 +321,13 @@ def _alike(left: Mapping[str, Entry], came: Mapping[str, Entry]) -> Iterator[tup
             yield old, new
 
 
-def _prose(before: State, after: State, found: Iterable[Change]) -> Iterator[Change]:
+def _prose(before: State, after: State, changes: Iterable[Change]) -> Iterator[Change]:
     """Yield the files in which something else changed than memories, or nothing that was told."""
-    told = [each for change in found for each in (change.before, change.after) if each is not None]
-    told += [change.record.entry for change in found if change.record is not None]
-    files = {entry.file for entry in told}
-    ids = {entry.id for entry in told}
+    sides = (side for change in changes for side in (change.before, change.after))
+    entries = [side for side in sides if side is not None]
+    entries += [change.record.entry for change in changes if change.record is not None]
+    files = {entry.file for entry in entries}
+    ids = {entry.id for entry in entries}
     for name in {**before.texts, **after.texts}:
         old, new = before.texts.get(name, ""), after.texts.get(name, "")
         if old == new:

@@ -192,8 +192,8 @@ def plan_setup(root: Path, *, hook: bool) -> Setup:
     after = with_rule(before or b"", rule(real.name if beside else ""))
     wanted = {f"merge.{DRIVER}.name": _TITLE, f"merge.{DRIVER}.driver": merge_command(program())}
     settings = {key: value for key, value in wanted.items() if _setting(repository, key) != value}
-    place, kept = _hook(repository) if hook else (None, None)
-    return Setup(repository, attributes, before, after, settings, place, kept)
+    place, obstacle = _hook(repository) if hook else (None, None)
+    return Setup(repository, attributes, before, after, settings, place, obstacle)
 
 
 def set_up(setup: Setup) -> None:
@@ -236,9 +236,9 @@ def program() -> tuple[str, ...]:
         beside = Path(sys.executable).with_name(name)
         if beside.is_file():
             return (beside.as_posix(),)
-    found = shutil.which("engramdown")
-    if found is not None:
-        return (Path(found).absolute().as_posix(),)
+    path = shutil.which("engramdown")
+    if path is not None:
+        return (Path(path).absolute().as_posix(),)
     call = "import sys; from engramdown.cli.entry import main; sys.exit(main())"
     return (Path(sys.executable).as_posix(), "-c", call)
 
@@ -257,8 +257,8 @@ def _hook(repository: Repository) -> tuple[Path | None, Path | None]:
     folder = Path(os.path.realpath(repository.top / common))
     paths = repository.run("config", "--type=path", "--null", "--get-all", "core.hooksPath")
     # The last one is what our own call says instead.
-    said = os.fsdecode(paths.split(b"\0")[-3]) if paths.count(b"\0") > 1 else ""
-    place = (repository.top / said if said else folder / "hooks") / HOOK
+    configured = os.fsdecode(paths.split(b"\0")[-3]) if paths.count(b"\0") > 1 else ""
+    place = (repository.top / configured if configured else folder / "hooks") / HOOK
     ours = place.parent.is_relative_to(folder) or place.parent.is_relative_to(repository.top)
     if os.path.lexists(place) or not ours:
         is_ours = place.is_file() and place.read_bytes() == hook_text(program()).encode()

@@ -98,11 +98,11 @@ def merge(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> li
         has_words = any(character.isalnum() for character in line)
         numbers.setdefault(line, number if has_words else number.translate(_DIGITS))
     texts = ["".join(numbers[line] for line in side) for side in (ours, base, theirs)]
-    said = _merge_file(texts)
+    output = _merge_file(texts)
     lines = [*numbers]
     pieces: list[Piece] = []
     sides: list[list[str]] = []
-    for row in said.split("\n")[:-1]:
+    for row in output.split("\n")[:-1]:
         if row.startswith("<" * _MARKER):
             sides = [[]]
         elif row.startswith("=" * _MARKER):
@@ -128,10 +128,10 @@ def _merge_file(texts: Sequence[str]) -> str:
         for name, text in zip(_SIDES, texts, strict=True):
             (place / name).write_bytes(text.encode())
         args = ("merge-file", "-p", f"--marker-size={_MARKER}", *_SIDES)
-        code, said, wrong = ask(place, environment(), args)
+        code, output, wrong = ask(place, environment(), args)
     if code >= _SAID_NO:
         raise GitError(complaint(place, wrong))
-    return said.decode()
+    return output.decode()
 
 
 def render(pieces: Sequence[Piece], markers: Markers, eol: str = "\n") -> str:
@@ -164,7 +164,7 @@ def regions(
     >>> [(region.base, region.taken) for region in regions("abc", "abx", "abc")]
     [(slice(0, 2, None), 'same'), (slice(2, 3, None), 'ours')]
     """
-    found: list[Region] = []
+    stretches: list[Region] = []
     at = (0, 0, 0)
     for start, mine, other, size in _agreed(base, ours, theirs):
         old, left, right = map(slice, at, (start, mine, other))
@@ -176,12 +176,12 @@ def regions(
                 taken = "theirs"
             elif theirs[right] == base[old]:
                 taken = "ours"
-            found.append(Region(old, left, right, taken))
+            stretches.append(Region(old, left, right, taken))
         at = (start + size, mine + size, other + size)
         if size:
             old, left, right = map(slice, (start, mine, other), at)
-            found.append(Region(old, left, right, "same"))
-    return found
+            stretches.append(Region(old, left, right, "same"))
+    return stretches
 
 
 def _agreed(

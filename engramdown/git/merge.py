@@ -156,12 +156,12 @@ def keeps_all(name: str, base: str, ours: str, theirs: str, merged: str) -> bool
 
     def statements_in(text: str) -> set[str]:
         # Each entry, of a paragraph each line; a tick makes no other saying.
-        found = set()
+        statements = set()
         for placed in raw_entries(name, parse(text)):
             saying = placed.block.text
             lines = saying.split("\n") if placed.block.shape == "paragraph" else [saying]
-            found |= {fold(split_task(line)[1] if name == PENDING else line) for line in lines}
-        return found
+            statements |= {fold(split_task(line)[1] if name == PENDING else line) for line in lines}
+        return statements
 
     old, mine, other, now = map(statements_in, (base, ours, theirs, merged))
     return mine - now <= old - other and other - now <= old - mine
@@ -226,13 +226,13 @@ def _said_by_other_side(name: str, becomes: Outcomes) -> list[EntryVersions]:
     kept = [memory for memory in becomes if memory.base and isinstance(becomes[memory], str)]
     mine = {same_words(name, memory.ours) for memory in kept if memory.ours}
     other = {same_words(name, memory.theirs) for memory in kept if memory.theirs}
-    found = []
+    doubles = []
     for memory in becomes:
         if memory.base is None and len(memory.versions) == 1:
             own, across = (mine, other) if memory.ours else (other, mine)
             if same_words(name, memory.versions[0]) in across - own:
-                found.append(memory)
-    return found
+                doubles.append(memory)
+    return doubles
 
 
 def _pieces(items: Iterable[Item], becomes: Outcomes, eol: str) -> list[str | Clash]:
@@ -270,9 +270,9 @@ def _reads_as_meant(name: str, becomes: Outcomes, text: str) -> bool:
                 each.kind or "always" for each in memory.versions
             )
     entries = raw_entries(name, parse(text))
-    found = [(each.block.raw.rstrip(_BLANK), each.kind or "always") for each in entries]
-    agree = Counter(raw for raw, _ in found) == wanted
-    return agree and all(each in kinds[raw] for raw, each in found)
+    readings = [(each.block.raw.rstrip(_BLANK), each.kind or "always") for each in entries]
+    agree = Counter(raw for raw, _ in readings) == wanted
+    return agree and all(each in kinds[raw] for raw, each in readings)
 
 
 # ---- what becomes of one entry ----
@@ -595,12 +595,12 @@ def _longest_rising(order: Sequence[int]) -> set[int]:
         before.append(ends[place - 1] if place else -1)
         tails[place : place + 1] = [value]
         ends[place : place + 1] = [at]
-    found = set()
+    indexes = set()
     at = ends[-1] if ends else -1
     while at >= 0:
-        found.add(at)
+        indexes.add(at)
         at = before[at]
-    return found
+    return indexes
 
 
 def _merge_gap(base: Tokens, ours: Tokens, theirs: Tokens) -> Iterator[Item]:

@@ -101,10 +101,10 @@ class Repository(NamedTuple):
         Raises:
             GitError: If there is none, or no such commit.
         """
-        found = self._try("merge-base", self._named(one), self._named(other))
-        if not found:
+        base = self._try("merge-base", self._named(one), self._named(other))
+        if not base:
             raise GitError(f"{one!a} and {other!a} have no commit in common; compare with `..`")
-        return found.decode().strip()
+        return base.decode().strip()
 
     def is_shallow(self) -> bool:
         """Whether the beginning of the history was not fetched."""
@@ -176,7 +176,7 @@ class Repository(NamedTuple):
         if not self.has_commits():
             against = self.run("hash-object", "-t", "tree", "--stdin", given="").decode().strip()
         args = ("diff-index", "--cached", "--raw", "-z", "--no-renames", "--full-index")
-        found = []
+        files = []
         parts = iter(self.run(*args, "--ignore-submodules=all", against, "--").split(b"\0"))
         for head in parts:
             if not head:
@@ -185,24 +185,24 @@ class Repository(NamedTuple):
             _, mode, _, blob, status = head.decode().removeprefix(":").split(" ")
             if status != "D" and mode.startswith((_FILE, _LINK)):
                 known = blob if blob.strip("0") else ""
-                found.append(Staged(path, known, mode == _LINK))
+                files.append(Staged(path, known, mode == _LINK))
             elif status == "U":
-                found.append(Staged(path, ""))
-        return found
+                files.append(Staged(path, ""))
+        return files
 
     def indexed(self, folder: str) -> dict[str, str]:
         """Return the blobs of the files below ``folder`` in the index, by their names in it."""
         args = ("ls-files", "--cached", "--stage", "-z", "--", *_below(folder))
-        found = self._listed(folder, *args)
-        return {name: blob for name, (mode, blob, _) in found if mode.startswith(_FILE)}
+        rows = self._listed(folder, *args)
+        return {name: blob for name, (mode, blob, _) in rows if mode.startswith(_FILE)}
 
     def sizes(self, blobs: Iterable[str]) -> list[int]:
         """Return the sizes of blobs in bytes, in their order."""
-        asked = "".join(f"{name}\n" for name in blobs)
-        if not asked:
+        names = "".join(f"{name}\n" for name in blobs)
+        if not names:
             return []
-        said = self.run("cat-file", "--batch-check=%(objectsize)", given=asked).split(b"\n")[:-1]
-        return [int(size) if size.isdigit() else 0 for size in said]
+        sizes = self.run("cat-file", "--batch-check=%(objectsize)", given=names).split(b"\n")[:-1]
+        return [int(size) if size.isdigit() else 0 for size in sizes]
 
     def first_with(self, text: str, folder: str) -> Commit | None:
         """Return the oldest commit that brought ``text`` into a file below ``folder``, if any.
@@ -215,8 +215,8 @@ class Repository(NamedTuple):
             return None
         # Commits that changed how often it is in a file; the last line is the oldest.
         how = ("--topo-order", "--no-renames", "--no-textconv", "--no-ext-diff")
-        found = self.run("log", *how, _FORM, f"-S{text}", "HEAD", "--", *_below(folder))
-        lines = found.split(b"\n")
+        output = self.run("log", *how, _FORM, f"-S{text}", "HEAD", "--", *_below(folder))
+        lines = output.split(b"\n")
         return _commit(lines[-2]) if len(lines) > 1 else None
 
     def run(self, *args: str, given: str | None = None) -> bytes:
@@ -235,8 +235,8 @@ class Repository(NamedTuple):
         if not rev or rev.startswith("-") or "\0" in rev or "\n" in rev:
             raise GitError(f"{rev!a} names no commit; `git log --oneline` shows them")
         args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
-        if found := self._try(*args):
-            return found.decode().strip()
+        if name := self._try(*args):
+            return name.decode().strip()
         if not self.has_commits():
             raise GitError(f"{self.top}: nothing was committed yet; `git commit` makes a beginning")
         shallow = " that was fetched; `git fetch --unshallow` brings the rest"

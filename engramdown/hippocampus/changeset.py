@@ -231,16 +231,16 @@ def entry_changes(file: str, before: Document, after: Document) -> Iterator[Chan
     # Blocks are equal only to themselves.
     start = common(old, new)
     end = common(old[start:][::-1], new[start:][::-1])
-    found = compare(Document(old[start : len(old) - end]), Document(new[start : len(new) - end]))
-    for a, b in found.kept:
+    changes = compare(Document(old[start : len(old) - end]), Document(new[start : len(new) - end]))
+    for a, b in changes.kept:
         if a.block.raw != b.block.raw:
             yield Change(entry_id(b), file, a.block.raw, b.block.raw)
-    standing = before.placed() if found.removed else []
+    standing = before.placed() if changes.removed else []
     sections = {id(placed.block): placed.kind or placed.heading for placed in standing}
-    for placed in found.removed:
+    for placed in changes.removed:
         section = sections[id(placed.block)]
         yield Change(entry_id(placed), file, placed.block.raw, None, section)
-    for placed in found.added:
+    for placed in changes.added:
         yield Change(entry_id(placed), file, None, placed.block.raw)
 
 
@@ -498,11 +498,11 @@ def revise(
 
 def _lines_in(draft: Draft, names: Iterable[str]) -> _Lines:
     """Return the lines of all memories by id."""
-    found: _Lines = {}
+    lines: _Lines = {}
     for name in names:
         for placed in raw_entries(name, draft.get(name)) if name not in kinds.ASIDE else ():
-            found.setdefault(entry_id(placed), []).append((name, placed))
-    return found
+            lines.setdefault(entry_id(placed), []).append((name, placed))
+    return lines
 
 
 def _lines_of(entry: Entry, lines: _Lines) -> list[tuple[str, Placed]]:
@@ -558,10 +558,10 @@ def _replace(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
     for entry in revision.taken:
         record = {"kind": entry.kind, "was": entry.file, "reason": revision.reason}
         record |= {"by": by, "replaced": new}
-        found = _lines_of(entry, lines)
-        (own,) = (placed for file, placed in found if file == entry.file)
+        own_lines = _lines_of(entry, lines)
+        (own,) = (placed for file, placed in own_lines if file == entry.file)
         retire(draft, own, record)
-        gone += found
+        gone += own_lines
     if not comes:
         for file, placed in gone:
             draft.remove(file, placed.block)
@@ -594,15 +594,15 @@ def _note_what_stays(draft: Draft, parts: Sequence[Revision], lines: _Lines) -> 
             learned = pointers(learned, each.learned)
             notes[each.stays.id] = each.stays, learned, each.topic or topic
     for stays, learned, topic in notes.values():
-        found = _lines_of(stays, lines)
-        for file, placed in found:
+        own_lines = _lines_of(stays, lines)
+        for file, placed in own_lines:
             better = _noted(placed.metadata, learned, topic)
             if topic and topic_of(file):
                 draft.remove(file, placed.block)
             elif better != placed.metadata:
                 draft.put(file, draft.get(file).note(placed.block, better))
         if topic and not is_address(stays.id):
-            better = _noted(found[0][1].metadata, learned, topic)
+            better = _noted(own_lines[0][1].metadata, learned, topic)
             _file_topic(draft, LESSONS, stays._replace(topic=topic), better)
 
 
@@ -620,12 +620,12 @@ _RECORD: Final = ("kind", "scope", "was", "section", "reason", "by", "replaced",
 
 def retired(archive: Document, scope: Scope) -> list[entries.Archived]:
     """Return what was retired, the oldest first."""
-    found = []
+    records = []
     for placed in _memories(archive):
         values = placed.metadata.values()
         record = (values.get(key, "") for key in ("was", "reason", "by", "archived", "replaced"))
-        found.append(entries.Archived(as_entry(ARCHIVE, scope, placed), *record))
-    return found
+        records.append(entries.Archived(as_entry(ARCHIVE, scope, placed), *record))
+    return records
 
 
 def pick(archive: Document, scope: Scope, prefix: str) -> Placed:
@@ -636,11 +636,11 @@ def pick(archive: Document, scope: Scope, prefix: str) -> Placed:
         AmbiguousIdError: If there are several.
     """
     placed = _memories(archive)
-    found = [as_entry(ARCHIVE, scope, each) for each in placed]
+    candidates = [as_entry(ARCHIVE, scope, each) for each in placed]
     # Of a memory that was retired more than once, the last time counts.
-    name = entries.retired_name(prefix, found)
-    latest = list({name(entry): entry for entry in found}.values())
-    return placed[found.index(entries.by_prefix(prefix, latest, name, "archive.md"))]
+    name = entries.retired_name(prefix, candidates)
+    latest = list({name(entry): entry for entry in candidates}.values())
+    return placed[candidates.index(entries.by_prefix(prefix, latest, name, "archive.md"))]
 
 
 def _memories(archive: Document) -> list[Placed]:
@@ -675,6 +675,6 @@ def unretire(draft: Draft, placed: Placed) -> Filed:
     if older is not None:
         retire_fact(draft, older, "user")
     if standing:
-        said = as_entry(file, "project", standing)
-        return Filed(entry_id(standing), file, added=False, said=said)
+        entry = as_entry(file, "project", standing)
+        return Filed(entry_id(standing), file, added=False, said=entry)
     return Filed(clean.get("id") or address(gone.text), file, added=True, said=gone)

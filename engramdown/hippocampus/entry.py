@@ -170,13 +170,13 @@ def by_prefix(prefix: str, items: Sequence[T], id_of: Callable[[T], str], where:
     """
     wanted = current_id(prefix)
     exact = [item for item in items if id_of(item) == wanted]
-    found = exact or [item for item in items if begins(id_of(item), wanted)]
-    if not found:
+    matches = exact or [item for item in items if begins(id_of(item), wanted)]
+    if not matches:
         raise EntryNotFoundError(prefix, where)
-    ids = list(dict.fromkeys(map(id_of, found)))
+    ids = list(dict.fromkeys(map(id_of, matches)))
     if len(ids) > 1:
         raise AmbiguousIdError(prefix, ids)
-    return found[0]
+    return matches[0]
 
 
 def retired_name(prefix: str, entries: Iterable[Entry]) -> Callable[[Entry], str]:
@@ -325,10 +325,10 @@ _DATED: Final = re.compile(r"(\d{4})(\d\d)(\d\d)-\d{6}")
 
 def tombstones(archive: Document) -> Iterator[Placed]:
     """Yield the entries of the archive that are not to be learned again."""
-    found = [each for each in archive.placed() if each.block.meta is not None]
-    unwanted = {each.id for each in found if _is_tombstone(each.block)}
-    heirs = _heirs([each.block for each in found], _SAID) if unwanted else {}
-    for placed in found:
+    entries = [each for each in archive.placed() if each.block.meta is not None]
+    unwanted = {each.id for each in entries if _is_tombstone(each.block)}
+    heirs = _heirs([each.block for each in entries], _SAID) if unwanted else {}
+    for placed in entries:
         block = placed.block
         if _is_tombstone(block) or unwanted.intersection(_line(heirs, block.value("id"))):
             yield placed
@@ -357,15 +357,15 @@ def _is_old(block: Block, engram: Engram) -> bool:
     reason = block.value("reason")
     if block.value("kind") != engram.kind or reason not in {_REPLACED, *_SAID}:
         return False
-    told = set(filter(None, engram.origin.split(",")))
+    origins = set(filter(None, engram.origin.split(",")))
     if engram.basis == "verified":
         return False  # A person has just said yes to it.
-    if told and told <= set(block.value("from").split(",")):
+    if origins and origins <= set(block.value("from").split(",")):
         return True
     if reason in _SAID:
-        return engram.source != "user" or bool(told)
+        return engram.source != "user" or bool(origins)
     # What was replaced may hold again: it counts who says so, and when it was said.
-    days = ["-".join(found.groups()) for found in map(_DATED.match, told) if found]
+    days = ["-".join(found.groups()) for found in map(_DATED.match, origins) if found]
     archived = block.value("archived")
     if engram.source == "consolidation":
         return not days or min(days) <= archived

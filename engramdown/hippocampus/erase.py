@@ -92,11 +92,11 @@ class Sieve:
                 break
             document = document.swap(block, after) if after else document.remove(block)
         entries = {id(placed.block) for placed in raw_entries(file, document)}
-        said = []
+        pieces = []
         for block in document.blocks:
             is_prose = id(block) not in entries and self.words.is_whole(block.raw)
-            said.append(self.words.cut(block.raw) if is_prose else block.raw)
-        return "".join(said)
+            pieces.append(self.words.cut(block.raw) if is_prose else block.raw)
+        return "".join(pieces)
 
     def state(self, file: str, text: str, region: str, *, was_touched: bool) -> str:
         """Return a text as :func:`text` does, or nearly so, of which only a region is new.
@@ -130,8 +130,8 @@ class Sieve:
         if [block.raw for block in blocks] == left and section == change.section:
             return change
         before, after = (side and self.entry(change.file, entry_block(side)) for side in sides)
-        said = after or before or ""
-        name = address(entry_block(said).text) if change.id[:1] in "~_" else change.id
+        lines = after or before or ""
+        name = address(entry_block(lines).text) if change.id[:1] in "~_" else change.id
         return Change(name, change.file, before, after, section)
 
     def _touches(self, text: str) -> bool:
@@ -206,8 +206,8 @@ class MemoryEraser:
         """Take the words out of the journal; its last step tells that a person did so."""
         lines = self._history.lines()
         if not self.is_begun and not self._dirty():
-            told = (journal.read_line(line) for line in lines)
-            if not any(step is None or self._is_touched(step) for step in told):
+            steps = (journal.read_line(line) for line in lines)
+            if not any(step is None or self._is_touched(step) for step in steps):
                 return
         rewriting = _Rewriting(self._sieve, self._erasure)
         self._history.replace(rewriting.carry_out(lines))
@@ -242,16 +242,16 @@ class MemoryEraser:
         data = None if self._disk.is_being_written(path) else self._disk.read(path)
         if data is None:
             return
-        found = leftover_of(path)
+        leftover = leftover_of(path)
         if TEMPORARY.fullmatch(path.name) is not None:
             # Of an erasure that was cut short; a person may have saved right then.
             self._swap.clear_up(path)
         elif path.name.endswith(UNFINISHED):
             self._disk.unlink(path)
-        elif found is not None:
+        elif leftover is not None:
             text = decoded(data) or ""
             folder = "" if path.parent != self._reader.folder / "topics" else "topics/"
-            after = self._sieve.text(f"{folder}{found[0]}", text)
+            after = self._sieve.text(f"{folder}{leftover[0]}", text)
             if after != text:
                 self._disk.create(path, encoded(after), like=path)
 
@@ -351,10 +351,10 @@ class _Rewriting:
 
     def _write(self, step: Step) -> None:
         is_due = journal.known_is_due(self._size - self._known_at, len(self._heads))
-        told = dict(self._heads) if is_due else None
+        heads = dict(self._heads) if is_due else None
         if is_due:
             self._known_at = self._size
-        self._put(journal.write_line(step, told, self._size))
+        self._put(journal.write_line(step, heads, self._size))
         self._heads |= {part.file: part.head for part in step.parts}
 
     def _put(self, line: bytes) -> None:

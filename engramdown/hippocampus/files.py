@@ -99,11 +99,11 @@ class MemoryFiles:
         with named_errors(self.folder, "read"):
             for folder in (self.root, self.folder):
                 self._disk.check_folder(folder)
-            found = dict.fromkeys(self._reader.names())
+            names = dict.fromkeys(self._reader.names())
         # An editor may have moved a file away for a moment; the journal knows that it is there.
-        left = (name for name, head in self.history.heads().items() if head and name not in found)
+        left = (name for name, head in self.history.heads().items() if head and name not in names)
         known = (name for name in left if self._reader.is_page(name))
-        return [*dict.fromkeys([*found, *known, *(self._rehearsal or ())])]
+        return [*dict.fromkeys([*names, *known, *(self._rehearsal or ())])]
 
     def place(self, name: str) -> Path:
         """Return where the file called ``name`` stands, or will; it may be spelled otherwise."""
@@ -118,14 +118,14 @@ class MemoryFiles:
     def conflict(self) -> str:
         """Say in which files git left a merge to a person, or return ``""``."""
         try:
-            found = [*self._reader.conflicts()]
+            conflicts = [*self._reader.conflicts()]
         except (OSError, StoreError):
             return ""  # Whoever reads the folder is told.
-        more = f" and in {len(found) - 1} more" if len(found) > 1 else ""
+        more = f" and in {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
         return "".join(
             f"{path}:{line}: an unresolved merge{more}; both sides are memory until you keep the "
             "lines you want and delete the markers (`engramdown doctor` shows them)"
-            for path, line in found[:1]
+            for path, line in conflicts[:1]
         )
 
     def document(self, name: str) -> Document:
@@ -232,8 +232,8 @@ class MemoryFiles:
                 try:
                     draft = Draft(self._saves.journalled if hold.insists else self._saves.load)
                     result = edit(draft)
-                    told = act if isinstance(act, Act) else act(result)
-                    self._commit(_group.get() or told, draft, hold)
+                    words = act if isinstance(act, Act) else act(result)
+                    self._commit(_group.get() or words, draft, hold)
                     done = True
                 except OutOfStepError as found:
                     self._carry_out(hold)
@@ -266,13 +266,13 @@ class MemoryFiles:
                 return False
         try:
             with self._hold(wait=wait) as hold:
-                found = self._take_in(hold)
+                any_saves = self._take_in(hold)
                 self._merge_displaced(hold)
         except LockTimeoutError:
             if wait:
                 raise
             return False
-        return found
+        return any_saves
 
     def is_noticed(self, name: str) -> bool:
         """Whether a file stands as its last step left it: nothing is to be taken in.
@@ -309,8 +309,8 @@ class MemoryFiles:
             from engramdown.hippocampus.erase import MemoryEraser
             from engramdown.storage.erasure import unfinished
 
-            found = unfinished(self.root, self._disk)
-            eraser = found and MemoryEraser(self._disk, self._reader, self.history, found)
+            erasure = unfinished(self.root, self._disk)
+            eraser = erasure and MemoryEraser(self._disk, self._reader, self.history, erasure)
         if eraser is None:
             self._tidy_up(hold)
             return

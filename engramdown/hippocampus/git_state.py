@@ -110,8 +110,8 @@ class WorkTree(NamedTuple):
             GitError: If git cannot be asked.
         """
         form = "--format=%H%x09%gd%x09%gs"
-        said = self._ask("log", "-g", f"-n{_MOST}", "--date=unix", form, "HEAD", "--")
-        lines = [line.split("\t", 2) for line in said.split("\n") if line.count("\t") > 1]
+        output = self._ask("log", "-g", f"-n{_MOST}", "--date=unix", form, "HEAD", "--")
+        lines = [line.split("\t", 2) for line in output.split("\n") if line.count("\t") > 1]
         moves = []
         for (commit, when, done), (old, *_) in zip(lines, [*lines[1:], [""]], strict=False):
             # A branch that begins where we are brings nothing; a reset to there does.
@@ -126,9 +126,9 @@ class WorkTree(NamedTuple):
         Raises:
             GitError: If git cannot be asked.
         """
-        said = self._ask("ls-files", "-z", "--stage", "--debug", "--", self.name(path))
-        found = _NOTED.match(said)
-        return _Noted(found["blob"], int(found[2]) * _NANO + int(found[3])) if found else None
+        output = self._ask("ls-files", "-z", "--stage", "--debug", "--", self.name(path))
+        row = _NOTED.match(output)
+        return _Noted(row["blob"], int(row[2]) * _NANO + int(row[3])) if row else None
 
     def head(self) -> tuple[str, int]:
         """Return the commit where git is and when it was made; ``""`` before the first one.
@@ -145,8 +145,9 @@ class WorkTree(NamedTuple):
         Raises:
             GitError: If git cannot be asked.
         """
-        said = self._ask("cat-file", "--batch-check", given="".join(f"{name}\n" for name in names))
-        answers = (line.split(" ") for line in said.split("\n"))
+        given = "".join(f"{name}\n" for name in names)
+        output = self._ask("cat-file", "--batch-check", given=given)
+        answers = (line.split(" ") for line in output.split("\n"))
         return {words[0] for words in answers if words[1:2] == ["blob"]}
 
     def late_blobs(self, path: Path) -> set[str]:
@@ -179,11 +180,11 @@ class WorkTree(NamedTuple):
 
     def _ask(self, *args: str, given: str = "") -> str:
         """Return what git says; ``""`` where it has no answer, as before the first commit."""
-        code, said, wrong = ask(self.top, environment(), args, given)
+        code, output, wrong = ask(self.top, environment(), args, given)
         why_not = complaint(self.top, wrong) if code else ""
         if "in no git repository" in why_not or "belongs to somebody else" in why_not:
             raise GitError(why_not)
-        return said.decode("utf-8", "surrogateescape") if not code else ""
+        return output.decode("utf-8", "surrogateescape") if not code else ""
 
 
 def held_by(path: Path, disk: Disk) -> Path | None:
@@ -404,8 +405,8 @@ def _work_tree(path: Path, disk: Disk) -> WorkTree:
             if disk.exists(place / "HEAD"):
                 return WorkTree(top, place, disk)
             # A second work tree, or a submodule: the file says where its folder is.
-            said = os.fsdecode(disk.read(place) or b"").removeprefix("gitdir:").strip()
-            return WorkTree(top, top / said, disk)
+            folder = os.fsdecode(disk.read(place) or b"").removeprefix("gitdir:").strip()
+            return WorkTree(top, top / folder, disk)
     raise FileNotFoundError(path)
 
 

@@ -104,9 +104,9 @@ def respond(
     for placed in changes.added:
         _let_back(draft, save, placed)
     if save.base != save.seen:
-        said = {placed.text for placed in saved.placed()}
+        texts = {placed.text for placed in saved.placed()}
         unknown = compare(base, parse(save.seen)).added
-        left = [placed for placed in unknown if placed.text not in said]
+        left = [placed for placed in unknown if placed.text not in texts]
         _ask_about(draft, file, left)
     verified = tuple(new.id for _, new in reworded)
     marks = tuple(mark for mark in marks if not mark.startswith(verified))
@@ -205,10 +205,10 @@ def _ask_about(draft: Draft, file: str, left: Iterable[Placed]) -> None:
     """Ask, once about each, whether lines that a stale editor did not know were to be deleted."""
     stands = draft.get(file)
     waiting = [placed.metadata for placed in draft.get(PENDING).placed()]
-    asked = {meta.get("of") for meta in waiting if meta.get("op") == "forget"}
+    questions = {meta.get("of") for meta in waiting if meta.get("op") == "forget"}
     for placed in left:
-        if stands.same(placed.text) and entry_id(placed) not in asked:
-            asked.add(entry_id(placed))
+        if stands.same(placed.text) and entry_id(placed) not in questions:
+            questions.add(entry_id(placed))
             values = {
                 "id": draft.new_id(),
                 "kind": _kind(file, placed),
@@ -306,12 +306,12 @@ def find_base(seen: str, past: Iterable[Past], saved: str) -> Base:
             in_vain = 0
             # What they saved last is what their editor holds, if no state since explains more.
             is_last = how == "saved" and age < _BEFORE
-            found = Base(text, back, *compared.figures())
+            state = Base(text, back, *compared.figures())
             known = best.get(age)
-            rank = (found.edits, not is_last, found.cost)
+            rank = (state.edits, not is_last, state.cost)
             if known is None or rank < (known.edits, True, known.cost):
-                best[age] = found
-            if equal is None and not found.cost and _lines(text) == lines:
+                best[age] = state
+            if equal is None and not state.cost and _lines(text) == lines:
                 equal = back, is_last, is_last and is_followed
         elif (in_vain := in_vain + 1) > _IN_VAIN:
             break
@@ -436,18 +436,18 @@ class _Comparison:
     def figures(self) -> tuple[int, int, int]:
         """Return how many edits there would be, how many lines and ids differ, and what is gone."""
         words, metas, entries, ids = self._of.values()
-        said = words.missing + words.extra
+        differing = words.missing + words.extra
         others = (metas.missing, metas.extra, ids.missing, ids.extra)
         reworded = entries.missing - ids.missing
-        return max(said - reworded, 0), said + sum(others), ids.extra
+        return max(differing - reworded, 0), differing + sum(others), ids.extra
 
     def is_possible(self) -> bool:
         """Whether an editor that held this state may have saved what was saved."""
         if self._read.missing or self._knows_ours:
             return not self._read.missing
         # Half of it is kept. An entry counts once: its metadata goes with it.
-        said = self._of["words"].has.keys()
-        return 2 * len(self._saved & said) >= len(said)
+        words = self._of["words"].has.keys()
+        return 2 * len(self._saved & words) >= len(words)
 
     def is_one_less(self) -> bool:
         """Whether nothing but one entry, at most, is in the state alone."""
@@ -579,8 +579,8 @@ class Saves:
             )
             data = self._staging.settled(files)
             before = {git_state.standing(place(), self._disk) for place in places}
-            found = zip(heads.items(), data, strict=True)
-            saves = [self._save(name, head, each) for (name, head), each in found]
+            texts = zip(heads.items(), data, strict=True)
+            saves = [self._save(name, head, each) for (name, head), each in texts]
             # What git says of a file that came meanwhile says nothing of the one that we read; it
             # may also have gone to another branch and come back.
             is_same = [self._disk.read(place()) for place in places] == data

@@ -240,11 +240,11 @@ class History:
 
         The last one made it so; none if it never was.
         """
-        found: list[Part] = []
+        parts: list[Part] = []
         for _, part in self._steps_backwards(file):
-            found.append(part)
+            parts.append(part)
             if part.target == target:
-                return found
+                return parts
         return []
 
     def steps(self) -> list[Step]:
@@ -256,14 +256,14 @@ class History:
 
         All steps are after ``""``.
         """
-        found: list[Step] = []
+        steps: list[Step] = []
         for line in self._lines_backwards(self._size):
             step = read_line(line)
             if step is not None and step.id == step_id:
-                return found[::-1]
+                return steps[::-1]
             if step is not None:
-                found.append(step)
-        return [] if step_id else found[::-1]
+                steps.append(step)
+        return [] if step_id else steps[::-1]
 
     def _take(self, size: int) -> None:
         """Take in what was appended; if it was not appended to what we know, begin again."""
@@ -653,9 +653,9 @@ def versions(steps: Sequence[Step], file: str) -> Iterator[tuple[Step, str | Non
 
     ``None`` means no file. It ends where too much of the journal is gone.
     """
-    told = [(step, part) for step in reversed(steps) for part in step.parts if part.file == file]
-    text = _text_after(part for _, part in told)
-    for step, part in told:
+    parts = [(step, part) for step in reversed(steps) for part in step.parts if part.file == file]
+    text = _text_after(part for _, part in parts)
+    for step, part in parts:
         if not part.target:
             text = ""
         elif text is None or digest(text) != part.target:

@@ -240,8 +240,8 @@ def _key(kind: str, section: str, text: str) -> str:
 
 
 def _digest(*parts: str) -> str:
-    told = "".join(f"{len(part)}:{part}" for part in parts)
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    sized = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(sized.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
 # Where is kept what was found out, relative to the scope's folder.
@@ -410,15 +410,15 @@ class Provenance:
 
     def _lines(self, draft: Draft, item: Brought) -> list[tuple[str, Placed]]:
         """Return the lines that are known by the key of ``item``, and no others of its id."""
-        found = [
+        lines = [
             (name, placed)
             for name in self._store.files.names()
             for key, placed in keys_in(name, draft.get(name))
             if key == item.key
         ]
-        if not found:
+        if not lines:
             raise EntryNotFoundError(item.text, "what git brought")
-        return found
+        return lines
 
     # ---- entries ----
 
@@ -493,26 +493,26 @@ class Provenance:
         """Return what the cache holds, and up to which step; ``""`` if it holds nothing."""
         try:
             data = self._disk.read(self._cache())
-            told = json.loads(data or b"")
-            said = json.loads(told["said"]) if _sum(told["said"]) == told["sum"] else {}
+            cache = json.loads(data or b"")
+            content = json.loads(cache["said"]) if _sum(cache["said"]) == cache["sum"] else {}
             reworded = {
                 name: frozenset((kind, words) for kind, words in pairs)
-                for name, pairs in said["reworded"].items()
+                for name, pairs in content["reworded"].items()
             }
-            ours, brought = frozenset(said["ours"]), frozenset(said["brought"])
-            return said["last"], Origins(ours, brought, reworded)
+            ours, brought = frozenset(content["ours"]), frozenset(content["brought"])
+            return content["last"], Origins(ours, brought, reworded)
         except _UNREADABLE:
             return "", Origins()
 
     def _save(self, last: str, origins: Origins) -> None:
 
-        said: Mapping[str, Any] = {
+        content: Mapping[str, Any] = {
             "last": last,
             "ours": sorted(origins.ours),
             "brought": sorted(origins.brought),
             "reworded": {name: sorted(pairs) for name, pairs in origins.reworded.items()},
         }
-        text = json.dumps(said)
+        text = json.dumps(content)
         with contextlib.suppress(OSError, StoreError):  # Then it is found out again.
             path = self._cache()
             self._disk.make_folder(path.parent)

@@ -64,8 +64,8 @@ class Reader:
 
     def names(self) -> list[str]:
         """Return the memory files that exist, in a fixed order, but for obstacles."""
-        found = [name for name in FILES if self._disk.exists(self.place(name))]
-        return [*found, *(name for name, why_not in self._topics() if not why_not)]
+        names = [name for name in FILES if self._disk.exists(self.place(name))]
+        return [*names, *(name for name, why_not in self._topics() if not why_not)]
 
     def is_page(self, name: str) -> bool:
         """Whether ``name`` is that of a memory file, with no obstacle in its place.
@@ -96,8 +96,8 @@ class Reader:
                 data = self._disk.read(self._disk.inside(place, self.root)) or b""
             except (OSError, StoreError):
                 continue
-            if found := _MARKER.search(data) if b"<<<<<<<" in data or b">>>>>>>" in data else None:
-                yield place, data.count(b"\n", 0, found.start()) + 1
+            if marker := _MARKER.search(data) if b"<<<<<<<" in data or b">>>>>>>" in data else None:
+                yield place, data.count(b"\n", 0, marker.start()) + 1
 
     def path(self, name: str) -> Path:
         """Return the path of a memory file.
@@ -243,45 +243,45 @@ def meant(file: str) -> str:
     return _MEANT.get(file.lower(), file)
 
 
-def spellings(name: str, found: Iterable[str]) -> list[str]:
-    """Return which of the files ``found`` may be meant by ``name``, the one that is used first.
+def spellings(name: str, names: Iterable[str]) -> list[str]:
+    """Return which of the files ``names`` may be meant by ``name``, the one that is used first.
 
     >>> spellings("profile.md", ["USER.md", "profile.md", "rules.md"])
     ['profile.md', 'USER.md']
     """
     forms = _ALIASES.get(name, ())
-    files = [file for file in found if file.lower() in forms]
+    files = [file for file in names if file.lower() in forms]
     return sorted(files, key=lambda file: (file != name, forms.index(file.lower()), file))
 
 
-def spelled(name: str, found: Iterable[str]) -> str:
-    """Return which of the files ``found`` is the one called ``name``; ``name`` itself if none is.
+def spelled(name: str, names: Iterable[str]) -> str:
+    """Return which of the files ``names`` is the one called ``name``; ``name`` itself if none is.
 
     >>> spelled("profile.md", ["User.md", "USER.md"]), spelled("soul.md", ["SOUL.md", "soul.md"])
     ('USER.md', 'soul.md')
     """
-    return next(iter(spellings(name, found)), name)
+    return next(iter(spellings(name, names)), name)
 
 
-def named(found: Iterable[str]) -> dict[str, str]:
+def named(names: Iterable[str]) -> dict[str, str]:
     """Return each file with the name of what it is; one that is not used keeps its spelling.
 
     >>> named(["USER.md", "SOUL.md", "soul.md"])
     {'USER.md': 'profile.md', 'SOUL.md': 'SOUL.md', 'soul.md': 'soul.md'}
     """
-    files = list(found)
+    files = list(names)
     used = {spelled(name, files) for name in _ALIASES}
     return {file: meant(file) if file in used else file for file in files}
 
 
-def beside(name: str, found: Iterable[str]) -> str:
+def beside(name: str, names: Iterable[str]) -> str:
     """Return which of the files of ``.agents`` is meant by ``name``, or ``""``.
 
     >>> beside("profile.md", ["profile.md", "user.md", "USER.md"]), beside("soul.md", ["Soul.md"])
     ('USER.md', 'Soul.md')
     """
     wanted = (SOUL_FILE if name == SOUL else FILES[name]).beside
-    files = [file for file in found if file.lower() == wanted.lower()]
+    files = [file for file in names if file.lower() == wanted.lower()]
     return min(files, key=lambda file: (file != wanted, file), default="")
 
 

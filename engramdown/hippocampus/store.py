@@ -69,13 +69,13 @@ class Store:
         lessons = self._entries_of(LESSONS)
         if token_budget is None:
             return lessons
-        kept, left = [], token_budget
+        fitting, left = [], token_budget
         for lesson in reversed(lessons):
             cost = estimate_tokens(lesson.text) + _LINE_TOKENS
             if cost <= left:
-                kept.append(lesson)
+                fitting.append(lesson)
                 left -= cost
-        return kept[::-1]
+        return fitting[::-1]
 
     def recall_topic(self, slug: str) -> list[Entry]:
         """Return the lessons of one topic, in file order; any words that have this slug will do.
@@ -84,13 +84,13 @@ class Store:
             InvalidEngramError: If ``slug`` is a path or otherwise no topic.
         """
         name = kinds.topic_file(slug)
-        found = self._entries_of(name)
-        known = {entry.id for entry in found} | {entry.fold for entry in found}
+        entries = self._entries_of(name)
+        known = {entry.id for entry in entries} | {entry.fold for entry in entries}
         wanted = topic_of(name)
         for entry in self._entries_of(LESSONS):
             if entry.topic == wanted and known.isdisjoint((entry.id, entry.fold)):
-                found.append(entry)
-        return found
+                entries.append(entry)
+        return entries
 
     def recall_scratchpad_wisdom(self) -> list[Entry]:
         """Return the *when* rules and lessons that are about scratchpads."""
@@ -153,7 +153,7 @@ class Store:
         Raises:
             StoreError: If a file cannot be read, and nobody is told of it instead.
         """
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         names: list[str] = []
         with _passing_over(pass_over):
             names = [name for name in self.files.names() if name not in ASIDE]
@@ -163,11 +163,11 @@ class Store:
         for name in names:
             with _passing_over(pass_over):
                 for entry in self._entries_of(name):
-                    if entry.id not in found:
-                        found[entry.id] = entry
+                    if entry.id not in entries:
+                        entries[entry.id] = entry
                     elif not topic_of(entry.file):
-                        found[f"{entry.id} {entry.file} {entry.line}"] = entry
-        return list(found.values())
+                        entries[f"{entry.id} {entry.file} {entry.line}"] = entry
+        return list(entries.values())
 
     def find(self, prefix: str) -> Entry:
         """Return the memory whose id begins with ``prefix``.
@@ -353,12 +353,12 @@ class Store:
         """Return a memory and every line that holds it, the one it was found at first."""
         names = {name: draft.get(name) for name in self.files.names()}  # Saves are waited for.
         entry = self.find(prefix)
-        found: list[tuple[str, Placed]] = []
+        lines: list[tuple[str, Placed]] = []
         copies = () if is_address(entry.id) else names.keys() - {*ASIDE, entry.file}
         for name in (entry.file, *sorted(copies)):
             placed = raw_entries(name, draft.get(name))
-            found += [(name, each) for each in placed if entry_id(each) == entry.id]
-        return entry, found
+            lines += [(name, each) for each in placed if entry_id(each) == entry.id]
+        return entry, lines
 
     def written(self, filed: Filed) -> Written:
         """Read an acknowledged memory back from the disk.
@@ -369,18 +369,18 @@ class Store:
 
     def read_back(self, batch: Sequence[Filed]) -> list[Written]:
         """Read acknowledged memories back, each file once."""
-        found: dict[str, dict[str, Placed]] = {}
+        lines: dict[str, dict[str, Placed]] = {}
         for name in {filed.file for filed in batch}:
             ids = {filed.id for filed in batch if filed.file == name}
-            found[name] = placement.find_lines(self.files.document(name), ids)
+            lines[name] = placement.find_lines(self.files.document(name), ids)
         written = []
         for filed in batch:
-            file, placed = filed.file, found[filed.file].get(filed.id)
+            file, placed = filed.file, lines[filed.file].get(filed.id)
             if placed is not None:
                 entry = self._entry(file, placed, self.files.marks(file), self._spelled(file))
             else:
-                said = Entry.of(filed.said) if isinstance(filed.said, Engram) else filed.said
-                entry = said._replace(id=filed.id, scope=self.scope, file=file, line=0)
+                memory = Entry.of(filed.said) if isinstance(filed.said, Engram) else filed.said
+                entry = memory._replace(id=filed.id, scope=self.scope, file=file, line=0)
             written.append(Written("encoded" if filed.added else "merged", entry))
         return written
 

@@ -152,13 +152,13 @@ class Staging:
 
     def displaced(self, files: Sequence[Staged]) -> list[Staged]:
         """Return the files whose temporary name holds a person's save, although they gave way."""
-        found = []
+        saves = []
         for file in files:
             data = self._settled(file) if self._disk.exists(file.temporary) else file.data
             if data not in (file.data, file.slot.disk):
                 file.displaced = data
-                found.append(file)
-        return found
+                saves.append(file)
+        return saves
 
     def settled(self, files: Sequence[tuple[Callable[[], Path], str]]) -> list[bytes | None]:
         """Read files that a person may be saving at this moment, once they look whole.
@@ -168,16 +168,16 @@ class Staging:
                 otherwise, and what stood in it before the person came.
         """
         waited = 0.0
-        found = [self._closed(where()) for where, _ in files]
+        data = [self._closed(where()) for where, _ in files]
         # They are waited for together: a folder that was removed is a wait, not one per file.
         while cut := [
-            at for at, (_, head) in enumerate(files) if waited < _patience(decoded(found[at]), head)
+            at for at, (_, head) in enumerate(files) if waited < _patience(decoded(data[at]), head)
         ]:
             time.sleep(POLL)
             waited += POLL
             for at in cut:
-                found[at] = self._closed(files[at][0]())
-        return found
+                data[at] = self._closed(files[at][0]())
+        return data
 
     def _settled(self, file: Staged) -> bytes | None:
         """Read what a file displaced, once it looks whole."""

@@ -80,17 +80,17 @@ def candidates(steps: Sequence[Step], documents: Mapping[str, Document]) -> list
     ]
 
 
-def last(found: Sequence[Candidate]) -> Step:
+def last(items: Sequence[Candidate]) -> Step:
     """Return the step that an undo without a name reverses.
 
     Raises:
         EntryNotFoundError: If there is none.
     """
-    for at, candidate in enumerate(found):
+    for at, candidate in enumerate(items):
         if candidate.gone:
             continue
         if candidate.step.op == ERASED:
-            before = (each.step for each in found[at + 1 :] if not each.gone)
+            before = (each.step for each in items[at + 1 :] if not each.gone)
             raise UndoRefusedError(_never(candidate.step, next(before, None)))
         return candidate.step
     raise EntryNotFoundError("", "the journal: nothing is left to undo")
@@ -104,12 +104,12 @@ def pick(steps: Sequence[Step], step_id: str) -> Step:
         AmbiguousIdError: If there are several.
         UndoRefusedError: If it is a hand edit, or was undone already.
     """
-    found = [step for step in steps if step.id.startswith(step_id)]
-    if not found:
+    matches = [step for step in steps if step.id.startswith(step_id)]
+    if not matches:
         raise EntryNotFoundError(step_id, "the journal (`engramdown history` shows the steps)")
-    if len(found) > 1:
-        raise AmbiguousIdError(step_id, (step.id for step in found))
-    step = found[0]
+    if len(matches) > 1:
+        raise AmbiguousIdError(step_id, (step.id for step in matches))
+    step = matches[0]
     if step.op == ERASED or (step.changes and all(change.erased for change in step.changes)):
         raise UndoRefusedError(_never(step))
     if step.by in _NOT_OURS:
@@ -174,10 +174,10 @@ def reverse(draft: Draft, step: Step, steps: Sequence[Step]) -> None:
 def _never(step: Step, before: Step | None = None) -> str:
     """Say why a step can never be undone whose words were erased, and what can be instead."""
     what = "erased memories for good" if step.op == ERASED else "is about what you erased for good"
-    said = f"step {step.id} {what}: nothing of the words is left, so nothing brings them back."
+    sentence = f"step {step.id} {what}: nothing of the words is left, so nothing brings them back."
     if before is not None:
-        said += f" `engramdown undo {before.id}` undoes the step before it."
-    return said
+        sentence += f" `engramdown undo {before.id}` undoes the step before it."
+    return sentence
 
 
 def _taken_out_since(draft: Draft, step: Step) -> set[Change]:

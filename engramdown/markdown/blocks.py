@@ -98,9 +98,9 @@ class Block:
 
     def _said(self) -> str:
         body = self.raw.rstrip(_BLANK)
-        found = find_metadata(body) if "<!--" in body else None
-        if found is not None:
-            self._span, self._meta = found
+        comment = find_metadata(body) if "<!--" in body else None
+        if comment is not None:
+            self._span, self._meta = comment
             if self._span[1] == len(body):
                 body = body[: self._span[0]].rstrip(_BLANK)
         if self.shape != "item":
@@ -142,8 +142,8 @@ def marker(raw: str) -> str:
     """
     if raw[:1] in _BULLETS and raw[1:2] in _SPACE:
         return raw[:1]
-    found = _NUMBER.match(raw)
-    return found[0] if found else ""
+    number = _NUMBER.match(raw)
+    return number[0] if number else ""
 
 
 def next_marker(last: str, before: str = "") -> str:
@@ -360,8 +360,8 @@ def _is_item(line: str) -> bool:
 
 def _is_numbered(line: str) -> bool:
     """Whether a number begins an entry, and it says something."""
-    found = _NUMBER.match(line)
-    return found is not None and line[found.end() :].strip(_BLANK) != ""
+    number = _NUMBER.match(line)
+    return number is not None and line[number.end() :].strip(_BLANK) != ""
 
 
 def is_rule(line: str) -> bool:

@@ -179,10 +179,10 @@ class Document:
         That is below the merge that git left there, or above it if it goes on in the next section.
         """
         for index in range(at, len(self.blocks)):
-            found = _MERGED.search(self.blocks[index].raw)
-            if found is None:
+            mark = _MERGED.search(self.blocks[index].raw)
+            if mark is None:
                 continue
-            if found[0] == _OURS:
+            if mark[0] == _OURS:
                 return at
             if index < section.stop:
                 return self._beside_conflict(index + 1, section)
@@ -391,8 +391,8 @@ def _line_ends(blocks: Sequence[Block]) -> int:
 
 
 def _holds(block: Block, words: Sequence[str]) -> bool:
-    said = block.raw.casefold()
-    return all(word in said for word in words)
+    raw = block.raw.casefold()
+    return all(word in raw for word in words)
 
 
 def _may_be_entry(block: Block) -> bool:
@@ -411,10 +411,10 @@ def _enter(block: Block, heading: str, kind: str) -> tuple[str, str]:
 
 
 def _by_fold(blocks: Sequence[Block]) -> dict[str, list[Block]]:
-    found: dict[str, list[Block]] = {}
+    folds: dict[str, list[Block]] = {}
     for block in filter(_may_be_entry, blocks):
-        found.setdefault(fold(block.text), []).append(block)
-    return found
+        folds.setdefault(fold(block.text), []).append(block)
+    return folds
 
 
 # The blocks by what they say, folded: first those of keys that were changed lately.
@@ -464,14 +464,14 @@ def prose(raw: str) -> list[Block]:
 
 def joined(blocks: Sequence[Block]) -> list[Block]:
     """Return the blocks with neighbours of prose as one; a byte order mark stays alone."""
-    found: list[Block] = []
+    merged: list[Block] = []
     for block in blocks:
-        last = found[-1] if found else None
+        last = merged[-1] if merged else None
         if last and last.shape == block.shape == "prose" and last.raw != _BOM:
-            found[-1] = Block(last.raw + block.raw, "prose")
+            merged[-1] = Block(last.raw + block.raw, "prose")
         else:
-            found.append(block)
-    return found
+            merged.append(block)
+    return merged
 
 
 def reads_back(blocks: Sequence[Block]) -> bool:

@@ -333,8 +333,8 @@ def parse_front_matter(text: str) -> FrontMatter:
 
 def parse_strict(text: str) -> FrontMatter:
     """Return the parts of a text; front matter with a line that is not a key is taken for prose."""
-    found = parse_front_matter(text)
-    return FrontMatter("", "", "", text) if found.strangers else found
+    page = parse_front_matter(text)
+    return FrontMatter("", "", "", text) if page.strangers else page
 
 
 def fold(item: str) -> str:
@@ -355,14 +355,14 @@ def _scan(head: str) -> tuple[tuple[Key, ...], tuple[int, ...]]:
             keys.append(Key(*begun, read_scalar(head, begun[-1], at)))
 
     for number, line in enumerate(head.split("\n"), 2):
-        found = _KEY.match(head, at)
+        key = _KEY.match(head, at)
         belongs = _BELONGS.match(line) and (begun or not line.strip() or line[0] == "#")
-        if found is not None or not belongs:
+        if key is not None or not belongs:
             end()
             begun = None
-        if found is not None:
-            name = next(each for each in found.groups() if each is not None)
-            begun = name, number, found.end()
+        if key is not None:
+            name = next(each for each in key.groups() if each is not None)
+            begun = name, number, key.end()
         elif not belongs:
             strangers.append(number)
         at += len(line) + 1
@@ -373,17 +373,17 @@ def _scan(head: str) -> tuple[tuple[Key, ...], tuple[int, ...]]:
 
 def _items(text: str) -> Iterator[str]:
     at = 0
-    while at < len(text) and (found := _ITEM.match(text, at)) is not None:
-        item = _item((found[1] if found[1] is not None else found[2]).strip())
+    while at < len(text) and (match := _ITEM.match(text, at)) is not None:
+        item = _item((match[1] if match[1] is not None else match[2]).strip())
         if item:
             yield item
-        at = found.end()
+        at = match.end()
 
 
 def _item(text: str) -> str:
     """Return the text of an item, or its source if it is not a text."""
-    found = read_scalar(text).text
-    return text.strip() if found is None else found
+    said = read_scalar(text).text
+    return text.strip() if said is None else said
 
 
 # ---- scalars ----
@@ -407,10 +407,10 @@ def in_list(item: str) -> str:
     >>> in_list("code review"), in_list("no"), in_list("a, b")
     ('code review', '"no"', '"a, b"')
     """
-    said = written(item)
-    if said == item and not set(item).isdisjoint(_IN_LISTS):
-        said = json.dumps(item, ensure_ascii=False)
-    return said.replace("[", "\\u005b").replace("]", "\\u005d")
+    scalar = written(item)
+    if scalar == item and not set(item).isdisjoint(_IN_LISTS):
+        scalar = json.dumps(item, ensure_ascii=False)
+    return scalar.replace("[", "\\u005b").replace("]", "\\u005d")
 
 
 def read_scalar(source: str, start: int = 0, end: int | None = None) -> Scalar:
@@ -426,11 +426,11 @@ def read_scalar(source: str, start: int = 0, end: int | None = None) -> Scalar:
         return Scalar("", ((start, start),))
     if source[at] in _QUOTED:
         return _quoted(source, at, end)
-    found = _unquoted(source, start, at, end)
+    scalar = _unquoted(source, start, at, end)
     # Not so in quotes, where any white space is folded.
-    if (found.is_other or not found.problem) and _TABBED.search(source, start, end):
-        return found._replace(problem="has a line that begins with a tab; indent it by spaces")
-    return found
+    if (scalar.is_other or not scalar.problem) and _TABBED.search(source, start, end):
+        return scalar._replace(problem="has a line that begins with a tab; indent it by spaces")
+    return scalar
 
 
 def _unquoted(source: str, start: int, at: int, end: int) -> Scalar:
@@ -453,20 +453,20 @@ def _unquoted(source: str, start: int, at: int, end: int) -> Scalar:
 
 def _plain(source: str, start: int, end: int) -> Scalar:
     """Read a value without quotes, which may go on in indented lines; a comment ends it."""
-    said: list[str] = []
+    parts: list[str] = []
     at = last = start
     rest = ""
     for line in source[start:end].split("\n"):
         comment = _COMMENT.search(line)
         shown = (line[: comment.start()] if comment else line).rstrip(" \t\r")
-        said.append(shown.strip(" \t"))
-        if said[-1]:
+        parts.append(shown.strip(" \t"))
+        if parts[-1]:
             last = at + len(shown)
         at += len(line) + 1
         if comment:
             rest = source[at:end]
             break
-    text = _unfolded(_stripped(said))
+    text = _unfolded(_stripped(parts))
     problem = ""
     if not text:
         return Scalar("", ((start, start),))
@@ -483,17 +483,17 @@ def _plain(source: str, start: int, end: int) -> Scalar:
 
 def _quoted(source: str, start: int, end: int) -> Scalar:
     quote = source[start]
-    found = _QUOTED[quote].match(source, start, end)
-    if found is None:
+    match = _QUOTED[quote].match(source, start, end)
+    if match is None:
         return Scalar(None, (), f"begins with {quote} and does not end with it")
-    rest = source[found.end() : end]
+    rest = source[match.end() : end]
     if not _is_empty(rest) or rest[:1] == "#":
         return Scalar(None, (), f"goes on behind the closing {quote}")
     escapes = quote == '"'
-    text = _unfolded(_trimmed(found[1].split("\n"), escapes=escapes), escapes=escapes)
+    text = _unfolded(_trimmed(match[1].split("\n"), escapes=escapes), escapes=escapes)
     try:
         text = _ESCAPE.sub(_unescaped, text) if escapes else text.replace("''", "'")
-        return Scalar(text, (found.span(),))
+        return Scalar(text, (match.span(),))
     except ValueError as error:
         return Scalar(None, (), f"holds the escape {error}, which says nothing")
 
@@ -506,7 +506,7 @@ def _block(source: str, header: re.Match[str], end: int) -> Scalar:
         return Scalar(None, (), f"has more than {header[0]} in front of its lines")
     lines = content.removesuffix("\n").split("\n") if content else []
     begins = (len(line) - len(line.lstrip(" ")) for line in lines if line.strip(" \r"))
-    said: list[str] = []
+    shown: list[str] = []
     begun = bool(indent)
     indent = indent or next(begins, 0)
     for line in lines:
@@ -514,14 +514,14 @@ def _block(source: str, header: re.Match[str], end: int) -> Scalar:
         if filled_in and (not indent or line[:indent].strip(" ")):
             break
         begun = begun or filled_in
-        said.append(line[indent:].removesuffix("\r") if begun else "")
-    rest = lines[len(said) :]
-    filled = len(_stripped(said))
-    kept = len(said) if chomp == "+" else filled
+        shown.append(line[indent:].removesuffix("\r") if begun else "")
+    rest = lines[len(shown) :]
+    filled = len(_stripped(shown))
+    count = len(shown) if chomp == "+" else filled
     first = header.end() + len(head) + len(newline)
-    last = first + sum(len(line) + 1 for line in lines[:kept])
-    text = "\n".join(said[:filled]) if header[0][0] == "|" else _unwrapped(said[:filled])
-    ends = {"-": 0, "+": len(said) - filled + bool(filled)}.get(chomp, int(bool(filled)))
+    last = first + sum(len(line) + 1 for line in lines[:count])
+    text = "\n".join(shown[:filled]) if header[0][0] == "|" else _unwrapped(shown[:filled])
+    ends = {"-": 0, "+": len(shown) - filled + bool(filled)}.get(chomp, int(bool(filled)))
     text += "\n" * ends
     if not _is_empty("\n".join(rest)):
         return Scalar(text, (), "has a line that is less indented")
@@ -561,43 +561,43 @@ def _unfolded(lines: Sequence[str], *, escapes: bool = False) -> str:
 
     A backslash that has nothing behind it glues two lines, where there are escapes.
     """
-    said, breaks = [*lines[:1]], 0
+    parts, breaks = [*lines[:1]], 0
     for number, line in enumerate(lines[1:], 2):
         if not line and number < len(lines):
             breaks += 1
             continue
-        before = said[-1]
+        before = parts[-1]
         glue = escapes and (len(before) - len(before.rstrip("\\"))) % 2
         if glue:
-            said[-1] = before[:-1]
-        said += ["\n" * breaks or ("" if glue else " "), line]
+            parts[-1] = before[:-1]
+        parts += ["\n" * breaks or ("" if glue else " "), line]
         breaks = 0
-    return "".join(said)
+    return "".join(parts)
 
 
 def _unwrapped(lines: Iterable[str]) -> str:
     """Return the lines of a folded block as YAML joins them."""
-    said: list[str] = []
+    parts: list[str] = []
     before, breaks = "", 0
     for line in lines:
         if line:
             indented = before[:1] in (" ", "\t") or line[0] in " \t"
             more = breaks + 1 if before and indented else breaks
-            said += ["\n" * more or (" " if before else ""), line]
+            parts += ["\n" * more or (" " if before else ""), line]
             before, breaks = line, 0
         else:
             breaks += 1
-    return "".join(said)
+    return "".join(parts)
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescaped(escape: re.Match[str]) -> str:
     """Return what an escape says.
 
     Raises:
         ValueError: If it says nothing.
     """
-    digits = found[1] or found[2] or found[3]
+    digits = escape[1] or escape[2] or escape[3]
     code = int(digits, 16) if digits else 0
-    if (not digits and found[4] not in _ESCAPES) or code in _SURROGATES or code not in _CODES:
-        raise ValueError(found[0])
-    return chr(code) if digits else _ESCAPES[found[4]]
+    if (not digits and escape[4] not in _ESCAPES) or code in _SURROGATES or code not in _CODES:
+        raise ValueError(escape[0])
+    return chr(code) if digits else _ESCAPES[escape[4]]

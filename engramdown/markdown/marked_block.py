@@ -176,18 +176,18 @@ def _marks(data: bytes) -> Iterator[tuple[tuple[int, int, bytes], str]]:
     inside = False
     start = len(_MARK) if data.startswith(_MARK) else 0
     for number, line in enumerate(filter(None, re.split(rb"(?<=\n)", data[start:])), 1):
-        found, place = _FENCE.match(line), (number, start, line)
+        fenced, place = _FENCE.match(line), (number, start, line)
         start += len(line)
-        if fence is None and (inside or not found):
+        if fence is None and (inside or not fenced):
             mark = _mark(line)
             inside = (inside or mark == "begin") and mark != "end"
             if mark:
                 yield place, mark
-        elif fence is None and found:
+        elif fence is None and fenced:
             # A line of backquotes with one behind them is code in a line.
-            if not (found[1].startswith(b"`") and b"`" in found[2]):
-                fence = place, found[1]
-        elif fence and found and found[1].startswith(fence[1]) and not found[2].strip():
+            if not (fenced[1].startswith(b"`") and b"`" in fenced[2]):
+                fence = place, fenced[1]
+        elif fence and fenced and fenced[1].startswith(fence[1]) and not fenced[2].strip():
             fence = None
     if fence is not None:
         yield fence[0], "fence"

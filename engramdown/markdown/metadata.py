@@ -92,8 +92,8 @@ class Metadata(NamedTuple):
             if key not in values:
                 fields.append((key, value))
             elif values[key] and key not in present:
-                kept = value if _read(key, value) == values[key] else _quote(key, values[key])
-                fields.append((key, kept))
+                text = value if _read(key, value) == values[key] else _quote(key, values[key])
+                fields.append((key, text))
             present.add(key)
         # Known keys in our order, the others behind.
         known = [key for key in KNOWN_KEYS if key in values]
@@ -182,20 +182,20 @@ def find_metadata(body: str) -> tuple[tuple[int, int], Metadata] | None:
     writing behind it, the last comment with an id is: a line keeps its id through every edit.
     """
     trailing = trailing_span(body)
-    if trailing is not None and (found := _inside(body, trailing)) is not None:
-        return trailing, found
+    if trailing is not None and (metadata := _inside(body, trailing)) is not None:
+        return trailing, metadata
     if "id:" not in body:
         return None
     for span in reversed(spans(body)):
-        found = _inside(body, span)
-        if found is not None and _ID.fullmatch(found.get("id")):
-            return span, found
+        metadata = _inside(body, span)
+        if metadata is not None and _ID.fullmatch(metadata.get("id")):
+            return span, metadata
     return None
 
 
 def spans(body: str) -> list[tuple[int, int]]:
     """Return where the comments of an entry begin and end (exclusive), in order."""
-    found: list[tuple[int, int]] = []
+    comments: list[tuple[int, int]] = []
     ticks, counted, end = 0, 0, 0
     at = body.find(_OPEN)
     while at >= 0:
@@ -207,9 +207,9 @@ def spans(body: str) -> list[tuple[int, int]]:
         if _is_escaped(body, at) or ticks % 2:
             at = body.find(_OPEN, at + len(_OPEN))
             continue
-        found.append((at, end + len(_CLOSE)))
+        comments.append((at, end + len(_CLOSE)))
         at = body.find(_OPEN, end + len(_CLOSE))
-    return found
+    return comments
 
 
 def without(body: str) -> str:
@@ -217,17 +217,17 @@ def without(body: str) -> str:
 
     A line that held nothing but a comment goes with it.
     """
-    kept: list[str] = []
+    pieces: list[str] = []
     start, line_is_empty = 0, True
     for begin, end in spans(body):
         piece = body[start:begin]
         following = body[end : end + 1]
         if following in ("\n", ""):
             piece = piece.rstrip(_SPACE)
-        kept.append(piece)
+        pieces.append(piece)
         line_is_empty = piece.endswith("\n") or (line_is_empty and not piece)
         start = end + 1 if line_is_empty and following == "\n" else end
-    return "".join([*kept, body[start:]])
+    return "".join([*pieces, body[start:]])
 
 
 def trailing_span(body: str) -> tuple[int, int] | None:

@@ -104,11 +104,11 @@ class Disk:
             StoreError: If it is not a regular file.
         """
         try:
-            found = path.lstat()
+            entry = path.lstat()
         except FileNotFoundError:
             return 0, 0
-        safe_open.check_regular(path, found.st_mode)
-        return found.st_size, found.st_ino
+        safe_open.check_regular(path, entry.st_mode)
+        return entry.st_size, entry.st_ino
 
     def changed_at(self, path: Path) -> int:
         """Return when a file was last written to, in nanoseconds since 1970."""
@@ -617,8 +617,8 @@ def megabytes(size: int, limit: int) -> tuple[str, str]:
 def _names(folder: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
     """Return the wanted names in a folder, sorted; ``[]`` if it is missing."""
     try:
-        with os.scandir(folder) as found:
-            return sorted(item.name for item in found if wanted(item))
+        with os.scandir(folder) as entries:
+            return sorted(item.name for item in entries if wanted(item))
     except FileNotFoundError:
         return []
 
@@ -642,13 +642,13 @@ def _take_after(descriptor: int, like: Path | None, mode: int) -> None:
     """Give a file the permissions and, where we may, the owner of another one."""
     if sys.platform == "win32":
         return
-    found = None
+    model = None
     with contextlib.suppress(FileNotFoundError):
-        found = like.lstat() if like is not None else None
-    if found is not None:
+        model = like.lstat() if like is not None else None
+    if model is not None:
         with contextlib.suppress(PermissionError):
-            os.fchown(descriptor, found.st_uid, found.st_gid)
-    os.fchmod(descriptor, mode if found is None else stat.S_IMODE(found.st_mode))
+            os.fchown(descriptor, model.st_uid, model.st_gid)
+    os.fchmod(descriptor, mode if model is None else stat.S_IMODE(model.st_mode))
 
 
 def _last_line_end(descriptor: int) -> int:

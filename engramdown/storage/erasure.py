@@ -121,18 +121,18 @@ def unfinished(root: Path, disk: Disk) -> Erasure | None:
     """
     path = root / NOTE
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    is_mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-    is_shared = hasattr(os, "getuid") and found.st_mode & _OTHERS
-    if not stat.S_ISREG(found.st_mode) or not is_mine or is_shared:
+    is_mine = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    is_shared = hasattr(os, "getuid") and status.st_mode & _OTHERS
+    if not stat.S_ISREG(status.st_mode) or not is_mine or is_shared:
         return None
     try:
-        told = json.loads(disk.read(path) or b"")
+        note = json.loads(disk.read(path) or b"")
         names = ("ids", "texts", "tokens", "kinds", "roots")
-        lists = {name: tuple(map(str, told[name])) for name in names}
-        return Erasure(step=str(told["step"]), pieces=bool(told.get("pieces")), **lists)
+        lists = {name: tuple(map(str, note[name])) for name in names}
+        return Erasure(step=str(note["step"]), pieces=bool(note.get("pieces")), **lists)
     except (OSError, StoreError, ValueError, TypeError, LookupError, RecursionError):
         return None
 
@@ -168,18 +168,18 @@ class _Reading:
         text = pattern.sub(lambda match: read(match[0]), self.text)
 
         def places() -> _Places:
-            found = array("q"), array("q")
+            spans = array("q"), array("q")
             at = 0
             for match in pattern.finditer(self.text):
                 size = len(read(match[0]))
                 place = self.place(*match.span())
-                for before, after, edge in zip(self.places, found, place, strict=True):
+                for before, after, edge in zip(self.places, spans, place, strict=True):
                     after.extend(before[at : match.start()])
                     after.extend([edge] * size)
                 at = match.end()
-            for before, after in zip(self.places, found, strict=True):
+            for before, after in zip(self.places, spans, strict=True):
                 after.extend(before[at:])
-            return found
+            return spans
 
         return _Reading(text, places)
 
@@ -240,33 +240,33 @@ class Words:
             pieces: Take a shorter run for words of a text, too; otherwise it is half of the text,
                 or all of a short one, or most of it with a few words between.
         """
-        said = {plain: text for text in texts if (plain := _plain(text))}
-        self._texts = [*said]
-        self._least = [_least(text, plain) for plain, text in said.items()]
-        self._said = [*said.values()]
+        plains = {plain: text for text in texts if (plain := _plain(text))}
+        self._texts = [*plains]
+        self._least = [_least(text, plain) for plain, text in plains.items()]
+        self._said = [*plains.values()]
         self._tokens = [token for token in dict.fromkeys(tokens) if token]
         self._pieces = pieces
 
     @cached_property
     def _grams(self) -> dict[str, list[tuple[int, int]]]:
         """What each text is looked up by: any piece of it holds one of these whole."""
-        found: dict[str, list[tuple[int, int]]] = {}
+        grams: dict[str, list[tuple[int, int]]] = {}
         for number, text in enumerate(self._texts):
             size = (self._least[number] + 1) // 2
             for at in range(0, len(text) - size + 1, size) if len(text) >= PIECE else ():
-                found.setdefault(text[at : at + size], []).append((number, at))
-        return found
+                grams.setdefault(text[at : at + size], []).append((number, at))
+        return grams
 
     @cached_property
     def _written(self) -> list[tuple[str, _Places]]:
         """Each text on one line, and where each character of the plain one is in it."""
-        found = []
+        lines = []
         for plain, text in zip(self._texts, self._said, strict=True):
             flat = " ".join(text.split())
             reading = _mapped(flat)
             is_same = reading.text == plain
-            found.append((flat, reading.places) if is_same else (plain, _Reading(plain).places))
-        return found
+            lines.append((flat, reading.places) if is_same else (plain, _Reading(plain).places))
+        return lines
 
     @cached_property
     def _short(self) -> list[re.Pattern[str]]:
@@ -319,12 +319,12 @@ class Words:
         left = text
         for start, end in () if untouched else self._spans(text, pieces=self._pieces):
             left = left[:start] + _VISIBLE.sub("\0", left[start:end]) + left[end:]
-        found: dict[int, None] = {}
+        numbers: dict[int, None] = {}
         for start, end in self._spans(left, pieces=True):
             first = text.count("\n", 0, start) + 1
-            said = left[start:end].split("\n")
-            found |= dict.fromkeys(first + at for at, line in enumerate(said) if line.strip())
-        return [*found]
+            lines = left[start:end].split("\n")
+            numbers |= dict.fromkeys(first + at for at, line in enumerate(lines) if line.strip())
+        return [*numbers]
 
     def cut(self, text: str, *, pieces: bool = False) -> str:
         """Return ``text`` with :data:`GONE` in the place of the words; shorter ``pieces``, too."""
@@ -348,7 +348,7 @@ class Words:
 
     def _spans(self, text: str, *, pieces: bool) -> list[tuple[int, int]]:
         """Return where the words, or pieces of them, begin and end in ``text``."""
-        found = [
+        spans = [
             match.span() for token in self._tokens for match in re.finditer(re.escape(token), text)
         ]
         for reading in _readings(text):
@@ -356,8 +356,8 @@ class Words:
                 continue
             plain = _mapped(reading.text)
             for start, end in self._found(plain.text, pieces=pieces):
-                found.append(reading.place(*plain.place(start, end)))
-        return _merged(found)
+                spans.append(reading.place(*plain.place(start, end)))
+        return _merged(spans)
 
     def _found(self, plain: str, *, pieces: bool) -> list[tuple[int, int]]:
         """Return where the words begin and end in a text that is plain already."""
@@ -369,16 +369,16 @@ class Words:
 
     def _runs(self, plain: str) -> list[_Run]:
         """Return the runs that ``plain`` shares with texts, in order."""
-        found: set[_Run] = set()
+        runs: set[_Run] = set()
         for gram, places in self._grams.items():
             at = plain.find(gram)
             while at >= 0:
                 for number, place in places:
                     run = _run(plain, at, (number, self._texts[number]), place, len(gram))
                     if run.size >= self._least[number] and _is_said(plain[run.start : run.end]):
-                        found.add(run)
+                        runs.add(run)
                 at = plain.find(gram, at + 1)
-        return sorted(found)
+        return sorted(runs)
 
     def _is_half(self, plain: str, run: _Run) -> bool:
         """Whether a run is half of its text, or all of a short one, as that was written."""
@@ -396,14 +396,14 @@ class Words:
         for first, run in enumerate(runs):
             wanted = len(self._texts[run.number])
             near: list[_Run] = []
-            said: set[int] = set()
+            places: set[int] = set()
             for each in islice(runs, first, None) if wanted >= 2 * PIECE else ():
                 if each.start - run.start > wanted:
                     break
                 if each.number == run.number:
                     near.append(each)
-                    said.update(range(each.place, each.place + each.size))
-                    if len(said) >= _SAME * max(wanted, each.end - run.start):
+                    places.update(range(each.place, each.place + each.size))
+                    if len(places) >= _SAME * max(wanted, each.end - run.start):
                         yield from (part.span for part in near)
 
 
@@ -439,13 +439,13 @@ def _run(plain: str, at: int, wanted: tuple[int, str], place: int, size: int) ->
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged
 
 
 # ---- writings ----
@@ -482,11 +482,11 @@ def _readings(text: str) -> Iterator[_Reading]:
             yield reading.decoded(_ENTITY, html.unescape)
         if "\\" not in reading.text:
             return
-        yield reading.decoded(_MARKDOWN, lambda said: said[1:])
+        yield reading.decoded(_MARKDOWN, lambda escape: escape[1:])
         reading = reading.decoded(_JSON, _unescaped)
     yield reading
 
 
-def _unescaped(said: str) -> str:
+def _unescaped(escape: str) -> str:
     """Return what an escape of JSON means."""
-    return str(json.loads(f'"{said}"'))
+    return str(json.loads(f'"{escape}"'))

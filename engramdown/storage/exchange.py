@@ -263,9 +263,9 @@ class Swap:
             if data and data != self._disk.read(path):
                 self._disk.publish(temporary, path)
         except FileExistsError:
-            kept = path.with_name(f"{path.stem}.other-{_digest(data)[:8]}{path.suffix}")
+            other = path.with_name(f"{path.stem}.other-{_digest(data)[:8]}{path.suffix}")
             with contextlib.suppress(FileExistsError):
-                self._disk.publish(temporary, kept)
+                self._disk.publish(temporary, other)
         self._disk.sync_folder(path.parent)
         self._drop(temporary)
 

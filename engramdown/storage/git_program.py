@@ -41,12 +41,12 @@ _OWNED: Final = re.compile(r"dubious ownership in repository at '(.*)'")
 
 def environment() -> dict[str, str]:
     """Return the environment in which git is asked: ours, without what says where to look."""
-    kept = {
+    variables = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("GIT_") or name.startswith(_KEPT)
     }
-    return kept | _OURS
+    return variables | _OURS
 
 
 def ask(
@@ -96,15 +96,15 @@ def _program(env: Mapping[str, str]) -> str:
     import shutil
 
     folders = [each for each in env.get("PATH", "").split(os.pathsep) if Path(each).is_absolute()]
-    found = shutil.which("git", path=os.pathsep.join(folders))
-    if found is None or not Path(found).is_absolute():
+    path = shutil.which("git", path=os.pathsep.join(folders))
+    if path is None or not Path(path).is_absolute():
         raise GitError("git is not installed, or not on PATH; install it to ask for commits")
-    return found
+    return path
 
 
-def complaint(folder: Path, said: bytes) -> str:
+def complaint(folder: Path, output: bytes) -> str:
     """Return what git complained of as one line with the next step."""
-    text = said.decode("utf-8", "replace").strip()
+    text = output.decode("utf-8", "replace").strip()
     if "not a git repository" in text:
         return f"{folder}: is in no git repository; `git init` makes one"
     owned = _OWNED.search(text)
