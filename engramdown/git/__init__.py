@@ -1,4 +1,4 @@
-"""Memory under git: what its merges leave of memory files, and what its history tells.
+"""Memory under git: how branches are merged, and what changed since a commit.
 
 The files stay the person's; nothing here commits, fetches or moves a branch.
 """

@@ -1,6 +1,6 @@
 """What changed in memory between two states of its files, memory by memory.
 
-Any texts may be passed. A memory is known by its id, wherever it stands; a line
+Any texts may be passed. A memory is known by its id, wherever it is; a line
 that a person wrote without one by its text, or by being like the one that went. Every file that
 differs is named by at least one change; equal files by none.
 """
@@ -58,7 +58,7 @@ class Change(NamedTuple):
             or section; ``forgot``; ``proposed``; ``declined``; ``withdrawn``: a proposal is gone
             undecided; ``erased`` from the archive; ``prose``: words of a file that are no memory;
             ``layout``: nothing that is said.
-        file: The file in which it stands now, or stood last.
+        file: The file in which it is now, or was last.
         before: It as it was, or ``None``.
         after: It as it is, or ``None``.
         notes: What else changed about it, each with how it was and is.
@@ -119,7 +119,7 @@ class Word(NamedTuple):
 
 
 def is_shown(name: str) -> bool:
-    """Whether a file below ``memory/`` is one in which changes are told."""
+    """Whether changes of a file below ``memory/`` are shown."""
     return name == SOUL or is_name(name)
 
 
@@ -243,7 +243,7 @@ class _Comparison:
             if was is None:
                 continue
             ticks = self._ticks(key, key)
-            # All of it but on which line it stands.
+            # All of it but its line number.
             if was._replace(line=0) != entry._replace(line=0):
                 yield _change(was, entry, ticks)
             elif ticks:
@@ -287,7 +287,7 @@ class _Comparison:
 
 
 def _change(before: Entry, after: Entry, notes: Notes) -> Change:
-    """Return what became of a memory that stands in both states."""
+    """Return what became of a memory that is in both states."""
     values = ((name, str(getattr(before, name)), str(getattr(after, name))) for name in _NOTED)
     notes += tuple(note for note in values if note[1] != note[2])
     if before.id != after.id and not (is_address(before.id) and is_address(after.id)):
@@ -322,7 +322,7 @@ def _alike(left: Mapping[str, Entry], came: Mapping[str, Entry]) -> Iterator[tup
 
 
 def _prose(before: State, after: State, changes: Iterable[Change]) -> Iterator[Change]:
-    """Yield the files in which something else changed than memories, or nothing that was told."""
+    """Yield the files with changes that the others do not name: prose, or the layout alone."""
     sides = (side for change in changes for side in (change.before, change.after))
     entries = [side for side in sides if side is not None]
     entries += [change.record.entry for change in changes if change.record is not None]
@@ -362,7 +362,7 @@ def _in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (ranks.get(name, len(ranks)), name))
 
 
-# Memory as it was at a commit, and as it stands on the disk.
+# Memory as it was at a commit, and as it is on the disk.
 #
 # Writes nothing; no file of the work tree is read for what was committed, and none of
 # git's for what is there now.
@@ -371,7 +371,7 @@ Known = Entry | Archived
 
 
 class Place(NamedTuple):
-    """The memory of a scope, and the repository that it stands in.
+    """The memory of a scope, and the repository that it is in.
 
     Attributes:
         root: The folder of the scope.
@@ -389,7 +389,7 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, root: Path, scope: Scope, limit: int) -> Place:
-        """Return where the scope at ``root`` stands.
+        """Return where the scope at ``root`` is.
 
         Raises:
             GitError: If it is in no repository.
@@ -410,7 +410,7 @@ class Place(NamedTuple):
         return self._state(texts)
 
     def now(self) -> State:
-        """Return memory as it stands on the disk.
+        """Return memory as it is on the disk.
 
         Raises:
             StoreError: If a file cannot be read.
@@ -423,7 +423,7 @@ class Place(NamedTuple):
         return self._state(texts if soul is None else {**texts, place.name: soul})
 
     def _state(self, texts: Mapping[str, str]) -> State:
-        """Read files by how they are spelled; one that is not used tells nothing."""
+        """Read files by how they are spelled, without those that are not used."""
         names = {file: name for file, name in named(texts).items() if is_shown(name)}
         state = read_state({names[file]: texts[file] for file in names}, self.scope)
         return state._replace(spelled={name: file for file, name in names.items()})
@@ -449,7 +449,7 @@ def find(state: State, prefix: str, where: str) -> Known:
 
 
 def raw(state: State, known: Known) -> str:
-    """Return the lines of a memory as they stood in its file."""
+    """Return the lines of a memory as they were in its file."""
     entry = known.entry if isinstance(known, Archived) else known
     placed = parse(state.texts[entry.file]).placed()
     return next(each.block.raw for each in placed if each.line == entry.line)

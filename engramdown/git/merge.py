@@ -44,7 +44,7 @@ _RANKS: Final[Mapping[str, Sequence[str]]] = {
 }
 # Two texts without ids are one that was changed if so many of their words are the same.
 _ALIKE: Final = 0.5
-# Who looks for such among more lines than this has rewritten the file.
+# With more lines than this the file was rewritten, and nothing is paired.
 _MOST_REWORDED: Final = 200
 
 

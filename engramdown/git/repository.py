@@ -119,7 +119,7 @@ class Repository(NamedTuple):
     ) -> dict[str, bytes]:
         """Return the files below ``folder`` as a commit has them, by their names in it.
 
-        Links and submodules are none.
+        Links and submodules are left out.
 
         Args:
             commit: Its whole name.

@@ -6,7 +6,7 @@ retiring, restoring and carrying out a plan are functions over a draft:
 - Adding what is known adds no line; it may strengthen the metadata, never up to *verified*.
 - What is retired is in ``archive.md`` first, with the reason, who did it and what replaces it.
 - A memory that is not as a plan saw it is left as it is, with its part of the plan, and reported.
-- What comes back stands once, where it stood.
+- What comes back is there once, where it was.
 
 What a step did to each entry follows from the documents, at a cost that grows with what changed.
 """
@@ -86,7 +86,7 @@ class Slot:
 
     Attributes:
         before: The text that the step starts from, or ``None`` if the file is missing.
-        disk: What stands on the disk; usually the bytes of ``before``.
+        disk: What the disk holds; usually the bytes of ``before``.
         document: ``before``, read.
         after: What the step makes of it.
         unmarked: What the disk holds if ``before`` marks as verified what a person changed;
@@ -271,7 +271,7 @@ def retire(draft: Draft, placed: Placed, record: dict[str, str]) -> None:
     from engramdown.secrets.redaction import redact
 
     is_proposal = record["was"] == kinds.PENDING
-    # Under the headings of the format it is its kind that says where it stood.
+    # Under the headings of the format, its kind says where it was.
     own = "" if placed.kind or is_proposal else redact(placed.heading)
     values = {**record, "section": own, "archived": draft.day}
     if not placed.id:
@@ -288,7 +288,7 @@ def older_fact(draft: Draft, text: str) -> Placed | None:
     document = draft.get(PROFILE)
     for block in document.blocks if key else ():
         if block.shape in ("item", "paragraph") and fact_key(block.text) == key:
-            # Where a fact stands is worked out for the one that is found, not for all of them.
+            # The place is worked out for this fact alone, not for all of them.
             return document.at(block)
     return None
 
@@ -438,7 +438,7 @@ class Revised(NamedTuple):
 
     Attributes:
         revision: The part.
-        id: The memory that stands for what went, or that moved; or ``""``.
+        id: The memory that replaces what went, or that moved; or ``""``.
         problem: Why it was passed over, or ``""`` if it was carried out.
     """
 
@@ -487,7 +487,7 @@ def revise(
         gone |= taken
         needed |= named
     _note_what_stays(draft, [each.revision for each in done if not each.problem], before)
-    # Everything stands where it stood, or in the archive.
+    # Everything is where it was, or in the archive.
     archived = {fold(placed.text) for placed in raw_entries(ARCHIVE, draft.get(ARCHIVE))}
     kept = {each.id for each in gone.values() if fold(redact(each.text)) in archived}
     lost = sorted(before.keys() - _lines_in(draft, names).keys() - kept)
@@ -508,7 +508,7 @@ def _lines_in(draft: Draft, names: Iterable[str]) -> _Lines:
 def _lines_of(entry: Entry, lines: _Lines) -> list[tuple[str, Placed]]:
     """Return the lines that hold a memory: in its file, and its copies under topics.
 
-    A person's own line stands for itself.
+    A person's own line has no copies.
     """
     has_copies = is_of_lessons(entry.file) and not is_address(entry.id)
     return [
@@ -542,7 +542,7 @@ def _changed(lines: Sequence[tuple[str, Placed]], seen: Entry) -> str:
     if not here:
         return f"{seen.id} is not there any more"
     if len(here) > 1:
-        return f"{seen.id} stands twice in {seen.file}"
+        return f"{seen.id} is there twice in {seen.file}"
     # Where it is in its file does not matter.
     now = as_entry(seen.file, seen.scope, here[0]._replace(line=seen.line))
     now = now._replace(spelled=seen.spelled)  # USER.md is profile.md, whoever looked.
@@ -657,7 +657,7 @@ def unretire(draft: Draft, placed: Placed) -> Filed:
     out = dict.fromkeys((*_RECORD, "id") if record("hand") else _RECORD, "")
     clean = placed.metadata.update(out)
     standing = twin(draft, file, gone.text, gone.kind)
-    # A duplicate that a plan took stood beside what replaced it, and does so again.
+    # A duplicate that a plan took was beside what replaced it, and is so again.
     beside = standing is not None and entry_id(standing) == record("replaced")
     standing = None if beside else standing
     older = older_fact(draft, gone.text) if file == PROFILE and standing is None else None

@@ -120,7 +120,7 @@ class Archived(NamedTuple):
         reason: Why it was retired: ``forgotten``, ``deleted``, ``declined``, ``replaced``, ….
         by: Who retired it.
         date: When, ``YYYY-MM-DD``.
-        replaced: The id of the memory that stands for it now, or ``""``.
+        replaced: The id of the memory that replaced it, or ``""``.
     """
 
     entry: Entry
@@ -180,7 +180,7 @@ def by_prefix(prefix: str, items: Sequence[T], id_of: Callable[[T], str], where:
 
 
 def retired_name(prefix: str, entries: Iterable[Entry]) -> Callable[[Entry], str]:
-    """Return what names retired memories, if this is how one of them is asked for.
+    """Return what names retired memories, if one of them is looked for as ``prefix``.
 
     A line that a person wrote gets an id when it is retired; its address before still finds it,
     without its mark only where no id begins so.
@@ -198,7 +198,7 @@ def find_line(document: Document, wanted: str) -> Placed | None:
     """Return the entry with the id or address ``wanted``; only lines that can be it are read."""
     hand = is_address(wanted)
     mark = "" if hand else f"id:{wanted}"
-    # Backwards: what is asked for was mostly written a moment ago.
+    # Backwards: mostly it was written a moment ago.
     for block in reversed(document.blocks):
         if mark in block.raw and block.shape in ("item", "paragraph"):
             placed = document.at(block)
@@ -219,7 +219,7 @@ def find_lines(document: Document, wanted: Collection[str]) -> dict[str, Placed]
     return {each: placed for each, placed in entries if each in wanted}
 
 
-# What an entry of a memory file says: its kind and defaults, where else it stands, what bars it.
+# What an entry of a memory file says: its kind and defaults, where its copies are, what bars it.
 #
 # Pure. An entry without metadata was written by a person; what ``archive.md`` holds decides whether
 # a memory may come again: what a person turned down is not learned again, nor is what had become
@@ -317,7 +317,7 @@ def fields(engram: Engram, entry_id: str, today: str) -> dict[str, str]:
 TOMBSTONES: Final = frozenset({"deleted", "declined", "forgotten"})
 
 _REPLACED: Final = "replaced"
-# What stands for a memory that went for one of these says all of it.
+# A memory that replaced another one for one of these reasons says all of it.
 _SAID: Final = frozenset({"duplicate", "merged"})
 # A session is called by when it began, unless somebody named it.
 _DATED: Final = re.compile(r"(\d{4})(\d\d)(\d\d)-\d{6}")
@@ -373,7 +373,7 @@ def _is_old(block: Block, engram: Engram) -> bool:
 
 
 def _heirs(blocks: list[Block], reasons: frozenset[str] = _SAID | {_REPLACED}) -> dict[str, str]:
-    """Return which id stands for which, as far as the archive says."""
+    """Return which id replaced which, as far as the archive says."""
     return {
         block.value("id"): block.value("replaced")
         for block in blocks

@@ -2,7 +2,7 @@
 
 The journal reads as if the words had never been there: each state of a file is what it
 was without them, so that merge bases, digests and undos of everything else go on as before; a step
-stays, with its time and the ids, without the words; done twice it does no harm. For whoever holds
+stays, with its time and the ids, without the words; doing it twice does no harm. The caller holds
 the lock of the scope.
 """
 
@@ -36,14 +36,14 @@ _MARGIN: Final = 4096
 
 
 class Sieve:
-    """Tells what of memory files goes with an erasure, and leaves the rest as it is."""
+    """Takes erased memories out of texts, and leaves the rest as it is."""
 
     def __init__(self, erasure: Erasure) -> None:
         """Know what to look for."""
         self._ids = frozenset(erasure.ids)
         self._folds = frozenset(map(fold, erasure.texts))
         self.words = erasure.words()
-        # What stands in the place of lines that hold something of it; "" is nothing.
+        # What replaces lines that hold something of it; "" is nothing.
         self._known: dict[tuple[bool, str], str] = {}
 
     def fate(self, file: str, block: Block) -> Fate:
@@ -155,7 +155,7 @@ def without(name: str, text: str, ids: Iterable[str]) -> str:
 
 
 def drop(disk: Disk, path: Path, name: str, ids: Collection[str]) -> bool:
-    """Take memories with these ids out of a file, whoever saved it; whether there were any."""
+    """Take memories with these ids out of a file; return whether there were any."""
     any_dropped = False
 
     def dropped(before: bytes | None) -> bytes:
@@ -203,7 +203,7 @@ class MemoryEraser:
         return not self._dirty() and not any(map(self._is_touched, later))
 
     def journal(self) -> None:
-        """Take the words out of the journal; its last step tells that a person did so."""
+        """Take the words out of the journal; its last step says that a person did so."""
         lines = self._history.lines()
         if not self.is_begun and not self._dirty():
             steps = (journal.read_line(line) for line in lines)
@@ -213,7 +213,7 @@ class MemoryEraser:
         self._history.replace(rewriting.carry_out(lines))
 
     def files(self) -> None:
-        """Take the words out of the files, whoever saved them, and of what was left half done."""
+        """Take the words out of the files, and out of those that were left half done."""
         for path in [*paths(self._reader, self._disk)]:
             if path.name.endswith((".tmp", ".tmp.part", ".old")) and path.name[:1] == ".":
                 self._clear(path)
@@ -238,7 +238,7 @@ class MemoryEraser:
 
     def _clear(self, path: Path) -> None:
         """Take the words out of a file that is on its way, or was displaced."""
-        # Whoever has it open is told of at the end.
+        # An open file is reported at the end.
         data = None if self._disk.is_being_written(path) else self._disk.read(path)
         if data is None:
             return
@@ -270,7 +270,7 @@ class _Rewriting:
         self._size = self._known_at = 0
 
     def carry_out(self, lines: Sequence[bytes]) -> bytes:
-        """Return the journal without what is erased, and with the step that tells of it."""
+        """Return the journal without what is erased, and with a step that says so."""
         steps = [(line, journal.read_line(line)) for line in lines]
         words = self._sieve.words
         for _, step in steps:
@@ -293,7 +293,7 @@ class _Rewriting:
         return b"".join(self._lines)
 
     def _last(self) -> Step:
-        """Return the step that tells of the erasure; every file is as it was before it."""
+        """Return the step of the erasure; every file is as it was before it."""
         parts = []
         for file, head in self._heads.items():
             if not head.target:
@@ -301,7 +301,7 @@ class _Rewriting:
             real, now = self._real.get(file), self._new.get(file)
             exact = None if real is None else self._sieve.text(file, real)
             if exact is None or exact == now:
-                # Whoever knew the journal before learns from it how each file is left.
+                # A process that knew the journal before learns from it how each file is left.
                 at = head.size
                 parts.append(Part(file, head.target, head.target, at, "", "", None, head.whole, at))
             else:
@@ -325,7 +325,7 @@ class _Rewriting:
             self._real.pop(file, None)
             if file not in self._suspects:
                 return part
-            # What held words, and nobody can tell, is not kept.
+            # A state that held words and cannot be told any more is not kept.
             source = (head.target if head else "") or _nothing()
             return Part(file, source, _nothing(), 0, "", "", None, 0, part.size)
         before = self._new.get(file) if was_known else None

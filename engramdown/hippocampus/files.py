@@ -3,8 +3,8 @@
 Every change is made to what is on the disk at that moment, under the scope's lock,
 in the journal before it is in the file; a file is exchanged, never overwritten, so that a save of
 a person that lands in between is in our hands and is merged; several files change as one step; a
-step that was cut short by a crash is carried out by whoever comes next; an error leaves memory as
-it was. ``docs/write-protocol.md`` tells the order and why each part of it is there.
+step that was cut short by a crash is carried out by the next holder; an error leaves memory as it
+was. ``docs/write-protocol.md`` has the order, and why each part of it is there.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class MemoryFiles:
         """Return the memory files that exist, in a fixed order.
 
         Raises:
-            StoreError: If a folder cannot be read, or something else stands in its place.
+            StoreError: If a folder cannot be read, or is something else.
         """
         with named_errors(self.folder, "read"):
             for folder in (self.root, self.folder):
@@ -106,7 +106,7 @@ class MemoryFiles:
         return [*dict.fromkeys([*names, *known, *(self._rehearsal or ())])]
 
     def place(self, name: str) -> Path:
-        """Return where the file called ``name`` stands, or will; it may be spelled otherwise."""
+        """Return where the file called ``name`` is, or will be; it may be spelled otherwise."""
         with named_errors(self.folder, "read"):
             return self._reader.place(name)
 
@@ -120,7 +120,7 @@ class MemoryFiles:
         try:
             conflicts = [*self._reader.conflicts()]
         except (OSError, StoreError):
-            return ""  # Whoever reads the folder is told.
+            return ""  # Reading the folder reports it.
         more = f" and in {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
         return "".join(
             f"{path}:{line}: an unresolved merge{more}; both sides are memory until you keep the "
@@ -142,7 +142,7 @@ class MemoryFiles:
     def marks(self, name: str) -> tuple[str, ...]:
         """Return what a person changed in a file that is yet to be marked there as verified.
 
-        Whoever took the change in may be another process. A journal that cannot be read hides no
+        Another process may have taken the change in. A journal that cannot be read hides no
         memory.
         """
         with contextlib.suppress(StoreError, OSError):
@@ -275,7 +275,7 @@ class MemoryFiles:
         return any_saves
 
     def is_noticed(self, name: str) -> bool:
-        """Whether a file stands as its last step left it: nothing is to be taken in.
+        """Whether a file is as its last step left it: nothing is to be taken in.
 
         Raises:
             StoreError: If it cannot be read.
@@ -336,14 +336,14 @@ class MemoryFiles:
         """Clear up behind a crash, and write down the files that the journal does not know."""
         finished = hold.lock.finished
         if finished != self.history.last:
-            # What we know may have been taken back by whoever wrote it.
+            # Another process may have taken back what we know.
             self.history.forget()
             self.history.refresh()
         if finished == self.history.last and not self._staging.untidy:
             return
         self._staging.untidy = False
         ignored = self.root / ".gitignore"
-        # Whoever takes it away later has a reason.
+        # A person who removes it later has a reason.
         is_new = finished == "" or not self.history.last
         if is_new and not self._disk.exists(ignored):
             self._disk.create(ignored, GITIGNORE.encode(), mode=0o644)
@@ -356,8 +356,8 @@ class MemoryFiles:
         self._merge_displaced(hold)
         hold.lock.finish(self.history.last)
         if not finished and self._disk.durable:
-            # Without a note nobody would know that a step which is in the journal is not finished;
-            # and whoever made the folders may have died before they were made to last.
+            # Without a note nobody would know that a step of the journal is not finished; and the
+            # process that made the folders may have died before they were synced.
             hold.lock.sync()
             self._disk.sync_folder(self.folder)
             self._disk.sync_folder(self.root)
@@ -372,16 +372,16 @@ class MemoryFiles:
 
         Raises:
             LockTimeoutError: If somebody else held the lock too long.
-            StoreError: If a file could not be written; whoever holds the lock next goes on.
+            StoreError: If a file could not be written; the next holder of the lock goes on.
         """
         with self._hold(wait=wait):
-            self.history.refresh()  # Whoever holds the lock has done it.
+            self.history.refresh()  # Taking the lock has done it.
 
     def _carry_out(self, hold: WriteSession) -> None:
         """Carry out the steps of the journal that were neither finished nor put back."""
         finished = hold.lock.finished
         if finished not in (None, self.history.last):
-            # Whoever wrote the journal, or exchanged a file, may have died before it was synced.
+            # The process that wrote the journal or a file may have died before it was synced.
             self._disk.sync(self.history.path)
             self._recovery.carry_out(finished)
             self._disk.sync_folder(self.folder)

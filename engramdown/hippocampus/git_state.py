@@ -1,9 +1,9 @@
 """Whether git changed the files itself: a switch of branches is not an edit by a person.
 
-Writes nothing; without git the answer is no; where git moved and nobody can tell how, it is yes.
+Writes nothing; without git the answer is no; if git moved and nobody can say how, it is yes.
 
 What git did is asked of git, and only when a memory file differs from its last known state and git
-was at work since. Everything before that is told by the times of the files that git writes: its
+was at work since. Everything before that follows from the times of the files that git writes: its
 index whenever it brings files, ``HEAD`` and ``ORIG_HEAD`` when it moves, and files that say that it
 is at work or that a merge waits for a person.
 """
@@ -259,7 +259,7 @@ def is_versioned(path: Path, disk: Disk) -> bool:
 def known_to_git(paths: Iterable[Path], disk: Disk) -> set[Path]:
     """Return which of some files git knows, and folders of which it knows a file; in doubt it does.
 
-    Who asks wants to know whether a file may be a stranger's, who may have named it in other
+    The question is whether a file may be a stranger's, who may have named it in other
     letters, or put a link in the place of a folder.
     """
     names_of = functools.cache(WorkTree.names)
@@ -389,7 +389,7 @@ def committed_lately(path: Path, disk: Disk) -> Callable[[bytes], bool]:
     except (OSError, GitError, StoreError, ValueError):
         return lambda _: True
 
-    # git may have been told to keep other line ends than a file has.
+    # git may be configured to keep other line ends than a file has.
     return lambda data: not late.isdisjoint(_blobs(data) | _blobs(data.replace(b"\r\n", b"\n")))
 
 
@@ -417,7 +417,7 @@ def _moved(work: WorkTree, path: Path, since: float, held: str) -> bool:
         GitError: If git cannot be asked.
     """
     moves = work.log()
-    # git tells whole seconds; when the newest line was written the system knows better. It is
+    # git gives whole seconds; the system knows better when the newest line was written. It is
     # looked at behind the lines: one that came in between is not older than what was read.
     latest, ends = work.written("logs/HEAD") or float("inf"), []
     for move in moves:
@@ -434,7 +434,7 @@ def _moved(work: WorkTree, path: Path, since: float, held: str) -> bool:
     now = _blobs(work.disk.read(path) or b"")
     if at_head & _blobs(encoded(held)) and not at_head & now:
         return False
-    # Somebody who takes back a file on purpose cannot be told from git who puts it away.
+    # A file that a person takes back on purpose looks like one that git puts away.
     age = work.written("index") - _saved(path, work.disk)
     put_back = age < _RACE and is_restored(path, work.disk)
     return made + 1 > since or work.moved_lately(since) or put_back

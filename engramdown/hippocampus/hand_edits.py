@@ -2,8 +2,8 @@
 
 An entry that a person changed is verified; one that they removed is not learned again. Their words
 are never changed. An edit from an editor that did not know our latest lines takes none of them
-away: what they had open is the journalled state that explains the saved text best, and what cannot
-be told from a deletion waits in ``pending.md`` as a question. A save that git made is not an edit.
+away: what they had open is the journalled state that explains the saved text best, and what may
+be a deletion waits in ``pending.md`` as a question. A save that git made is not an edit.
 
 Nothing here writes a file: saves are handed out as steps of the person's own, and as a draft of
 what follows from them.
@@ -44,7 +44,7 @@ class Save(NamedTuple):
         file: The file, relative to the memory folder.
         base: What their editor held when they opened it, or saved last.
         seen: The newest text that they can have seen.
-        head: What the journal says the file holds; ``None`` if it cannot tell.
+        head: What the journal says the file holds; ``None`` if it does not know.
         saved: What was saved; ``None`` if the file was removed.
         disk: What is on the disk: what was saved, unless that was displaced.
         displaced: The digest of what displaced it; ``""`` if it is on the disk.
@@ -237,7 +237,7 @@ def _find(document: Document, entry_id: str, text: str) -> Placed | None:
 
 # One entry is one difference, however many lines it has.
 _UNIT: Final = re.compile(r"\n(?!(?:\r?\n)?[ \t])")
-# As many characters behind a line end tell whether the line goes on.
+# So many characters behind a line end show whether the line goes on.
 _AHEAD: Final = 3
 _META: Final = " <!-- "
 _BULLET: Final = re.compile(r"^[*+](?= )")
@@ -249,7 +249,7 @@ _AGES: Final = {"brought": 1, "saved": _BEFORE}
 # How many lines and ids, and how many ids alone, such a state has to explain more than any since. A
 # second editor: two entries of ours (their words, their metadata and their ids) and something else.
 _NEEDED: Final = ((0, 0), (1, 1), (7, 2))
-# Lines do not come back: behind so many states that lack something, none is looked at.
+# Lines do not come back: after so many states that lack something, the search ends.
 _IN_VAIN: Final = 256
 
 
@@ -276,8 +276,8 @@ def find_base(seen: str, past: Iterable[Past], saved: str) -> Base:
 
     Args:
         seen: The newest state that they can have seen.
-        past: How it came about, how the one before it did, and so on; as far as it is told.
-        saved: What stands in the file now.
+        past: How it came about, how the one before it did, and so on, as far as known.
+        saved: What the file holds now.
 
     Returns:
         The state that the fewest edits lead from to ``saved``; of equals the one that was saved
@@ -343,7 +343,7 @@ def _best(best: Mapping[int, Base]) -> Base | None:
 
 
 def _states(seen: str, past: Iterable[Past]) -> Iterator[tuple[str, str, tuple[Part, ...]]]:
-    """Yield the states in the order in which they stood on the disk, the newest first.
+    """Yield the states in the order in which they were on the disk, the newest first.
 
     Each comes with how it came about, see :class:`engramdown.hippocampus.history.Past`, and the
     splices that lead to the state before it; none if that is not known.
@@ -362,7 +362,7 @@ def _ways_back(past: Iterable[Past]) -> Iterator[tuple[str, tuple[Part, ...]]]:
     """Yield how each state came about, and the splices that lead to the one before it.
 
     A save that was displaced is in the journal behind the state that displaced it; on the disk it
-    stood before that, and whoever saved it may not have seen what came then.
+    was before that, and the person who saved it may not have seen what came then.
     """
     steps = iter(past)
     newer: tuple[str, tuple[Part, ...]] | None = None

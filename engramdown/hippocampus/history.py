@@ -1,6 +1,6 @@
 r"""The journal of a scope: one line of JSON per change to its memory.
 
-Append-only; a step stands here before it is carried out, with what every file held
+Append-only; a step is written here before it is carried out, with what every file held
 before and after, so that it can be carried out again after a crash, undone, and explained. Every
 state of a file can be made from it, and what cannot be made from it whole is not made at all. A
 line that cannot be read is skipped, never an error.
@@ -27,7 +27,7 @@ from engramdown.markdown.metadata import current_id
 from engramdown.storage.disk import Disk, megabytes
 
 _CHUNK: Final = 64 * 1024
-# As much of the last line as tells it from any other: the id of its step and the time.
+# As much of the last line as identifies it: the id of its step and the time.
 _MARK: Final = 80
 # What is known of all files is written again when the journal has grown by this many bytes, and by
 # this many for each file: then it is a tenth of the journal at most.
@@ -39,7 +39,7 @@ _FILE: Final = re.compile(rb'"file": "((?:[^"\\]|\\.)*+)"')
 
 
 def known_is_due(grown: int, files: int) -> bool:
-    """Whether a journal tells of all files again, that has grown by so many bytes since it did."""
+    """Whether the state of all files is due again, so many bytes after the last time."""
     return grown >= max(_KNOWN_EVERY, _KNOWN_EVERY_FILE * files)
 
 
@@ -107,7 +107,7 @@ class History:
         """Write steps down for good, in one piece, and return the size of the journal before."""
         with self._guard:
             heads = self._known()
-            # The first one tells of every file, if that is due.
+            # The first one holds the state of every file, if that is due.
             is_due = known_is_due(self._size - self._known_at, len(heads))
             lines = [write_line(step, heads if is_due else None, self._size) for step in steps[:1]]
             lines += [write_line(step) for step in steps[1:]]
@@ -139,7 +139,7 @@ class History:
     def replace(self, data: bytes) -> None:
         """Let the journal hold ``data``: what a person erased for good is out of it then.
 
-        Whoever knew the file sees that another one has its name.
+        A process that knew the file sees that another one has its name.
         """
         with self._guard:
             self.forget()
@@ -199,7 +199,7 @@ class History:
         return next((step.at for step, _ in self._steps_backwards(file)), "")
 
     def backwards(self, file: str, head: str) -> Iterator[tuple[Step, str, str]]:
-        """Yield the steps of a file that holds ``head``, the newest first, as far as they are told.
+        """Yield the steps of a file that holds ``head``, the newest first, as far as known.
 
         Each comes with the text after it and the text before; an absent file reads ``""``.
         """
@@ -214,7 +214,7 @@ class History:
     def text(self, file: str) -> str | None:
         """Return the text that ``file`` had after its last step, made from the journal alone.
 
-        ``None`` if there was no file, or if too much of the journal is gone to tell.
+        ``None`` if there was no file, or if too much of the journal is gone.
         """
         return _text_after(part for _, part in self._steps_backwards(file))
 
@@ -606,7 +606,7 @@ def _is_whole(step: Step) -> bool:
 
 
 def read_heads(line: bytes, at: int) -> dict[str, Head] | None:
-    """Return how every file was left before the step of a line that stands at ``at``.
+    """Return how every file was left before the step of the line at ``at``.
 
     ``None`` if it does not say so, or was written for another place: then lines came between that
     its writer did not know, or are gone.

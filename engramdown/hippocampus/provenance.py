@@ -52,7 +52,7 @@ class Origins(NamedTuple):
     """Whose the entries of a scope are, up to some step of its journal.
 
     Attributes:
-        ours: The keys of entries that stood here when git came, and were not brought by it.
+        ours: The keys of entries that were here when git came, and were not brought by it.
         brought: The keys of entries that git brought.
         reworded: By the id of an entry, what it said before: the kind of its file, and the words.
     """
@@ -104,9 +104,9 @@ class _Trail:
         self.brought = set(origins.brought)
         self.reworded = {name: set(said) for name, said in origins.reworded.items()}
         self._texts: dict[str, str] = dict(texts)
-        # Files that git changed when we could not tell what they held.
+        # Files that git changed when we did not know what they held.
         self._blurred: set[str] = set()
-        # Under what stood what git brought, if all of that was seen.
+        # The headings of what git brought, if all of that was seen.
         self._sections: set[str] | None = None if origins.brought else set()
         # Each file as it was read last, by its digest.
         self._read: dict[str, tuple[str, list[tuple[str, Placed]]]] = {}
@@ -130,7 +130,7 @@ class _Trail:
             if step.by == _TICKED_BY_GIT:
                 made.setdefault(change.file, set()).add(change.after)
         for file, lines in made.items():
-            # What a tick made that came with git is no more a person's than the tick.
+            # If a tick came with git, its result is not a person's either.
             self.brought |= {key for key, each in self._entries(file) if each.block.raw in lines}
         # A step of a person's, about the very entries that it changed.
         asked_for = step.by == "user" and step.op in _ASKED_FOR
@@ -138,7 +138,7 @@ class _Trail:
             self._make_own(step, before)
 
     def _settle(self) -> None:
-        """What stands when git comes is ours, unless git brought it before."""
+        """Count what is there when git comes as ours, unless git brought it before."""
         for file in self._texts:
             for key, placed in self._entries(file):
                 self._own(key)
@@ -177,7 +177,7 @@ class _Trail:
             if change.after is None:
                 self._own(_key(kind, change.section, placed.text))
             else:
-                # Under which heading it stood is seen when git comes.
+                # Its heading is seen when git comes.
                 self.reworded.setdefault(change.id, set()).add((kind, fold(placed.text)))
 
     def _make_own(self, step: Step, before: Mapping[str, str]) -> None:
@@ -231,7 +231,7 @@ class _Trail:
 
 
 def _kind_of(file: str) -> str:
-    """Return what the files of a kind have in common: a lesson stands in several."""
+    """Return what the files of a kind have in common: a lesson may be in several."""
     return file if file in (RULES, PROFILE) else LESSONS
 
 
@@ -258,7 +258,7 @@ class Brought(NamedTuple):
     """Something that git brought.
 
     Attributes:
-        key: What it is known by, whatever line it stands on.
+        key: What it is known by, on whatever line.
         file: An entry's file, relative to the memory folder; a page's, to the scope's folder.
         line: Where it is there, from 1; 0 for a page.
         text: What it says.
@@ -310,7 +310,7 @@ class Provenance:
         return is_versioned(self._store.root, self._disk)
 
     def begin(self) -> None:
-        """Let the journal know every file as it is: from now on a person's edits are told apart.
+        """Let the journal know every file as it is, so that a person's edits can be recognised.
 
         Raises:
             StoreError: If it cannot be written.
@@ -325,7 +325,7 @@ class Provenance:
             files.change(Act("found", "person"), lambda draft: [draft.get(name) for name in new])
 
     def own_pages(self) -> set[str]:
-        """Return the keys of pages that git does not know: of whom they are, none could tell later.
+        """Return the keys of pages that git does not know, as nobody can say later whose they are.
 
         Raises:
             StoreError: If one cannot be read.
@@ -335,7 +335,7 @@ class Provenance:
         return {page.key for page in pages if self.path(page) not in known}
 
     def pages(self) -> list[Brought]:
-        """Return every page that shapes a prompt, and the settings, whoever wrote them."""
+        """Return every page that shapes a prompt, and the settings."""
         root, files = self._store.root, self._store.files
         texts: list[tuple[str, str]] = []
         names = [f"{at}/{name}" for at in _FOLDERS for name in self._disk.names(root / at)]
@@ -355,7 +355,7 @@ class Provenance:
         return [Brought(page_key(name, text), name, 0, text) for name, text in texts if text]
 
     def path(self, item: Brought) -> Path:
-        """Return where something stands, as it is spelled there."""
+        """Return where something is, as it is spelled there."""
         folder, _, name = item.file.rpartition("/")
         if folder == AGENTS:
             place = self._store.files.beside(name)
@@ -452,7 +452,7 @@ class Provenance:
                 if key in origins.brought or (is_news and key not in recorded):
                     yield Brought(key, name, placed.line, placed.text, placed)
 
-    # ---- what the journal tells ----
+    # ---- what the journal says ----
 
     def _origins(self) -> Origins:
         last = self._store.files.history.last

@@ -3,8 +3,8 @@
 Takes no lock and writes nothing. Only the names of memory files are ever opened, and no link leads
 out of the scope. A file may be spelled in other ways (``USER.md``, ``SOUL.md``): it has one name
 for the rest of the store, and of several that may be meant one is used, however they are listed. An
-unreadable topic hides no other file. Whether a scope is as its journal says is told here as well,
-without loading what would put it in order: most processes only read.
+unreadable topic hides no other file. Whether a scope is as its journal says is found out
+here, too, without loading what would put it in order: most processes only read.
 """
 
 from __future__ import annotations
@@ -103,18 +103,18 @@ class Reader:
         """Return the path of a memory file.
 
         Raises:
-            StoreError: If ``name`` is none, or a link leads out of the scope.
+            StoreError: If ``name`` is not one of a memory file, or a link leaves the scope.
         """
         if not is_name(name):
             raise StoreError(f"{name!r}: is not the name of a memory file; see docs/file-format.md")
         return self._disk.inside(self.place(name), self.root)
 
     def spelled(self, name: str) -> str:
-        """Return how the file called ``name`` is spelled; ``name`` itself where there is none."""
+        """Return how the file called ``name`` is spelled; ``name`` itself if it is missing."""
         return spelled(name, self._disk.names(self.folder)) if has_aliases(name) else name
 
     def place(self, name: str) -> Path:
-        """Return where the file called ``name`` stands, or will: below the memory folder."""
+        """Return where the file called ``name`` is, or will be: below the memory folder."""
         return self.folder / self.spelled(name)
 
     def spellings(self, name: str) -> list[Path]:
@@ -290,7 +290,7 @@ _LEFTOVER: Final = re.compile(
     rf"\.(?P<file>.+)\.(?P<digest>[0-9a-f]{{16}})\.[0-9a-f]{{8}}(?:\.old)?\.tmp(?:{UNFINISHED})?"
 )
 
-# What tells git what to leave out is called until it is whole.
+# The name of ``.gitignore`` until it is whole.
 IGNORING: Final = f".gitignore{UNFINISHED}"
 
 
@@ -315,7 +315,7 @@ def is_untidy(reader: Reader, history: History, disk: Disk) -> bool:
 
 
 def paths(reader: Reader, disk: Disk) -> Iterator[Path]:
-    """Yield everything that stands where temporary files may lie about."""
+    """Yield every file in the folders where temporary files may be left."""
     for folder in (reader.root, reader.folder, reader.folder / "topics"):
         yield from (folder / name for name in disk.names(folder))
 

@@ -148,10 +148,10 @@ class Store:
         """Return every memory once, in file order: rules, lessons, profile, then topics.
 
         Args:
-            pass_over: Is told of each file that cannot be read; the others are returned.
+            pass_over: Is called with the error of each file that cannot be read.
 
         Raises:
-            StoreError: If a file cannot be read, and nobody is told of it instead.
+            StoreError: If a file cannot be read, and ``pass_over`` is not given.
         """
         entries: dict[str, Entry] = {}
         names: list[str] = []
@@ -333,7 +333,7 @@ class Store:
         return self.files.notice(wait=wait)
 
     def rehearse(self) -> None:
-        """From now on write nothing; :meth:`rehearsed` tells what would have been written."""
+        """From now on write nothing; :meth:`rehearsed` returns what would have been written."""
         self.files.rehearse()
         self.rehearses = True
 
@@ -342,7 +342,7 @@ class Store:
         return self.files.rehearsed()
 
     def soul(self) -> str:
-        """Return ``soul.md``, which tells who the assistant is, in any spelling, or ``""``."""
+        """Return ``soul.md``, which says who the assistant is, in any spelling, or ``""``."""
         return self.files.text(f"memory/{SOUL}")
 
     def template(self, name: str, folder: str = "templates") -> str:
@@ -363,7 +363,7 @@ class Store:
     def written(self, filed: Filed) -> Written:
         """Read an acknowledged memory back from the disk.
 
-        One that somebody has changed or replaced already is told as it was written.
+        One that somebody has changed or replaced already is returned as it was written.
         """
         return self.read_back([filed])[0]
 
@@ -419,10 +419,10 @@ class Store:
 
 @contextmanager
 def _passing_over(pass_over: Callable[[StoreError], object] | None) -> Iterator[None]:
-    """Tell ``pass_over`` of what cannot be read in a ``with`` block; nobody is told: it is raised.
+    """Call ``pass_over`` with the error of a ``with`` block, if it is given.
 
     Raises:
-        StoreError: If nobody is told.
+        StoreError: If it is not given.
     """
     try:
         yield
@@ -477,7 +477,7 @@ class Hippocampus(Store):
         """Refuse to take something else in the place of the scope's folder for an empty scope.
 
         Raises:
-            StoreError: If a file, or a link that leads nowhere, stands there.
+            StoreError: If it is a file, or a link that leads nowhere.
         """
         if os.path.lexists(self.root) and not self.root.is_dir():
             raise StoreError(f"{self.root}: is not a folder; move it away")

@@ -7,7 +7,7 @@ a step that fails is put back, and says whether that worked. After a crash a ste
 that did not reach its files is carried out, our temporary files are removed, and a person's save
 among them is handed out; doing it twice does no harm.
 
-A temporary name tells what the file was meant to be: ``.<name>.<digest>.<random>.tmp``.
+A temporary name says what the file was meant to be: ``.<name>.<digest>.<random>.tmp``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Staged:
     Attributes:
         name: The memory file.
         path: Where it belongs.
-        temporary: Where it waits; after the exchange, what stood in its place.
+        temporary: Where it waits; after the exchange, what was in its place.
         slot: What it was and is to be.
         text: What it is to hold.
         data: The same as bytes.
@@ -134,7 +134,7 @@ class Staging:
             self._place(file)
         displaced = [file for file in files if file.slot.disk is not None]
         conflicts = [file for file in displaced if self._is_conflict(file)]
-        # Whoever made the folder of a new file may have died before that was made to last.
+        # The process that made the folder of a new file may have died before it was synced.
         above = [file.path.parent.parent for file in files if file.slot.disk is None]
         for folder in dict.fromkeys([*above, *(file.path.parent for file in files)]):
             self._disk.sync_folder(folder)
@@ -165,7 +165,7 @@ class Staging:
 
         Args:
             files: What returns where each file is, as one that is away for a moment may be spelled
-                otherwise, and what stood in it before the person came.
+                otherwise, and what was in it before the person came.
         """
         waited = 0.0
         data = [self._closed(where()) for where, _ in files]
@@ -266,7 +266,7 @@ def _patience(text: str | None, head: str) -> float:
 
 
 class Leftover(NamedTuple):
-    """A person's save that stands under a temporary name.
+    """A person's save under a temporary name.
 
     Attributes:
         path: Where it is.
@@ -287,7 +287,7 @@ class Recovery:
     """Brings a scope in order; its lock is held."""
 
     def __init__(self, disk: Disk, reader: Reader, history: History, staging: Staging) -> None:
-        """Work on the files that ``reader`` reads and ``history`` tells about."""
+        """Work on the files that ``reader`` reads and ``history`` records."""
         self._disk = disk
         self._reader = reader
         self._history = history

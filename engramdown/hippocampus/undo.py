@@ -22,7 +22,7 @@ from engramdown.kinds import ARCHIVE, ASIDE, PENDING, PROFILE, RULES, kind_in, t
 from engramdown.markdown.blocks import entry_block
 from engramdown.markdown.document import Document, parse
 
-# What a step is called that tells of an erasure.
+# The name of a step that erased memories for good.
 ERASED: Final = "erase"
 # Steps that belong together, in both scopes, if they give the same reason.
 ERRANDS: Final = frozenset({"migrate", "sleep"})
@@ -127,7 +127,7 @@ def reverse(draft: Draft, step: Step, steps: Sequence[Step]) -> None:
     Args:
         draft: The memory files.
         step: What to reverse.
-        steps: The journal, which tells who changed what since.
+        steps: The journal, which says who changed what since.
 
     Raises:
         UndoRefusedError: If a memory of the step reads otherwise than the step left it, or if all
@@ -158,7 +158,7 @@ def reverse(draft: Draft, step: Step, steps: Sequence[Step]) -> None:
             draft.put(part.file, parse(part.backward(draft.get(part.file).render())))
     removals = [change for change in step.changes if change.after is None]
     others = [change for change in reversed(step.changes) if change.after is not None]
-    # What was taken out comes back in the order in which it stood.
+    # What was taken out comes back in the order in which it was.
     for change in (*others, *removals):
         if change.file not in whole and change not in gone and not change.erased:
             _reverse_entry(draft, change, step, since=since)
@@ -271,7 +271,7 @@ def _reverse_entry(draft: Draft, change: Change, step: Step, since: Sequence[Ste
 
 
 def _is_known_again(draft: Draft, change: Change, since: Sequence[Step]) -> bool:
-    """Whether what was taken out has been learned anew since, and stands as another line."""
+    """Whether what was taken out has been learned anew since, as another line."""
     again = twin(draft, change.file, _text_before(change), kind_in(RULES, change.section))
     return again is not None and any(
         (item.id, item.file, item.before) == (entry_id(again), change.file, None)
