@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted
-from tests.crash.power_cut import RULES, crash_states
+from tests.crash.power_cut import cut_everywhere
 from tests.crash.recordings import SCOPE
 from tests.crash.volume import Image, Volume
 
@@ -61,22 +62,14 @@ def compact(mount: Mount, dice: random.Random, disk: Disk | None = None) -> Ackn
 
 def cut(mount: Mount, known: Acknowledged, dice: random.Random) -> Iterator[Trial]:
     """Let the power fail behind every change."""
-    volume, seen = mount.volume, set[int]()
-    for done in range(len(volume.log) + 1):
-        wanted = {gist for gist, since in known.items() if since <= done}
-        for rules in RULES:
-            images = crash_states(volume, done, rules, dice, _MOST)
-            new = {hash((frozenset(image.items()), *wanted)): image for image in images}
-            new = {key: image for key, image in new.items() if key not in seen}
-            seen |= new.keys()
-            found = [_judge(mount, image, wanted) for image in new.values()]
-            what = f"{rules} power cut behind {done} of {len(volume.log)}"
-            yield from (Trial(what, wrong) for wrong in found if wrong)
-            if found.count(""):
-                yield Trial(what, count=found.count(""))
+
+    def wanted_at(done: int) -> frozenset[str]:
+        return frozenset(gist for gist, since in known.items() if since <= done)
+
+    return cut_everywhere(mount.volume, dice, _MOST, wanted_at, partial(_judge, mount))
 
 
-def _judge(mount: Mount, image: Image, wanted: set[str]) -> str:
+def _judge(mount: Mount, image: Image, wanted: frozenset[str]) -> str:
     before, mount.volume = mount.volume, Volume.of(image)
     memory = _opened(mount)
     try:
@@ -95,7 +88,7 @@ def _judge(mount: Mount, image: Image, wanted: set[str]) -> str:
         mount.volume = before
 
 
-def _wrong(memory: EpisodicMemory, wanted: set[str]) -> str:
+def _wrong(memory: EpisodicMemory, wanted: frozenset[str]) -> str:
     try:
         episodes = memory.session(_SESSION).episodes
     except SessionNotFoundError:

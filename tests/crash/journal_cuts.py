@@ -19,7 +19,7 @@ from engramdown.journal.working_notes import WorkingNotes
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount
-from tests.crash.power_cut import RULES, crash_states
+from tests.crash.power_cut import cut_everywhere
 from tests.crash.recordings import SCOPE
 from tests.crash.volume import Image, Volume
 
@@ -72,20 +72,14 @@ def record(mount: Mount, dice: random.Random, disk: type[Disk] = Disk) -> list[S
 
 def cut(mount: Mount, stages: list[Stage], dice: random.Random) -> Iterator[Trial]:
     """Let the power fail behind every change."""
-    volume, known = mount.volume, set[int]()
-    for done in range(len(volume.log) + 1):
-        at = max(number for number, stage in enumerate(stages) if stage.since <= done)
-        allowed = stages[at : at + 2]
-        for rules in RULES:
-            what = f"{rules} power cut behind {done} of {len(volume.log)}"
-            images = crash_states(volume, done, rules, dice, _MOST)
-            new = {hash((frozenset(image.items()), at)): image for image in images}
-            new = {key: image for key, image in new.items() if key not in known}
-            known |= new.keys()
-            found = [_judge(mount, image, allowed) for image in new.values()]
-            yield from (Trial(what, wrong) for wrong in found if wrong)
-            if found.count(""):
-                yield Trial(what, count=found.count(""))
+
+    def reached(done: int) -> int:
+        return max(number for number, stage in enumerate(stages) if stage.since <= done)
+
+    def judge(image: Image, at: int) -> str:
+        return _judge(mount, image, stages[at : at + 2])
+
+    return cut_everywhere(mount.volume, dice, _MOST, reached, judge)
 
 
 def _judge(mount: Mount, image: Image, allowed: list[Stage]) -> str:

@@ -33,12 +33,28 @@ class _Forgetful(Disk):
             self.durable = before
 
 
-class _UnsyncedTemporary(_Forgetful):
+class UnsyncedFiles(_Forgetful):
+    """A disk that does not sync new files."""
+
     def create(
         self, path: Path, data: bytes, *, like: Path | None = None, mode: int = FILE_MODE
     ) -> None:
         with self._forgetting():
             super().create(path, data, like=like, mode=mode)
+
+
+class UnsyncedLines(Disk):
+    """A disk that does not sync what is written."""
+
+    def sync_open(self, descriptor: int) -> None:
+        """Do nothing."""
+
+
+class UnsyncedFolders(Disk):
+    """A disk that does not sync names."""
+
+    def sync_folder(self, path: Path) -> None:
+        """Do nothing."""
 
 
 class _UnsyncedJournal(_Forgetful):
@@ -113,7 +129,7 @@ class Overwrites(Swaps):
 
 
 DISKS: Final[dict[str, type[Disk]]] = {
-    "the temporary file is not synced": _UnsyncedTemporary,
+    "the temporary file is not synced": UnsyncedFiles,
     "the journal is not synced": _UnsyncedJournal,
     "the folder is not synced": _UnsyncedFolder,
     "the parent of a new folder is not synced": _UnsyncedParent,

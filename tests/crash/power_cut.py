@@ -12,13 +12,15 @@ old or new.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import product, takewhile
 from math import prod
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
-from tests.crash.volume import ROOT, Change, Named, Synced, Volume, Wrote
+from tests.crash.campaign import Trial
+from tests.crash.volume import ROOT, Change, Image, Named, Synced, Volume, Wrote
 
+Wanted = TypeVar("Wanted", bound=Hashable)
 Rules = Literal["ordered", "weak"]
 RULES: Final[tuple[Rules, ...]] = ("ordered", "weak")
 
@@ -27,6 +29,42 @@ _SECTOR: Final = 512
 
 _Choice = tuple[int, tuple[bytes, ...]]
 _Begun = Mapping[int, Mapping[str, int] | bytes]
+
+
+def cut_everywhere(
+    volume: Volume,
+    dice: random.Random,
+    most: int,
+    wanted_at: Callable[[int], Wanted],
+    judge: Callable[[Image, Wanted], str],
+    *,
+    left: list[Image] | None = None,
+) -> Iterator[Trial]:
+    """Let the power fail behind every change of a volume; a state that was seen is skipped.
+
+    Args:
+        volume: What was changed.
+        dice: Choose, where there are too many states.
+        most: How many states of one moment are too many.
+        wanted_at: Returns what has to be there behind so many changes.
+        judge: Opens a state as a new process would, and returns what is wrong.
+        left: Gets a few of the states.
+    """
+    known = set[int]()
+    for done in range(len(volume.log) + 1):
+        wanted = wanted_at(done)
+        for rules in RULES:
+            what = f"{rules} power cut behind {done} of {len(volume.log)}"
+            images = crash_states(volume, done, rules, dice, most)
+            new = {hash((frozenset(image.items()), wanted)): image for image in images}
+            new = {key: image for key, image in new.items() if key not in known}
+            known |= new.keys()
+            answers = [judge(image, wanted) for image in new.values()]
+            if left is not None:
+                left += [*new.values()][:1]
+            yield from (Trial(what, wrong) for wrong in answers if wrong)
+            if answers.count(""):
+                yield Trial(what, count=answers.count(""))
 
 
 def crash_states(

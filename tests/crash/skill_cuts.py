@@ -19,7 +19,7 @@ from engramdown.skills.store import SkillStore
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted
-from tests.crash.power_cut import RULES, crash_states
+from tests.crash.power_cut import cut_everywhere
 from tests.crash.recordings import SCOPE
 from tests.crash.skilled import CHARTS, HAND, learn
 from tests.crash.volume import Image, Volume
@@ -77,7 +77,7 @@ def trials(folder: Path, dice: random.Random) -> Iterator[Trial]:
 
 def record(mount: Mount, dice: random.Random, disk: type[Disk] = Disk) -> list[Stage]:
     """Write a few skills, each by a process of its own, on what stands at the mount."""
-    _opened(mount).tidy()
+    _opened(mount).files.tidy()
     mount.volume = Volume.of(mount.volume.image())
     stages = [Stage(0, _texts(mount.volume.image()))]
 
@@ -113,21 +113,14 @@ def cut(
     mount: Mount, stages: list[Stage], dice: random.Random, left: list[Image]
 ) -> Iterator[Trial]:
     """Let the power fail behind every change, and add a few of the states to ``left``."""
-    volume, known = mount.volume, set[int]()
-    for done in range(len(volume.log) + 1):
-        at = max(number for number, stage in enumerate(stages) if stage.since <= done)
-        allowed = [stage.texts for stage in stages[at : at + 2]]
-        for rules in RULES:
-            what = f"{rules} power cut behind {done} of {len(volume.log)}"
-            images = crash_states(volume, done, rules, dice, _MOST)
-            new = {hash((frozenset(image.items()), at)): image for image in images}
-            new = {key: image for key, image in new.items() if key not in known}
-            known |= new.keys()
-            found = [_judge(mount, image, allowed) for image in new.values()]
-            left += [*new.values()][:1]
-            yield from (Trial(what, wrong) for wrong in found if wrong)
-            if found.count(""):
-                yield Trial(what, count=found.count(""))
+
+    def reached(done: int) -> int:
+        return max(number for number, stage in enumerate(stages) if stage.since <= done)
+
+    def judge(image: Image, at: int) -> str:
+        return _judge(mount, image, [stage.texts for stage in stages[at : at + 2]])
+
+    return cut_everywhere(mount.volume, dice, _MOST, reached, judge, left=left)
 
 
 def _save_in_between(mount: Mount, label: str, saved: str, reach: Callable[[], object]) -> None:
@@ -154,7 +147,7 @@ def _judge(mount: Mount, image: Image, allowed: list[Texts]) -> str:
         now = mount.volume.image()
         if _texts(now) not in allowed:
             return f"{_texts(now)} is none of {allowed}"
-        _opened(mount).tidy()
+        _opened(mount).files.tidy()
         if mount.volume.image() != now:
             return "a second look changes something"
         store.create("afterwards", parse_front_matter(CHARTS))

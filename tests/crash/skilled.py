@@ -55,7 +55,7 @@ class Skilled:
         # What somebody left is put in order whether or not the rest is done.
         between = folder / "between"
         self.copy(between)
-        opened(between).tidy()
+        opened(between).files.tidy()
         self._begun = texts(self._master)
         self._before, self._after = texts(between), texts(after)
 

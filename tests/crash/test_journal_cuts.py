@@ -13,33 +13,14 @@ from engramdown.errors import EngramdownError
 from engramdown.journal.journal import Journal
 from engramdown.journal.working_notes import WorkingNotes
 from engramdown.storage.disk import Disk
-from engramdown.storage.safe_open import FILE_MODE
 from tests.crash.campaign import Trial
 from tests.crash.journal_cuts import cut, record
 from tests.crash.mounted import mounted
+from tests.crash.mutants import UnsyncedFiles, UnsyncedFolders
 from tests.crash.volume import Volume
 from tests.hippocampus.disks import Point, Watch, WatchedDisk
 
 NOON = datetime(2026, 2, 27, 12, 5, tzinfo=UTC)
-
-
-class UnsyncedFiles(Disk):
-    """A disk that does not sync new files."""
-
-    def create(
-        self, path: Path, data: bytes, *, like: Path | None = None, mode: int = FILE_MODE
-    ) -> None:
-        """Write it, and leave it at that."""
-        self.durable = False
-        super().create(path, data, like=like, mode=mode)
-        self.durable = True
-
-
-class UnsyncedFolders(Disk):
-    """A disk that does not sync names."""
-
-    def sync_folder(self, path: Path) -> None:
-        """Do nothing."""
 
 
 def cuts(folder: Path, disk: type[Disk], seed: int) -> Iterator[Trial]:

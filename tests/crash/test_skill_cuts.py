@@ -11,30 +11,11 @@ import pytest
 
 from engramdown.storage.disk import Disk
 from engramdown.storage.exchange import Swap
-from engramdown.storage.safe_open import FILE_MODE
 from tests.crash.campaign import Trial
 from tests.crash.mounted import mounted
+from tests.crash.mutants import UnsyncedFiles, UnsyncedFolders
 from tests.crash.skill_cuts import cut, record
 from tests.crash.volume import Volume
-
-
-class UnsyncedFiles(Disk):
-    """A disk that does not sync new files."""
-
-    def create(
-        self, path: Path, data: bytes, *, like: Path | None = None, mode: int = FILE_MODE
-    ) -> None:
-        """Write it, and leave it at that."""
-        self.durable = False
-        super().create(path, data, like=like, mode=mode)
-        self.durable = True
-
-
-class UnsyncedFolders(Disk):
-    """A disk that does not sync names."""
-
-    def sync_folder(self, path: Path) -> None:
-        """Do nothing."""
 
 
 def cuts(folder: Path, disk: type[Disk], seed: int) -> Iterator[Trial]:

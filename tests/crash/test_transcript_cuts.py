@@ -11,22 +11,9 @@ import pytest
 from engramdown.storage.disk import Disk
 from tests.crash.campaign import Trial
 from tests.crash.mounted import mounted
+from tests.crash.mutants import UnsyncedFolders, UnsyncedLines
 from tests.crash.transcript_cuts import cut, record
 from tests.crash.volume import Volume
-
-
-class UnsyncedLines(Disk):
-    """A disk that does not sync what is written."""
-
-    def sync_open(self, descriptor: int) -> None:
-        """Do nothing."""
-
-
-class UnsyncedFolders(Disk):
-    """A disk that does not sync names."""
-
-    def sync_folder(self, path: Path) -> None:
-        """Do nothing."""
 
 
 class WithoutNotes(Disk):

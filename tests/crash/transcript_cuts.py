@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 from unittest import mock
@@ -23,7 +24,7 @@ from engramdown.storage.disk import Disk
 from engramdown.transcripts.payloads import PAYLOADS, Payloads, digest
 from tests.crash.campaign import Trial
 from tests.crash.mounted import Mount, mounted
-from tests.crash.power_cut import RULES, crash_states
+from tests.crash.power_cut import cut_everywhere
 from tests.crash.recordings import SCOPE
 from tests.crash.volume import Image, Volume
 
@@ -103,23 +104,16 @@ def cut(
     mount: Mount, recording: Recording, dice: random.Random, left: list[Image]
 ) -> Iterator[Trial]:
     """Let the power fail behind every change, and add a few of the states to ``left``."""
-    volume, known = mount.volume, set[int]()
-    for done in range(len(volume.log) + 1):
-        wanted = [recording.acknowledged(session, done) for session in _SESSIONS]
-        for rules in RULES:
-            what = f"{recording.durability}: {rules} power cut behind {done} of {len(volume.log)}"
-            images = crash_states(volume, done, rules, dice, _MOST)
-            new = {hash((frozenset(image.items()), *wanted)): image for image in images}
-            new = {key: image for key, image in new.items() if key not in known}
-            known |= new.keys()
-            found = [_judge(mount, image, recording, wanted) for image in new.values()]
-            left += [*new.values()][:1]
-            yield from (Trial(what, wrong) for wrong in found if wrong)
-            if found.count(""):
-                yield Trial(what, count=found.count(""))
+
+    def wanted_at(done: int) -> tuple[int, ...]:
+        return tuple(recording.acknowledged(session, done) for session in _SESSIONS)
+
+    judge = partial(_judge, mount, recording)
+    for trial in cut_everywhere(mount.volume, dice, _MOST, wanted_at, judge, left=left):
+        yield replace(trial, what=f"{recording.durability}: {trial.what}")
 
 
-def _judge(mount: Mount, image: Image, recording: Recording, wanted: Sequence[int]) -> str:
+def _judge(mount: Mount, recording: Recording, image: Image, wanted: Sequence[int]) -> str:
     """Read what a power cut left, record something more, and return what is wrong."""
     before, mount.volume = mount.volume, Volume.of(image)
     memory = _opened(mount, recording.durability)
