@@ -1,18 +1,17 @@
-"""Brings memories from the notes of other assistants and people through the gate.
+"""Brings the notes of people and other assistants through the gate as memories.
 
-Nothing of what is read is changed, and no link is followed out of the folder that was named. What
-cannot be read is reported with the reason, and the rest is read. In a project only files that are
-about its folders are looked for, and none in hidden folders, packages, what was built, and other
-repositories. What came once does not come again, whatever became of it here: a ledger in the folder
-of the scope has a line with a digest, and no text, for each, written after the step that it speaks
-of. Killed at any point, the next run brings exactly the rest.
+The files are not changed, and no link is followed out of a named folder. A file that cannot be read
+is reported with the reason, and the rest is read. The folders of a project are searched only for
+files about them, without hidden folders, packages, build output and other repositories. A memory
+that came once does not come again, whatever happened to it here: a ledger in the folder of the
+scope has a line for each, with a digest and without the text, written after the step itself. If a
+run is killed, the next one brings exactly the rest.
 
-Any text gives memories and what was passed over, each with its line and the reason, and never an
-error; a code fence, a table, a quotation, a comment and a block that this program wrote make no
-memory; what a file says twice is read once. A statement that is taken out of its section says by
-itself what it said there. The cost grows with the length of the text. Whose word a file is depends
-on its layout: what a person writes for an assistant is told by the user; what an assistant wrote
-for itself is inferred.
+Any text gives memories and skipped parts, each with its line and the reason, and never an error.
+Code fences, tables, quotations, comments and blocks that this program wrote are not memories; what
+a file says twice is read once. A statement keeps its meaning without its section. The cost grows
+with the length of the text. The layout of a file says whose word it is: text that a person writes
+for an assistant is told by the user; text that an assistant wrote for itself is inferred.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ _LONGEST_CONTEXT: Final = 100
 
 
 def after_comments(text: str) -> tuple[str, str]:
-    """Return ``text`` without its comments, and what stands in the one that ends it, or ``""``."""
+    """Return ``text`` without its comments, and the content of a comment at its end, or ``""``."""
     parts, last, at = [], "", 0
     while (start := text.find(_OPEN, at)) >= 0:
         end = text.find(_CLOSE, start + len(_OPEN))
@@ -77,7 +76,7 @@ def after_comments(text: str) -> tuple[str, str]:
 
 
 def metadata(comment: str) -> Mapping[str, str]:
-    """Return the pairs ``key:value`` of a comment; nothing if it is a note.
+    """Return the pairs ``key:value`` of a comment, or nothing if it is a note.
 
     >>> metadata(" confidence:high ts:2026-02-27 "), metadata(" see below ")
     ({'confidence': 'high', 'ts': '2026-02-27'}, {})
@@ -89,7 +88,7 @@ def metadata(comment: str) -> Mapping[str, str]:
 
 
 def date_in(text: str) -> str:
-    """Return the first day that ``text`` names as ``YYYY-MM-DD``, or ``""``.
+    """Return the first date in ``text`` as ``YYYY-MM-DD``, or ``""``.
 
     >>> date_in("Notes of 2026-02-27"), date_in("2026-02-31")
     ('2026-02-27', '')
@@ -102,7 +101,7 @@ def date_in(text: str) -> str:
 
 
 def in_context(text: str, context: str) -> str:
-    """Return ``text`` behind what it stands below, if that is short.
+    """Return ``text`` after the words above it, if these are short.
 
     >>> in_context("run the linter", "Before pushing:")
     'Before pushing: run the linter'
@@ -115,7 +114,7 @@ def in_context(text: str, context: str) -> str:
 
 
 def listed(front: FrontMatter, name: str) -> str:
-    """Return the items of a list in front matter with commas between, whether it is YAML or not."""
+    """Return the items of a list in front matter with commas between, even if it is not YAML."""
     return ", ".join(front.items(name)) or front.raw(name).strip("[]\"' ")
 
 
@@ -159,7 +158,7 @@ class Statement(NamedTuple):
         context: The item above it, or the paragraph that leads to the list; or ``""``.
         line: Where it begins, from 1.
         headings: The headings above it, the outermost first.
-        meta: What its comment says of it.
+        meta: The metadata in its comment.
     """
 
     text: str
@@ -175,7 +174,7 @@ class Statement(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """Something that was not taken.
+    """A part of a file that is not a memory.
 
     Attributes:
         line: Where it begins, from 1.
@@ -187,11 +186,11 @@ class Passed(NamedTuple):
 
 
 class Page(NamedTuple):
-    """What a file says.
+    """The content of a file.
 
     Attributes:
         statements: In file order.
-        passed: What is no statement, in file order.
+        passed: The skipped parts, in file order.
         front: Its front matter.
     """
 
@@ -214,7 +213,7 @@ def walk(text: str) -> Page:
 
 
 class _Open(NamedTuple):
-    """A statement whose end is not found yet."""
+    """A statement that may go on."""
 
     line: int
     indent: int
@@ -253,10 +252,10 @@ class _Walker:
                 self.after_blank = False
         self._close()
 
-    # ---- what is no statement ----
+    # ---- skipped parts ----
 
     def _hides(self, said: str, line: str) -> bool:
-        """Pass over what begins here and hides what follows: code, a comment, our own block."""
+        """Skip a block that begins here: code, a comment, our own block."""
         if found := _FENCE.match(said):
             fence, indent = found[1], len(line) - len(line.lstrip())
 
@@ -286,7 +285,7 @@ class _Walker:
                 return
 
     def _is_apart(self, said: str, line: str) -> bool:
-        """Pass over a line that stands for itself and is no statement."""
+        """Skip a single line that is not a statement."""
         is_deep = line.startswith(" " * _CODE_INDENT)
         if is_deep and not self._goes_on():
             reason = "code"
@@ -301,7 +300,7 @@ class _Walker:
         return bool(reason)
 
     def _goes_on(self) -> bool:
-        """Whether what is indented can belong to what stands above it."""
+        """Whether an indented line can belong to the text above it."""
         in_list = any(indent >= 0 for indent, _ in self.above)
         return in_list or (self.open is not None and (self.open.is_item or not self.after_blank))
 
@@ -335,11 +334,11 @@ class _Walker:
             self.passed.append(Passed(self.at, reason))
         self.last_passed = self.at
 
-    # ---- what is one ----
+    # ---- statements ----
 
     def _say(self, said: str, indent: int) -> None:
         item = _ITEM.match(said)
-        # A line of a paragraph may well begin with a number; as in CommonMark, 1 begins a list.
+        # A line of a paragraph may begin with a number; as in CommonMark, only 1 begins a list.
         if item and (item[1] in (None, "1") or not self._is_paragraph()):
             self._close()
             while self.above and self.above[-1][0] >= indent:
@@ -355,7 +354,7 @@ class _Walker:
         self.open = _Open(self.at, indent, [said], is_item=False)
 
     def _close(self) -> None:
-        """Take the statement that is open."""
+        """Add the open statement."""
         if self.open is None:
             return
         line, indent, words, is_item = self.open
@@ -365,7 +364,7 @@ class _Walker:
         if is_item or text.endswith(_ENDS):
             self.above.append((indent if is_item else -1, in_context(text, context)))
         if text.endswith(_ENDS):
-            self.passed.append(Passed(line, "only leads to what follows"))
+            self.passed.append(Passed(line, "only introduces what follows"))
         elif _TASK.match(text):
             self.passed.append(Passed(line, "a task"))
         elif text:
@@ -374,7 +373,7 @@ class _Walker:
 
 
 def _own(line: str) -> str:
-    """Return ``begin`` or ``end`` if a line marks a block that this program wrote."""
+    """Return ``begin`` or ``end`` if a line marks a block of this program, or ``""``."""
     found = _OURS.match(line.strip())
     return found[1] if found else ""
 
@@ -392,17 +391,17 @@ _LONGEST: Final = 2_000
 
 
 def kind_below(statement: Statement) -> Kind | None:
-    """Return the kind of rule that the nearest heading of one says, if there is any."""
+    """Return the kind of rules in the nearest heading that names one."""
     kinds = map(_kind, reversed(statement.headings))
     return next((kind for kind in kinds if kind is not None), None)
 
 
 def said_below(statement: Statement, *, in_words: bool) -> str:
-    """Return the words of a statement behind the case that its heading names: "When deploying".
+    """Return the words of a statement after the case in its heading: "When deploying".
 
     Args:
         statement: The statement.
-        in_words: Whether what a heading forbids is to be said in words, too.
+        in_words: Whether to add a word for what a heading forbids.
     """
     text = statement.whole
     if in_words and kind_below(statement) == "never" and not _FORBIDDING.match(text):
@@ -459,11 +458,11 @@ class File:
     """A file that may hold memories.
 
     Attributes:
-        path: What a person calls it, with ``/``.
-        text: What it says.
-        layout: What it is.
-        topic: What its memories are about, where something else than the file says so.
-        folder: The folder of the project that it is about, or ``""`` if it is about all of it.
+        path: Its name for a person, with ``/``.
+        text: Its content.
+        layout: Its layout.
+        topic: The topic of its memories, if another file says so.
+        folder: The folder of the project that it is about, or ``""`` for the whole project.
     """
 
     path: str
@@ -486,11 +485,11 @@ class Brought(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a file holds.
+    """The memories of a file.
 
     Attributes:
         memories: In file order.
-        passed: What was not taken, in file order.
+        passed: The skipped parts, in file order.
     """
 
     memories: tuple[Brought, ...]
@@ -504,7 +503,7 @@ _INFERRED: Final[_Word] = ("llm", "medium", "inferred")
 
 
 def layout_of(path: str) -> Layout | None:
-    """Return what a file is by its path, or ``None`` if it is none that is known.
+    """Return the layout of a file by its path, or ``None`` if it is unknown.
 
     >>> layout_of("CLAUDE.md"), layout_of(".anton/memory/rules.md"), layout_of("src/main.py")
     ('notes', 'anton-memory', None)
@@ -527,12 +526,12 @@ def layout_of(path: str) -> Layout | None:
 
 
 def read(file: File, scope: Scope, kind_of: Callable[[str], Kind]) -> Found:
-    """Return what a file holds.
+    """Return the memories of a file.
 
     Args:
         file: The file.
-        scope: Where its memories are to be kept.
-        kind_of: Finds the kind of a memory in its words.
+        scope: The scope of its memories.
+        kind_of: Returns the kind of a memory, from its words.
     """
     page = walk(file.text)
     reader = _Reader(file, scope, kind_of, page.front)
@@ -543,7 +542,7 @@ def read(file: File, scope: Scope, kind_of: Callable[[str], Kind]) -> Found:
         reason = reader.refusal(statement)
         brought = None if reason else reader.engram(statement)
         if brought is None or identity(brought) in known:
-            passed.append(Passed(statement.line, reason or "stands in the file twice"))
+            passed.append(Passed(statement.line, reason or "is in the file twice"))
         else:
             known.add(identity(brought))
             memories.append(Brought(brought, statement.line))
@@ -551,7 +550,7 @@ def read(file: File, scope: Scope, kind_of: Callable[[str], Kind]) -> Found:
 
 
 def links(text: str) -> list[str]:
-    """Return the markdown files that a file links to, as they are written there, each once.
+    """Return the markdown files that a file links to, as written there, each once.
 
     >>> links("- [Builds](builds.md) and [CI](topics/ci.md#slow)")
     ['builds.md', 'topics/ci.md']
@@ -561,9 +560,9 @@ def links(text: str) -> list[str]:
 
 
 def topics(text: str) -> Mapping[str, str]:
-    """Return the topics of files by their names, as an ``index.json`` tells them.
+    """Return the topics in an ``index.json``, by the names of files.
 
-    Whatever else the file is, it tells nothing.
+    Any other content gives nothing.
     """
     try:
         found = json.loads(text)
@@ -597,7 +596,7 @@ class _Reader:
         self.name = basename(file.path)
         self.scope = scope
         self.kind_of = kind_of
-        # Which part of the project is meant, if it is a part: "in api/", "on *.py".
+        # The part of the project that it is about: "in api/", "on *.py".
         self.place = ""
         folder, globs = file.folder if scope == "project" else "", ""
         if self.layout == "cursor" and front.text("alwaysApply").lower() != "true":
@@ -608,14 +607,14 @@ class _Reader:
             self.place = f"in {folder}/"
 
     def refusal(self, statement: Statement) -> str:
-        """Return why a statement is no memory, or ``""``."""
+        """Return why a statement is not a memory, or ``""``."""
         text = statement.text
         if not _is_text(statement.whole):
             return "holds bytes that are not UTF-8"
         if self.layout == "index" and _BARE_LINK.match(text):
-            return "leads to another file"
+            return "links to another file"
         if self.layout == "notes" and _ABOUT_ITSELF.match(text):
-            return "speaks of the file itself"
+            return "is about the file itself"
         if sum(map(str.isalnum, text)) < _SHORTEST:
             return "says too little"
         if len(statement.whole) > _LONGEST:
@@ -623,12 +622,12 @@ class _Reader:
         return ""
 
     def engram(self, statement: Statement) -> Engram:
-        """Return the memory that a statement is."""
+        """Return the memory of a statement."""
         kind = self._kind(statement)
         source, confidence, basis = self._word(statement, kind)
         text = said_below(statement, in_words=bool(self.place))
         titles = [each.title for each in reversed(statement.headings)]
-        # The day that the file tells, the nearest first.
+        # The places of a date, the nearest first.
         days = [statement.meta.get("ts", ""), *titles, self.name if self.layout == "daily" else ""]
         return Engram(
             f"When working {self.place}: {text}" if self.place else text,
@@ -653,12 +652,12 @@ class _Reader:
         if titled is not None:
             return titled
         if self.layout not in _RULING:
-            # A diary tells what happened: "When I tried it, it failed" is no rule.
+            # A diary reports events: "When I tried it, it failed" is not a rule.
             return "always" if self.layout == "anton-memory" else "lesson"
         kind = self.kind_of(statement.text)
         if kind == "lesson":
             kind = self.kind_of(statement.whole)
-        # A file of one project says nothing about the user that would hold in all of them.
+        # Facts about the user in a project's file need not be true in all projects.
         return kind_in_scope(kind, self.scope)
 
     def _word(self, statement: Statement, kind: Kind) -> _Word:
@@ -668,10 +667,10 @@ class _Reader:
             return _INFERRED
         meta = statement.meta
         if not meta:
-            # Only a person leaves it out; facts about the user never have any.
+            # Only a person leaves it out; facts about the user never have it.
             return _INFERRED if kind == "profile" else _BY_USER
         source = _SOURCES.get(meta.get("source", ""), "llm")
-        # Its tool writes "user" whoever said so.
+        # Its tool always writes "user".
         return source, _CONFIDENCES.get(meta.get("confidence", ""), "medium"), "inferred"
 
     def _topic(self, statement: Statement) -> str:
@@ -694,7 +693,7 @@ def _as_topic(words: str) -> str:
 
 
 def _is_text(text: str) -> bool:
-    """Whether it can be written: no half of a surrogate pair, no byte that is no character."""
+    """Whether a text can be written: it has no half surrogate pairs and no undecodable bytes."""
     return not _SURROGATE.search(text)
 
 
@@ -715,7 +714,7 @@ _PLACES: Final = (
     "memory/*.md",
 )
 _OF_FOLDERS: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
-# What was built, and the work of others.
+# Build output, and the work of others.
 _NOT_OWN: Final = frozenset(
     {"build", "dist", "target", "node_modules", "site-packages", "third_party", "vendor"}
 )
@@ -726,7 +725,7 @@ class Unread(NamedTuple):
     """A file that could not be read.
 
     Attributes:
-        path: What a person calls it.
+        path: Its name for a person.
         reason: Why, in words.
     """
 
@@ -735,13 +734,13 @@ class Unread(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where a file may be.
+    """A path that may be a file to read.
 
     Attributes:
-        path: Its whole name.
-        folder: The folder that it must not lead out of, or ``None`` for one that was named.
-        layout: What it is.
-        topic: What it is about, where something else than the file says so.
+        path: The path.
+        folder: The folder that it must not leave, or ``None`` for a file that was named.
+        layout: Its layout.
+        topic: Its topic, if another file says so.
         part: The folder of the project that it is about, or ``""``.
     """
 
@@ -755,11 +754,11 @@ class _Place(NamedTuple):
 def files_at(
     paths: Iterable[Path], base: Path, disk: Disk, *, folders: bool = False
 ) -> Iterator[File | Unread]:
-    """Yield what there is to read at ``paths``: files, and folders in which they are looked for.
+    """Yield the files at ``paths``, which are files or folders to search.
 
     Args:
-        paths: What a person named.
-        base: The folder from which files are named; one elsewhere is called by its name.
+        paths: The paths that a person named.
+        base: The folder to which names are relative; a file elsewhere has only its own name.
         disk: The system calls.
         folders: Whether ``base`` is a project, whose folders may have files of their own.
     """
@@ -805,17 +804,17 @@ def _places(path: Path, project: Path | None) -> list[_Place]:
 
 
 def _glob(folder: Path, pattern: str) -> list[Path]:
-    """Return what fits a pattern, also if ``folder`` is the first part of it."""
+    """Return the files that match a pattern, even if ``folder`` is its first part."""
     first, _, rest = pattern.partition("/")
     found = sorted(folder.glob(rest if rest and folder.name == first else pattern))
     if first != "memory":
         return found
-    # A folder of this name may hold anything: only what is called like these is theirs.
+    # A folder of this name may hold other files.
     return [each for each in found if layout_of(each.as_posix()) in ("daily", "index")]
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """Yield the files that are about the folders below ``folder``, as far as these are its own."""
+    """Yield the files about the folders below ``folder`` that hold its own work."""
     for root, folders, files in os.walk(folder):
         at = Path(root)
         folders[:] = [name for name in sorted(folders) if _is_own(at / name)]
@@ -831,7 +830,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _part(path: Path, project: Path | None) -> str:
-    """Return the folder of the project that a file is about, or ``""`` if it is about all of it."""
+    """Return the folder of the project that a file is about, or ``""`` for the whole project."""
     if project is None or path.name not in _OF_FOLDERS or not path.is_relative_to(project):
         return ""
     parts = path.parent.relative_to(project).parts
@@ -839,7 +838,7 @@ def _part(path: Path, project: Path | None) -> str:
 
 
 def _topics_in(folder: Path) -> Mapping[str, str]:
-    """Return the topics of the files of a folder, as its index tells them."""
+    """Return the topics in the index of a folder, by the names of files."""
     with contextlib.suppress(OSError, StoreError):
         data = Disk(durable=False).read(folder / "index.json") or b""
         return topics(data.decode("utf-8", "replace"))
@@ -847,7 +846,7 @@ def _topics_in(folder: Path) -> Mapping[str, str]:
 
 
 def _linked(text: str, index: _Place) -> Iterator[_Place]:
-    """Yield the files that an index links to, if they are there; elsewhere they are only told."""
+    """Yield the files that an index links to, if they exist or are outside its folder."""
     folder = index.path.parent
     for link in links(text):
         path = folder / unquote(link)
@@ -862,39 +861,39 @@ def _is_inside(path: Path, folder: Path) -> bool:
 
 def _read(place: _Place, real: Path, name: str, disk: Disk) -> File | Unread:
     if place.layout is None:
-        return Unread(name, "is no markdown file")
+        return Unread(name, "is not a markdown file")
     if place.folder is not None and not _is_inside(place.path, place.folder):
         return Unread(name, "is a link that leads out of the folder; name the file itself")
     data = disk.read(real)
     if data is None:
-        return Unread(name, "is not there")
-    # Bytes that are not UTF-8 are kept apart, and found again.
+        return Unread(name, "does not exist")
+    # Bytes that are not UTF-8 become surrogates, which a reader recognises.
     encoding, errors = ("utf-16", "strict") if data[:2] in _UTF16 else ("utf-8", "surrogateescape")
     try:
         text = data.decode(encoding, errors)
     except UnicodeDecodeError:
-        return Unread(name, "is no text")
+        return Unread(name, "is not text")
     if encoding == "utf-8" and "\0" in text:
-        return Unread(name, "is no text")
+        return Unread(name, "is not text")
     return File(name, text, place.layout, place.topic, place.part)
 
 
-# ---- the ledger: what came before ----
+# ---- the ledger of earlier runs ----
 
+# Its file, in the folder of the scope.
 MIGRATED: Final = "migrated.jsonl"
-"""The name of the file, in the folder of the scope."""
+# The operation of the steps of a migration in the journal.
 OP: Final = "migrate"
-"""What the steps of a migration are called in the journal."""
 
 
 class Migrated:
     """The ledger of one scope."""
 
     def __init__(self, root: Path, disk: Disk, lock_timeout: float) -> None:
-        """Read the ledger of the scope in ``root``; reading creates nothing.
+        """Read the ledger of the scope in ``root``, without creating anything.
 
         Raises:
-            StoreError: If something else than a file stands there.
+            StoreError: If it is not a file.
             OSError: If it cannot be read.
         """
         self.path = root / MIGRATED
@@ -908,7 +907,7 @@ class Migrated:
         return fingerprint(engram) in self._known
 
     def add(self, came: Iterable[tuple[str, Engram]]) -> None:
-        """Write down what came, each behind the name of its file.
+        """Add memories, each with the name of its file.
 
         Raises:
             StoreError: If it cannot be written.
@@ -936,21 +935,21 @@ def _digest_of(line: bytes) -> str:
 
 # ---- through the gate ----
 
+# The most memories of one run, which takes some seconds. The next one brings the rest.
 MOST: Final = 5_000
-"""So many memories one run brings; it takes some seconds. The next one brings the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surveyed:
-    """What a file holds.
+    """The survey of a file.
 
     Attributes:
-        path: What a person calls it.
-        layout: What it is, or ``None`` if it could not be read.
-        new: The memories that did not come yet.
-        known: How many came before.
-        waiting: How many are left for the next run, as more came than one brings.
-        passed: What is not taken.
+        path: Its name for a person.
+        layout: Its layout, or ``None`` if it could not be read.
+        new: The new memories.
+        known: The number of memories that came before.
+        waiting: The number of memories left for the next run.
+        passed: The skipped parts.
         problem: Why it could not be read, or ``""``.
     """
 
@@ -964,12 +963,12 @@ class Surveyed:
 
 
 class Came(NamedTuple):
-    """What became of a memory.
+    """The result for a memory.
 
     Attributes:
-        path: The file that it came from.
+        path: Its file.
         brought: The memory.
-        receipt: What happened.
+        receipt: What happened to it.
     """
 
     path: str
@@ -978,25 +977,25 @@ class Came(NamedTuple):
 
 
 class Migration:
-    """From older layouts into one scope."""
+    """A migration into one scope."""
 
     def __init__(
         self, scopes: Scopes, scope: Scope, *, again: bool = False, disk: Disk | None = None
     ) -> None:
-        """Bring memories into the ``scope`` of ``scopes``; facts about the user hold everywhere.
+        """Bring memories into one of ``scopes``.
 
         Args:
-            scopes: What they go through.
-            scope: Where they are kept.
-            again: Bring also what came before, if memory does not know it any more.
-            disk: The system calls; as the settings say unless given.
+            scopes: The scopes with their gate.
+            scope: The scope of the memories.
+            again: Whether to bring memories again that came before and are gone.
+            disk: The system calls; by default as the settings say.
 
         Raises:
-            StoreError: If it has no files, or what came before cannot be read.
+            StoreError: If the scope has no files, or the ledger cannot be read.
         """
         store = next((each for each in scopes.stores if each.scope == scope), None)
         if store is None:
-            raise StoreError(f"{scope}: has no files; only into files can be migrated")
+            raise StoreError(f"{scope}: has no files, which a migration needs")
         self._scopes = scopes
         self._scope: Scope = scope
         self._again = again
@@ -1010,17 +1009,17 @@ class Migration:
             raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
 
     def survey(self, paths: Iterable[Path], base: Path) -> list[Surveyed]:
-        """Return what there is at ``paths``; nothing is written.
+        """Return what is at ``paths``; nothing is written.
 
         Args:
-            paths: Files, and folders in which they are looked for.
-            base: The folder from which files are named.
+            paths: Files, and folders to search.
+            base: The folder to which names are relative.
         """
         seen: dict[str, str] = {}
         is_project = self._scope == "project"
         places = files_at(paths, base, self._disk, folders=is_project)
         surveyed = [self._surveyed(found, seen) for found in places]
-        # So many new memories in all; a large file keeps no small one out.
+        # Small files come first when there are too many new memories.
         room = MOST
         for at in sorted(range(len(surveyed)), key=lambda at: len(surveyed[at].new)):
             new = surveyed[at].new
@@ -1029,18 +1028,18 @@ class Migration:
         return surveyed
 
     def bring(self, surveyed: Sequence[Surveyed], *, dry_run: bool = False) -> list[Came]:
-        """Let what is new through the gate, and return what became of each.
+        """Propose the new memories, and return the result for each.
 
         Args:
-            surveyed: What :meth:`survey` returned.
-            dry_run: The scopes write nothing: do not write down that anything came.
+            surveyed: The result of :meth:`survey`.
+            dry_run: Whether the scopes write nothing; then the ledger is not written either.
 
         Raises:
-            StoreError: If it could not be written down what came; the next run asks again for it.
+            StoreError: If the ledger cannot be written; the next run proposes them again.
         """
         new = [(each.path, brought) for each in surveyed for brought in each.new]
         with step_group(Act(OP, "user", f"migration {new_id()}")):
-            # One batch, so that what stands together is not held against itself.
+            # One batch, so that memories of one file do not contradict each other.
             receipts = self._scopes.propose(brought.engram for _, brought in new)
         came = [Came(*each, receipt) for each, receipt in zip(new, receipts, strict=True)]
         if dry_run:
@@ -1056,12 +1055,12 @@ class Migration:
     def _surveyed(self, found: File | Unread, seen: dict[str, str]) -> Surveyed:
         if isinstance(found, Unread):
             return Surveyed(found.path, problem=found.reason)
-        told = read(found, self._scope, kind_of)
-        new, passed, known = [], list(told.passed), 0
-        for brought in told.memories:
+        file = read(found, self._scope, kind_of)
+        new, passed, known = [], list(file.passed), 0
+        for brought in file.memories:
             elsewhere = seen.setdefault(identity(brought.engram), found.path)
             if elsewhere != found.path:
-                passed.append(Passed(brought.line, f"stands in {elsewhere}, too"))
+                passed.append(Passed(brought.line, f"is also in {elsewhere}"))
             elif not self._again and self._ledger.knows(brought.engram):
                 known += 1
             else:

@@ -68,9 +68,7 @@ def read(path: Path, inside: Path | None) -> Change:
     """
     real = Path(os.path.realpath(path))
     if inside is not None and not real.is_relative_to(os.path.realpath(inside)):
-        raise UnfitFileError(
-            str(path), f"leads to {real}, outside {inside}; name that file itself if you mean it"
-        )
+        raise UnfitFileError(str(path), f"leads to {real}, outside {inside}; name that file itself")
     if os.path.isdir(real):  # noqa: PTH112 - it may be in a folder that cannot be read
         raise UnfitFileError(str(path), "is a folder; name a file in it")
     try:

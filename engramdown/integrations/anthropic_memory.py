@@ -16,8 +16,7 @@ try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 except ImportError as error:
     raise ImportError(
-        "the memory tool needs Anthropic's SDK in a version that has one: "
-        "pip install -U 'engramdown[anthropic]'"
+        "the memory tool needs a newer Anthropic SDK: pip install -U 'engramdown[anthropic]'"
     ) from error
 
 if TYPE_CHECKING:
@@ -25,10 +24,7 @@ if TYPE_CHECKING:
 
     from engramdown import Cortex, Session
 
-_NOT_CLEARED: Final = (
-    "memory is not cleared by a tool: delete files one by one, "
-    "or let the user remove the folder .engramdown"
-)
+_NOT_CLEARED: Final = "a tool cannot clear memory; delete files one by one, or ask the user"
 
 
 class MemoryTool(BetaAbstractMemoryTool):

@@ -158,9 +158,7 @@ def _check(labels: Iterable[object]) -> None:
     """Refuse labels with a dot, which separates labels in a file."""
     for label in labels:
         if not isinstance(label, str) or not label or "." in label or "\0" in label:
-            raise base.InvalidNamespaceError(
-                f"{label!r:.80} cannot be a label of a namespace; give a string without dots"
-            )
+            raise base.InvalidNamespaceError(f"{label!r:.80}: a label is a string without dots")
 
 
 # ---- the values in memory ----
@@ -548,9 +546,7 @@ def split(value: object) -> Parts:
     if len(given) > LONGEST:
         raise InvalidEngramError.too_long("value", given, f"{LONGEST:,} characters")
     if _is_deep(whole):
-        raise InvalidEngramError(
-            "value", f"has more than {_MOST_LEVELS} levels; give a flatter one"
-        )
+        raise InvalidEngramError("value", f"has more than {_MOST_LEVELS} levels; make it flatter")
     path = _words_in(whole)
     if path is None:
         return Parts(json.dumps(whole, ensure_ascii=False), _WHOLE)

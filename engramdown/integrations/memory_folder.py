@@ -123,9 +123,7 @@ def command_from(arguments: object) -> Command:
         with contextlib.suppress(ValueError, RecursionError):
             given = json.loads(arguments)
     if not isinstance(given, Mapping):
-        raise Refused(
-            f"The arguments are {brief_json(arguments)}; give an object with `command` and `path`."
-        )
+        raise Refused(f"Give an object with `command` and `path`, not {brief_json(arguments)}.")
     name = given.get("command")
     if not isinstance(name, str) or name not in _NEEDED:
         raise Refused(f"Unknown command: {brief_json(name)}. Use one of {', '.join(COMMANDS)}.")
@@ -144,10 +142,7 @@ def command_from(arguments: object) -> Command:
     lines = given.get("view_range") if name == "view" else None
     if lines not in (None, []):
         if not isinstance(lines, (list, tuple)) or list(map(_is_line, lines)) != [True, True]:
-            raise Refused(
-                f"Invalid `view_range`: {brief_json(lines)}. It must be two line numbers, such as "
-                f"[1, 20]; -1 as the second one is the last line."
-            )
+            raise Refused(f"Invalid `view_range`: {brief_json(lines)}. Give two numbers: [1, -1].")
         values["view_range"] = tuple(lines)
     return Command(name, **values)
 
@@ -159,9 +154,7 @@ def _is_line(value: object) -> bool:
 def _check(key: str, value: str) -> None:
     """Refuse a text that is too long, or that a file cannot hold."""
     if len(value) > LONGEST:
-        raise Refused(
-            f"`{key}` has {len(value):,} characters, {LONGEST:,} are allowed. Write less."
-        )
+        raise Refused(f"`{key}` has {len(value):,} characters; at most {LONGEST:,} are allowed.")
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -226,11 +219,8 @@ def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
     if parts and len(scopes) > 1:
         named = next((each for each in scopes if each == parts[0]), None)
         if named is None:
-            folders = " and ".join(f"{ROOT}/{each}" for each in scopes)
-            raise Refused(
-                f"The path {_printable(path)} does not exist. There are {folders}: put one of them "
-                f"first."
-            )
+            folders = " or ".join(f"{ROOT}/{each}" for each in scopes)
+            raise Refused(f"The path {_printable(path)} does not exist. Begin with {folders}.")
         parts, scope, base = parts[1:], named, f"{ROOT}/{named}"
     if not parts:
         return Place(base, "root", scope)
@@ -241,10 +231,7 @@ def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
     if name == ARCHIVE:
         raise Refused(f"{path} holds what was forgotten; it cannot be shown or changed.")
     if name == PROFILE and scope == "project":
-        raise Refused(
-            f"{path} does not exist: facts about the user apply to all projects and are in the "
-            f"global memory."
-        )
+        raise Refused(f"{path} does not exist: facts about the user are in the global memory.")
     if name in _SORTS:
         return Place(path, _SORTS[name], scope, name)
     if parts[0] == TOPICS and is_name(name):
@@ -258,20 +245,14 @@ def place_of(path: str, scopes: tuple[Scope, ...]) -> Place:
 def _parts(path: str) -> list[str]:
     """Return the names after the root; refuse a path that holds anything else."""
     if not path.isprintable() or len(path) > _LONGEST_PATH:
-        raise Refused(
-            f"The path {_printable(path)} holds control characters or is longer than "
-            f"{_LONGEST_PATH} characters. Use plain names."
-        )
+        raise Refused(f"The path {_printable(path)} is too long or not printable; use plain names.")
     if path != ROOT and not path.startswith(f"{ROOT}/"):
         raise Refused(f"Path must start with {ROOT}, got: {_printable(path)}")
     parts = path[len(ROOT) :].removeprefix("/").removesuffix("/").split("/")
     if parts == [""]:
         return []
     if "\\" in path or _ENCODED.search(path) or not {"", ".", ".."}.isdisjoint(parts):
-        raise Refused(
-            f"Path {_printable(path)} would escape {ROOT} directory. Write the path "
-            f"plainly, without `..`, `\\`, `//` or `%` codes."
-        )
+        raise Refused(f"Path {_printable(path)} would escape {ROOT} directory; write it plainly.")
     if any(part.startswith(".") for part in parts):
         raise Refused(f"The path {_printable(path)} does not exist: no name begins with a dot.")
     return parts
@@ -376,10 +357,7 @@ def shown(path: str, text: str, view_range: tuple[int, int] | None = None) -> st
     end = len(lines) if last == -1 else last
     # A model that does not know the length asks for a last line beyond the end.
     if view_range is not None and not 1 <= first <= min(end, max(len(lines), 1)):
-        raise Refused(
-            f"Invalid `view_range`: [{first}, {last}]. {path} has {len(lines)} lines; "
-            f"-1 as the second number is the last one."
-        )
+        raise Refused(f"Invalid `view_range`: [{first}, {last}]. {path} has {len(lines)} lines.")
     rows = _numbered(lines[first - 1 : end], first)
     sizes = accumulate(len(row) + 1 for row in rows)
     some = rows[: max(sum(size <= MOST_SHOWN for size in sizes), 1)]
@@ -740,9 +718,8 @@ class MemoryFolder:
         topics = all(each.name.startswith(f"{TOPICS}/") for each in (old, new))
         if not topics or old.scope != new.scope:
             raise Refused(
-                f"Cannot rename {old.path} to {new.path}: a topic can only become another topic "
-                f"of the same memory, and notes other notes. Create the new file, then delete the "
-                f"old one."
+                f"Cannot rename {old.path} to {new.path}: only a topic to another topic, or notes "
+                f"to notes. Create the new file, then delete the old one."
             )
         edit = self._edit(old, command)
         edit.move(self._page(old).entries, topic_of(new.name))
@@ -883,10 +860,8 @@ class MemoryFolder:
     def _rewrite(self, place: Place, page: _Page, text: str, command: Command) -> _Edit:
         found = edits(place.name, page.text, text)
         if found.others:
-            raise Refused(
-                f"No change was made in {place.path}: {found.others[0][:80]!r} is not a memory. "
-                f"{_HOW}"
-            )
+            words = flat(found.others[0], _MOST_WORDS)
+            raise Refused(f"No change was made in {place.path}: {words!r} is not a memory. {_HOW}")
         edit = self._edit(place, command)
         edit.apply(page.entries, found)
         return edit
@@ -1124,8 +1099,7 @@ class _Notes:
 def _theirs(name: str, does: str) -> Refused:
     return Refused(
         f"Nothing was changed: the user wrote or changed the notes {name!r}, and nobody else "
-        f"{does}. Add to them with insert, keep notes of your own under another name, or ask the "
-        f"user to do it."
+        f"{does}. Add to them with insert, or keep notes of your own under another name."
     )
 
 

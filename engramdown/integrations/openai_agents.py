@@ -40,8 +40,7 @@ try:
     from agents.tool_context import ToolContext
 except ImportError as error:
     raise ImportError(
-        "the session needs the OpenAI Agents SDK in a version that has one: "
-        "pip install -U 'engramdown[openai-agents]'"
+        "the session needs a newer Agents SDK: pip install -U 'engramdown[openai-agents]'"
     ) from error
 
 

@@ -55,8 +55,7 @@ try:
     from pydantic_ai.toolsets import ToolsetTool
 except ImportError as error:
     raise ImportError(
-        "the capability needs pydantic-ai in a version that has them: "
-        "pip install -U 'engramdown[pydantic-ai]'"
+        "the capability needs a newer pydantic-ai: pip install -U 'engramdown[pydantic-ai]'"
     ) from error
 
 T = TypeVar("T")

@@ -211,13 +211,13 @@ def test_a_file_of_a_folder_is_about_the_folder_in_its_project() -> None:
 @pytest.mark.parametrize(
     "path, text, reason",
     [
-        ("CLAUDE.md", "This file provides guidance.", "speaks of the file itself"),
+        ("CLAUDE.md", "This file provides guidance.", "is about the file itself"),
         ("CLAUDE.md", "- ok", "says too little"),
         ("CLAUDE.md", f"- {'word ' * 500}", "is longer than 2,000 characters"),
         ("CLAUDE.md", "- bytes \udc80 here", "holds bytes that are not UTF-8"),
-        ("CLAUDE.md", "- \udc80:\n  - the other", "only leads to what follows"),
-        ("MEMORY.md", "- [CI](ci.md): all of it", "leads to another file"),
-        ("CLAUDE.md", "- one thing\n- One  thing.", "stands in the file twice"),
+        ("CLAUDE.md", "- \udc80:\n  - the other", "only introduces what follows"),
+        ("MEMORY.md", "- [CI](ci.md): all of it", "links to another file"),
+        ("CLAUDE.md", "- one thing\n- One  thing.", "is in the file twice"),
     ],
 )
 def test_what_is_no_memory(path: str, text: str, reason: str) -> None:

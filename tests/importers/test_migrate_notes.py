@@ -109,7 +109,7 @@ def test_the_survey_tells_what_is_known_and_what_is_left_out(cortex: Cortex, pro
     assert surveyed["CLAUDE.md"].known == 5
     assert surveyed["CLAUDE.md"].new == ()
     assert [each.reason for each in surveyed["CLAUDE.md"].passed] == ["code"]
-    assert "stands in CLAUDE.md, too" in [each.reason for each in surveyed["AGENTS.md"].passed]
+    assert "is also in CLAUDE.md" in [each.reason for each in surveyed["AGENTS.md"].passed]
     assert surveyed["CLAUDE.local.md"].problem.startswith("is a folder")
 
 

@@ -135,7 +135,7 @@ def test_bytes_are_read_as_what_they_are(project: Path, data: bytes, text: str |
     (project / "CLAUDE.md").write_bytes(data)
     (each,) = found(project, base=project)
     if text is None:
-        assert each == Unread("CLAUDE.md", "is no text")
+        assert each == Unread("CLAUDE.md", "is not text")
     else:
         assert isinstance(each, File)
         assert each.text == text
@@ -180,4 +180,4 @@ def test_what_is_no_markdown_or_not_there_is_told(project: Path) -> None:
     (project / "x.py").write_text("x", encoding="utf-8")
     (project / "AGENTS.md").symlink_to("gone.md")
     told = names(project / "x.py", project / "AGENTS.md", base=project)
-    assert told == [("x.py", "is no markdown file"), ("AGENTS.md", "is not there")]
+    assert told == [("x.py", "is not a markdown file"), ("AGENTS.md", "does not exist")]

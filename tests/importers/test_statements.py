@@ -110,7 +110,7 @@ def test_what_a_file_says(text: str, expected: list[str]) -> None:
         ),
         pytest.param("<!-- engramdown:begin -->\n- y", "a comment", ["y"], id="ours-never-closed"),
         pytest.param("- [x] done\n- y", "a task", ["y"], id="task"),
-        pytest.param("Words:\n\nmore", "only leads to what follows", ["more"], id="leads"),
+        pytest.param("Words:\n\nmore", "only introduces what follows", ["more"], id="leads"),
         pytest.param(
             "@docs/x.md\n- y",
             "names another file; `engramdown migrate docs/x.md` brings what it says",

@@ -106,8 +106,7 @@ def at_start(place: HookPlace, event: Event, state: HookState, say: Say, left: L
     if arrived := len(cortex.review.arrivals()):
         what, them = ("1 thing", "it") if arrived == 1 else (f"{arrived} things", "them")
         say(
-            f"{what} in memory came with git and nobody here wrote {them}; `engramdown review` "
-            f"lists {them}. Tell the user once."
+            f"{what} in memory came with git; `engramdown review` lists {them}. Tell the user once."
         )
     may_wait = place.settings.pulled == "review" or _has_item(place, _ITEM)
     if waiting := cortex.review.count() if may_wait else 0:

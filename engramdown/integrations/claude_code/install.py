@@ -238,9 +238,8 @@ def _with_table(text: str, command: str, arguments: Sequence[str]) -> str:
         return text
     # One line end, whatever is before it: removal takes exactly that.
     gap = "\n" if text else ""
-    added = (
-        f"{text}{gap}{_TABLE}\ncommand = {json.dumps(command)}\nargs = {json.dumps(arguments)}\n"
-    )
+    table = f"{_TABLE}\ncommand = {json.dumps(command)}\nargs = {json.dumps(arguments)}\n"
+    added = f"{text}{gap}{table}"
     tomllib.loads(added)
     return added
 

@@ -57,10 +57,10 @@ def test_a_command_is_read(given_: dict[str, Any], wanted: Command) -> None:
 @pytest.mark.parametrize(
     "given_, told",
     [
-        (None, "The arguments are null; give an object"),
-        ("not json", 'The arguments are "not json"'),
-        ("[" * 100_000, "The arguments are"),
-        ([], "give an object with `command` and `path`"),
+        (None, "Give an object with `command` and `path`, not null."),
+        ("not json", 'not "not json"'),
+        ("[" * 100_000, "Give an object"),
+        ([], "Give an object with `command` and `path`"),
         ({}, "Unknown command: null"),
         ({"command": "rm"}, 'Unknown command: "rm". Use one of view, create, str_replace'),
         ({"command": ["view"]}, "Unknown command"),
@@ -76,7 +76,7 @@ def test_a_command_is_read(given_: dict[str, Any], wanted: Command) -> None:
         ),
         (
             {"command": "create", "path": PATH, "file_text": "x" * (LONGEST + 1)},
-            "`file_text` has 100,001 characters, 100,000 are allowed",
+            "`file_text` has 100,001 characters; at most 100,000 are allowed",
         ),
         (
             {"command": "create", "path": PATH, "file_text": "ab\ud800"},

@@ -231,7 +231,7 @@ def test_what_cannot_be_renamed_is_told(rules: Model) -> None:
         ("topics/ci.md", "notes/ci.md"),
         ("lessons.md", "topics/lessons.md"),
     ):
-        assert "a topic can only become another topic" in rules.renames(old, new).text
+        assert "only a topic to another topic" in rules.renames(old, new).text
     assert "does not exist" in rules.renames("topics/no.md", "topics/yes.md").text
     assert rules.folder.run(
         {"command": "rename", "old_path": "/memories", "new_path": "/memories/topics/x.md"}
@@ -318,7 +318,7 @@ def test_both_memories_are_reached_below_one_root(cortex: Cortex) -> None:
     assert {(entry.scope, entry.kind) for entry in cortex.entries()} == {
         *(("global", "profile"), ("project", "always"))
     }
-    assert "put one of them first" in model.fails("create", "rules.md", file_text="x")
+    assert "Begin with /memories/global or" in model.fails("create", "rules.md", file_text="x")
     told = model.renames("project/topics/a.md", "global/topics/b.md").text
     assert "does not exist" in told
 
