@@ -23,11 +23,6 @@ from engramdown.storage.disk import Disk
 from tests.importers.shop import Shop, claude_line, write_lines
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path)
-
-
 def chatgpt(name: str, *texts: str, at: float = 1736209400.0) -> dict[str, Any]:
     nodes: dict[str, Any] = {"root": {"parent": None, "message": None}}
     above = "root"

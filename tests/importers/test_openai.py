@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from engramdown.importers.openai import OPENAI
 from engramdown.importers.records import FILE
 from tests.importers.told import read
@@ -97,18 +95,3 @@ def test_what_is_no_message_is_skipped() -> None:
         "is neither a conversation nor a message!",
         "message of an unknown role!",
     ]
-
-
-@pytest.mark.parametrize(
-    "value, known",
-    [
-        ({"messages": []}, True),
-        ({"role": "user", "content": "x"}, True),
-        ({"role": "assistant", "tool_calls": []}, True),
-        ({"role": 5, "content": "x"}, False),
-        ({"messages": {}}, False),
-        ("x", False),
-    ],
-)
-def test_its_records_are_known(value: object, *, known: bool) -> None:
-    assert OPENAI.knows(value) is known

@@ -136,20 +136,6 @@ def test_what_is_no_message_is_skipped() -> None:
 
 
 @pytest.mark.parametrize(
-    "value, known",
-    [
-        (HEAD, True),
-        (line("m", {}), True),
-        ({"type": "session"}, False),
-        (line("m", None), False),
-        ([], False),
-    ],
-)
-def test_its_records_are_known(value: object, *, known: bool) -> None:
-    assert OPENCLAW.knows(value) is known
-
-
-@pytest.mark.parametrize(
     "text, more",
     [
         ("[Subagent Context] You are a subagent.\n\n[Subagent Task]: use npm", {}),

@@ -30,11 +30,6 @@ from tests.importers.shop import Shop, claude_line, write_lines
 LONG = "y" * 3_000
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path)
-
-
 def result(number: int, text: str) -> object:
     block = {"type": "tool_result", "tool_use_id": "t", "content": text}
     return claude_line(number, "") | {"message": {"content": [block]}}

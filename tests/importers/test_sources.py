@@ -51,6 +51,32 @@ def test_a_record_tells_its_source(value: object, name: str) -> None:
     assert sources()[name] is source
 
 
+@pytest.mark.parametrize(
+    "name, value, known",
+    [
+        ("claude-code", {"type": "user", "message": {"role": "user"}}, True),
+        ("claude-code", {"type": "summary", "leafUuid": "x"}, True),
+        ("claude-code", {"type": "user", "message": {}}, True),
+        ("claude-code", {"type": "user"}, False),
+        ("claude-code", {"message": {}}, False),
+        ("claude-code", [], False),
+        ("openai", {"messages": []}, True),
+        ("openai", {"role": "user", "content": "x"}, True),
+        ("openai", {"role": "assistant", "tool_calls": []}, True),
+        ("openai", {"role": 5, "content": "x"}, False),
+        ("openai", {"messages": {}}, False),
+        ("openai", "x", False),
+        ("openclaw", {"type": "session", "id": "s"}, True),
+        ("openclaw", {"type": "message", "message": {}}, True),
+        ("openclaw", {"type": "session"}, False),
+        ("openclaw", {"type": "message", "message": None}, False),
+        ("openclaw", [], False),
+    ],
+)
+def test_a_source_knows_its_records(name: str, value: object, *, known: bool) -> None:
+    assert sources()[name].knows(value) is known
+
+
 def test_what_nobody_knows_has_no_source() -> None:
     assert recognised([None, 5, "x", [], {}, {"users": []}]) is None
 

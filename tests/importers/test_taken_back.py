@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-
-import pytest
 
 from engramdown.episodes.forget import Forgetting
 from engramdown.episodes.memory import EpisodicMemory
 from tests.importers.shop import Shop, claude_line, write_lines
 from tests.importers.test_importing import chatgpt
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    return Shop(tmp_path)
 
 
 def forgetting(shop: Shop) -> Forgetting:

@@ -9,7 +9,14 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-from agents import Agent, FunctionTool, OpenAIChatCompletionsModel, Runner, function_tool
+from agents import (
+    Agent,
+    FunctionTool,
+    OpenAIChatCompletionsModel,
+    Runner,
+    function_tool,
+    set_tracing_disabled,
+)
 from openai import AsyncOpenAI
 
 from engramdown import Cortex
@@ -25,6 +32,8 @@ __all__ = ["Desk", "again", "does", "fails", "kept", "lines", "says", "weather",
 
 T = TypeVar("T")
 _NUMBERS: Final = itertools.count()
+
+set_tracing_disabled(True)  # Nothing is sent to anybody.
 
 
 def does(*calls: tuple[str, object]) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,12 +31,6 @@ STEPS: list[dict[str, Any]] = [
     {"command": "view", "path": "/memories/../.env"},
     {"command": "fly", "path": RULES},
 ]
-
-
-@pytest.fixture
-def cortex(tmp_path: Path) -> Cortex:
-    """Open a project."""
-    return Cortex.open(project=tmp_path)
 
 
 def check(asked: list[Any], cortex: Cortex) -> None:
@@ -122,7 +115,7 @@ def test_each_command_can_be_called_by_its_name(cortex: Cortex) -> None:
     tool.delete(BetaMemoryTool20250818DeleteCommand(command="delete", path=new))
     with pytest.raises(ToolError, match="does not exist"):
         tool.view(view)
-    with pytest.raises(ToolError, match="not cleared by a tool"):
+    with pytest.raises(ToolError, match="cannot clear memory"):
         tool.clear_all_memory()
 
 
@@ -151,7 +144,7 @@ def test_each_command_can_be_awaited_by_its_name(cortex: Cortex) -> None:
         view = BetaMemoryTool20250818ViewCommand(command="view", path=new)
         assert (await tool.view(view)).split("\n")[-1] == "     4\t- cold"
         await tool.delete(BetaMemoryTool20250818DeleteCommand(command="delete", path=new))
-        with pytest.raises(ToolError, match="not cleared by a tool"):
+        with pytest.raises(ToolError, match="cannot clear memory"):
             await tool.clear_all_memory()
 
     asyncio.run(run())

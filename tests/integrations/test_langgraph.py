@@ -43,24 +43,9 @@ SECRET: Final = (
 
 
 @pytest.fixture
-def cortex(tmp_path: Path, isolated_home: Path) -> Cortex:
-    """Open a project; durability is not what is tested here."""
-    home = isolated_home / ".engramdown"
-    home.mkdir()
-    (home / "config.toml").write_text('durability = "fast"\n', encoding="utf-8")
-    return Cortex.open(project=tmp_path)
-
-
-@pytest.fixture
 def store(cortex: Cortex) -> MemoryStore:
     """Return a store in autopilot."""
     return MemoryStore(cortex)
-
-
-@pytest.fixture
-def person(tmp_path: Path) -> Person:
-    """Return somebody who edits the project's memory."""
-    return Person(tmp_path / ".engramdown")
 
 
 def value_of(store: BaseStore, key: str, namespace: tuple[str, ...] = USER) -> dict[str, Any]:
@@ -467,10 +452,10 @@ for number in range(10):
 
 @pytest.mark.slow
 def test_two_processes_lose_nothing(
-    store: MemoryStore, tmp_path: Path, child_env: dict[str, str]
+    store: MemoryStore, project: Path, child_env: dict[str, str]
 ) -> None:
     started = [
-        subprocess.Popen([sys.executable, "-c", PUTTING, str(tmp_path), who], env=child_env)
+        subprocess.Popen([sys.executable, "-c", PUTTING, str(project), who], env=child_env)
         for who in ("ann", "bob")
     ]
     assert [process.wait(timeout=60) for process in started] == [0, 0]
@@ -546,7 +531,7 @@ async def recall(state: State, runtime: Runtime[None]) -> dict[str, Any]:
     return {"known": [each.value["data"] for each in found]}
 
 
-def test_a_graph_remembers_and_recalls(store: MemoryStore, tmp_path: Path) -> None:
+def test_a_graph_remembers_and_recalls(store: MemoryStore, project: Path) -> None:
     graph = StateGraph(State)
     graph.add_node("remember", remember)
     graph.add_node("recall", recall)
@@ -556,7 +541,7 @@ def test_a_graph_remembers_and_recalls(store: MemoryStore, tmp_path: Path) -> No
     asked: State = {"said": "I like pizza", "known": []}
     told = asyncio.run(graph.compile(store=store).ainvoke(asked))
     assert told["known"] == ["I like pizza"]
-    later = MemoryStore(Cortex.open(project=tmp_path))
+    later = MemoryStore(Cortex.open(project=project))
     assert [each.value for each in later.search(USER, query="pizza")] == [{"data": "I like pizza"}]
 
 

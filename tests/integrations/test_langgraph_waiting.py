@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,24 +20,9 @@ USER = ("users", "42")
 
 
 @pytest.fixture
-def cortex(tmp_path: Path, isolated_home: Path) -> Cortex:
-    """Open a project whose user wants to be asked; durability is not what is tested here."""
-    home = isolated_home / ".engramdown"
-    home.mkdir()
-    (home / "config.toml").write_text('durability = "fast"\n', encoding="utf-8")
-    return Cortex.open(project=tmp_path, mode="copilot")
-
-
-@pytest.fixture
-def store(cortex: Cortex) -> MemoryStore:
-    """Return a store."""
-    return MemoryStore(cortex)
-
-
-@pytest.fixture
-def person(tmp_path: Path) -> Person:
-    """Return somebody who edits the project's memory."""
-    return Person(tmp_path / ".engramdown")
+def store(copilot: Cortex) -> MemoryStore:
+    """Return a store whose user wants to be asked."""
+    return MemoryStore(copilot)
 
 
 def asked(store: MemoryStore, *ops: PutOp) -> list[Proposal]:

@@ -14,7 +14,6 @@ from agents import (
     RunResultStreaming,
     StopAtTools,
     function_tool,
-    set_tracing_disabled,
 )
 
 from engramdown import Cortex, Engram
@@ -23,12 +22,6 @@ from engramdown.integrations.openai_agents import EngramdownSession, memory_tool
 from engramdown.transcripts.episode import Pointer
 from tests.consolidation.wire import http
 from tests.integrations.desk import Desk, again, does, fails, lines, says, weather, working
-
-
-@pytest.fixture(autouse=True)
-def untraced() -> None:
-    """Send no traces to anybody."""
-    set_tracing_disabled(True)
 
 
 class TestARun:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from agents import Runner, SessionSettings, set_tracing_disabled
+from agents import Runner, SessionSettings
 from agents.memory import Session as SessionProtocol
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,12 +28,6 @@ KEY = "ghp_" + "a1B2" * 9
 THE_CALL = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}"}
 THE_RESULT = {"type": "function_call_output", "call_id": "c1", "output": "done"}
 SAID = {"role": "assistant", "content": "Hi"}
-
-
-@pytest.fixture(autouse=True)
-def untraced() -> None:
-    """Send no traces to anybody."""
-    set_tracing_disabled(True)
 
 
 class TestItems:
