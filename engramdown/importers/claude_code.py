@@ -99,12 +99,12 @@ class _Chains:
             if not self._has_user:
                 self._look_back()
             return _Side(user=True if self._has_user else None)
-        found = self._found(value)
-        self._has_user |= found.user is True
+        side = self._found(value)
+        self._has_user |= side.user is True
         own = value.text("uuid")
-        if own and self._known.setdefault(own, found).user != found.user:
+        if own and self._known.setdefault(own, side).user != side.user:
             self._known[own] = _Side(user=None)
-        return found
+        return side
 
     def _found(self, value: Fields) -> _Side:
         aside, agent = value.get("isSidechain"), value.text("agentId")
@@ -248,16 +248,16 @@ def _split(text: str) -> tuple[str, str]:
     """Return the user's part of a text, and the part that the program added."""
     own, added, at = [], [], 0
     open_tags: set[str] = set()
-    for found in _ADDED.finditer(text):
-        end = f"</{found[1]}>"
+    for tag in _ADDED.finditer(text):
+        end = f"</{tag[1]}>"
         # A tag that is never closed is the user's.
-        closing = -1 if end in open_tags else text.find(end, found.end())
-        if found.start() < at or closing < 0:
-            open_tags |= {end} if found.start() >= at else set()
+        closing = -1 if end in open_tags else text.find(end, tag.end())
+        if tag.start() < at or closing < 0:
+            open_tags |= {end} if tag.start() >= at else set()
             continue
-        own.append(text[at : found.start()])
+        own.append(text[at : tag.start()])
         at = closing + len(end)
-        added.append(text[found.start() : at])
+        added.append(text[tag.start() : at])
     return "".join([*own, text[at:]]).strip() if added else text, "\n".join(added)
 
 

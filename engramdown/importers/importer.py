@@ -461,13 +461,13 @@ class _FileImport:
     def _records(self, source: Source, reading: Reading, progress: Progress) -> Iterator[Record]:
         """Yield the records; asking for the next one means that the one before is processed."""
         read = 0
-        for found in reading:
+        for record in reading:
             progress(reading.offset - read)
             read = reading.offset
-            if isinstance(found, Skipped):
-                self._report.skip(found)
+            if isinstance(record, Skipped):
+                self._report.skip(record)
                 continue
-            yield found
+            yield record
             self._finish(only_whole=True)
             if sum(writer.size for writer in self._writers.values()) > _MOST_BYTES:
                 for writer in self._writers.values():
@@ -479,9 +479,9 @@ class _FileImport:
         known = self._before.offset if self._before else 0
         with self._found.open() as stream:
             reading = Lines(stream)
-            for found in takewhile(lambda _: reading.offset <= known, reading):
-                if isinstance(found, Record):
-                    yield found
+            for record in takewhile(lambda _: reading.offset <= known, reading):
+                if isinstance(record, Record):
+                    yield record
 
     def _take(self, source: Source, item: Item, line: int) -> None:
         if isinstance(item, Conversation):
@@ -660,8 +660,8 @@ class Importer:
                 stack.enter_context(alone(self.folder, self._disk, self._patience))
             ledger = Ledger(self.folder, self._disk, durable=self._durable)
             stems = (name.removesuffix(SUFFIX) for name in self._disk.files(self.folder))
-            found = ((_NAME.fullmatch(stem), stem) for stem in stems)
-            self._names = {(match[1], match[2]): stem for match, stem in found if match}
+            matches = ((_NAME.fullmatch(stem), stem) for stem in stems)
+            self._names = {(match[1], match[2]): stem for match, stem in matches if match}
             for each in inputs:
                 file = _FileImport(self, ledger, each)
                 report.files.append(file.bring(source, progress))
@@ -810,15 +810,15 @@ def purge_import(
         stack.enter_context(alone(folder, disk))
         # From here on nobody writes, so no new line can need a text that none needs now.
         stack.enter_context(lock.hold())
-        found = look()
+        removal = look()
         traces.drop_index()
         # The ledger goes last, so that an interrupted run can be repeated.
-        for text in sorted(found.texts):
+        for text in sorted(removal.texts):
             remove(traces.payload(text))
-        for name in found.sessions:
+        for name in removal.sessions:
             remove([*traces.pieces(name), *traces.derived(name), sessions.path(name)])
         # Also texts of an import that was killed before it wrote their lines.
         remove(traces.unsaid(digests(traces.left())))
         traces.forget_unsaid()
         Ledger(folder, disk, durable=True).forget(source)
-    return found
+    return removal

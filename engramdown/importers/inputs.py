@@ -69,8 +69,8 @@ def elements(pieces: Iterable[bytes]) -> Iterator[Record | Skipped]:
     count, end = 0, text.peek()
     while end not in ("]", ""):
         count += 1
-        found, value = text.value()
-        if not found:
+        exists, value = text.value()
+        if not exists:
             yield Skipped(count, _CUT_OFF, damaged=True)
             return
         yield Record(count, count, value)
@@ -130,8 +130,8 @@ class _Text:
         return "".join([*parts, self._decoder.decode(b"", final=True)])
 
     def _skip_blank(self) -> None:
-        found = _BLANK.match(self._text, self.at)
-        self.at = found.end() if found else self.at
+        blank = _BLANK.match(self._text, self.at)
+        self.at = blank.end() if blank else self.at
 
     def _more(self, least: int) -> bool:
         """Read at least so many more characters; return whether there were any."""
@@ -233,12 +233,12 @@ def find_inputs(paths: Iterable[Path]) -> list[Input]:
         StoreError: If a path is not a file, a folder or an archive.
     """
 
-    def order(found: Input) -> tuple[bool, datetime, str]:
-        name = found.path.replace("\\", "/").rpartition("/")[2]
-        return name.startswith(_LATER), found.changed, found.path
+    def order(file: Input) -> tuple[bool, datetime, str]:
+        name = file.path.replace("\\", "/").rpartition("/")[2]
+        return name.startswith(_LATER), file.changed, file.path
 
-    found = [each for path in paths for each in _at(Path(os.path.realpath(path)))]
-    return sorted({each.path: each for each in found}.values(), key=order)
+    inputs = [each for path in paths for each in _at(Path(os.path.realpath(path)))]
+    return sorted({each.path: each for each in inputs}.values(), key=order)
 
 
 def _at(path: Path) -> Iterator[Input]:
@@ -275,9 +275,9 @@ def _is_wanted(name: str) -> bool:
 
 
 def _file(path: Path) -> Input:
-    found = path.stat()
-    changed = datetime.fromtimestamp(found.st_mtime, UTC)
-    return Input(str(path), found.st_size, changed, lambda: path.open("rb"))
+    status = path.stat()
+    changed = datetime.fromtimestamp(status.st_mtime, UTC)
+    return Input(str(path), status.st_size, changed, lambda: path.open("rb"))
 
 
 def _in_archive(path: Path) -> Iterator[Input]:
@@ -373,14 +373,14 @@ class Ledger:
 
     def forget(self, source: str) -> None:
         """Drop the lines of a source."""
-        kept = [entry for entry in self.entries if entry.source != source]
-        if len(kept) < len(self.entries):
-            self._disk.save(self.path, b"".join(map(_line, kept)), durable=True, replace=True)
+        others = [entry for entry in self.entries if entry.source != source]
+        if len(others) < len(self.entries):
+            self._disk.save(self.path, b"".join(map(_line, others)), durable=True, replace=True)
 
     def find(self, source: str, stream: Opened, size: int) -> Entry | None:
         """Return the entry of the longest known part that a file begins with."""
         head = stream.read(HEAD)
-        found, done = hashlib.sha256(), 0
+        sha, done = hashlib.sha256(), 0
         known = dict(self._known.get((source, ""), {}))
         if len(head) == HEAD:
             known |= self._known.get((source, hashlib.sha256(head).hexdigest()), {})
@@ -388,9 +388,9 @@ class Ledger:
         for offset in sorted(offset for offset in known if offset <= size):
             while done < offset and (piece := head or stream.read(_PIECE)):
                 piece, head = piece[: offset - done], piece[offset - done :]
-                found.update(piece)
+                sha.update(piece)
                 done += len(piece)
-            best = known[offset].get(found.hexdigest(), best) if done == offset else best
+            best = known[offset].get(sha.hexdigest(), best) if done == offset else best
         return best
 
     def sessions(self, source: str) -> set[str]:

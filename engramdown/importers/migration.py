@@ -93,9 +93,9 @@ def date_in(text: str) -> str:
     >>> date_in("Notes of 2026-02-27"), date_in("2026-02-31")
     ('2026-02-27', '')
     """
-    found = _DATE.search(text)
+    match = _DATE.search(text)
     try:
-        return date.fromisoformat(found[0]).isoformat() if found else ""
+        return date.fromisoformat(match[0]).isoformat() if match else ""
     except ValueError:
         return ""
 
@@ -256,8 +256,8 @@ class _Walker:
 
     def _hides(self, said: str, line: str) -> bool:
         """Skip a block that begins here: code, a comment, our own block."""
-        if found := _FENCE.match(said):
-            fence, indent = found[1], len(line) - len(line.lstrip())
+        if match := _FENCE.match(said):
+            fence, indent = match[1], len(line) - len(line.lstrip())
 
             def closes(each: str) -> bool:
                 whole = each.expandtabs(4)
@@ -291,8 +291,8 @@ class _Walker:
             reason = "code"
         elif not is_deep and self._is_heading(said):
             return True
-        elif found := _IMPORT.match(said.lstrip("-*+ ")):
-            reason = f"names another file; `engramdown migrate {found[1]}` brings what it says"
+        elif match := _IMPORT.match(said.lstrip("-*+ ")):
+            reason = f"names another file; `engramdown migrate {match[1]}` brings what it says"
         else:
             reason = next((reason for pattern, reason in _APART if pattern.match(said)), "")
         if reason:
@@ -305,10 +305,10 @@ class _Walker:
         return in_list or (self.open is not None and (self.open.is_item or not self.after_blank))
 
     def _is_heading(self, said: str) -> bool:
-        found = _HEADING.match(said)
-        if found:
+        match = _HEADING.match(said)
+        if match:
             self._close()
-            self._head(len(found[1]), (found[2] or "").rstrip("# \t"))
+            self._head(len(match[1]), (match[2] or "").rstrip("# \t"))
         elif _UNDERLINE.match(said) and self._is_paragraph():
             words, self.open = self.open.words if self.open else [], None
             self._head(1 if said[0] == "=" else 2, " ".join(words))
@@ -374,8 +374,8 @@ class _Walker:
 
 def _own(line: str) -> str:
     """Return ``begin`` or ``end`` if a line marks a block of this program, or ``""``."""
-    found = _OURS.match(line.strip())
-    return found[1] if found else ""
+    match = _OURS.match(line.strip())
+    return match[1] if match else ""
 
 
 # ---- headings ----
@@ -555,8 +555,8 @@ def links(text: str) -> list[str]:
     >>> links("- [Builds](builds.md) and [CI](topics/ci.md#slow)")
     ['builds.md', 'topics/ci.md']
     """
-    found = (each[1] for each in _LINK.finditer(text))
-    return list(dict.fromkeys(each for each in found if "://" not in each))
+    targets = (each[1] for each in _LINK.finditer(text))
+    return list(dict.fromkeys(each for each in targets if "://" not in each))
 
 
 def topics(text: str) -> Mapping[str, str]:
@@ -565,15 +565,15 @@ def topics(text: str) -> Mapping[str, str]:
     Any other content gives nothing.
     """
     try:
-        found = json.loads(text)
+        entries = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    if isinstance(found, dict):
-        found = next((each for each in found.values() if isinstance(each, list)), found)
+    if isinstance(entries, dict):
+        entries = next((each for each in entries.values() if isinstance(each, list)), entries)
     topics: dict[str, str] = {}
-    if not isinstance(found, list):
-        found = list(found.items()) if isinstance(found, dict) else []
-    for each in found:
+    if not isinstance(entries, list):
+        entries = list(entries.items()) if isinstance(entries, dict) else []
+    for each in entries:
         file, topic = each if isinstance(each, tuple) else ("", each)
         if isinstance(topic, dict):
             if not file:
@@ -762,43 +762,43 @@ def files_at(
         disk: The system calls.
         folders: Whether ``base`` is a project, whose folders may have files of their own.
     """
-    seen: set[str] = set()
+    visited: set[str] = set()
     project = base if folders else None
     named = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - as it was named, links and all
     waiting = [place for path in named for place in _places(path, project)]
     while waiting:
         place = waiting.pop(0)
         path, real = place.path, os.path.realpath(place.path)
-        if real in seen:
+        if real in visited:
             continue
-        seen.add(real)
+        visited.add(real)
         name = path.relative_to(base).as_posix() if path.is_relative_to(base) else path.name
         try:
-            found: File | Unread = _read(place, Path(real), name, disk)
+            file: File | Unread = _read(place, Path(real), name, disk)
         except StoreError as error:
-            found = Unread(name, str(error).removeprefix(f"{real}: "))
+            file = Unread(name, str(error).removeprefix(f"{real}: "))
         except OSError as error:
-            found = Unread(name, f"cannot be read: {error.strerror}")
-        yield found
-        if isinstance(found, File) and found.layout == "index":
-            waiting = [*_linked(found.text, place), *waiting]
+            file = Unread(name, f"cannot be read: {error.strerror}")
+        yield file
+        if isinstance(file, File) and file.layout == "index":
+            waiting = [*_linked(file.text, place), *waiting]
 
 
 def _places(path: Path, project: Path | None) -> list[_Place]:
     if not path.is_dir():
         return [_Place(path, None, layout_of(path.as_posix()), part=_part(path, project))]
-    found = [each for pattern in _PLACES for each in _glob(path, pattern)]
+    paths = [each for pattern in _PLACES for each in _glob(path, pattern)]
     if project is not None and path.is_relative_to(project):
-        found += _below(path)
-    if not found:
-        found = [each for pattern in ("*.md", "*.mdc") for each in sorted(path.glob(pattern))]
+        paths += _below(path)
+    if not paths:
+        paths = [each for pattern in ("*.md", "*.mdc") for each in sorted(path.glob(pattern))]
     topics_in = cache(_topics_in)
     places: list[_Place] = []
-    for each in found:
+    for each in paths:
         layout = layout_of(each.as_posix())
         if layout is not None:
-            told = topics_in(each.parent) if layout == "anton-learnings" else {}
-            topic, part = told.get(each.name, ""), _part(each, project)
+            topics = topics_in(each.parent) if layout == "anton-learnings" else {}
+            topic, part = topics.get(each.name, ""), _part(each, project)
             places.append(_Place(each, path, layout, topic, part))
     return places
 
@@ -806,11 +806,11 @@ def _places(path: Path, project: Path | None) -> list[_Place]:
 def _glob(folder: Path, pattern: str) -> list[Path]:
     """Return the files that match a pattern, even if ``folder`` is its first part."""
     first, _, rest = pattern.partition("/")
-    found = sorted(folder.glob(rest if rest and folder.name == first else pattern))
+    paths = sorted(folder.glob(rest if rest and folder.name == first else pattern))
     if first != "memory":
-        return found
+        return paths
     # A folder of this name may hold other files.
-    return [each for each in found if layout_of(each.as_posix()) in ("daily", "index")]
+    return [each for each in paths if layout_of(each.as_posix()) in ("daily", "index")]
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -914,23 +914,23 @@ class Migrated:
             OSError: The same.
         """
         now = moment()
-        found = {fingerprint(engram): path for path, engram in came if not self.knows(engram)}
-        if not found:
+        digests = {fingerprint(engram): path for path, engram in came if not self.knows(engram)}
+        if not digests:
             return
-        lines = [{"ts": now, "path": path, "digest": each} for each, path in found.items()]
+        lines = [{"ts": now, "path": path, "digest": each} for each, path in digests.items()]
         self._disk.make_folder(self._lock.path.parent)
         with self._lock.hold():
             data = "".join(json.dumps(line) + "\n" for line in lines)
             self._disk.append(self.path, data.encode())
-        self._known |= found.keys()
+        self._known |= digests.keys()
 
 
 def _digest_of(line: bytes) -> str:
     try:
-        found = json.loads(line)["digest"]
+        digest = json.loads(line)["digest"]
     except (ValueError, LookupError, TypeError, RecursionError):
         return ""
-    return found if isinstance(found, str) else ""
+    return digest if isinstance(digest, str) else ""
 
 
 # ---- through the gate ----
@@ -1015,10 +1015,10 @@ class Migration:
             paths: Files, and folders to search.
             base: The folder to which names are relative.
         """
-        seen: dict[str, str] = {}
+        files: dict[str, str] = {}
         is_project = self._scope == "project"
         places = files_at(paths, base, self._disk, folders=is_project)
-        surveyed = [self._surveyed(found, seen) for found in places]
+        surveyed = [self._surveyed(found, files) for found in places]
         # Small files come first when there are too many new memories.
         room = MOST
         for at in sorted(range(len(surveyed)), key=lambda at: len(surveyed[at].new)):

@@ -210,8 +210,8 @@ def time_of(value: object) -> datetime | None:
     (datetime.datetime(2026, 2, 27, 10, 15, 0, 500000, tzinfo=datetime.timezone.utc), True)
     """
     try:
-        found = _moment(value)
-        known = None if found is None else found.astimezone(UTC)
+        moment = _moment(value)
+        known = None if moment is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
     return known if known is not None and _FIRST <= known <= _LAST else None
@@ -222,8 +222,8 @@ def _moment(value: object) -> datetime | None:
     if isinstance(value, str):
         text = value.strip()
         if not _NUMBER.fullmatch(text):
-            found = datetime.fromisoformat(text)
-            return found if found.tzinfo else found.replace(tzinfo=UTC)
+            moment = datetime.fromisoformat(text)
+            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         known = float(text) if "." in text else int(text)
     if known is None:
         return None

@@ -141,8 +141,8 @@ def page(cortex: Cortex, scope: Scope, budget: int = BLOCK_BUDGET) -> str:
     store = cortex.scopes.global_hc if scope == "global" else cortex.scopes.project_hc
     usable = {(entry.file, entry.line, entry.text) for entry in cortex.scopes.usable(store)}
     rules, lessons = (
-        [entry for entry in found if (entry.file, entry.line, entry.text) in usable]
-        for found in (store.recall_rules(), store.recall_lessons())
+        [entry for entry in entries if (entry.file, entry.line, entry.text) in usable]
+        for entries in (store.recall_rules(), store.recall_lessons())
     )
     memory = Memory(project_rules=rules, project_lessons=lessons)
     if scope == "global":

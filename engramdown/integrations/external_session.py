@@ -131,8 +131,8 @@ class Summary(NamedTuple):
 
 def copies(items: Iterable[Item]) -> list[Any]:
     """Return copies of the values of items, which may be changed."""
-    found: list[Any] = json.loads(f"[{','.join(item.json for item in items)}]")
-    return found
+    values: list[Any] = json.loads(f"[{','.join(item.json for item in items)}]")
+    return values
 
 
 def with_summaries(
@@ -248,13 +248,13 @@ def as_value(kept: Mapping[str, Any], text: str, *, is_whole: bool = True) -> JS
     place = kept.get("text")
     if not isinstance(place, list):
         return rest
-    found: Any = text
+    part: Any = text
     if kept.get("read") == "json":
         with contextlib.suppress(ValueError):  # A hidden secret broke it; it stays a text.
-            found = _loaded(text)
+            part = _loaded(text)
     elif not is_whole and place[-1:] in (["arguments"], ["args"]):
-        found = readable({"beginning": text})
-    return _put(rest, place, found)
+        part = readable({"beginning": text})
+    return _put(rest, place, part)
 
 
 def _without_secrets(value: JSON, hide: Callable[[str], str], key: str = "") -> JSON:
@@ -405,16 +405,16 @@ class History:
                 must wait.
         """
         settings = EpisodeSettings() if self._episodes is None else self._episodes.settings
-        kept = as_meta(line, lambda text: transcripts.redact_for_role(line.role, text, settings))
+        stored = as_meta(line, lambda text: transcripts.redact_for_role(line.role, text, settings))
         begun = transcripts.stamp_of(nanoseconds())
-        if write({self._key: kept}) is not None:
+        if write({self._key: stored}) is not None:
             return
         text = transcripts.redact_for_role(line.role, line.text, settings)
-        value = as_value(kept, transcripts.join_surrogates(text))
+        value = as_value(stored, transcripts.join_surrogates(text))
         item = Item(value, line.call, json=readable(value))
         view = transcripts.shorten_for_line(line.role, line.text, settings).text
         times = (begun, transcripts.stamp_of(nanoseconds()))
-        self._unwritten.lines.append(_Waiting((line.role, view, kept), item, times))
+        self._unwritten.lines.append(_Waiting((line.role, view, stored), item, times))
 
     def pop(self, whole: Callable[[list[Item]], list[Item]]) -> Item | None:
         """Remove the last of the items that ``whole`` returns; return it, or ``None``.
@@ -460,9 +460,9 @@ class History:
         by_program = {seq for seq, event in _holders(self._marks).items() if _BY in event.more}
         self._unwritten.popped -= by_program
         popped = self._unwritten.popped | by_program
-        kept = [(seq, item) for seq, item in self._items.items() if seq not in popped]
+        items = [(seq, item) for seq, item in self._items.items() if seq not in popped]
         found = [
-            item._replace(is_gone=True) if whole or seq in seqs else item for seq, item in kept
+            item._replace(is_gone=True) if whole or seq in seqs else item for seq, item in items
         ]
         return found + [each.item for each in self._unwritten.lines if not each.is_taken]
 
@@ -481,12 +481,12 @@ class History:
             self._take_back(late, "pop")
 
     def _read_on(self, path: Path) -> None:
-        found = self._disk.find(path)
-        if found is None:
+        status = self._disk.find(path)
+        if status is None:
             self._forget()
             return
-        file = (found.st_dev, found.st_ino)
-        is_same = file == self._file and found.st_size >= self._end
+        file = (status.st_dev, status.st_ino)
+        is_same = file == self._file and status.st_size >= self._end
         if is_same:
             # A new file may reuse the inode of a deleted one, so its beginning is compared.
             with self._disk.opened(path) as descriptor:
@@ -519,12 +519,12 @@ class History:
 
     def _value(self, episode: Episode) -> JSON:
         """Return the value of a line of ours; raises ``ValueError`` if somebody changed it."""
-        kept = episode.meta.get(self._key)
-        if not isinstance(kept, dict) or self._episodes is None:
+        stored = episode.meta.get(self._key)
+        if not isinstance(stored, dict) or self._episodes is None:
             raise ValueError(self._key)
         for number, each in enumerate(self._unwritten.lines):
             begun, ended = each.times
-            is_it = each.line == (episode.role, episode.text, kept)
+            is_it = each.line == (episode.role, episode.text, stored)
             if is_it and begun <= episode.ts <= ended:
                 # It waited and is written now; the same words at another time are not it.
                 del self._unwritten.lines[number]
@@ -532,21 +532,21 @@ class History:
                     self._written_late.append(episode.seq)
                 break
         text = self._episodes.whole(episode)
-        return as_value(kept, text, is_whole=episode.cut is None or len(text) == episode.cut)
+        return as_value(stored, text, is_whole=episode.cut is None or len(text) == episode.cut)
 
 
 def _holders(marks: Iterable[Episode]) -> dict[int, Episode]:
     """Return the event that excludes each line: the first one since it was last included."""
-    found: dict[int, Episode] = {}
+    holders: dict[int, Episode] = {}
     for event in marks:
         away, of = transcripts.read_mark(event)
         if away:
             for seq in of or ():
-                found.setdefault(seq, event)
+                holders.setdefault(seq, event)
         else:
-            for seq in [*found] if of is None else of:
-                found.pop(seq, None)
-    return found
+            for seq in [*holders] if of is None else of:
+                holders.pop(seq, None)
+    return holders
 
 
 # ---- a session ----

@@ -120,8 +120,8 @@ class MemoryStore(base.BaseStore):
 
         A cancellation takes effect once they are carried out.
         """
-        given = list(ops)
-        return await in_thread(self.cortex, lambda: self.batch(given))
+        operations = list(ops)
+        return await in_thread(self.cortex, lambda: self.batch(operations))
 
     def _read(self, op: base.Op) -> base.Result:
         """Return what an operation reads; refuse one that is invalid, even if it writes."""
@@ -133,8 +133,8 @@ class MemoryStore(base.BaseStore):
             return None
         if isinstance(op, base.GetOp):
             _check(op.namespace)
-            found = self._items.get(op.namespace, op.key)
-            return found and base.Item(**found.copied())
+            item = self._items.get(op.namespace, op.key)
+            return item and base.Item(**item.copied())
         if isinstance(op, base.SearchOp):
             _check(op.namespace_prefix)
             below = self._items.all(op.namespace_prefix)
@@ -235,7 +235,7 @@ class Items:
 
     def all(self, prefix: Namespace = ()) -> list[KeyedValue]:
         """Return the values of the namespaces that begin with ``prefix``; each memory once."""
-        found: dict[tuple[Scope, str, str], KeyedValue] = {}
+        items: dict[tuple[Scope, str, str], KeyedValue] = {}
         for scope, store in self.stores.items():
             names = [name for name in store.files.names() if name not in ASIDE]
             # Files of topics, then the file of all lessons, then duplicates in the archive.
@@ -244,8 +244,8 @@ class Items:
                 for item in self._usable(scope, self._of(scope, name)):
                     if item.namespace[: len(prefix)] == prefix:
                         place = written(item.namespace) if item.was_put else ""
-                        found.setdefault((scope, place, item.key), item)
-        return list(found.values())
+                        items.setdefault((scope, place, item.key), item)
+        return list(items.values())
 
     def search(self, query: str, items: Sequence[KeyedValue]) -> list[tuple[KeyedValue, float]]:
         """Return the ``items`` that match a question with their scores, the best first."""
@@ -267,7 +267,7 @@ class Items:
         old_document, old_marks, known = self._read.get((scope, name), (None, (), {}))
         if old_document is document and old_marks == marks:
             return list(known.values())
-        found: dict[Block, KeyedValue] = {}
+        items: dict[Block, KeyedValue] = {}
         for placed in hippocampus.raw_entries(name, document):
             item = known.get(placed.block) if old_marks == marks else None
             where = (placed.line, placed.heading)
@@ -280,9 +280,9 @@ class Items:
                 if hippocampus.verified_by(marks, entry.id, entry.text):
                     entry = entry._replace(basis="verified")
                 item = _keyed_value(entry, meta)
-            found[placed.block] = item
-        self._read[scope, name] = (document, marks, found)
-        return list(found.values())
+            items[placed.block] = item
+        self._read[scope, name] = (document, marks, items)
+        return list(items.values())
 
     def _usable(self, scope: Scope, items: Iterable[KeyedValue]) -> Iterator[KeyedValue]:
         """Yield the values that a program may see: not what git brought, if that needs approval."""
@@ -309,10 +309,10 @@ def _keyed_value(entry: Entry, meta: Metadata) -> KeyedValue:
 
 def _time(text: str) -> datetime:
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return _EPOCH
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 # ---- putting and deleting values ----
@@ -538,13 +538,13 @@ def split(value: object) -> Parts:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise InvalidEngramError("value", f"{value!r:.80} is not an object; give a dict with names")
     try:
-        given = _compact(value)
-        given.encode()
-        whole: Value = json.loads(given)
+        compact = _compact(value)
+        compact.encode()
+        whole: Value = json.loads(compact)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidEngramError("value", f"cannot be kept as JSON: {error}") from None
-    if len(given) > LONGEST:
-        raise InvalidEngramError.too_long("value", given, f"{LONGEST:,} characters")
+    if len(compact) > LONGEST:
+        raise InvalidEngramError.too_long("value", compact, f"{LONGEST:,} characters")
     if _is_deep(whole):
         raise InvalidEngramError("value", f"has more than {_MOST_LEVELS} levels; make it flatter")
     path = _words_in(whole)
@@ -631,18 +631,18 @@ def _words_in(value: Value, depth: int = 1) -> tuple[str, ...] | None:
             return (name,)
     for name in _FIELDS if depth < _DEEPEST else ():
         inner = value.get(name)
-        found = _words_in(inner, depth + 1) if isinstance(inner, dict) else None
-        if found is not None:
-            return (name, *found)
+        path = _words_in(inner, depth + 1) if isinstance(inner, dict) else None
+        if path is not None:
+            return (name, *path)
     return None
 
 
 def _object(text: str) -> Value | None:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) and not _is_deep(found) else None
+    return value if isinstance(value, dict) and not _is_deep(value) else None
 
 
 def _compact(value: Mapping[str, Any]) -> str:

@@ -118,19 +118,19 @@ def command_from(arguments: object) -> Command:
     >>> command_from({"command": "view", "path": "/memories"}).path
     '/memories'
     """
-    given = arguments
+    data = arguments
     if isinstance(arguments, str):
         with contextlib.suppress(ValueError, RecursionError):
-            given = json.loads(arguments)
-    if not isinstance(given, Mapping):
+            data = json.loads(arguments)
+    if not isinstance(data, Mapping):
         raise Refused(f"Give an object with `command` and `path`, not {brief_json(arguments)}.")
-    name = given.get("command")
+    name = data.get("command")
     if not isinstance(name, str) or name not in _NEEDED:
         raise Refused(f"Unknown command: {brief_json(name)}. Use one of {', '.join(COMMANDS)}.")
     values: dict[str, Any] = {}
     for key, attribute in _NEEDED[name].items():
         # Some models leave out an empty replacement.
-        value = given.get(key, "" if key == "new_str" else None)
+        value = data.get(key, "" if key == "new_str" else None)
         is_right = _is_line(value) if attribute == "line" else isinstance(value, str)
         if not is_right:
             problem = "is missing" if value is None else f"is {brief_json(value)}"
@@ -139,7 +139,7 @@ def command_from(arguments: object) -> Command:
         if isinstance(value, str):
             _check(key, value)
         values[attribute] = value
-    lines = given.get("view_range") if name == "view" else None
+    lines = data.get("view_range") if name == "view" else None
     if lines not in (None, []):
         if not isinstance(lines, (list, tuple)) or list(map(_is_line, lines)) != [True, True]:
             raise Refused(f"Invalid `view_range`: {brief_json(lines)}. Give two numbers: [1, -1].")
@@ -515,14 +515,14 @@ def edits(file: str, before: str, after: str) -> Edits:
     waiting: dict[Said, list[int]] = {}
     for at in reversed(range(len(were))):
         waiting.setdefault(were[at], []).append(at)
-    kept: set[int] = set()
+    matched: set[int] = set()
     come: list[int] = []
     for at, said in enumerate(are):
         if waiting.get(said):
-            kept.add(waiting[said].pop())
+            matched.add(waiting[said].pop())
         else:
             come.append(at)
-    gone = [at for at in range(len(were)) if at not in kept]
+    gone = [at for at in range(len(were)) if at not in matched]
     pairs = dict(_pairs(were, are, gone, come))
     put = set(pairs.values())
     known = {block.text for block in old.blocks if block.shape == "heading"}
@@ -772,10 +772,10 @@ class MemoryFolder:
                     words = _HELD if each.hold == REASONS["instruction"] else each.engram.text
                     text += bullet(f"[ ] {words}") + "\n"
         elif self._exists(place):
-            found = self._page(place)
-            for entry in found.entries:
+            content = self._page(place)
+            for entry in content.entries:
                 self._recalled += filter(None, entry.origin.split(","))
-            return found.text
+            return content.text
         if not text:
             raise _missing(place)
         return text
@@ -801,10 +801,10 @@ class MemoryFolder:
         notes = [f"{NOTES}/{each}.md" for each in self._notes.names() if scope == self._scopes[-1]]
         fixed = [each for each in names if each not in topics]
         for folder, group in (("", fixed), (TOPICS, topics), (NOTES, notes)):
-            found = list(self._readable(scope, group))
-            if folder and found:
-                yield f"{folder}/", "".join(text for _, text in found)
-            yield from found
+            files = list(self._readable(scope, group))
+            if folder and files:
+                yield f"{folder}/", "".join(text for _, text in files)
+            yield from files
 
     def _readable(self, scope: Scope, names: Iterable[str]) -> Iterator[tuple[str, str]]:
         base = f"{ROOT}/{scope}" if len(self._scopes) > 1 else ROOT
@@ -831,12 +831,12 @@ class MemoryFolder:
         for each in self._cortex.scopes.usable(store):
             if each.file in (name, LESSONS):
                 usable.setdefault(each.id, []).append(each._replace(spelled=""))
-        found = {
+        entries = {
             placed: entry
             for placed in raw_entries(name, documents[0])
             if (entry := _memory_of(usable.get(entry_id(placed), ()), name, placed))
         }
-        page = _Page(rendered(documents[0], found), tuple(found.values()))
+        page = _Page(rendered(documents[0], entries), tuple(entries.values()))
         self._pages[place.scope, name] = (documents, page)
         return page
 
@@ -858,12 +858,12 @@ class MemoryFolder:
         return edit.answer(done) if edit else done + hidden
 
     def _rewrite(self, place: Place, page: _Page, text: str, command: Command) -> _Edit:
-        found = edits(place.name, page.text, text)
-        if found.others:
-            words = flat(found.others[0], _MOST_WORDS)
+        changes = edits(place.name, page.text, text)
+        if changes.others:
+            words = flat(changes.others[0], _MOST_WORDS)
             raise Refused(f"No change was made in {place.path}: {words!r} is not a memory. {_HOW}")
         edit = self._edit(place, command)
-        edit.apply(page.entries, found)
+        edit.apply(page.entries, changes)
         return edit
 
     def _edit(self, place: Place, command: Command) -> _Edit:
@@ -958,8 +958,8 @@ class _Edit:
             if self._may_touch(entry):
                 self.revisions.append((Revision(stays=entry, topic=topic), words))
             else:
-                asked = question(Move(entry.id, topic), {entry.id: entry}, _ASKS, hold)
-                self.asked.append((asked, f"{words!r} under {topic} ({_why_not(entry)})"))
+                proposal = question(Move(entry.id, topic), {entry.id: entry}, _ASKS, hold)
+                self.asked.append((proposal, f"{words!r} under {topic} ({_why_not(entry)})"))
         self._settle()
 
     def _reword(self, entry: Entry, text: str) -> None:
@@ -978,9 +978,9 @@ class _Edit:
         else:
             code = _THEIRS if entry.by_person else decision.code
             why = _why_not(entry) if decision.action == "encode" else decision.reason
-            asked = ask_user(self.cortex, engram, "replace", entry.id, code)
+            proposal = ask_user(self.cortex, engram, "replace", entry.id, code)
             safe = flat(harmless(engram).text, _MOST_WORDS)
-            self.asked.append((asked, f"{safe!r} ({why})"))
+            self.asked.append((proposal, f"{safe!r} ({why})"))
 
     def _remove(self, entry: Entry) -> None:
         words = flat(entry.text, _MOST_WORDS)
@@ -988,8 +988,8 @@ class _Edit:
             self.revisions.append((Revision((entry,), "removed"), words))
             return
         engram = Engram(f"Delete: {entry.text}", entry.kind, entry.scope, source="llm")
-        asked = ask_user(self.cortex, engram, "forget", entry.id, _ASKS)
-        self.asked.append((asked, f"to delete {words!r} ({_why_not(entry)})"))
+        proposal = ask_user(self.cortex, engram, "forget", entry.id, _ASKS)
+        self.asked.append((proposal, f"to delete {words!r} ({_why_not(entry)})"))
 
     def _may_touch(self, entry: Entry) -> bool:
         """Whether a memory is a model's own to change."""

@@ -121,9 +121,9 @@ class EngramdownSession(SessionABC):
             ValueError: If one contains itself; then none is kept.
         """
         _RUNNING.set(self)
-        given: list[Any] = [as_json(item) for item in items]
-        if given:
-            await self._do(lambda: self._add(given))
+        values: list[Any] = [as_json(item) for item in items]
+        if values:
+            await self._do(lambda: self._add(values))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Remove the last item and return it, or ``None`` if there is none.
@@ -208,8 +208,8 @@ class EngramdownSession(SessionABC):
         return line
 
     def _pop(self) -> JSON:
-        found = self._session.history.pop(whole_items)
-        return None if found is None else copies([found])[0]
+        item = self._session.history.pop(whole_items)
+        return None if item is None else copies([item])[0]
 
 
 def memory_instructions(
@@ -229,9 +229,9 @@ def memory_instructions(
         running = _session_of(cortex, session)
         # What the user said last.
         lines = (item_line(item, {}) for item in reversed(context.turn_input))
-        asked = next((line.text for line in lines if line.role == "user"), "")
+        query = next((line.text for line in lines if line.role == "user"), "")
         context_of = partial(memory_context, cortex) if running is None else running.context
-        memory = await in_thread(cortex, lambda: context_of(asked))
+        memory = await in_thread(cortex, lambda: context_of(query))
         return f"{instructions}\n\n{memory}".strip()
 
     return built

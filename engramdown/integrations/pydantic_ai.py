@@ -126,11 +126,11 @@ class EngramdownMemory(AbstractCapability[Any]):
         """Return a function that returns the memory context for a model."""
 
         def context(ctx: RunContext[Any]) -> str:
-            asked = ctx.prompt if isinstance(ctx.prompt, str) else ""
+            query = ctx.prompt if isinstance(ctx.prompt, str) else ""
             if self._run is None:
-                return memory_context(self.cortex, asked)
+                return memory_context(self.cortex, query)
             self._run.keep(ctx.messages)
-            return self._run.session.context(asked)
+            return self._run.session.context(query)
 
         async def instructions(ctx: RunContext[Any]) -> str:
             return await self._do(lambda: context(ctx))
@@ -183,8 +183,8 @@ class EngramdownMemory(AbstractCapability[Any]):
             InvalidSessionError: If the id is empty.
         """
         items = await self._do(lambda: self._history(session_of(session)).items())
-        found = _loaded(messages_of(items))
-        return repair_messages(found) if repair else found
+        messages = _loaded(messages_of(items))
+        return repair_messages(messages) if repair else messages
 
     async def confirmations(self, session: str) -> list[Proposal]:
         """Return the proposals to ask the user about now; none while a run of the session runs.
@@ -224,25 +224,25 @@ class EngramdownMemory(AbstractCapability[Any]):
         return await in_thread(self.cortex, act)
 
     def _history(self, session: str) -> History:
-        found = self._sessions.get(session)
-        return found.history if found else History(self.cortex.episodes, session, _KEY, plain_part)
+        known = self._sessions.get(session)
+        return known.history if known else History(self.cortex.episodes, session, _KEY, plain_part)
 
     def _session(self, name: str, parent: ExternalSession | None = None) -> ExternalSession:
         session = session_of(name)
-        found = self._sessions.pop(session, None)
-        if found is None:
+        conversation = self._sessions.pop(session, None)
+        if conversation is None:
             above = parent.id if parent is not None and parent.cortex is self.cortex else None
             above = None if above == session else above
             history, title = self._history(session), title_of(name)
-            found = ExternalSession(
+            conversation = ExternalSession(
                 self.cortex, history, parent=above, title=title, budget=self._budget
             )
-        self._sessions[session] = found
+        self._sessions[session] = conversation
         for idle in [key for key, each in self._sessions.items() if not each.runs]:
             if len(self._sessions) <= _MOST_SESSIONS or idle == session:
                 break
             self._sessions.pop(idle).end("idle_timeout")
-        return found
+        return conversation
 
 
 class _Run:
@@ -342,10 +342,10 @@ class MemoryToolset(AbstractToolset[Any]):
         Raises:
             ToolFailed: With the answer, if that is an error.
         """
-        given = tool_args.get(_RAW, tool_args)
+        arguments = tool_args.get(_RAW, tool_args)
         session, call = _RUNNING.get(), ctx.tool_call_id or ""
         answer = await in_thread(
-            self._cortex, lambda: answer_call(self._cortex, session, name, given, call)
+            self._cortex, lambda: answer_call(self._cortex, session, name, arguments, call)
         )
         if answer.is_error:
             raise ToolFailed(answer.text)
@@ -361,10 +361,10 @@ class _Anything:
     def validate_json(self, input: str | bytes | bytearray, **_: object) -> dict[str, Any]:  # noqa: A002 - as pydantic has it
         """Return arguments given as JSON."""
         try:
-            found = json.loads(input)
+            arguments = json.loads(input)
         except (ValueError, RecursionError):
-            found = None
-        return found if isinstance(found, dict) else {_RAW: str(input)}
+            arguments = None
+        return arguments if isinstance(arguments, dict) else {_RAW: str(input)}
 
     def validate_python(self, input: object, **_: object) -> dict[str, Any]:  # noqa: A002 - as pydantic has it
         """Return arguments given as values."""
@@ -381,15 +381,15 @@ def _shortened(session: ExternalSession, messages: Sequence[ModelMessage]) -> li
         return list(messages)
     known = places(session.history.items())
     made: list[ModelMessage] = []
-    told: set[Summary] = set()
+    inserted: set[Summary] = set()
     for message in messages:
         seqs = known.get(_key(dumped(message)), ())
         if len(seqs) != len(message.parts):
             made.append(message)
             continue
         shows, covered = visible(seqs, summaries)
-        new = [each for each in covered if each not in told]
-        told.update(new)
+        new = [each for each in covered if each not in inserted]
+        inserted.update(new)
         made += [ModelRequest(parts=[UserPromptPart(each.text)]) for each in new]
         parts: list[Any] = [part for part, shown in zip(message.parts, shows, strict=True) if shown]
         if all(shows):
@@ -402,15 +402,15 @@ def _shortened(session: ExternalSession, messages: Sequence[ModelMessage]) -> li
 
 def places(items: Iterable[Item]) -> dict[tuple[str, ...], list[int]]:
     """Return the numbers of the lines of each message, by its kind, run and time."""
-    found: dict[tuple[str, ...], list[int]] = {}
+    lines: dict[tuple[str, ...], list[int]] = {}
     key: tuple[str, ...] = ()
     for item in items:
         value = item.value or {}
         if value.get("message") is not None:
             key = _key(value["message"])
         if "part" in value:
-            found.setdefault(key, []).append(item.seq)
-    return found
+            lines.setdefault(key, []).append(item.seq)
+    return lines
 
 
 def visible(seqs: Sequence[int], summaries: Iterable[Summary]) -> tuple[list[bool], list[Summary]]:
@@ -435,19 +435,19 @@ _FREE: Final = ("args", "content", "metadata", "provider_details")
 def dumped(message: ModelMessage) -> dict[str, Any]:
     """Return a message as JSON, without the instructions, which belong to each run."""
     try:
-        found = _as_it_is(message)
+        data = _as_it_is(message)
     except (ValueError, TypeError, RecursionError):
         changed: Any = message
-        found = _as_it_is(replace(changed, parts=[_sayable(part) for part in message.parts]))
-    found.pop("instructions", None)
-    return found
+        data = _as_it_is(replace(changed, parts=[_sayable(part) for part in message.parts]))
+    data.pop("instructions", None)
+    return data
 
 
 def _as_it_is(message: ModelMessage) -> dict[str, Any]:
-    (found,) = ModelMessagesTypeAdapter.dump_python(
+    (data,) = ModelMessagesTypeAdapter.dump_python(
         [message], mode="json", fallback=safe_str, warnings=False
     )
-    whole: dict[str, Any] = cut_off(found)
+    whole: dict[str, Any] = cut_off(data)
     return whole
 
 

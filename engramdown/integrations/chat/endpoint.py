@@ -447,19 +447,19 @@ class Assembly:
         name, number = _text(_of(part, "id")), _of(part, "index")
         function = _of(part, "function")
         place = number if isinstance(number, int) else None
-        found = self._numbered.get(place)
+        call = self._numbered.get(place)
         if place is None and _text(_of(function, "name")):
-            found = None
+            call = None
         # Some servers give several calls the same number.
-        if found is None or (name and found.id and name != found.id):
+        if call is None or (name and call.id and name != call.id):
             if len(self._calls) >= _MOST_CALLS:
                 return
-            found = _Call()
-            self._calls.append(found)
-        self._numbered[place] = found
-        found.id = found.id or name
-        found.name = found.name or _text(_of(function, "name"))
-        found.parts.append(_text(_of(function, "arguments")))
+            call = _Call()
+            self._calls.append(call)
+        self._numbered[place] = call
+        call.id = call.id or name
+        call.name = call.name or _text(_of(function, "name"))
+        call.parts.append(_text(_of(function, "arguments")))
 
 
 def _of(value: object, key: str) -> Any:  # noqa: ANN401 - whatever a server sends

@@ -62,14 +62,14 @@ class ProjectFiles:
 
     def use(self, name: str, arguments: object) -> Answer:
         """Return the answer of a tool, whatever the ``arguments`` are."""
-        given, wrong = read_arguments(arguments, _TOOLS[name][1])
-        if given is None:
+        values, wrong = read_arguments(arguments, _TOOLS[name][1])
+        if values is None:
             problem = inert("; ".join(wrong))
             return Answer(f"{name} was called with wrong arguments: {problem}.", is_error=True)
         try:
-            if isinstance(given, _ReadArguments):
-                return Answer(self._read(given.path, given.first_line))
-            return Answer(self._list(given.path))
+            if isinstance(values, _ReadArguments):
+                return Answer(self._read(values.path, values.first_line))
+            return Answer(self._list(values.path))
         except (StoreError, OSError, ValueError) as error:
             # Only our own messages: an error of the system names a path of this machine.
             reason = str(error) if isinstance(error, _RefusedError) else "it cannot be read"
@@ -93,8 +93,8 @@ class ProjectFiles:
         path = self._place(said)
         if not stat.S_ISDIR(self._mode(path, said)):
             raise _RefusedError(f"{said} is not a folder; read_file shows its content")
-        with os.scandir(path) as found:
-            names = sorted(filter(None, map(_name, found)))
+        with os.scandir(path) as items:
+            names = sorted(filter(None, map(_name, items)))
         rows = [inert(" ".join(name.split("\n"))) for name in names[:_MOST_NAMES]]
         rows += [f"({len(names) - _MOST_NAMES} more)"] if names[_MOST_NAMES:] else []
         return "\n".join(rows) or "(nothing to show)"

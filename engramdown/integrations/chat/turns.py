@@ -202,16 +202,16 @@ class Chat:
 
     def _count(self, messages: Sequence[dict[str, Any]], reply: Reply) -> None:
         """Count the tokens of a prompt and its answer; estimate them if the server does not."""
-        asked, answered = reply.tokens_in, reply.tokens_out
-        if not (asked and answered):
+        tokens_in, tokens_out = reply.tokens_in, reply.tokens_out
+        if not (tokens_in and tokens_out):
             sent = f"{json.dumps(messages, ensure_ascii=False)}{self._definitions}"
-            asked = asked or estimate_tokens(sent)
+            tokens_in = tokens_in or estimate_tokens(sent)
             said = f"{''.join(self._said)}{''.join(call.arguments for call in reply.calls)}"
-            answered = answered or estimate_tokens(said)
-        turn, is_counted = self._turn, (asked, answered) == reply[-2:]
+            tokens_out = tokens_out or estimate_tokens(said)
+        turn, is_counted = self._turn, (tokens_in, tokens_out) == reply[-2:]
         self._turn = turn._replace(
-            tokens_in=turn.tokens_in + asked,
-            tokens_out=turn.tokens_out + answered,
+            tokens_in=turn.tokens_in + tokens_in,
+            tokens_out=turn.tokens_out + tokens_out,
             is_counted=turn.is_counted and is_counted,
         )
 
@@ -239,8 +239,8 @@ class Chat:
         calls = []
         for name, call in zip(self._awaited, reply.calls, strict=True):
             # In a form that servers accept, whatever the model wrote.
-            given = _given(call.arguments)
-            whole = given if isinstance(given, dict) else {"input": given}
+            value = _given(call.arguments)
+            whole = value if isinstance(value, dict) else {"input": value}
             arguments = json.dumps(whole, ensure_ascii=False)
             name_sent = _UNSAFE.sub("_", call.name)[:_NAME] or "tool"
             function = {"name": name_sent, "arguments": arguments}
@@ -269,10 +269,10 @@ class Chat:
 def _given(arguments: str) -> object:
     """Return arguments as an object, or unchanged if they are not one."""
     try:
-        found = json.loads(arguments) if arguments.strip() else {}
+        value = json.loads(arguments) if arguments.strip() else {}
     except (ValueError, RecursionError):
         return arguments
-    return found if isinstance(found, dict) else arguments
+    return value if isinstance(value, dict) else arguments
 
 
 def _fitting(said: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:

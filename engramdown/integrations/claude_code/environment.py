@@ -244,10 +244,10 @@ class HookState:
 
     def _read_note(self, name: str) -> list[dict[str, Any]]:
         try:
-            found = json.loads(_ours(self._disk, self._folder / name) or b"[]")
+            lines = json.loads(_ours(self._disk, self._folder / name) or b"[]")
         except (ValueError, RecursionError):
             return []
-        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+        return [each for each in lines if isinstance(each, dict)] if isinstance(lines, list) else []
 
     def _write(self, name: str, data: bytes, *, replace: bool) -> None:
         self._prepare()
@@ -270,7 +270,7 @@ def abandoned(root: Path, session: str, before: float, most: int) -> list[HookSt
         before: In seconds since 1970.
         most: The largest number to return.
     """
-    found: list[HookState] = []
+    states: list[HookState] = []
     folder = root / FOLDER
     if folder.is_symlink():
         return []
@@ -278,8 +278,8 @@ def abandoned(root: Path, session: str, before: float, most: int) -> list[HookSt
         for place in places:
             mine = place.name in (session, TROUBLE) or not place.is_dir(follow_symlinks=False)
             if not mine and place.stat(follow_symlinks=False).st_mtime < before:
-                found.append(HookState(root, place.name))
-    return sorted(found, key=lambda state: state.session)[:most]
+                states.append(HookState(root, place.name))
+    return sorted(states, key=lambda state: state.session)[:most]
 
 
 def complain(root: Path, event: str, reason: str) -> None:
@@ -294,8 +294,8 @@ def complain(root: Path, event: str, reason: str) -> None:
         if path.parent.parent.is_symlink() or not root.is_dir():
             return
         disk.make_plain_folder(path.parent, durable=False)
-        found = disk.find(path)
-        if found is not None and found.st_size > _LARGEST_LOG:
+        status = disk.find(path)
+        if status is not None and status.st_size > _LARGEST_LOG:
             disk.save(path, line.encode(), durable=False, replace=True)
             return
         descriptor = disk.open(path, write=True)
@@ -311,12 +311,12 @@ def troubles(root: Path) -> list[str]:
 def new_troubles(root: Path) -> list[str]:
     """Return the problems that were not reported yet; they count as reported now."""
     path = root / FOLDER / TROUBLE
-    found = _lines(path)
-    if found:
+    lines = _lines(path)
+    if lines:
         # If the file cannot be renamed, they are reported again.
         with contextlib.suppress(OSError):
             path.replace(path.with_name(_TOLD))
-    return found
+    return lines
 
 
 def _ours(disk: Disk, path: Path) -> bytes:
@@ -324,8 +324,8 @@ def _ours(disk: Disk, path: Path) -> bytes:
 
     Ours are readable for the user alone, which git never sets: others are a stranger's notes.
     """
-    found = disk.find(path)
-    if found is None or (hasattr(os, "getuid") and found.st_mode & _OTHERS):
+    status = disk.find(path)
+    if status is None or (hasattr(os, "getuid") and status.st_mode & _OTHERS):
         return b""
     return disk.load(path) or b""
 

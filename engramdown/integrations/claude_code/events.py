@@ -122,14 +122,14 @@ def _learn(place: HookPlace, session: str, state: HookState) -> None:
     if place.settings.mode == "off" or not place.settings.consolidation.learn_from_errors:
         return
     given = state.given()
-    found, last = lessons(place, session, given.learned)
-    if found:
+    proposals, last = lessons(place, session, given.learned)
+    if proposals:
         if not place.home.is_dir():
             from dataclasses import replace
 
             # Global memory is not created unasked.
-            found = [replace(each, scope="project") for each in found]
-        if any(each.action == "failed" for each in place.cortex().propose(found)):
+            proposals = [replace(each, scope="project") for each in proposals]
+        if any(each.action == "failed" for each in place.cortex().propose(proposals)):
             return  # The end of the next turn reads the same lines again.
     if last != given.learned:
         state.give(state.given()._replace(learned=last))
@@ -250,12 +250,12 @@ def lessons(place: HookPlace, session: str, after: int) -> tuple[list[Engram], i
     episodes = place.episodes()
     if episodes is None or _last(episodes, session) - after < _FEWEST:
         return [], after
-    found = list(_lines(episodes, session))
-    new = [each for each in visible(found) if each.seq > after]
+    lines = list(_lines(episodes, session))
+    new = [each for each in visible(lines) if each.seq > after]
     if len(new) < _FEWEST:
         return [], after
     turns = by_turn(cells_of(session, new))
-    return [lesson for turn in turns for lesson in lessons_of_turn(turn)], found[-1].seq
+    return [lesson for turn in turns for lesson in lessons_of_turn(turn)], lines[-1].seq
 
 
 def _record_new(episodes: EpisodicMemory, event: Event, state: HookState) -> tuple[str, str]:
@@ -288,16 +288,16 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
     Returns:
         The id of the session, ``""`` without a transcript; and why it was not read, or ``""``.
     """
-    found = _transcript(event.transcript, episodes.folder.parent)
-    if found is None or isinstance(found, str):
-        return "", found or ""
+    transcript = _transcript(event.transcript, episodes.folder.parent)
+    if transcript is None or isinstance(transcript, str):
+        return "", transcript or ""
     from engramdown.importers import CLAUDE_CODE, FILE, Importer, Lines, sample
 
-    with found.open() as stream:
+    with transcript.open() as stream:
         if not any(CLAUDE_CODE.knows(value) for value in sample(Lines(stream))):
             return "", ""
     importer = Importer(episodes.folder, episodes.settings, ends=False, patience=PATIENCE)
-    file = importer.run([found], CLAUDE_CODE).files[0]
+    file = importer.run([transcript], CLAUDE_CODE).files[0]
     if file.error:
         raise StoreError(file.error)
     # A sub-agent has a session of its own, which is not the current one.
@@ -316,15 +316,15 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
     if not name or not path.is_absolute():
         return None
     try:
-        found = path.lstat()
+        status = path.lstat()
     except (OSError, ValueError):
         return None
     real = Path(os.path.realpath(path))
-    if not stat.S_ISREG(found.st_mode) or real.is_relative_to(os.path.realpath(scope)):
+    if not stat.S_ISREG(status.st_mode) or real.is_relative_to(os.path.realpath(scope)):
         return f"{path}: is not a transcript of an agent; the events of its hooks are recorded"
-    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+    if hasattr(os, "getuid") and status.st_uid != os.getuid():
         return f"{path}: belongs to another user and is not read"
-    if found.st_size > LARGEST:
+    if status.st_size > LARGEST:
         most = LARGEST // 1024 // 1024
         return f"{path}: is larger than {most} MB, too much for a hook; run `engramdown import`"
     from engramdown.importers import Input
@@ -332,7 +332,7 @@ def _transcript(name: str, scope: Path) -> Input | str | None:
     def opened() -> IO[bytes]:
         return os.fdopen(open_regular(real, os.O_RDONLY), "rb")
 
-    return Input(str(real), found.st_size, datetime.fromtimestamp(found.st_mtime, UTC), opened)
+    return Input(str(real), status.st_size, datetime.fromtimestamp(status.st_mtime, UTC), opened)
 
 
 # ---- the notes of hooks ----
@@ -373,8 +373,8 @@ def _info(episodes: EpisodicMemory, session: str) -> SessionInfo | None:
 
 def _last(episodes: EpisodicMemory, session: str) -> int:
     """Return the number of the last line of a session, or -1 if it does not exist."""
-    found = _info(episodes, session)
-    return -1 if found is None else found.lines
+    info = _info(episodes, session)
+    return -1 if info is None else info.lines
 
 
 def _lines(episodes: EpisodicMemory, session: str) -> Iterable[Episode]:

@@ -135,8 +135,8 @@ def about_error(place: HookPlace, event: Event, state: HookState) -> str:
     reason = event.error if isinstance(event.error, str) else event.got
     lines = [line for line in reason.split("\n") if line.strip()]
     # The reason is at the end of a traceback, and at the beginning of most other output.
-    asked = " ".join([*lines[:1], *lines[-1:]])[:_LONGEST_ERROR]
-    entries = _relevant(place.cortex, asked, state.given().ids)
+    query = " ".join([*lines[:1], *lines[-1:]])[:_LONGEST_ERROR]
+    entries = _relevant(place.cortex, query, state.given().ids)
     return _tell(place, event, state, entries, what="error")
 
 
@@ -202,11 +202,11 @@ def _relevant(opened: Callable[[], Cortex], text: str, known: Sequence[str]) -> 
     from engramdown.markdown import current_id
 
     cortex, seen = opened(), frozenset(map(current_id, known))
-    found = [entry for entry in cortex.recall(text, _LOOKED_AT) if entry.id not in seen]
-    if not found:
+    entries = [entry for entry in cortex.recall(text, _LOOKED_AT) if entry.id not in seen]
+    if not entries:
         return []
-    texts = [f"{entry.text} {entry.topic}" for entry in found]
-    return [found[at] for at in relevant(text, texts, len(cortex.entries()))]
+    texts = [f"{entry.text} {entry.topic}" for entry in entries]
+    return [entries[at] for at in relevant(text, texts, len(cortex.entries()))]
 
 
 def _tell(
@@ -248,9 +248,9 @@ def _earlier(place: HookPlace, event: Event, state: HookState) -> str:
     if episodes is None or not episodes.folder.is_dir():
         return ""
     try:
-        found = episodes.recall(query, 4 * _EARLIER)
-        running = (imported_session(episodes, event.session) or state.session) if found else ""
-        best = [hit for hit in found if hit.session != running][:_EARLIER]
+        hits = episodes.recall(query, 4 * _EARLIER)
+        running = (imported_session(episodes, event.session) or state.session) if hits else ""
+        best = [hit for hit in hits if hit.session != running][:_EARLIER]
         good = [hit for hit in best if shared(query, hit.snippet) >= _ENOUGH_EARLIER]
         if not good or good != best[: len(good)]:
             return ""
@@ -345,8 +345,8 @@ def _apply_ticks(place: HookPlace, opened: Callable[[], Cortex], left: Left) -> 
     # Checked first: loading the modules for it takes as long as all the rest.
     if not _has_item(place, _TICKED):
         return ""
-    most, asked = left() * (1 - _PART), count(1)
-    receipts = opened().review.apply_ticks(lambda: next(asked) < _AT_LEAST or left() > most)
+    most, number = left() * (1 - _PART), count(1)
+    receipts = opened().review.apply_ticks(lambda: next(number) < _AT_LEAST or left() > most)
     # Lines that still wait are counted with the other proposals.
     done = [each for each in receipts if each.action != "queued"]
     ours = [(each.action, each.engram.text) for each in done if each.is_ours]

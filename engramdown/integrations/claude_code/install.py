@@ -411,8 +411,8 @@ class _Settings:
         body = text.removeprefix(_MARK)
         self.body = body if body.strip() else "{}\n"
         self._root = self._checked(parse(self.body), "{", "the settings")
-        found = self._root.get(key)
-        self.section = found and self._checked(found, "{", f'"{key}"')
+        section = self._root.get(key)
+        self.section = section and self._checked(section, "{", f'"{key}"')
 
     def edited(self, edits: Iterable[Edit]) -> str:
         """Return the whole text with edits."""
@@ -420,8 +420,8 @@ class _Settings:
 
     def groups(self, event: str) -> Node | None:
         """Return the groups of hooks below an event."""
-        found = self.section.get(event) if self.section else None
-        return found and self._checked(found, "[", f'"hooks.{event}"')
+        groups = self.section.get(event) if self.section else None
+        return groups and self._checked(groups, "[", f'"hooks.{event}"')
 
     def adding(self, new: Sequence[tuple[str, Json]]) -> list[Edit]:
         """Return the edit that adds members to the section, or adds the section."""
@@ -447,16 +447,16 @@ class _Settings:
 
 def _our_commands(group: Node) -> list[int]:
     """Return the positions of our commands in a group."""
-    found = [command.get("command") for command in _commands(group)]
-    texts = [json.loads(each.text) if each and each.kind == '"' else "" for each in found]
+    values = [command.get("command") for command in _commands(group)]
+    texts = [json.loads(each.text) if each and each.kind == '"' else "" for each in values]
     return [at for at, text in enumerate(texts) if is_ours(text)]
 
 
 def _commands(group: Node) -> list[Node]:
     """Return the commands of a group, or a command without a group."""
-    found = group.get("hooks")
-    if found is not None:
-        return found.values
+    commands = group.get("hooks")
+    if commands is not None:
+        return commands.values
     return [group] if group.get("command") is not None else []
 
 
@@ -516,8 +516,8 @@ def inserted(text: str, container: Node, new: Sequence[tuple[str, Json]]) -> Edi
         new: The keys (``""`` in an array) and the values; one at least.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
-    found = re.search(r"\n([ \t]+)\S", text)
-    unit = found[1] if found else "  "
+    indent = re.search(r"\n([ \t]+)\S", text)
+    unit = indent[1] if indent else "  "
     if container.members:
         first, last = container.members[0][1], container.members[-1][2].end
         lead = text[container.start + 1 : first]

@@ -136,10 +136,10 @@ def read_event(data: bytes, name: str = "") -> Event:
     """
     try:
         # A shell of Windows may have added a byte order mark.
-        found = json.loads(data.decode("utf-8-sig", "replace"))
+        value = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
-        found = None
-    values: Mapping[str, Any] = found if isinstance(found, dict) else {}
+        value = None
+    values: Mapping[str, Any] = value if isinstance(value, dict) else {}
     said, folders = _name(values, "hook_event_name"), _get(values, "workspace_roots")
     first = {"cwd": folders[0]} if isinstance(folders, list) and folders else {}
     event = Event(
@@ -198,18 +198,18 @@ def _get(values: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401 - JSON is 
 
 def _string(values: Mapping[str, Any], keys: Iterable[str], longest: int = _LONGEST_SAID) -> str:
     """Return the first of some values that is a non-empty string, or ``""``."""
-    found = (_get(values, key) for key in keys)
-    return next((_scrubbed(each[:longest]) for each in found if each and isinstance(each, str)), "")
+    texts = (_get(values, key) for key in keys)
+    return next((_scrubbed(each[:longest]) for each in texts if each and isinstance(each, str)), "")
 
 
 def _name(values: Mapping[str, Any], key: str) -> str:
-    found = _string(values, [key], _LONGEST_NAME + 1)
-    return found if len(found) <= _LONGEST_NAME and found.isprintable() else ""
+    name = _string(values, [key], _LONGEST_NAME + 1)
+    return name if len(name) <= _LONGEST_NAME and name.isprintable() else ""
 
 
 def _path(values: Mapping[str, Any], key: str) -> str:
-    found = _string(values, [key], _LONGEST_PATH + 1)
-    return found if len(found) <= _LONGEST_PATH and "\0" not in found else ""
+    path = _string(values, [key], _LONGEST_PATH + 1)
+    return path if len(path) <= _LONGEST_PATH and "\0" not in path else ""
 
 
 def _as_text(value: object) -> str:

@@ -123,8 +123,8 @@ BUGS: Final = (
     Bug(
         "what is said twice is matched once",
         "integrations.memory_folder",
-        "kept.add(waiting[said].pop())",
-        "kept.update(waiting.pop(said))",
+        "matched.add(waiting[said].pop())",
+        "matched.update(waiting.pop(said))",
         lambda core: rewords_one(core, "- a\n- a\n", "- a\n- b\n"),
     ),
     Bug(
