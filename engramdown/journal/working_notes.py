@@ -44,12 +44,14 @@ class Note(NamedTuple):
         updated: When they were written last, UTC, or ``""``.
         digest: What a later :meth:`WorkingNotes.write` may expect to find; ``""`` for no file.
         hidden: The kinds of secrets that were hidden as they were written.
+        own: Whether an agent wrote all of them, and nobody changed them since.
     """
 
     text: str = ""
     updated: str = ""
     digest: str = ""
     hidden: tuple[str, ...] = ()
+    own: bool = False
 
 
 class _MovedError(Exception):
@@ -114,13 +116,16 @@ class WorkingNotes:
 
     # ---- writing ----
 
-    def write(self, text: str, *, by: Author = "agent", expected: str | None = None) -> Note:
+    def write(
+        self, text: str, *, by: Author = "agent", expected: str | None = None, own: bool = False
+    ) -> Note:
         """Replace the notes; what stands there is kept in :meth:`history`.
 
         Args:
             text: What to keep; secrets in it are hidden, but for lines that stand there already.
             by: Who writes.
             expected: The digest of the notes that were read, if no others may be replaced.
+            own: Whether to mark the notes as written by an agent alone.
 
         Raises:
             InvalidNoteError: If it is too long.
@@ -144,7 +149,7 @@ class WorkingNotes:
             kinds = tuple(dict.fromkeys(secret.kind for secret in find_secrets(new)))
             return normalized(f"{whole[:start]}{redact(new)}{whole[end:]}")
 
-        return self._changed(safe, by, expected)._replace(hidden=kinds)
+        return self._changed(safe, by, expected, own=own)._replace(hidden=kinds)
 
     def append(self, text: str, *, by: Author = "agent") -> Note:
         """Add a text below the notes; the arguments and errors are those of :meth:`write`."""
@@ -213,7 +218,9 @@ class WorkingNotes:
                 raise NotesChangedError(str(other.path)) from None
             self.delete(by=by)
 
-    def _changed(self, make: Callable[[str], str], by: Author, expected: str | None) -> Note:
+    def _changed(
+        self, make: Callable[[str], str], by: Author, expected: str | None, *, own: bool = False
+    ) -> Note:
         for _ in range(_TRIES):
             before = self._load()
             if expected is not None and expected != _digest(before):
@@ -225,7 +232,7 @@ class WorkingNotes:
             if not text.startswith(old):
                 self._keep(old, by)
             with contextlib.suppress(_MovedError):
-                after = with_text(page, text, _now())
+                after = with_text(page, text, _now(), own=own)
                 return self._replaced(before, after.encode("utf-8", "surrogateescape"))
         raise StoreError(
             f"{self.path}: is saved by somebody else again and again; nothing was written. "
@@ -313,7 +320,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _note(page: str, data: bytes | None) -> Note:
-    return Note(text_of(page), updated_of(page), _digest(data))
+    return Note(text_of(page), updated_of(page), _digest(data), own=is_own(page))
 
 
 def _digest(data: bytes | None) -> str:
@@ -321,6 +328,7 @@ def _digest(data: bytes | None) -> str:
 
 
 _KIND: Final = "note"
+_AGENT: Final = "agent"
 _LINE: Final = re.compile(r"[^\n]*+\n|[^\n]++\Z")
 _BLANK: Final = "---\nupdated:\n---\n"
 
@@ -353,13 +361,14 @@ def updated_of(page: str) -> str:
     return parse_strict(page).text("updated")
 
 
-def with_text(page: str, text: str, updated: str) -> str:
+def with_text(page: str, text: str, updated: str, *, own: bool = False) -> str:
     r"""Return a page with another text.
 
     Args:
         page: What stands there; ``""`` for nothing.
         text: What is to stand there.
         updated: When this is, UTC.
+        own: Whether an agent wrote all of the text.
 
     >>> with_text("", "Be brief.", "2026-02-27T10:15:00Z")
     '---\nupdated: 2026-02-27T10:15:00Z\n---\n\nBe brief.\n'
@@ -375,7 +384,18 @@ def with_text(page: str, text: str, updated: str) -> str:
     shown = normalized(text).replace("\n", end)
     closing = front.closing if front.closing.endswith("\n") else f"{front.closing}{end}"
     body = changed or (f"{end}{shown}{end}" if shown else "")
-    return front._replace(closing=closing, body=body).with_value("updated", updated).render()
+    front = front._replace(closing=closing, body=body).with_value("updated", updated)
+    return (front.with_value(_AGENT, _digest_of_text(text)) if own else front).render()
+
+
+def is_own(page: str) -> bool:
+    """Whether an agent wrote all of the text of a page, and nobody changed it since."""
+    front = parse_strict(page)
+    return front.text(_AGENT) == _digest_of_text(front.body)
+
+
+def _digest_of_text(text: str) -> str:
+    return hashlib.sha256(normalized(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _changed(old: str, text: str, end: str) -> str:

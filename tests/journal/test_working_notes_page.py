@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engramdown.journal.page import normalized
 from engramdown.journal.working_notes import (
     Version,
+    is_own,
     new_lines,
     read_versions,
     text_of,
@@ -110,6 +111,14 @@ def test_what_is_new_of_a_text_stands_between_lines_that_stay(old: str, text: st
     assert old.startswith(text[:start].removesuffix("\n"))
     assert old.endswith(text[end:].removeprefix("\n"))
     assert new_lines(text, text)[0] == len(text)
+
+
+@given(texts, texts)
+def test_what_an_agent_wrote_is_its_own_until_somebody_changes_it(page: str, text: str) -> None:
+    after = with_text("", text, NOW, own=True)
+    assert is_own(after)
+    assert is_own(with_text(after, page, NOW)) is (normalized(page) == normalized(text))
+    assert is_own(with_text(after, page, NOW, own=True))
 
 
 def test_no_text_is_a_page_without_one() -> None:
