@@ -1,8 +1,8 @@
-"""Embedders: what turns texts into vectors, and which of them a setting names.
+"""Embedders: they turn texts into vectors; a setting names one.
 
-An endpoint that speaks OpenAI's protocol is given the texts and, if there is one for it, the key of
-the environment, and is never left for another one by a redirect; what goes wrong is said in one
-line. Two libraries run here; they are imported, and their models loaded, with the first text.
+An endpoint that speaks OpenAI's protocol gets the texts and the key in the environment that belongs
+to it; redirects are not followed, and a failure is one line. Two libraries run locally; they are
+imported, and their models loaded, with the first text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, Final, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
-# The environment variable of the key.
+# The environment variable with the key.
 KEY: Final = "ENGRAMDOWN_EMBEDDINGS_KEY"
 _OPENAI_KEY: Final = "OPENAI_API_KEY"
 _OPENAI_HOST: Final = "api.openai.com"
@@ -39,8 +39,8 @@ class Embedder(Protocol):
     """Turns texts into vectors.
 
     Attributes:
-        name: The model, and what else makes its vectors what they are: vectors that were made
-            under another name are never compared with these.
+        name: The model, and anything else that its vectors depend on: vectors of different names
+            are never compared.
     """
 
     @property
@@ -49,12 +49,12 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return one vector per text, all of one length; after an error words alone answer."""
+        """Return one vector per text, all of one length; after an error recall uses words only."""
         ...
 
 
 def open_embedder(setting: str, seconds: float) -> Embedder:
-    """Return what ``setting`` means.
+    """Return the embedder that ``setting`` names.
 
     Args:
         setting: ``openai:MODEL``, with ``@URL`` for another endpoint that speaks the same
@@ -62,7 +62,7 @@ def open_embedder(setting: str, seconds: float) -> Embedder:
         seconds: How long an endpoint may take.
 
     Raises:
-        EmbeddingError: If it means nothing.
+        EmbeddingError: If it names none.
     """
     found = _SETTING.fullmatch(setting)
     if found is None:
@@ -94,10 +94,10 @@ class Endpoint:
         from urllib.request import HTTPRedirectHandler, Request, build_opener
 
         class Stays(HTTPRedirectHandler):
-            """Texts and keys go where a person sent them, and nowhere else."""
+            """Sends texts and keys only where a person wanted them."""
 
             def redirect_request(self, *_: object) -> None:
-                """Follow nothing."""
+                """Follow no redirect."""
 
         asked = json.dumps({"model": self._model, "input": list(texts)}).encode()
         headers = {"Content-Type": "application/json", **_authorization(self._url)}
@@ -111,17 +111,17 @@ class Endpoint:
                 raise EmbeddingError(_refusal(self._url, error.code, error.read(_PIECE))) from None
         try:
             data = json.loads(body)["data"]
-            found = {int(item["index"]): list(item["embedding"]) for item in data}
+            vectors = {int(item["index"]): list(item["embedding"]) for item in data}
         except (ValueError, LookupError, TypeError, RecursionError):
-            raise EmbeddingError("the endpoint answered no embeddings") from None
-        if sorted(found) != list(range(len(texts))):
-            asks = f"{len(found)} embeddings for {len(texts)} texts"
-            raise EmbeddingError(f"the endpoint answered {asks}")
-        return [found[place] for place in range(len(texts))]
+            raise EmbeddingError("the endpoint answered without embeddings") from None
+        if sorted(vectors) != list(range(len(texts))):
+            numbers = f"{len(vectors)} embeddings for {len(texts)} texts"
+            raise EmbeddingError(f"the endpoint answered {numbers}")
+        return [vectors[place] for place in range(len(texts))]
 
 
 def _authorization(url: str) -> dict[str, str]:
-    """Return the header with the key; OpenAI's own key is for OpenAI alone."""
+    """Return the header with the key; OpenAI's own key goes to OpenAI only."""
     key = os.environ.get(KEY, "")
     if not key and urlsplit(url).hostname == _OPENAI_HOST:
         key = os.environ.get(_OPENAI_KEY, "")
@@ -131,7 +131,7 @@ def _authorization(url: str) -> dict[str, str]:
 
 
 def _body(answer: Any, until: float) -> bytes:  # noqa: ANN401 - what urllib opens has no type
-    """Read an answer, which must be there by ``until`` however slowly it drips."""
+    """Read an answer, which must be complete by ``until`` however slowly it arrives."""
     body = bytearray()
     while piece := answer.read1(_PIECE):
         body += piece
@@ -143,12 +143,11 @@ def _body(answer: Any, until: float) -> bytes:  # noqa: ANN401 - what urllib ope
 
 
 def _refusal(url: str, code: int, body: bytes) -> str:
-    """Say what an endpoint refused; its words may quote the key."""
+    """Return the words of a refusal without secrets: they may quote the key."""
     from engramdown.secrets.redaction import redact
 
     try:
-        found = json.loads(body)
-        said = found["error"]["message"]
+        said = json.loads(body)["error"]["message"]
     except (ValueError, LookupError, TypeError, RecursionError):
         said = ""
     host = urlsplit(url).netloc.rpartition("@")[2]
@@ -157,10 +156,10 @@ def _refusal(url: str, code: int, body: bytes) -> str:
 
 
 class LocalModel:
-    """A model of fastembed or sentence-transformers, which runs here."""
+    """A model of fastembed or sentence-transformers, which runs locally."""
 
     def __init__(self, library: str, model: str) -> None:
-        """Use ``model``; it is loaded, and perhaps downloaded, with the first text."""
+        """Use ``model``, which is loaded, and perhaps downloaded, with the first text."""
         self.name = f"{library}:{model}"
         self._library = library
         self._model = model

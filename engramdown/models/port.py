@@ -1,8 +1,8 @@
 """The port to language models: what one must do, and how a job may ask it.
 
-Every call is written to the ledger before it is made, and again when it ends. No call is made that
-could pass a limit or cannot be written down. The answer of a model is an instance of the schema;
-anything else is a :class:`engramdown.errors.ModelError`.
+Every call is written to the ledger before it is made, and again when it ends. A call that could
+pass a limit, or cannot be recorded, is not made. The answer of a model is an instance of the
+schema; anything else is a :class:`engramdown.errors.ModelError`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ class LanguageModel(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in the ledger."""
+        """Its name in the ledger."""
 
     def ask(self, schema: type[T], system: str, user: str) -> T:
         """Return an answer.
 
         Args:
             schema: The form of the answer, a pydantic model.
-            system: What to do.
-            user: What to do it with.
+            system: The instructions.
+            user: The material to work on.
 
         Raises:
             ModelError: If there is no such answer.
@@ -48,11 +48,11 @@ class Attempt(NamedTuple):
     """What one call cost and how it ended.
 
     Attributes:
-        tokens_in: Tokens of what was asked.
+        tokens_in: Tokens of the question.
         tokens_out: Tokens of the answer.
         ms: How long it took, in milliseconds.
         outcome: See :data:`engramdown.models.ledger.OUTCOMES`.
-        estimated: Whether some of the tokens are not what a provider counted.
+        estimated: Whether some of the tokens were not counted by a provider.
     """
 
     tokens_in: int
@@ -64,29 +64,29 @@ class Attempt(NamedTuple):
 
 @runtime_checkable
 class MeteredModel(LanguageModel, Protocol):
-    """A language model that may make several calls for one answer, and shows each to a meter."""
+    """A language model that may make several calls for one answer, and reports each to a meter."""
 
     def ask_metered(self, schema: type[T], system: str, user: str, meter: Meter) -> T:
         """Return an answer as ``ask`` does."""
 
 
 class Run:
-    """What is done at once, under one set of limits."""
+    """A run of jobs under one set of limits."""
 
     def __init__(self, ledger: Ledger, limits: Limits) -> None:
-        """Write calls to ``ledger``, as far as ``limits`` allow any."""
+        """Record calls in ``ledger``, as far as ``limits`` allow any."""
         self.ledger = ledger
         self.limits = limits
         self.spent = Spent()
 
     def begin(self, call: Call) -> None:
-        """Write down that a call is about to be made, unless it could pass a limit.
+        """Record that a call is about to be made, unless it could pass a limit.
 
-        It is written first and judged then: so several processes see each other's calls, and a
-        call whose program is killed has been counted.
+        It is recorded before it is judged, so that several processes see each other's calls, and a
+        call counts even if its program is killed.
 
         Raises:
-            SpendError: If it could pass a limit, or cannot be written down.
+            SpendError: If it could pass a limit, or cannot be recorded.
         """
         reason = ""
         with _counting():
@@ -102,10 +102,10 @@ class Run:
             raise SpendError(reason)
 
     def end(self, call: Call) -> None:
-        """Write down what a call that was begun did cost.
+        """Record the cost of a call that has ended.
 
         Raises:
-            SpendError: If it cannot be written down; it then counts as what it could have cost.
+            SpendError: If that cannot be recorded; it then counts as the most it could have cost.
         """
         if call.outcome not in FREE:
             self.spent = self.spent.plus(call.tokens_in + call.tokens_out)
@@ -118,11 +118,11 @@ def _counting() -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        raise SpendError(f"{error}; nobody is asked while calls cannot be counted") from error
+        raise SpendError(f"{error}; no model is asked while calls cannot be counted") from error
 
 
 class Asker:
-    """A language model as one job of a run may use it; is a language model itself."""
+    """The language model that one job of a run uses; it keeps to the limits of the run."""
 
     def __init__(self, model: LanguageModel, job: str, run: Run) -> None:
         """Ask ``model`` for a ``job``, at the cost of a ``run``."""
@@ -132,15 +132,15 @@ class Asker:
 
     @property
     def name(self) -> str:
-        """What the model is called."""
+        """The name of the model."""
         return self._model.name
 
     def ask(self, schema: type[T], system: str, user: str) -> T:
         """Return an answer.
 
         Raises:
-            ModelError: If there is none; a :class:`SpendError` if a limit forbids to ask, or the
-                ledger cannot be written.
+            ModelError: If there is none; a :class:`SpendError` if a limit does not allow the call,
+                or the ledger cannot be written.
         """
         meter = Meter(self._run, self._job, self.name)
         if isinstance(self._model, MeteredModel):
@@ -160,33 +160,33 @@ class Asker:
             ms = int(1000 * (time.monotonic() - started))
             meter.after(Attempt(asked, answered, ms, outcome, estimated=True))
         if outcome != "ok":
-            raise ModelError(f"{self.name}: answered in another form than asked for", outcome)
+            raise ModelError(f"{self.name}: answered in another form than requested", outcome)
         return answer
 
 
 class Meter:
-    """Writes the calls of one question down; so several threads may ask at once."""
+    """Records the calls for one question, so that several threads may ask at once."""
 
     def __init__(self, run: Run, job: str, model: str) -> None:
-        """Write to the ledger of ``run`` what a ``job`` asks a ``model``."""
+        """Record in the ledger of ``run`` what a ``job`` asks a ``model``."""
         self._run = run
         self._asks = job, model
         self._id = ""
 
     def before(self, tokens_in: int, tokens_out: int) -> None:
-        """Write down what a call may cost at most that is about to be made.
+        """Record the most that the next call may cost.
 
         Raises:
-            SpendError: If that could pass a limit, or the call could not be counted.
+            SpendError: If that could pass a limit, or could not be recorded.
         """
         self._id = new_id()
         self._run.begin(Call(moment(), *self._asks, tokens_in, tokens_out, 0, ASKED, id=self._id))
 
     def after(self, attempt: Attempt) -> None:
-        """Write down what it cost.
+        """Record what it cost.
 
         Raises:
-            SpendError: If it could not be counted.
+            SpendError: If that could not be recorded.
         """
         there, back, ms, outcome, estimated = attempt
         self._run.end(Call(moment(), *self._asks, there, back, ms, outcome, estimated, self._id))

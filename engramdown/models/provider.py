@@ -1,14 +1,13 @@
 """Language models of every provider that instructor knows.
 
-A call is made again only so often, and only where that may help. Keys come from the environment.
-What goes wrong is said in one line, for a person, and is no exception of somebody else's. Several
-threads may ask at once, and so may a child after a fork: nothing is shared between two questions,
-and no connection is left open behind one. Nothing heavy is imported before the first.
+A failed call is repeated a limited number of times, and only where that may help. Keys come from
+the environment. A failure is one line for a person, never a foreign exception. Several threads may
+ask at once, and so may a child after a fork: two questions share nothing, and no connection stays
+open after one. Nothing heavy is imported before the first question.
 
-A call ends in time however slowly its answer drips, and its connection is closed then. A redirect
-leads nowhere; a key is sent to its provider alone; no more of a response is read than any answer
-has; no error quotes a ``base_url``, which may hold a password. Nothing of what is asked or answered
-is logged.
+A call ends in time, however slowly its answer arrives, and its connection is closed then. Redirects
+are not followed, a key goes to its own provider only, and the size of a response is limited. No
+error quotes a ``base_url``, which may hold a password. Questions and answers are never logged.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="pydantic.BaseModel")
 T = TypeVar("T")
 
-# How long we wait for a provider at most, in seconds; who asks for more is asked no more.
+# The longest wait for a provider, in seconds; one that wants more is not asked again.
 LONGEST_WAIT: Final = 60.0
-# The environment variable of the key for a server of one's own.
+# The environment variable with the key for the user's own server.
 KEY: Final = "ENGRAMDOWN_MODEL_KEY"
-# So many bytes of a response are read at most: several times the longest answer.
+# How many bytes of a response are read at most: several times the longest answer.
 LONGEST: Final = 4_000_000
 
-_STEPS: Final = 6  # so often a wait is doubled until it is the longest
+_STEPS: Final = 6  # how often a wait doubles until it is the longest
 _SHOWN: Final = 200
 _SHOWN_TO_MODEL: Final = 300
 _A_DAY: Final = 86_400
@@ -74,16 +73,16 @@ class InstructorModel:
         max_tokens: int = 4096,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Name a model; it is asked when somebody asks.
+        """Name a model; nothing is asked yet.
 
         Args:
             name: ``openai/…``, ``anthropic/…``, ``ollama/…``, or any other name that
                 ``instructor.from_provider`` takes.
-            base_url: Where a server listens that speaks the protocol of one of these three.
+            base_url: The address of a server that speaks the protocol of one of these three.
             timeout: How long one call may take, in seconds.
-            retries: How many calls for one answer may fail before it is given up.
-            max_tokens: The ceiling of an answer, in tokens; one that is cut off is asked for again
-                with twice as many, once.
+            retries: How often a failed call for one answer is repeated.
+            max_tokens: The limit of an answer, in tokens. An answer that is cut off is requested
+                again with twice as many, once.
             sleep: Waits between two calls.
         """
         self.name = name
@@ -101,7 +100,7 @@ class InstructorModel:
         return self.ask_metered(schema, system, user, None)
 
     def ask_metered(self, schema: type[A], system: str, user: str, meter: Meter | None) -> A:
-        """Return an answer, and show a meter each call that it takes.
+        """Return an answer, and report each call for it to a meter.
 
         Raises:
             ModelError: If there is none.
@@ -114,12 +113,12 @@ class InstructorModel:
                 most = form + estimate_tokens(asked), course.max_tokens
                 if meter:
                     meter.before(*most)
-                # What is interrupted was asked all the same.
+                # An interrupted call was made all the same.
                 answer: Answer[A] | Refusal = Refusal("failed")
                 started = time.monotonic()
                 try:
                     closed = provider.open()
-                    # To load a package takes its time, and is no time of the model.
+                    # Loading a package takes time that is not the model's.
                     started = time.monotonic()
                     answer = closed or provider.call(schema, system, asked, course.max_tokens)
                 finally:
@@ -133,8 +132,8 @@ class InstructorModel:
                     raise ModelError(self._reason(answer, course), answer.outcome)
                 course, problem = again, ""
                 if answer.outcome in _IN_ANOTHER_FORM:
-                    told = answer.told or OUTCOMES[answer.outcome]
-                    problem = f"\n\nYour last answer was refused: {told}. {_AGAIN}"
+                    why = answer.for_model or OUTCOMES[answer.outcome]
+                    problem = f"\n\nYour last answer was refused: {why}. {_AGAIN}"
                 if course.wait:
                     self._sleep(course.wait)
 
@@ -142,7 +141,7 @@ class InstructorModel:
         """Return why there is no answer, in one line."""
         calls = course.failed + course.widened + 1
         more = f", {calls} times" if calls > 1 else ""
-        # Hidden before it is cut: a piece of a secret does not look like one.
+        # Redacted before it is cut: a piece of a secret does not look like one.
         reason = _line(refusal.reason)[:_SHOWN] or OUTCOMES[refusal.outcome]
         wait = refusal.wait
         if wait is not None and wait > LONGEST_WAIT:
@@ -163,7 +162,7 @@ def _line(text: str) -> str:
 
 
 def _attempt(answer: Answer[A] | Refusal, most: tuple[int, int], ms: int) -> Attempt:
-    """Return what a call cost; of what nobody counted the most that it can be."""
+    """Return what a call cost; where nobody counted, the most that it can have cost."""
     counted = cost = answer.tokens_in, answer.tokens_out
     if isinstance(answer, Answer):
         cost = counted[0] or most[0], counted[1] or estimate_tokens(answer.value.model_dump_json())
@@ -174,14 +173,14 @@ def _attempt(answer: Answer[A] | Refusal, most: tuple[int, int], ms: int) -> Att
 
 
 class Course(NamedTuple):
-    """How it stands with a question that may take several calls.
+    """The state of a question that may take several calls.
 
     Attributes:
-        max_tokens: The ceiling of output tokens.
-        retries: How many calls may still fail.
-        failed: How many have failed.
-        widened: Whether the ceiling was raised.
-        wait: After how many seconds the next call is made.
+        max_tokens: The limit of output tokens.
+        retries: How many failed calls are repeated.
+        failed: How many calls have failed.
+        widened: Whether the limit was raised.
+        wait: How many seconds to wait before the next call.
     """
 
     max_tokens: int
@@ -191,7 +190,7 @@ class Course(NamedTuple):
     wait: float = 0.0
 
     def after(self, outcome: str, wait: float | None = None) -> Course | None:
-        """Return how a call is made again, or ``None`` if it is not.
+        """Return the state for the next call, or ``None`` if there is none.
 
         Args:
             outcome: How the last one ended.
@@ -208,7 +207,7 @@ class Course(NamedTuple):
         if self.failed >= self.retries or outcome not in _TRANSIENT | _IN_ANOTHER_FORM:
             return None
         if wait is None:
-            # 1, 2, 4, … seconds; who asks again for another form need not wait.
+            # 1, 2, 4, … seconds; a question for another form need not wait.
             doubled = min(2.0 ** min(self.failed, _STEPS), LONGEST_WAIT)
             wait = doubled if outcome in _TRANSIENT else 0.0
         if wait > LONGEST_WAIT:
@@ -217,7 +216,7 @@ class Course(NamedTuple):
 
 
 def asked_to_wait(header: str, now: datetime) -> float | None:
-    """Return how many seconds a ``Retry-After`` asks to wait, or ``None`` if it says nothing.
+    """Return how many seconds a ``Retry-After`` header asks to wait, or ``None``.
 
     >>> from datetime import UTC
     >>> asked_to_wait("12", datetime(2026, 3, 1, tzinfo=UTC))
@@ -244,11 +243,11 @@ _REASONS: Final = ("message", "error", "detail")
 
 
 class TooLongError(Exception):
-    """A server sent more than any answer has."""
+    """A server sent more than any answer can have."""
 
 
 class Answer(NamedTuple, Generic[A]):
-    """An answer of the form that was asked for, and what it cost, as far as is known."""
+    """An answer in the requested form, and its cost as far as it is known."""
 
     value: A
     tokens_in: int
@@ -256,21 +255,21 @@ class Answer(NamedTuple, Generic[A]):
 
 
 class Refusal(NamedTuple):
-    """No answer of use.
+    """A call without a usable answer.
 
     Attributes:
         outcome: See :data:`engramdown.models.ledger.OUTCOMES`.
-        reason: Why, in words for a person; ``""`` if the outcome says it all.
-        told: Why, in words for the model.
+        reason: The reason for a person; ``""`` if the outcome says it all.
+        for_model: The reason for the model.
         wait: How many seconds the provider asks to wait, if it does.
-        tokens_in: Tokens of what was asked, as far as is known.
-        tokens_out: Tokens of the answer, as far as is known.
-        worked: Whether a model may have worked on it all the same, and cost something.
+        tokens_in: Tokens of the question, as far as they are known.
+        tokens_out: Tokens of the answer, as far as they are known.
+        worked: Whether a model may have worked on it nevertheless, and cost something.
     """
 
     outcome: str
     reason: str = ""
-    told: str = ""
+    for_model: str = ""
     wait: float | None = None
     tokens_in: int = 0
     tokens_out: int = 0
@@ -281,9 +280,9 @@ def _refused(error: BaseException, schema: type[A], *, answered: bool) -> Answer
     """Return what an error of a call means.
 
     Args:
-        error: What instructor raised.
-        schema: The form that was asked for.
-        answered: Whether the server had answered, so that what went wrong is in its answer.
+        error: The error that instructor raised.
+        schema: The requested form.
+        answered: Whether the server had answered, so that the answer is the problem.
     """
     from instructor.core.exceptions import IncompleteOutputException
 
@@ -296,7 +295,7 @@ def _refused(error: BaseException, schema: type[A], *, answered: bool) -> Answer
         headers = getattr(getattr(cause, "response", None), "headers", {})
         wait = asked_to_wait(headers.get("retry-after", ""), datetime.now(UTC))
         outcome = _STATUS.get(status, "server_error" if status >= _SERVER_ERRORS else "refused")
-        # Each server has its own form for what it says of an error.
+        # Each server has its own form for the message of an error.
         said: object = getattr(cause, "body", None)
         while isinstance(said, dict):
             said = next((said[key] for key in _REASONS if key in said), None)
@@ -307,7 +306,7 @@ def _refused(error: BaseException, schema: type[A], *, answered: bool) -> Answer
 
 
 def _usage_of(completion: Any) -> tuple[int, int]:  # noqa: ANN401 - any provider's answer
-    """Return how many tokens an answer says that it cost, 0 where it does not."""
+    """Return the tokens of question and answer that a provider counted, or 0."""
     usage = getattr(completion, "usage", None)
 
     def first_size(*keys: str) -> int:
@@ -321,7 +320,7 @@ def _usage_of(completion: Any) -> tuple[int, int]:  # noqa: ANN401 - any provide
 
 
 def _unsent(cause: BaseException) -> Refusal | None:
-    """Return what an error means that is about the connection, if it is."""
+    """Return what an error of the connection means; ``None`` for other errors."""
     causes = [cause]
     while (before := causes[-1].__cause__) is not None and len(causes) < _DEEPEST:
         causes.append(before)
@@ -334,19 +333,21 @@ def _unsent(cause: BaseException) -> Refusal | None:
         return None
     if "ConnectError" in names:
         return Refusal("unreachable", "no connection to the server", worked=False)
-    return Refusal("unreachable", "the connection broke off, or what came over it was no answer")
+    return Refusal(
+        "unreachable", "the connection broke off, or what came over it was not an answer"
+    )
 
 
 def _unfit(
     cause: BaseException, error: BaseException, schema: type[A], *, answered: bool
 ) -> Answer[A] | Refusal:
-    """Return what is wrong with an answer; one that stands in a text is taken all the same."""
+    """Return what is wrong with an answer, or the answer if a text holds a valid one."""
     from pydantic import ValidationError
 
     attempts = getattr(error, "failed_attempts", None) or []
     completion = attempts[-1].completion if attempts else None
     tokens = _usage_of(completion)
-    # Models like to put words around JSON, and to think aloud.
+    # Models like to write words around JSON, and to think aloud.
     said = _text_of(completion).rpartition("</think>")[2]
     if text := said[said.find("{") : said.rfind("}") + 1]:
         try:
@@ -358,18 +359,18 @@ def _unfit(
     if isinstance(cause, ValidationError):
         problems = cause.errors(include_url=False, include_input=False, include_context=False)
         outcome = "malformed" if problems[0]["type"] == "json_invalid" else "wrong_schema"
-        told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in problems]
-        # Neither quotes what was answered, but for names of fields.
-        reason = f"{OUTCOMES[outcome]}: {told[0].removeprefix(': ')}"
-        return Refusal(outcome, reason, quoted("; ".join(told)[:_SHOWN_TO_MODEL]), None, *tokens)
-    # Clients trip over an answer of no form they know, each with an error of its own.
+        faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in problems]
+        # Both quote nothing of the answer but names of fields.
+        reason = f"{OUTCOMES[outcome]}: {faults[0].removeprefix(': ')}"
+        return Refusal(outcome, reason, quoted("; ".join(faults)[:_SHOWN_TO_MODEL]), None, *tokens)
+    # Clients raise errors of their own for an answer in a form that they do not know.
     if answered or attempts or isinstance(cause, ValueError):
         return Refusal("malformed", "", "", None, *tokens)
     return Refusal("failed", f"{type(cause).__name__}: {cause}")
 
 
 def _text_of(completion: Any) -> str:  # noqa: ANN401 - any provider's answer
-    """Return what an answer says in words: in one message, or in several blocks."""
+    """Return the text of an answer, which is in one message or in several blocks."""
     choices = getattr(completion, "choices", None)
     first = choices[0] if isinstance(choices, list) and choices else None
     said = getattr(getattr(first, "message", completion), "content", None)
@@ -382,11 +383,11 @@ def _text_of(completion: Any) -> str:  # noqa: ANN401 - any provider's answer
 
 _EXTRAS: Final = {"openai": "openai", "ollama": "openai", "anthropic": "anthropic"}
 _OLLAMA: Final = "http://localhost:11434/v1"
-_GZIP_OR_ZLIB: Final = 32  # told by the first bytes
+_GZIP_OR_ZLIB: Final = 32  # zlib sees which from the first bytes
 _OPENAI: Final = "https://api.openai.com/"
-# Clients refuse to be made without a key, also for servers that want none.
+# Clients demand a key, even for servers that need none.
 _NO_KEY: Final = "none"
-# What was true of the bytes on the wire, and is not of those that were read.
+# Headers about the bytes on the wire, which do not hold for the unpacked body.
 _OF_THE_WIRE: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
@@ -395,15 +396,14 @@ def client_of(name: str, base_url: str, timeout: float, heard: Callable[[], obje
 
     Args:
         name: The provider and the model, with a slash between.
-        base_url: Where it is, if not at its provider.
+        base_url: The address of the server, if it is not the provider's own.
         timeout: How long a call may take, in seconds.
-        heard: Told when the server has sent a whole response, if it is one of a provider that
-            has an extra.
+        heard: Called when the server has sent a whole response, if the client uses httpx.
 
     Raises:
         ImportError: If the package of the provider is not installed.
-        ValueError: If there is no such provider, or no such place.
-        Exception: Whatever else a package raises that cannot be used.
+        ValueError: If there is no such provider, or the address is wrong.
+        Exception: Whatever else an unusable package raises.
     """
     import instructor
 
@@ -417,12 +417,12 @@ def client_of(name: str, base_url: str, timeout: float, heard: Callable[[], obje
         return client
     url = base_url or (_OLLAMA if kind == "ollama" else "")
     if url and not _is_address(url):
-        raise ValueError("base_url is no address that begins with http:// or https://")
+        raise ValueError("base_url is not an address that begins with http:// or https://")
     sdk = importlib.import_module(_EXTRAS[kind])
     http = sdk.DefaultHttpxClient()
     _limit_http(http, heard)
     raw = (sdk.Anthropic if kind == "anthropic" else sdk.OpenAI)(
-        # A key in the environment is its provider's, and goes to no other server.
+        # The provider's own key in the environment goes to no other server.
         api_key=(os.environ.get(KEY) or _NO_KEY) if url else None,
         base_url=url or None,
         timeout=timeout,
@@ -431,13 +431,13 @@ def client_of(name: str, base_url: str, timeout: float, heard: Callable[[], obje
     )
     if kind == "anthropic":
         return instructor.from_anthropic(raw, model=model)
-    # Not every model that runs at home can call tools; all can be asked for JSON.
+    # Not every local model can call tools, but all can be asked for JSON.
     mode = instructor.Mode.JSON if kind == "ollama" else instructor.Mode.TOOLS
     return instructor.from_openai(raw, mode=mode, model=model)
 
 
 def is_openai(name: str, client: Any) -> bool:  # noqa: ANN401 - as above
-    """Whether it is OpenAI itself that is asked, which calls the ceiling by another name."""
+    """Whether the server is OpenAI's own, which calls the limit of an answer by another name."""
     return name.startswith("openai/") and str(client.client.base_url).startswith(_OPENAI)
 
 
@@ -461,10 +461,10 @@ def _is_address(url: str) -> bool:
 
 
 def _limit_client(raw: Any, seconds: float, heard: Callable[[], object]) -> None:  # noqa: ANN401 - any provider's client
-    """Hold the client of a package that we do not know to what we promise, as far as it can be.
+    """Limit the client of any package as far as possible.
 
-    It neither tries again by itself nor waits for longer than we do; and if it is one of the many
-    that stand on an httpx client, it follows no redirect and reads no more than ours do.
+    It must not retry by itself, nor wait longer than ``seconds``. If it is based on an httpx
+    client, as many are, it must not follow redirects or read more than the limit.
     """
     for key, value in (("max_retries", 0), ("timeout", seconds)):
         if hasattr(raw, key):
@@ -475,9 +475,9 @@ def _limit_client(raw: Any, seconds: float, heard: Callable[[], object]) -> None
 
 
 def _limit_http(http: Any, heard: Callable[[], object]) -> None:  # noqa: ANN401 - of whichever httpx it is
-    """Let an httpx client follow no redirect, and read no more of a response than allowed.
+    """Keep an httpx client from following redirects and from reading too long a response.
 
-    A packed body is unpacked here, within the same bound: a small one could fill the memory, too.
+    A packed body is unpacked here, within the same limit: even a small one could fill the memory.
     """
     send = http.send
 
@@ -505,23 +505,23 @@ def _limit_http(http: Any, heard: Callable[[], object]) -> None:  # noqa: ANN401
 
 # ---- calls ----
 
-# Instructor quotes keys and answers in its logs, the others whole requests and addresses.
+# Instructor logs keys and answers, the others whole requests and addresses.
 _LOUD: Final = ("instructor", "openai", "anthropic", "httpx", "httpcore")
 
 _THREAD: Final = "engramdown-model"
 
 
 def _is_not_ours(record: logging.LogRecord) -> bool:
-    """Let pass what is logged of other calls than ours, each of which has a thread of its own."""
+    """Let pass the records of other calls: each of ours has a thread of its own."""
     del record
     return threading.current_thread().name != _THREAD
 
 
 class Provider:
-    """A model of a provider, as one thread reaches it for one question."""
+    """A model of a provider, for one question of one thread."""
 
     def __init__(self, name: str, base_url: str, timeout: float) -> None:
-        """Name a model, where it is if not at its provider, and how long it may take."""
+        """Name a model, the address of its server or ``""``, and how long a call may take."""
         self._name = name
         self._base_url = base_url
         self._timeout = timeout
@@ -529,7 +529,7 @@ class Provider:
         self._heard = forks.Event()
 
     def open(self) -> Refusal | None:
-        """Make a client, unless there is one; return why there can be none."""
+        """Make a client unless there is one; return why that is not possible."""
         if self._client is not None:
             return None
         given = (self._name, self._base_url, self._timeout, self._heard.set)
@@ -553,7 +553,7 @@ class Provider:
         def ask() -> Answer[A]:
             value = client.create(response_model=schema, messages=messages, **how)
             usage = _usage_of(getattr(value, "_raw_response", None))
-            # Instructor answers in a class of its own below the schema, which equals no other.
+            # Instructor answers with a subclass of the schema, whose values equal no others.
             answer = schema.model_validate(value.model_dump(by_alias=True))
             answer.__pydantic_private__ = value.__pydantic_private__
             return Answer(answer, *usage)
@@ -569,14 +569,14 @@ class Provider:
         return answer
 
     def close(self) -> None:
-        """Close the connections, also of a call that nobody waits for any more."""
+        """Close the connections, including that of a call that nobody waits for any more."""
         close = getattr(getattr(self._client, "client", None), "close", None)
         self._client = None
         if close is not None:
             close()
 
     def _no_key(self, error: BaseException | None) -> Refusal | None:
-        """Return what an error means that asks for a key: one client raises it early, one late."""
+        """Return what an error about a missing key means; clients raise it early or late."""
         if "api_key" not in str(error).lower():
             return None
         reason = f"there is no key; set {self._name.partition('/')[0].upper()}_API_KEY"
@@ -584,10 +584,10 @@ class Provider:
 
 
 def _outcome_of(work: Callable[[], T], seconds: float | None = None) -> T | BaseException:
-    """Return what ``work`` gives in another thread, or what it raises: a package may anything.
+    """Return what ``work`` returns in another thread, or what it raises, whatever that is.
 
-    Nothing of it is logged. After so many ``seconds`` nothing waits for it, and a ``TimeoutError``
-    is returned.
+    Nothing that it does is logged. After ``seconds`` it is abandoned, and a ``TimeoutError`` is
+    returned.
     """
     future: Future[T] = Future()
 
@@ -600,10 +600,10 @@ def _outcome_of(work: Callable[[], T], seconds: float | None = None) -> T | Base
                 if name.startswith(_LOUD):
                     logging.getLogger(name).addFilter(_is_not_ours)
             future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - it is handed to who waits for the result
+        except BaseException as error:  # noqa: BLE001 - it is passed to whoever waits
             future.set_exception(error)
 
-    # A daemon, so that a program can end while an answer still drips.
+    # A daemon, so that a program can end while an answer still arrives.
     threading.Thread(target=run, name=_THREAD, daemon=True).start()
     try:
         return future.exception(seconds) or future.result()

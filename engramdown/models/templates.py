@@ -1,14 +1,14 @@
 """Templates that a person may replace, rendered in a sandbox.
 
-A template sees nothing but the values that it is given; a broken one is reported as a
-:class:`StoreError` that names it and the line; the same values give the same bytes.
+A template sees only the values that it is given. A broken one is a :class:`StoreError` that names
+it and the line. The same values give the same bytes.
 
-None can run on and on, for one may stand in a stranger's project: a template that :func:`check`
-lets pass goes over each value once for every ``for`` in it, and makes no text longer than a value
-with fixed words between its parts; so it costs at most its own length times that of what it is
-given. It may use values and their attributes, ``if``, comparisons, a few filters, and ``for`` over
-a value, or over an attribute of what the loop around it goes over: ``group.lines`` inside of ``for
-group in groups``.
+No template can run for ever, as one may come with a stranger's project. A template that
+:func:`check` accepts walks over each value once for every ``for`` in it, and makes no text longer
+than a value with fixed words between its parts; so it costs at most its own length times that of
+its values. It may use values and their attributes, ``if``, comparisons, a few filters, and ``for``
+over a value, or over an attribute of the item of the loop around it: ``group.lines`` inside of
+``for group in groups``.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     import jinja2
     from jinja2 import nodes
 
-_NEXT: Final = "mend the template, or remove it to get our words back"
-# A template may say each thing several times, and have some words of its own.
+_NEXT: Final = "fix the template, or remove it to use the default one"
+# A template may repeat each value a few times, and have some words of its own.
 _TIMES: Final = 10
 _ROOM: Final = 20_000
 
-# Takes the name of a template and its values, gives the words without blank lines around them.
+# Returns the text of a template, by its name and values, without blank lines around it.
 Render = Callable[[str, Mapping[str, object]], str]
 
 
 class TemplateFolder(NamedTuple):
-    """Where templates stand.
+    """A folder of templates.
 
     Attributes:
-        package: The package that holds ours.
-        folder: The folder, in that package and in a scope.
-        say: What each value becomes where a template says it; ``None`` for nothing else.
+        package: The package that holds the default ones.
+        folder: The folder in that package, and in a scope.
+        say: Returns the form of a value in the text; ``None`` leaves values as they are.
     """
 
     package: str
@@ -47,14 +47,14 @@ class TemplateFolder(NamedTuple):
 
 
 def renderer(templates: TemplateFolder, overrides: Mapping[str, str]) -> Render:
-    """Return what renders our templates, or those of ``overrides`` that take their place.
+    """Return a function that renders templates, where ``overrides`` replace the default ones.
 
     Args:
-        templates: Where ours stand.
+        templates: The folder of the default ones.
         overrides: Sources by name.
 
     Raises:
-        StoreError: When rendering, if a template is none, fails, or asks for an unknown value.
+        StoreError: When rendering, if a template is invalid, fails, or uses an unknown value.
 
     >>> render = renderer(TemplateFolder("engramdown", "none"), {"a.j2": "# {{ title }}"})
     >>> render("a.j2", {"title": "Mine"})
@@ -67,7 +67,7 @@ def source_of(templates: TemplateFolder, name: str, overrides: Mapping[str, str]
     """Return the source of a template.
 
     Raises:
-        TemplateNotFound: If there is none, neither of ours nor in ``overrides``.
+        TemplateNotFound: If there is neither a default one nor one in ``overrides``.
     """
     import pkgutil
 
@@ -76,12 +76,12 @@ def source_of(templates: TemplateFolder, name: str, overrides: Mapping[str, str]
     if name in overrides:
         return overrides[name]
     try:
-        ours = pkgutil.get_data(templates.package, f"{templates.folder}/{name}")
+        data = pkgutil.get_data(templates.package, f"{templates.folder}/{name}")
     except FileNotFoundError:
-        ours = None
-    if ours is None:
+        data = None
+    if data is None:
         raise TemplateNotFound(name)
-    return ours.decode("utf-8")
+    return data.decode("utf-8")
 
 
 @lru_cache(maxsize=32)
@@ -90,7 +90,7 @@ def _renderer(templates: TemplateFolder, overrides: tuple[tuple[str, str], ...])
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(
-        # What is escaped for HTML is not what a person wrote; nothing here reaches a browser.
+        # Escaping for HTML would change what a person wrote, and nothing here reaches a browser.
         autoescape=False,
         finalize=templates.say,
         lstrip_blocks=True,
@@ -99,7 +99,7 @@ def _renderer(templates: TemplateFolder, overrides: tuple[tuple[str, str], ...])
     )
     environment.globals.clear()
     sources = dict(overrides)
-    # What a template can raise: its own errors, and those of the expressions in it.
+    # The errors that a template can raise, including those of its expressions.
     failures = (
         jinja2.TemplateError,
         ArithmeticError,
@@ -132,9 +132,8 @@ def _renderer(templates: TemplateFolder, overrides: tuple[tuple[str, str], ...])
                 chunks.append(chunk)
                 room -= len(chunk)
                 if room < 0:
-                    # It says everything again and again.
-                    said = f"says more than {_TIMES} times what it is given"
-                    raise StoreError(f"{path}: {said}; {_NEXT}")
+                    reason = f"is more than {_TIMES} times as long as its values"
+                    raise StoreError(f"{path}: {reason}; {_NEXT}")
         except failures as error:
             raise _broken(path, name, error) from error
         return "".join(chunks).strip("\n")
@@ -143,7 +142,7 @@ def _renderer(templates: TemplateFolder, overrides: tuple[tuple[str, str], ...])
 
 
 def _length(value: object) -> int:
-    """Return how many characters a value holds, those of its parts added up."""
+    """Return how many characters a value and its parts hold together."""
     if isinstance(value, str):
         return len(value)
     parts = value.values() if isinstance(value, Mapping) else value
@@ -164,17 +163,17 @@ def _broken(path: str, name: str, error: Exception) -> StoreError:
     return StoreError(f"{path}, line {line}: {reason}; {_NEXT}")
 
 
-# How long a template may be, in characters.
+# The greatest length of a template, in characters.
 LONGEST: Final = 16_000
 
-# The filters that a template may use, besides ``join`` of a value with a fixed text: none makes a
-# text much longer than it was.
+# The filters that a template may use, besides ``join`` of a value with a fixed text. None of them
+# makes a text much longer.
 FILTERS: Final = (
     *("capitalize", "count", "d", "default", "first", "last", "length", "lower", "title"),
     *("trim", "upper"),
 )
 
-# By their names, because what only says where templates stand does not load jinja.
+# By their names, so that naming a folder of templates does not load jinja.
 _NODES: Final = (
     *("And", "Compare", "CondExpr", "Const", "Getattr", "If", "Keyword", "Name", "Not", "Operand"),
     *("Or", "Output", "Template", "TemplateData", "Test"),
@@ -183,12 +182,12 @@ _SEE: Final = "docs/library.md says what a template may use"
 
 
 def check(node: nodes.Node, name: str, around: str = "") -> None:
-    """Refuse a template that says more than it may.
+    """Refuse a template that uses more than it may.
 
     Args:
-        node: What jinja has parsed.
+        node: A node of the parsed template.
         name: The name of its file, for the error.
-        around: How the loop around calls what it goes over; ``""`` if there is no loop.
+        around: The name of the item of the loop around it; ``""`` outside of loops.
 
     Raises:
         TemplateSyntaxError: At the first thing that is not allowed.
@@ -219,7 +218,7 @@ def _joins_a_value(node: nodes.Filter) -> bool:
 
 
 def _goes_once(loop: nodes.For, around: str) -> bool:
-    """Whether a loop goes over no value again for each turn of the loop around it."""
+    """Whether a loop walks over no value again for each turn of the loop around it."""
     from jinja2 import nodes
 
     over = loop.iter
@@ -230,7 +229,7 @@ def _goes_once(loop: nodes.For, around: str) -> bool:
 
 
 def _target(node: nodes.Node) -> str:
-    """Return how a loop calls what it goes over, or ``""``."""
+    """Return the name of a loop's item, or ``""``."""
     from jinja2 import nodes
 
     if not isinstance(node, nodes.For) or node.recursive:

@@ -38,5 +38,5 @@ class Answering:
         try:
             return schema.model_validate(self.answer)
         except ValidationError as error:
-            msg = "answering: answered in another form than asked for"
+            msg = "answering: answered in another form than requested"
             raise ModelError(msg, "wrong_schema") from error

@@ -72,7 +72,7 @@ def test_a_template_may_have_been_saved_on_windows() -> None:
         pytest.param(f"a\n{MARK}\nb\n{{{{ x }}}}", "prompts/tidy.j2, line 4: 'x' is", id="unknown"),
         pytest.param(f"a\n{{{{ x\n{MARK}\nb", "prompts/tidy.j2, line 2: ", id="syntax"),
         pytest.param(f"a\n{MARK}\n\n{{{{ 9 * 9 }}}}", "prompts/tidy.j2, line 4: 'Mul'", id="rules"),
-        pytest.param(f"{MARK}\n{'{{ memories }}' * 999}", "says more than 10 times", id="loud"),
+        pytest.param(f"{MARK}\n{'{{ memories }}' * 999}", "is more than 10 times", id="loud"),
     ],
 )
 def test_a_broken_template_is_named_with_its_line(source: str, said: str) -> None:

@@ -60,7 +60,7 @@ def test_a_broken_template_is_named_with_its_line(source: str, said: str) -> Non
     with pytest.raises(StoreError) as caught:
         renderer({"section.j2": source})("section.j2", VALUES)
     assert said in str(caught.value)
-    assert "mend the template, or remove it" in str(caught.value)
+    assert "fix the template, or remove it" in str(caught.value)
 
 
 def test_a_template_that_is_nowhere_is_named_too() -> None:

@@ -58,8 +58,8 @@ def test_a_refusal_names_the_host_and_the_reason_but_no_secret(code: str) -> Non
 @pytest.mark.parametrize(
     "mode, said",
     [
-        ("malformed", "answered no embeddings"),
-        ("no-data", "answered no embeddings"),
+        ("malformed", "answered without embeddings"),
+        ("no-data", "answered without embeddings"),
         ("few", "answered 1 embeddings for 2 texts"),
         ("redirect", "answered 307"),
     ],

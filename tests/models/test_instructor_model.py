@@ -350,7 +350,9 @@ def test_a_key_that_is_missing_is_named(
         pytest.param("nobody/x", "", "Unsupported provider: nobody", id="unknown"),
         pytest.param("no-slash", "", "must be in format", id="no-slash"),
         pytest.param("groq/x", "", "pip install groq", id="missing"),
-        pytest.param("openai/x", "http://[::1", "openai/x: base_url is no address", id="address"),
+        pytest.param(
+            "openai/x", "http://[::1", "openai/x: base_url is not an address", id="address"
+        ),
         pytest.param("groq/x", "http://127.0.0.1:9", "base_url goes with openai/", id="url"),
         pytest.param("nobody/\x1b[2J\nx", "", "nobody/␛[2J x: ", id="name"),
     ],

@@ -18,7 +18,7 @@ from engramdown.models.provider import InstructorModel
 from tests.consolidation.wire import Sends, call, completion, http, says, tools, wired
 
 PLENTY: Final = Limits(99, 10**9, 24, 99, 10**9)
-BROKEN: Final = "openai/small: the connection broke off, or what came over it was no answer"
+BROKEN: Final = "openai/small: the connection broke off, or what came over it was not an answer"
 NO_USE: Final = "openai/small: an answer of no use: no JSON, or none at all"
 
 

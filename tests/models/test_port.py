@@ -160,7 +160,7 @@ def test_what_cannot_be_written_down_is_not_asked(
     for _ in range(2):
         with pytest.raises(SpendError) as caught:
             ask(who)
-        assert str(caught.value).endswith("; nobody is asked while calls cannot be counted")
+        assert str(caught.value).endswith("; no model is asked while calls cannot be counted")
         assert "\n" not in str(caught.value)
 
 

@@ -334,7 +334,7 @@ def test_an_endpoint_is_asked_once_for_each_line(root: Path) -> None:
         ("401", "answered 401"),
         ("429", "answered 429"),
         ("500", "answered 500"),
-        ("malformed", "answered no embeddings"),
+        ("malformed", "answered without embeddings"),
         ("few", "answered 0 embeddings for 1 texts"),
         ("nan", "ValueError: an embedding is empty, or holds what is no number"),
         ("text", "ValueError: could not convert"),
