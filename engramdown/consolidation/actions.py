@@ -13,9 +13,12 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple
+
+from engramdown.transcripts.episode import Episode
 
 Status = Literal["ok", "error", "cancelled", "killed"]
+Line = Episode
 
 # What is longer is not read as JSON.
 _LONGEST_JSON: Final = 100_000
@@ -42,38 +45,6 @@ _STATUSES: Final[Mapping[str, Status]] = {
 _SIGNALS: Final[Mapping[int, Status]] = {
     130: "cancelled", -2: "cancelled", 137: "killed", -9: "killed", 143: "killed", -15: "killed",
 }  # fmt: skip
-
-
-class Line(Protocol):
-    """What is needed of a line of a transcript; an episode has it."""
-
-    @property
-    def seq(self) -> int:
-        """Its number in the session."""
-
-    @property
-    def role(self) -> str:
-        """``user``, ``assistant``, ``tool_call``, ``tool_result``, ``scratchpad``, or another."""
-
-    @property
-    def text(self) -> str:
-        """What was said, called, or came back."""
-
-    @property
-    def name(self) -> str:
-        """The tool, or the scratchpad."""
-
-    @property
-    def call(self) -> str:
-        """What a call and its result have in common, or nothing."""
-
-    @property
-    def error(self) -> bool | str:
-        """Whether it failed, or why."""
-
-    @property
-    def meta(self) -> Mapping[str, Any]:
-        """What is kept with it."""
 
 
 class Cell(NamedTuple):

@@ -8,17 +8,14 @@ from engramdown.lazy import door
 
 if TYPE_CHECKING:
     from engramdown.models.ledger import OUTCOMES as OUTCOMES
-    from engramdown.models.ledger import Ledger as Ledger
     from engramdown.models.ledger import Sum as Sum
     from engramdown.models.ledger import sums as sums
-    from engramdown.models.port import LanguageModel as LanguageModel
     from engramdown.models.provider import InstructorModel as InstructorModel
 
 __getattr__, __dir__ = door(
     __name__,
     {
-        "ledger": ["OUTCOMES", "Ledger", "Sum", "sums"],
-        "port": ["LanguageModel"],
+        "ledger": ["OUTCOMES", "Sum", "sums"],
         "provider": ["InstructorModel"],
     },
 )
