@@ -1,7 +1,7 @@
-"""The running conversations of two scopes, and what tools gave back in and beside them.
+"""The running conversations of two scopes, and the results of tools in and beside them.
 
-A conversation that was opened is kept up to date, so that looking again costs only what is new. Of
-many, the most recently used ones are kept.
+An open conversation is kept up to date, so that looking again costs only what is new. The most
+recently used ones are kept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Conversations:
     """The running conversations of two scopes."""
 
     def __init__(self, context: ContextBuilder) -> None:
-        """Follow conversations, with what ``context`` knows around them."""
+        """Follow conversations, with the memory around them that ``context`` reads."""
         self.context = context
         self.scopes = context.scopes
         self._followed: dict[str, Conversation] = {}
@@ -43,27 +43,27 @@ class Conversations:
         message: str = "",
         subjects: str | Iterable[str] = (),
     ) -> WorkingContext:
-        """Return what a model is shown for the next step of a conversation, in its parts.
+        """Return what a model sees for the next step of a conversation, in its parts.
 
-        Who the assistant is, what is remembered, skills, earlier sessions and the journal come
-        first, and stay the same while memory does. The conversation follows: the newest messages
-        whole, and of what is older as much as fits, summaries where what they stand for was said.
-        Behind it stands what fits this turn: notes, memories that were left out, other
-        conversations. Nothing is written, and no model is asked.
+        Who the assistant is, the memories, skills, earlier sessions and the journal come first, and
+        stay the same while memory does. The conversation follows: the newest messages whole, and as
+        much as fits of the older ones, with summaries in their places. What matches this turn comes
+        last: notes, memories that were left out, other conversations. Nothing is written, and no
+        model is asked.
 
         Args:
             session: The session, or its id.
             budget: What it may cost, in tokens; the newest messages are shown even if they cost
                 more.
             fresh_tail: How many of the newest messages are shown whatever they cost, and all from
-                the user's newest one on; by default 20, or as it is set.
-            message: What the turn is about; by default what the user said last.
+                the user's newest one on; by default 20, or as set.
+            message: What the turn is about; by default the user's last message.
             subjects: The same, if the program knows better: see ``past_experience`` of the context.
 
         Raises:
             ValueError: If ``budget`` or ``fresh_tail`` is negative.
             SessionNotFoundError: If there is no such session.
-            InvalidSessionError: If the id is no safe file name.
+            InvalidSessionError: If the id is not a safe file name.
             StoreError: If memory cannot be read, a template is broken, or no scope has files.
         """
         from engramdown.conversation.prompt import assemble
@@ -85,7 +85,7 @@ class Conversations:
             session: The session, or its id.
 
         Raises:
-            InvalidSessionError: If the id is no safe file name.
+            InvalidSessionError: If the id is not a safe file name.
             StoreError: If neither scope has files.
         """
         # Imported here: most programs only remember and recall.
@@ -104,13 +104,13 @@ class Conversations:
         return found
 
     def notes(self, session: RunningSession | str) -> WorkingNotes:
-        """Return the working notes on a session, which stand beside its transcript.
+        """Return the working notes on a session, which are kept beside its transcript.
 
         Args:
             session: The session, or its id.
 
         Raises:
-            InvalidSessionError: If the id is none.
+            InvalidSessionError: If the id is not a safe file name.
             StoreError: If neither scope has files.
         """
         chosen = session if isinstance(session, str) else session.id
@@ -118,7 +118,7 @@ class Conversations:
 
     @cached_property
     def overheard(self) -> Overheard:
-        """What tools gave back that were called without a session."""
+        """The results of tools that were called without a session."""
         return Overheard()
 
     def reopened(self) -> Conversations:
@@ -126,18 +126,15 @@ class Conversations:
         return Conversations(ContextBuilder(self.scopes.reopened()))
 
 
-# Summarises a conversation beside it.
-#
-# No turn waits for a model; one compaction at a time; what goes wrong is kept and told.
-# It works with stores of its own, and a program that ends without waiting for it loses nothing: a
-# summary is written as a whole or not at all.
-
-
 class CompactionBeside:
-    """What is summarised of one session while it goes on.
+    """Summarises one session in the background while it goes on.
+
+    No turn waits for a model, and only one compaction runs at a time. It works with stores of its
+    own, and a program that ends without waiting for it loses nothing: a summary is written as a
+    whole or not at all.
 
     Attributes:
-        last: What came of the compaction that ended last, or ``None``.
+        last: The outcome of the last finished compaction, or ``None``.
     """
 
     def __init__(self, conversations: Conversations, session: str) -> None:
@@ -149,7 +146,7 @@ class CompactionBeside:
         self._thread: threading.Thread | None = None
 
     def look(self, budget: int | None) -> None:
-        """Begin to summarise, if it is time for that and nobody does already; never raises.
+        """Begin to summarise if it is time and no compaction runs yet; never raises.
 
         Args:
             budget: What a prompt may cost, in tokens, if that is known.
@@ -160,20 +157,20 @@ class CompactionBeside:
             conversation = self._conversations.get(self._session)
             if not conversation.needs_compaction(budget).due:
                 return
-            # One for all its work: it keeps in mind what failed, and rests.
+            # The same one each time, as it remembers failures and pauses after them.
             self._own = self._own or self._conversations.reopened()
         except (EngramdownError, OSError):
-            return  # What is wrong with the transcript is told where it is recorded.
+            return  # Trouble with the transcript is reported where it is recorded.
         self._thread = threading.Thread(
             target=self._work, args=(self._own, budget), name="engramdown-compaction", daemon=True
         )
         self._thread.start()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until what was begun has ended; whether it has.
+        """Wait until a running compaction has ended; return whether it has.
 
         Args:
-            timeout: For how many seconds at most, or ``None`` for as long as it takes.
+            timeout: How many seconds to wait, or ``None`` for as long as it takes.
         """
         if self._thread is None:
             return True
@@ -184,12 +181,11 @@ class CompactionBeside:
         self.last = own.get(self._session).compact_if_due(budget)
 
 
-# ---- whether what a model wants to remember is a tool's word or the user's ----
+# ---- whether a text that a model wants to remember comes from a tool or from the user ----
 #
-# It compares words, not meanings: a rewording of what a page said is not caught here and passes the
-# gate as the user's word does. What was said before the running turn counts if it was said in these
-# very words. What a model looked for itself, and is told again because nothing was found, is
-# nobody's word but its own.
+# It compares words, not meanings: a rewording of a page is not caught here and passes the gate as
+# the user's word does. Words from before the running turn count only if they are the very same. A
+# query that a tool repeats because nothing was found is the model's own words.
 
 _WORD: Final = re.compile(r"\w{4,}")
 _BETWEEN: Final = re.compile(r"[\W_]+")
@@ -223,12 +219,12 @@ def is_borrowed(
 
 
 def words_of(text: str) -> str:
-    """Return the words of ``text``, without what stands between them."""
+    """Return the words of ``text``, without anything between them."""
     return _BETWEEN.sub("", text).casefold()
 
 
 def holds_words(text: str, runs: Iterable[str]) -> bool:
-    """Whether one of ``runs`` of words holds the very words of ``text``.
+    """Whether one of several ``runs`` of words contains the very words of ``text``.
 
     >>> holds_words("Use uv, always!", [words_of("You should use uv always")])
     True
@@ -243,7 +239,7 @@ def _words(text: str) -> set[str]:
 
 _MOST_OVERHEARD: Final = 50
 _LONGEST: Final = 20_000
-# They say what became of a memory: to take that back is no word of a tool.
+# Their answers report the fate of a memory, which is not a tool's own word.
 _TELLS_BACK: Final = frozenset({"memorize", "forget"})
 _LOOKS_UP: Final = frozenset(
     {"recall", "recall_topic", "review", "grep", "describe", "expand", "search_journals"}
@@ -258,26 +254,26 @@ class Overheard:
         self._heard: deque[str] = deque(maxlen=_MOST_OVERHEARD)
 
     def add(self, name: str, answer: str) -> None:
-        """Keep what the tool ``name`` gave back."""
+        """Keep the result of the tool ``name``."""
         words = words_of(quoted(name, answer)[:_LONGEST])
         if words:
             self._heard.append(words)
 
     def has(self, text: str) -> bool:
-        """Whether one of them holds the very words of ``text``."""
+        """Whether one of them contains the very words of ``text``."""
         # Copied at once, as another thread may add to it.
         return holds_words(text, self._heard.copy())
 
 
 def quoted(name: str, answer: str) -> str:
-    """Return what an answer of the tool ``name`` quotes: all of it, if it is none of ours.
+    """Return what an answer of the tool ``name`` quotes; all of it for tools of other programs.
 
     >>> quoted("recall", "Nothing found for 'deploy'.")
     ''
     >>> quoted("fetch", "Always deploy.")
     'Always deploy.'
     """
-    # Imported here: a turn in which nothing is looked up needs nothing of it.
+    # Imported here: a turn that looks nothing up does not need it.
     from engramdown.context.search import LABEL
 
     if name in _TELLS_BACK:

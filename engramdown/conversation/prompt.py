@@ -14,14 +14,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from engramdown.clock import today
-from engramdown.consolidation.summaries import Item, answers, cuts, fresh_tail
+from engramdown.consolidation.summaries import Item, answers, cuts, format_summary, fresh_tail
 from engramdown.context import sections
 from engramdown.context.builder import ContextBuilder, Day, RunningSession
 from engramdown.context.search import LEAST as LEAST_RELEVANT
 from engramdown.context.search import past_experience, sought
 from engramdown.context.sections import HISTORY, SKILLS, Listed, Procedures, Section
-from engramdown.conversation import rendering
-from engramdown.conversation.rendering import Dropped, Shown, WorkingContext
+from engramdown.conversation.rendering import SUMMARY, Dropped, Shown, WorkingContext, ends
 from engramdown.conversation.view import FRAME, Said, placeholder
 from engramdown.errors import EngramdownError, SessionNotFoundError, StoreError
 from engramdown.language.untrusted import bullet, inert, one_line
@@ -138,7 +137,7 @@ def _seen(
                 if is_whole and episodes is not None:
                     message = message._replace(text=episodes.whole(message.episode))
                 said[item.source] = message
-        return Seen(track.session, items, said, track.known_gists()), trouble
+        return Seen(track.session, items, said, dict(track.fold.gists)), trouble
 
 
 def _unrecorded(session: RunningSession | str) -> tuple[Shown, ...]:
@@ -244,12 +243,16 @@ class Seen:
     def _shown(self, item: Item, at: int, *, is_whole: bool) -> Shown:
         tokens = item.tokens if is_whole else self._brief(at)
         if isinstance(item.source, str):
-            shown = rendering.shown_gist(self.session, self._gists[item.source], tokens)
-            return shown if is_whole else shown._replace(text=self._briefly(item), is_whole=False)
+            gist = format_summary(self._gists[item.source], self.session)
+            text = gist if is_whole else self._briefly(item)
+            return Shown(item.source, SUMMARY, text, tokens, is_whole=is_whole)
         message = self._said[item.source]
-        # In a turn that is over, a large result costs what its placeholder does.
+        said = message.episode
+        # After its turn, a large result costs as much as its placeholder.
         is_all = is_whole and item.tokens == message.tokens
-        return rendering.shown_message(self.session, message, tokens, is_whole=is_all)
+        text = message.text if is_all else self._briefly(item)
+        about = said.name, said.call, said.error
+        return Shown(said.seq, said.role, text, tokens, *about, is_whole=is_all)
 
     def _brief(self, at: int) -> int:
         """Return what the placeholder of an item costs."""
@@ -260,8 +263,9 @@ class Seen:
         if isinstance(item.source, int):
             message = self._said[item.source]
             return placeholder(self.session, message.episode, message.tokens)
-        span = rendering.ends(self._gists, item.source)
-        return rendering.gist_placeholder(self.session, self._gists[item.source], span, item.tokens)
+        first, last = (Pointer(self.session, seq) for seq in ends(self._gists, item.source))
+        what = f"[summary {one_line(item.source)} of {first} to {last}"
+        return f"{what} has about {item.tokens:,} tokens; read it with expand]"
 
     def _told(self, item: Item, reason: str) -> Dropped:
         if isinstance(item.source, str):

@@ -1,8 +1,8 @@
 """A prompt in its parts, rendered as text or as the messages of OpenAI and Anthropic.
 
-It is pure. A context knows what it is made of, what it costs, and what was left out and why. The
-same parts give the same bytes however they are rendered, and what changes from turn to turn comes
-after the newest message: what is added behind a conversation changes nothing before.
+It is pure. A context knows its parts, their cost, and what was left out and why. The same parts
+always give the same bytes, and parts that change from turn to turn come after the newest message:
+what is added to the end of a conversation changes nothing before it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from engramdown.consolidation.summaries import Item, answers, format_summary
+from engramdown.consolidation.summaries import Item, answers
 from engramdown.context.sections import Section
-from engramdown.conversation.view import Said, placeholder
 from engramdown.language.untrusted import bullet, inert, one_line
-from engramdown.transcripts.episode import Pointer
 from engramdown.transcripts.summary_log import Gist, Source
 
 # The role of a summary.
@@ -25,15 +23,15 @@ SUMMARY: Final = "summary"
 
 
 class Shown(NamedTuple):
-    """An item of a conversation as a model is shown it.
+    """An item of a conversation as a model sees it.
 
     Attributes:
-        source: The message, by its number in the transcript, or the summary, by its id.
-        role: As in its line; :data:`SUMMARY` for a summary.
-        text: What is shown: what was said, a summary as XML, or a placeholder.
+        source: The number of a message in the transcript, or the id of a summary.
+        role: The role in its line; :data:`SUMMARY` for a summary.
+        text: The words of a message, a summary as XML, or a placeholder.
         tokens: What it costs.
-        name: The tool, or who speaks where several people do.
-        call: What a tool call and its result have in common, or ``""``.
+        name: The tool, or the speaker where several people speak.
+        call: The id that a tool call shares with its result, or ``""``.
         error: ``True`` or a reason, if it failed.
         is_whole: Whether it is shown whole; a placeholder is not.
     """
@@ -48,48 +46,8 @@ class Shown(NamedTuple):
     is_whole: bool = True
 
 
-def shown_message(session: str, message: Said, tokens: int, *, is_whole: bool) -> Shown:
-    """Return a message as it is shown.
-
-    Args:
-        session: The id of its session.
-        message: The message.
-        tokens: What it costs as it is shown.
-        is_whole: Whether all of it is shown, or a placeholder.
-    """
-    episode, said, cost, _ = message
-    text = said if is_whole else placeholder(session, episode, cost)
-    return Shown(
-        episode.seq, episode.role, text, tokens, episode.name, episode.call, episode.error, is_whole
-    )
-
-
-def shown_gist(session: str, gist: Gist, tokens: int) -> Shown:
-    """Return a summary as it is shown."""
-    return Shown(gist.id, SUMMARY, format_summary(gist, session), tokens)
-
-
-def gist_placeholder(session: str, gist: Gist, span: tuple[int, int], tokens: int) -> str:
-    """Return what stands in the place of a summary that is too long.
-
-    Args:
-        session: The id of its session.
-        gist: The summary.
-        span: The first and the last message that it stands for.
-        tokens: What it costs.
-
-    >>> told = Gist("g1", "", "leaf", 0, (4, 5), "…", 900)
-    >>> gist_placeholder("s1", told, (4, 5), 900)
-    '[summary g1 of s1#4 to s1#5 has about 900 tokens; read it with expand]'
-    """
-    which = one_line(gist.id)
-    first, last = (Pointer(session, seq) for seq in span)
-    said = f"[summary {which} of {first} to {last} has about {tokens:,} tokens"
-    return f"{said}; read it with expand]"
-
-
 def ends(gists: Mapping[str, Gist], source: Source) -> tuple[int, int]:
-    """Return the first and the last message that an item stands for.
+    """Return the first and the last message that an item covers.
 
     >>> inner = Gist("g1", "", "leaf", 0, (4, 5), "", 0)
     >>> ends({"g1": inner, "g2": inner._replace(id="g2", sources=("g1", 6))}, "g2")
@@ -104,13 +62,13 @@ def ends(gists: Mapping[str, Gist], source: Source) -> tuple[int, int]:
 
 
 class Dropped(NamedTuple):
-    """Something that a model is not shown, or not whole.
+    """Something that a model does not see, or not whole.
 
     Attributes:
         what: ``message``, ``tool result``, ``summary``, or the part: ``journal``, ``relevant``.
-        where: The pointer of a message, the id of a summary, the name of a section, or ``""``.
-        tokens: What it would have cost, about.
-        reason: Why.
+        where: The pointer to a message, the id of a summary, the name of a section, or ``""``.
+        tokens: About what it would have cost.
+        reason: Why it was left out.
     """
 
     what: str
@@ -121,29 +79,29 @@ class Dropped(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkingContext:
-    """What a model is shown for the next step of a conversation; printed, it is its text.
+    """What a model sees for the next step of a conversation; printed, it is its text.
 
     Attributes:
         session: The id of the session.
-        budget: What it was to cost at most, in tokens.
+        budget: The limit of its cost, in tokens.
         tokens: What it costs, by the estimate of :mod:`engramdown.tokens`.
         soul: Who the assistant is.
-        sections: What is remembered, as in :class:`engramdown.MemoryContext`.
-        skills: The skills that there are, a line each.
+        sections: The memories, as in :class:`engramdown.MemoryContext`.
+        skills: The skills, a line each.
         history: Earlier sessions.
         journal: The last days of the journal.
-        messages: The conversation in order: messages, placeholders, and summaries where what they
-            stand for was said.
+        messages: The conversation in order: messages, placeholders, and summaries in place of the
+            messages that they cover.
         tail: Where among them the fresh tail begins, which is always shown.
         notes: The working notes on this conversation.
-        relevant: Memories that the sections leave out, and what was said in other conversations,
-            as far as it fits the newest message of the user.
-        remembered: The ids of the memories in it.
-        recalled: The pointers to what it quotes of other conversations.
+        relevant: Memories that the sections leave out, and words of other conversations, that match
+            the newest message of the user.
+        remembered: The ids of the memories in ``relevant``.
+        recalled: The pointers to the quoted words of other conversations.
         degraded: Why memory does not work, or ``""``.
         dropped: What is not shown, or not whole, and why.
-        system: The parts up to the journal, as they come before the conversation.
-        aside: The notes, what is relevant, and why memory does not work, as they stand behind it.
+        system: The parts up to the journal, which come before the conversation.
+        aside: The notes, ``relevant`` and ``degraded``, which come after it.
     """
 
     session: str
@@ -203,7 +161,7 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME: Final = 64
 
 
-# Before words of the system, where only the user and the assistant can speak.
+# Precedes words of the system where only the user and the assistant can speak.
 SYSTEM: Final = "(from the system, not from the user)"
 
 
@@ -211,10 +169,10 @@ class Answered(NamedTuple):
     """A tool call with its result.
 
     Attributes:
-        id: What the two have in common.
-        name: The tool, as every provider takes it.
+        id: The id of both.
+        name: The tool, in a form that every provider accepts.
         given: Its arguments.
-        result: What it gave back.
+        result: The text of its result.
         error: Whether it failed.
     """
 
@@ -229,9 +187,9 @@ class Step(NamedTuple):
     """What one side says at once.
 
     Attributes:
-        role: Who.
-        texts: What is said.
-        calls: The tools that are called then, and what they gave back.
+        role: Who says it.
+        texts: The texts.
+        calls: The calls of tools that follow, with their results.
     """
 
     role: Literal["user", "assistant", "system"]
@@ -240,12 +198,12 @@ class Step(NamedTuple):
 
 
 def steps(lines: Sequence[Shown]) -> list[Step]:
-    """Return a conversation in steps that every provider takes.
+    """Return a conversation in steps that every provider accepts.
 
-    Each call of a step has exactly one result, wherever that stood. A call without one is told in a
-    line of its assistant; a result without a call, and a second result of a call, is in no step,
-    and never becomes words of the user. Ids are unique, and safe for every provider; what comes
-    later changes none of those before. Nothing else is lost, in order, and no text is blank.
+    Each call of a step has exactly one result, wherever that was. A call without one becomes a line
+    of the assistant; a result without a call, and a second result of a call, is left out, and never
+    becomes words of the user. Ids are unique, and safe for every provider; later lines do not
+    change the ids of earlier ones. Nothing else is lost or reordered, and no text is blank.
 
     >>> call = Shown(1, "tool_call", '{"n": 1}', 9, "sh", "c1")
     >>> late = Shown(3, "tool_result", "a", 9, "sh", "c1")
@@ -299,7 +257,7 @@ def _answered(lines: Sequence[Shown]) -> dict[int, int]:
 
 
 def spoken(line: Shown) -> str:
-    """Return what is said, with who says it where that is not plain."""
+    """Return the text of a line, with the speaker where that is not obvious."""
     text = inert(line.text).strip("\n") if line.text.strip() else _BLANK
     if line.role == "scratchpad":
         return f"[scratchpad {_brief(line.name)}]\n{text}" if line.name else f"[scratchpad]\n{text}"
@@ -307,23 +265,23 @@ def spoken(line: Shown) -> str:
 
 
 def arguments(line: Shown) -> dict[str, Any]:
-    """Return what a tool is given; what is no JSON object is its ``input``."""
+    """Return the arguments of a call; anything but a JSON object becomes its ``input``."""
     if not line.is_whole:
         return {"omitted": inert(line.text)}
     if not line.text.strip():
         return {}
     try:
         given = json.loads(line.text, parse_constant=_refuse)
-        # What cannot be sent as UTF-8 is not sent; what is no number of JSON is no JSON.
-        said = json.dumps(given, ensure_ascii=False, allow_nan=False)
-        given = json.loads(said.encode("utf-8", "replace"))
+        # Characters that UTF-8 cannot encode are replaced, and NaN is not JSON.
+        plain = json.dumps(given, ensure_ascii=False, allow_nan=False)
+        given = json.loads(plain.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return {"input": inert(line.text)}
     return given if isinstance(given, dict) else {"input": given}
 
 
 def result_text(line: Shown) -> str:
-    """Return what a tool gave back; if it failed for a reason, with that."""
+    """Return the result of a tool, with the reason if it failed."""
     text = inert(line.text) if line.text.strip() else "(no output)"
     return f"[failed: {_brief(line.error)}]\n{text}" if isinstance(line.error, str) else text
 
@@ -338,24 +296,24 @@ def _refuse(constant: str) -> None:
 
 # ---- renderings ----
 
-# In the place of a conversation without a message.
+# Takes the place of a conversation without a message.
 EMPTY: Final = "(nothing was said yet)"
-# Before words of an assistant, where the user has to speak first.
+# Precedes words of an assistant where the user has to speak first.
 GOES_ON: Final = "(the conversation goes on here)"
-# Before what a tool gave back, where nothing else can tell that it failed.
+# Precedes the result of a tool where nothing else can show that it failed.
 FAILED: Final = "(the tool failed)"
 
 
 def anthropic_request(system: str, lines: Sequence[Shown], aside: str = "") -> dict[str, Any]:
     """Return a prompt as the ``system`` and the ``messages`` of a request to Anthropic.
 
-    The two sides take turns, the user begins, and results stand at the beginning of the message
-    right behind their calls.
+    The two sides take turns, the user begins, and results come first in the message right after
+    their calls.
 
     Args:
         system: What comes before the conversation, or ``""``.
         lines: The conversation.
-        aside: What comes behind it, or ``""``.
+        aside: What comes after it, or ``""``.
 
     >>> anthropic_request("", [Shown(1, "user", "Hello")])
     {'system': [], 'messages': [{'role': 'user', 'content': [{'type': 'text', 'text': 'Hello'}]}]}
@@ -432,15 +390,15 @@ HEADING: Final = "## This Conversation"
 
 
 def prompt_text(system: str, lines: Sequence[Shown], aside: str = "") -> str:
-    """Return a prompt as one text, for a model that takes nothing else, and for people.
+    """Return a prompt as one text, for a model that accepts nothing else, and for people.
 
-    No words of a message can pass for another message: only the first line of each stands at the
-    beginning of a line.
+    No words of a message can be mistaken for another message: all lines of a message but the first
+    are indented.
 
     Args:
         system: What comes before the conversation, or ``""``.
         lines: The conversation.
-        aside: What comes behind it, or ``""``.
+        aside: What comes after it, or ``""``.
 
     >>> print(prompt_text("", [Shown(1, "user", "Hello"), Shown(2, "assistant", "Hi")]))
     ## This Conversation

@@ -1,8 +1,8 @@
 """Writes the summaries of a conversation and puts them in place.
 
 No lock is held while a model thinks. If one summary of a pass fails, none is written and the
-conversation stays byte for byte as it was. What a summary covers is checked again when it is
-written: if somebody else was faster it is dropped, and what was said in the meantime is never
+conversation stays byte for byte as it was. The sources of a summary are checked again when it is
+written: if somebody else was faster it is dropped, and messages that came meanwhile are never
 covered.
 """
 
@@ -29,35 +29,35 @@ from engramdown.transcripts.summary_log import Form, Gist, GistLog, read_gist, w
 from engramdown.transcripts.visibility import LOOKED_UP, repeats_memory
 
 Mode = Literal["incremental", "full", "handoff"]
-# One round; as many as help; everything before the tail, for somebody who has not read it.
+# One round; as many rounds as help; one text for somebody who has not read the conversation.
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
-# Writes one summary, or says that there is nothing to write.
+# Writes one summary; returns ``None`` if there is nothing to write.
 Write = Callable[[Request], Written | None]
 
 _ROUNDS: Final = 10
 _SECONDS: Final = 120.0
 _AT_ONCE: Final = 4
-# What is handed over is read at once; what is longer is summarised first.
+# A handoff reads everything at once; a longer conversation is summarised first.
 _HANDED: Final = 2 * summaries.SOURCE_TOKENS
 _TIGHT: Final = 2
 _NOTHING: Final = "there is nothing to summarise before the newest messages"
-_FASTER: Final = "what was to be covered was summarised or taken back meanwhile"
+_FASTER: Final = "the messages were summarised or taken back meanwhile"
 
 
 class Compacted(NamedTuple):
-    """What came of a compaction.
+    """The outcome of a compaction.
 
     Attributes:
         mode: One of :data:`MODES`.
         gists: The summaries that were written, in order.
-        messages: How many messages they cover that none covered before.
-        tokens_before: What the view cost.
+        messages: How many messages they newly cover.
+        tokens_before: What the view cost before.
         tokens_after: What it costs now.
         rounds: How many rounds wrote something.
-        lost: How many summaries were dropped, because somebody else was faster.
+        lost: How many summaries were dropped because somebody else was faster.
         seconds: How long it took.
-        reload_required: Whether a runner that is not stateful has to begin again from the view.
+        reload_required: Whether a program has to show its model the new view.
         reason: Why nothing was written, or not more, or ``""``.
         failed: Whether that is a failure.
     """
@@ -82,12 +82,12 @@ class Compaction:
     Attributes:
         track: The conversation.
         write: Writes one summary; four may be written at once.
-        count: Says what a text costs.
-        limit: What the view may cost, in tokens; above it, two gists are condensed already.
+        count: Returns what a text costs.
+        limit: What the view may cost, in tokens; above it, even two gists are condensed.
         tail: How many of the newest messages are left alone.
-        notes: What the assistant noted for itself, or ``""``.
-        most: How many tokens are read in one pass, by all summaries together, one at least; by
-            default any number. What is left is for the next pass.
+        notes: The assistant's notes for itself, or ``""``.
+        most: How many tokens all summaries of one pass read together, at least one chunk; by
+            default any number. The rest is for the next pass.
     """
 
     track: Track
@@ -105,8 +105,8 @@ class Compaction:
         """Summarise.
 
         Raises:
-            ModelError: If a summary could not be had; the pass that it was for wrote nothing. If
-                one before it did, that is told as the reason instead.
+            ModelError: If a summary failed, and its pass wrote nothing. After an earlier pass that
+                wrote something, this becomes the reason in the outcome instead.
             StoreError: If one could not be written.
             SessionNotFoundError: If the session was purged meanwhile.
         """
@@ -137,7 +137,7 @@ class Compaction:
         )
 
     def _repeat(self, rounds: int, started: float) -> list[Gist]:
-        """Go on as long as it helps: each round has to save tokens."""
+        """Repeat rounds as long as they help: each has to save tokens."""
         written: list[Gist] = []
         for _ in range(rounds):
             cost, before = self._cost(), len(written)
@@ -151,7 +151,7 @@ class Compaction:
             except ModelError as error:
                 if not written:
                     raise
-                # What is written stays, and the next compaction goes on from there.
+                # The written summaries stay, and the next compaction continues from there.
                 self._trouble = str(error)
             is_new = len(written) > before
             self._rounds += is_new
@@ -166,7 +166,7 @@ class Compaction:
     def _pass(
         self, form: Form, choose: Callable[[Sequence[Item], int], Sequence[Chunk]]
     ) -> list[Gist]:
-        """Write a summary of each chunk, or none; return those that were put in their places."""
+        """Write a summary of each chunk, or none; return those that were put in place."""
         with self.track.guard:
             items = self.track.items()
             chunks = choose(items, fresh_tail(items, self.tail))
@@ -183,7 +183,7 @@ class Compaction:
                 tokens=self.count(text.text),
                 level=text.level,
                 model=text.model,
-                # Rules look at nothing else than the parts.
+                # Rules look at the parts only.
                 previous="" if text.level == "extractive" else gist.previous,
             )
             for (_, gist), text in zip(asked, texts, strict=True)
@@ -202,46 +202,44 @@ class Compaction:
             try:
                 return [each.result() for each in waiting]
             finally:
-                # After a failure nobody is asked for the others, which would not be written.
+                # After a failure the others, which would not be written, are not requested.
                 pool.shutdown(cancel_futures=True)
 
     def _commit(self, gists: Sequence[Gist]) -> list[Gist]:
-        """Write those whose sources stand as they stood, if nothing that was read is redacted."""
-        track, kept = self.track, list[Gist]()
+        """Write the gists whose sources are still in the view, and still may be shown."""
+        track, valid = self.track, list[Gist]()
 
         def make() -> list[bytes]:
             with track.guard:
                 track.refresh()
                 for gist in gists:
-                    seen = not gist.previous or track.applies(gist.previous)
+                    seen = not gist.previous or gist.previous in track.fold.gists
                     if seen and track.covers_a_run(gist.sources):
-                        kept.append(gist)
-            return [write_gist(gist) for gist in kept]
+                        valid.append(gist)
+            return [write_gist(gist) for gist in valid]
 
         track.log.append(track.session, track.path, make)
         track.refresh()
-        if kept:
-            track.keep()
-        self._lost += len(gists) - len(kept)
-        return kept
+        self._lost += len(gists) - len(valid)
+        return valid
 
     def _asked(self, items: Sequence[Item], chunk: Chunk, form: Form) -> tuple[Request, Gist]:
-        """Return what is asked for, and the summary but for its words."""
+        """Return the request for a summary, and the summary without its text."""
         sources = tuple(item.source for item in items[chunk.start : chunk.end])
         before = items[chunk.start - 1].source if chunk.start else 0
-        previous = self.track.gist(before).text if isinstance(before, str) else ""
+        previous = self.track.fold.gists[before].text if isinstance(before, str) else ""
         parts: list[Part] = []
         spans: list[tuple[str, str, int]] = []
         ids: list[str] = []
         for source in sources:
             if isinstance(source, str):
-                gist = self.track.gist(source)
+                gist = self.track.fold.gists[source]
                 parts.append(Part(SUMMARY, gist.text, at=_minute(gist.earliest)))
                 spans.append((gist.earliest, gist.latest, gist.messages))
                 continue
             said = self.track.message(source)
             episode = said.episode
-            # What memory brought in is no news: it would be remembered as if it had been said.
+            # Words from memory are left out: they would be remembered as if they had been said.
             text = LOOKED_UP if repeats_memory(episode) else said.text
             at, failed = _minute(episode.ts), bool(episode.error)
             parts.append(Part(episode.role, text, episode.name, at, failed))
@@ -275,13 +273,13 @@ def _minute(ts: str) -> str:
     return ts[:16].replace("T", " ")
 
 
-# ---- a compaction that is only rehearsed: it asks no model and writes nothing ----
+# ---- a rehearsed compaction: it asks no model and writes nothing ----
 
 _PER_TOKEN: Final = 4
 
 
 class _Kept(GistLog):
-    """A log that keeps in mind what it is given."""
+    """A log that only keeps its lines in memory."""
 
     gists: tuple[Gist, ...] = ()
 
@@ -303,16 +301,13 @@ class RehearsedTrack(Track):
         super().__init__(episodes, session, count)
         self.log: _Kept = _Kept(episodes.folder.parent, Disk(), episodes.recorder.lock)
 
-    def keep(self) -> None:
-        """Keep nothing: what is rehearsed is nowhere."""
-
     def refresh(self) -> None:
-        """Take in what was added, and what was only kept in mind."""
+        """Take in what was added, and the summaries in memory."""
         with self.guard:
             super().refresh()
             self._apply(gist for gist in self.log.gists if gist.id not in self.fold.gists)
 
 
 def pretend(request: Request) -> Written:
-    """Return a text that is as long as it should be at most."""
+    """Return a text of the greatest length that was requested."""
     return Written("x" * (request.target * _PER_TOKEN), "normal")

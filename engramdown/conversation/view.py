@@ -1,17 +1,16 @@
 """The view of one conversation, kept up to date as it grows.
 
-It writes nothing but a cache, and only when a summary is written. Looking again costs as much as
-was added since. Messages that a summary covers are not kept in memory, nor read where the cache
-allows. What was excluded or redacted is not in the view, nor is a summary made from it.
+It writes nothing. Looking again costs as much as was added since. Messages that a summary covers
+are neither parsed nor kept in memory. Excluded and redacted messages are not in the view, nor are
+summaries of them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.summaries import Item, format_summary
@@ -21,14 +20,12 @@ from engramdown.forks import RLock
 from engramdown.language.untrusted import one_line
 from engramdown.storage.disk import Disk
 from engramdown.tokens import estimate_tokens
-from engramdown.transcripts import summary_log
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import NUMBERED, Episode, Pointer, check_session_id, read_line
 from engramdown.transcripts.sessions import lines
-from engramdown.transcripts.summary_log import Fold, Gist, Place, Source, read_gist
+from engramdown.transcripts.summary_log import Fold, Gist, GistLog, Source, read_gist
 from engramdown.transcripts.visibility import REDACTED, excluded, read_mark
 
-_PIECE: Final = 4096
 _HEAD: Final = 128
 _MAY_BE_EMPTY: Final = b'"' + REDACTED.encode() + b'"'
 
@@ -38,10 +35,10 @@ class _File:
     """How far a file was read.
 
     Attributes:
-        inode: Which it was.
+        inode: The inode of the file.
         end: Where the next line begins.
-        changed: When it was changed last, if that is as far as it was read; else 0.
-        head: How it begins, with the id of its first line: a new file may get the inode of one
+        changed: When it was last changed, if it was read to its end; else 0.
+        head: Its first bytes, with the id of its first line: a new file may get the inode of one
             that was removed.
     """
 
@@ -57,8 +54,8 @@ class Track:
     Attributes:
         session: The id of the session.
         path: Its transcript.
-        log: Where summaries are written.
-        guard: To be held by whoever needs the view as it is for more than one question.
+        log: The log of its summaries.
+        guard: The lock to hold while the view must not change between two questions.
     """
 
     def __init__(
@@ -73,29 +70,26 @@ class Track:
         Args:
             episodes: The transcripts.
             session: The id of the session.
-            count: Says what a text costs.
+            count: Returns what a text costs.
             disk: The system calls.
 
         Raises:
-            InvalidSessionError: If the id is no safe file name.
+            InvalidSessionError: If the id is not a safe file name.
         """
         self.session = check_session_id(session)
         self._disk = disk or Disk()
-        self.log = summary_log.GistLog(episodes.folder.parent, self._disk, episodes.recorder.lock)
+        self.log = GistLog(episodes.folder.parent, self._disk, episodes.recorder.lock)
         self._episodes = episodes
         self.path = episodes.folder / f"{session}{SUFFIX}"
         self._count = count
         self.guard = RLock()
-        self._cache = summary_log.ViewCache(episodes.folder.parent, self._disk)
         self._clear()
 
     def _clear(self) -> None:
         self._fold = Fold()
-        self._is_partial = False
         self._spoken, self._gists = _File(), _File()
         self._marks: list[Episode] = []
         self._said: dict[int, Said] = {}
-        self._places: dict[Source, int] = {}
         self._shown: dict[str, Item] = {}
         self._newest_user = -1
 
@@ -103,31 +97,15 @@ class Track:
 
     @property
     def fold(self) -> Fold:
-        """The view, and every summary that applied, also those that others cover."""
-        with self.guard:
-            if self._is_partial:
-                self._start_again()
-            return self._fold
-
-    def gist(self, gist: str) -> Gist:
-        """Return a summary that applied."""
-        known = self._fold.gists.get(gist)
-        return self.fold.gists[gist] if known is None else known
-
-    def applies(self, gist: str) -> bool:
-        """Whether there is a summary of that id which applied."""
-        return gist in self._fold.gists or gist in self.fold.gists
-
-    def known_gists(self) -> Mapping[str, Gist]:
-        """Return the summaries by their ids; what others cover is read once it is asked for."""
-        return _Known(self)
+        """The view, and every summary that applied, including those that others cover."""
+        return self._fold
 
     def covers_a_run(self, sources: Sequence[Source]) -> bool:
-        """Whether sources stand in the view, one right after the other."""
+        """Whether sources are in the view, one right after the other."""
         return self._fold.covers_a_run(sources)
 
     def items(self) -> list[Item]:
-        """Return what is in the view, in order, as far as it matters for what becomes of it."""
+        """Return the items of the view, in order."""
         with self.guard:
             items = []
             for source in self._fold:
@@ -136,7 +114,7 @@ class Track:
                     items.append(said_item(self._said[source], is_over=is_over))
                     continue
                 if source not in self._shown:
-                    item = gist_item(self.session, self.gist(source), self._count)
+                    item = gist_item(self.session, self._fold.gists[source], self._count)
                     self._shown[source] = item
                 items.append(self._shown[source])
             return items
@@ -156,76 +134,19 @@ class Track:
 
         Raises:
             SessionNotFoundError: If there is no such session (any more).
-            StoreError: If something else than a file stands in its place.
+            StoreError: If its transcript is not a file.
         """
         with self.guard:
-            if self._spoken.inode < 0:
-                with self._whole():
-                    self._resume()
-            # Summaries first: what they cover was said before, so it is found behind them.
+            # Summaries are read first: the messages that they cover exist by then.
             gists = self._new_gists()
             if gists is None or not self._take_in():
                 self._start_again()
             else:
                 self._apply(gists)
 
-    def keep(self) -> None:
-        """Keep where what is in the view stands, so that the next process reads only that."""
-        with self.guard:
-            if excluded(self._marks).whole:
-                return  # So will be what is said next, which the cache does not tell.
-            ids = {seq: said.episode.id for seq, said in self._said.items()}
-            places = tuple(
-                Place(each, each if isinstance(each, str) else ids[each], self._places[each])
-                for each in self._fold
-            )
-            spoken, log = ((each.inode, each.end) for each in (self._spoken, self._gists))
-            self._cache.write(self.session, summary_log.SavedView(spoken, log, places))
-
-    def _resume(self) -> None:
-        """Begin with the view that was kept, if everything in it stands where it stood."""
-        kept = self._cache.read(self.session)
-        if kept is None:
-            return
-        messages = self._kept_lines(self.path, kept.transcript, kept.view, int)
-        gists = self._kept_lines(self.log.path(self.session), kept.log, kept.view, str)
-        known = {each.seq: each for each in map(read_line, messages) if each is not None}
-        summaries = {each.id: each for each in map(read_gist, gists) if each is not None}
-        # No message in view is none to tell whether the transcript is the one that was meant.
-        if not known or not all(_is_there(place, known, summaries) for place in kept.view):
-            return
-        self._fold = Fold.resumed((place.source for place in kept.view), summaries.values())
-        self._places = {place.source: place.at for place in kept.view}
-        self._spoken.inode, self._spoken.end = kept.transcript
-        self._gists.inode, self._gists.end = kept.log
-        self._is_partial = True
-        self._spoken.head = self._head()
-        for episode in known.values():
-            self._take(episode)
-
-    def _kept_lines(
-        self, path: Path, file: tuple[int, int], view: Iterable[Place], kind: type
-    ) -> list[bytes]:
-        """Return the lines at the places of messages, or of summaries, if it is the same file."""
-        found, (inode, end) = self._disk.find(path), file
-        if found is None or found.st_ino != inode or found.st_size < end:
-            return []
-        kept: list[bytes] = []
-        descriptor = self._disk.open(path)
-        try:
-            for at in (place.at for place in view if isinstance(place.source, kind)):
-                line, length = b"", _PIECE
-                while b"\n" not in line and len(line) < end - at:
-                    line = self._disk.read_at(descriptor, at, min(at + length, end))
-                    length *= 2
-                kept.append(line.partition(b"\n")[0])
-        finally:
-            self._disk.close(descriptor)
-        return kept
-
     @contextlib.contextmanager
     def _whole(self) -> Iterator[None]:
-        """Forget everything if it cannot be read to the end: half of it is no view."""
+        """Forget everything if it cannot be read to the end: half of it is not a view."""
         try:
             yield
         except BaseException:
@@ -239,14 +160,14 @@ class Track:
     def _read_all(self) -> None:
         self._clear()
         gists = self._new_gists() or []
-        # What a summary covers is not taken apart: of a long transcript that is nearly all.
+        # Messages that a summary covers are not parsed: in a long transcript that is nearly all.
         covers = [_messages(gist) for gist in gists]
         ends = {seq for messages in covers for seq in (*messages[:1], *messages[-1:])}
         unread = {seq for messages in covers for seq in messages} - ends
         self._begin(unread)
         self._apply(gists)
         if any(source in unread for source in self._fold):
-            # A summary is stale, and what it would cover is to be seen after all.
+            # A summary is stale, so the messages that it would cover are in the view after all.
             self._clear()
             gists = self._new_gists() or []
             self._begin(frozenset())
@@ -255,14 +176,12 @@ class Track:
     def _apply(self, gists: Iterable[Gist]) -> None:
         for gist in gists:
             messages = _messages(gist)
-            # A transcript that somebody removed began again with the same numbers.
+            # If somebody removed the transcript, a new one has the same numbers.
             meant = not messages or [gist.first, gist.last] == [
                 self._said[seq].episode.id if seq in self._said else ""
                 for seq in (messages[0], messages[-1])
             ]
             if meant and self._fold.apply(gist):
-                for source in gist.sources:
-                    self._places.pop(source, None)
                 for seq in messages:
                     self._said.pop(seq, None)
 
@@ -274,7 +193,7 @@ class Track:
         self._spoken.head = self._head()
 
     def _head(self) -> bytes:
-        """Return how the transcript begins, as far as it was read."""
+        """Return the first bytes of the transcript, as far as it was read."""
         descriptor = self._disk.open(self.path)
         try:
             return self._disk.read_at(descriptor, 0, min(_HEAD, self._spoken.end))
@@ -282,12 +201,12 @@ class Track:
             self._disk.close(descriptor)
 
     def _take_in(self) -> bool:
-        """Read new lines; ``False`` if what was read before does not hold any more."""
+        """Read new lines; ``False`` if what was read before is no longer valid."""
         found, known = self._found(), self._spoken
         if found.st_ino != known.inode or found.st_size < known.end:
             return False
         if found.st_size == known.end:
-            # Somebody may have written as many other bytes.
+            # Somebody may have written the same number of other bytes.
             return known.changed in (0, found.st_mtime_ns)
         if not self._head().startswith(known.head):
             return False
@@ -317,18 +236,16 @@ class Track:
             is_said = episode.role in ROLES and REDACTED not in episode.more
             if is_said and not is_away and self._fold.add(seq):
                 self._take(episode)
-            elif seq not in self._fold:
-                self._places.pop(seq, None)
 
     def _take(self, episode: Episode) -> None:
-        """Keep a message in mind that is in the view."""
+        """Keep a message of the view in memory."""
         seq = episode.seq
         self._said[seq] = said(self.session, episode, self._episodes.whole, self._count)
         if episode.role == "user":
             self._newest_user = max(seq, self._newest_user)
 
     def _new_lines(self, unread: Collection[int]) -> Iterator[tuple[int, Episode | None]]:
-        """Yield the lines behind what was read, with their numbers; none of those ``unread``."""
+        """Yield the new lines with their numbers, and ``None`` instead of those ``unread``."""
         for offset, line in lines(self._disk, self.path, self._spoken.end):
             if not line.endswith(b"\n"):
                 break
@@ -339,14 +256,12 @@ class Track:
                 continue
             episode = read_line(line)
             if episode is not None:
-                # Of two lines of one number, which only damage makes, the first counts.
-                self._places.setdefault(episode.seq, offset)
                 yield episode.seq, episode
         now = self._found()
         self._spoken.changed = now.st_mtime_ns if now.st_size == self._spoken.end else 0
 
     def _new_gists(self) -> list[Gist] | None:
-        """Return the summaries behind what was read; ``None`` if the log is another one now."""
+        """Return the new summaries; ``None`` if the log is another file now."""
         path, log = self.log.path(self.session), self._gists
         found = self._disk.find(path)
         if found is None:
@@ -362,50 +277,29 @@ class Track:
             log.end = offset + len(line)
             gist = read_gist(line)
             if gist is not None:
-                self._places.setdefault(gist.id, offset)
                 gists.append(gist)
         return gists
 
 
-class _Known(dict[str, Gist]):
-    """The summaries in a view, and the others on demand."""
-
-    def __init__(self, track: Track) -> None:
-        """Begin with what the view holds."""
-        super().__init__(track._fold.gists)  # noqa: SLF001 - of the same room
-        self._track = track
-
-    def __missing__(self, gist: str) -> Gist:
-        return self._track.gist(gist)
-
-
-def _is_there(place: Place, messages: Mapping[int, Episode], gists: Mapping[str, Gist]) -> bool:
-    """Whether a part of the view stands where it stood."""
-    if isinstance(place.source, str):
-        return place.source in gists
-    found = messages.get(place.source)
-    return found is not None and found.id == place.id and REDACTED not in found.more
-
-
 def _messages(gist: Gist) -> list[int]:
-    """Return the messages that a summary was made from itself."""
+    """Return the messages that a summary was made from directly."""
     return [source for source in gist.sources if isinstance(source, int)]
 
 
-# ---- a message as a model is shown it, and what that costs ----
+# ---- a message as a model sees it, and what that costs ----
 #
-# What a tool gave back in a turn that is over, and is longer than LARGE, is shown as a placeholder
-# that says where the whole stands.
+# A tool's result that is longer than LARGE is shown, after its turn, as a placeholder that says
+# where the whole text is.
 
-# So many tokens the result of a tool may have after its turn.
+# How many tokens the result of a tool may have after its turn.
 LARGE: Final = 2_000
-# What is said in a conversation; other lines are about it.
+# The roles of messages; other lines are about the conversation.
 ROLES: Final = frozenset({"user", "assistant", "system", "tool_call", "tool_result", "scratchpad"})
 
-# Says how many tokens a text costs; never more for a joined text than for its parts.
+# Returns how many tokens a text costs; never more for a joined text than for its parts.
 Count = Callable[[str], int]
 
-# What a provider adds to each message, about, in tokens.
+# About how many tokens a provider adds to each message.
 FRAME: Final = 4
 
 
@@ -414,9 +308,9 @@ class Said(NamedTuple):
 
     Attributes:
         episode: Its line.
-        text: All of it, but of a large result what the line shows.
-        tokens: What all of it costs.
-        brief: What it costs in a turn that is over, when a large one is shown as a placeholder.
+        text: The whole text, or, for a large result, what its line shows.
+        tokens: What the whole text costs.
+        brief: What it costs after its turn, when a large one is shown as a placeholder.
     """
 
     episode: Episode
@@ -431,8 +325,8 @@ def said(session: str, episode: Episode, whole: Callable[[Episode], str], count:
     Args:
         session: The id of the session.
         episode: The line.
-        whole: Returns all of what a line shows cut.
-        count: Says what a text costs.
+        whole: Returns the whole text of a line that shows only a part.
+        count: Returns what a text costs.
     """
     text = whole(episode) if episode.payload else episode.text
     cost = FRAME + count(text) + (count(episode.name) if episode.name else 0)
@@ -443,7 +337,7 @@ def said(session: str, episode: Episode, whole: Callable[[Episode], str], count:
 
 
 def placeholder(session: str, episode: Episode, tokens: int) -> str:
-    """Return what stands in the place of a message that is too long to be shown again.
+    """Return the text in place of a message that is too long to be shown again.
 
     >>> done = Episode(4, "2026-03-01T10:15:00.000000Z", "", "tool_result", "…", "shell")
     >>> placeholder("s1", done, 5000)
@@ -460,12 +354,12 @@ def placeholder(session: str, episode: Episode, tokens: int) -> str:
 
 
 def said_item(message: Said, *, is_over: bool) -> Item:
-    """Return a message as far as it matters for what becomes of it."""
+    """Return a message as an item of the view."""
     episode, _, tokens, brief = message
     return Item(episode.seq, brief if is_over else tokens, episode.role, episode.name, episode.call)
 
 
 def gist_item(session: str, gist: Gist, count: Count) -> Item:
-    """Return a gist as far as it matters for what becomes of it."""
+    """Return a gist as an item of the view."""
     cost = FRAME + count(format_summary(gist, session))
     return Item(gist.id, cost, gist.form, depth=gist.depth)

@@ -178,7 +178,7 @@ def test_of_two_compactions_at_once_one_wins_and_the_other_says_so(opened: Openi
     assert sorted(len(each.gists) for each in results) == [0, 1]
     assert sorted(each.lost for each in results) == [0, 1]
     reasons = {each.reason for each in results}
-    assert reasons == {"", "what was to be covered was summarised or taken back meanwhile"}
+    assert reasons == {"", "the messages were summarised or taken back meanwhile"}
     conversation = opened().conversations.get(SESSION)
     assert len(conversation.gists) == 1
     assert everything(conversation) == ALL_OF_TEN_TURNS
