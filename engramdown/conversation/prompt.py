@@ -1,9 +1,9 @@
-"""Assembles what a model is shown for the next step of a conversation.
+"""Assembles the prompt for the next step of a conversation.
 
-It only reads and never waits for a model. What is stable comes first and stays the same from turn
-to turn while memory does. The conversation follows and only grows; what differs in each turn comes
-last. The newest messages are shown whole whatever the budget, and everything else keeps to it. What
-is left out is reported with the reason.
+It only reads and never waits for a model. The stable parts come first and stay the same from turn
+to turn while memory does. The conversation follows and only grows; the parts that differ in each
+turn come last. The newest messages are shown whole whatever the budget, and everything else keeps
+to it. Everything left out is reported with the reason.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Of what is free for earlier messages, what may be spent to tell that some are left out.
+# The share of the room for earlier messages that may say that some are left out.
 _TELL: Final = 8
 _NOT_RECORDED: Final = (
-    "nothing of this session is recorded, so what was said before the newest message, and what "
-    "tools were asked and gave back, is not known here"
+    "nothing of this session is recorded, so only its newest message is known here, without the "
+    "calls of tools and their results"
 )
 
 
@@ -54,15 +54,15 @@ def assemble(
     message: str = "",
     subjects: tuple[str, ...] = (),
 ) -> WorkingContext:
-    """Return what a model is shown of a session; see :meth:`Conversations.build_context`.
+    """Return the prompt for a session; see :meth:`Conversations.build_context`.
 
     Args:
-        context: What stands around it.
+        context: The memory around it.
         track: The view of it.
         session: The session, or its id.
         budget: What it may cost, in tokens.
         newest: How many of the newest messages are shown whatever they cost.
-        message: What the turn is about; by default what the user said last.
+        message: What the turn is about; by default the user's last message.
         subjects: The same, if the program knows better.
 
     Raises:
@@ -81,9 +81,9 @@ def assemble(
     room = free - estimate_tokens(system) - estimate_tokens(aside)
     choice = seen.chosen(tail, room)
     if choice.left_out:
-        # A token more, as those that make room for it are left out, too.
-        told = around.aside(parts, choice.left_out)
-        more = estimate_tokens(told) - estimate_tokens(aside) + 1
+        # A token more, as the number grows by the messages that make room for this.
+        longer = around.aside(parts, choice.left_out)
+        more = estimate_tokens(longer) - estimate_tokens(aside) + 1
         if more <= room // _TELL:
             choice = seen.chosen(tail, room - more)
             aside = around.aside(parts, choice.left_out)
@@ -112,7 +112,7 @@ def assemble(
 def _seen(
     episodes: EpisodicMemory | None, track: Track, session: RunningSession | str
 ) -> tuple[Seen, tuple[Dropped, ...]]:
-    """Return the conversation as it is now, and what of it could not be read."""
+    """Return the conversation as it is now, and the parts that could not be read."""
     chosen = session if isinstance(session, str) else session.id
     trouble: tuple[Dropped, ...] = ()
     with track.guard:
@@ -122,12 +122,12 @@ def _seen(
         except StoreError as error:
             if isinstance(session, str):
                 raise
-            # No trouble with transcripts ends a turn: what was read before is still known.
+            # Trouble with transcripts ends no turn: what was read before is still known.
             trouble = (Dropped("messages", chosen, 0, str(error)),)
             if isinstance(error, SessionNotFoundError):
-                is_told = session.in_turn and session.turn_began is None
+                is_unrecorded = session.in_turn and session.turn_began is None
                 missing = Dropped("messages", chosen, 0, _NOT_RECORDED)
-                return Seen(chosen), (missing,) if is_told else ()
+                return Seen(chosen), (missing,) if is_unrecorded else ()
         said: dict[int, Said] = {}
         items = track.items()
         for item in items:
@@ -141,17 +141,17 @@ def _seen(
 
 
 def _unrecorded(session: RunningSession | str) -> tuple[Shown, ...]:
-    """Return what the user said in the running turn, if the transcript does not hold it."""
+    """Return the user's message of the running turn, if the transcript does not hold it."""
     if isinstance(session, str) or not session.in_turn or session.turn_began is not None:
         return ()
     text = session.asked
     return (Shown(-1, "user", text, FRAME + estimate_tokens(text)),) if text.strip() else ()
 
 
-# ---- what of the conversation is shown ----
+# ---- the messages of the conversation that are shown ----
 #
-# A result that answers no call, and a second result of a call, are left out and told. The tail is
-# whole; everything that is not shown as it was said is told, with why.
+# A result that answers no call, and a second result of a call, are left out and reported. The tail
+# is shown whole; everything that is left out or shortened is reported with the reason.
 
 _NO_ROOM: Final = "no room for it"
 _NO_ROOM_WHOLE: Final = "no room for all of it: a placeholder stands for it"
@@ -161,14 +161,15 @@ _SECOND: Final = "its call was answered before"
 
 
 class Choice(NamedTuple):
-    """What of a conversation is shown.
+    """The part of a conversation that is shown.
 
     Attributes:
-        lines: It, in order.
-        tail: Where its fresh tail begins.
-        tokens: What it costs.
+        lines: Its items, in order.
+        tail: Where the fresh tail begins among them.
+        tokens: What they cost.
         dropped: What is not shown, or not whole.
-        left_out: How many messages are not shown, nor a summary of them; strays are not counted.
+        left_out: How many messages are shown neither themselves nor in a summary; results without
+            a call do not count.
     """
 
     lines: tuple[Shown, ...]
@@ -179,11 +180,11 @@ class Choice(NamedTuple):
 
 
 class Seen:
-    """A conversation as it is at one moment: what was added meanwhile changes nothing of it.
+    """A conversation at one moment: later additions do not change it.
 
     Attributes:
         session: The id of its session.
-        newest: What the user said last, or ``""``.
+        newest: The user's last message, or ``""``.
     """
 
     def __init__(
@@ -199,27 +200,27 @@ class Seen:
         self._gists = gists or {}
         self._items: list[Item] = []
         self._strays: list[Dropped] = []
-        found = answers(items)
-        first = {call: result for result, call in reversed(found.items())}
+        calls = answers(items)
+        first = {call: result for result, call in reversed(calls.items())}
         for at, item in enumerate(items):
-            if item.role != "tool_result" or first.get(found.get(at, -1)) == at:
+            if item.role != "tool_result" or first.get(calls.get(at, -1)) == at:
                 self._items.append(item)
             else:
-                self._strays.append(self._told(item, _SECOND if at in found else _NO_CALL))
+                self._strays.append(self._dropped(item, _SECOND if at in calls else _NO_CALL))
         users = (item.source for item in reversed(self._items) if item.role == "user")
         newest = next(users, None)
         self.newest = self._said[newest].text if isinstance(newest, int) else ""
 
     def tail(self, count: int) -> int:
-        """Return where the tail begins that holds so many messages."""
+        """Return where the tail of ``count`` messages begins."""
         return fresh_tail(self._items, count)
 
     def cost(self, tail: int) -> int:
-        """Return what everything from ``tail`` on costs."""
+        """Return the cost of everything from ``tail`` on."""
         return sum(item.tokens for item in self._items[tail:])
 
     def chosen(self, tail: int, room: int) -> Choice:
-        """Return what is shown: the tail, and of what is before it as much as there is room for."""
+        """Return the tail, and as much of the items before it as there is room for."""
         lines: list[Shown] = []
         dropped = list(self._strays)
         start, left_out = None, 0
@@ -227,15 +228,15 @@ class Seen:
             item = self._items[at]
             start = len(lines) if at == tail else start
             if fate == "out":
-                dropped.append(self._told(item, _NO_ROOM))
+                dropped.append(self._dropped(item, _NO_ROOM))
                 is_message = isinstance(item.source, int)
                 left_out += 1 if is_message else self._gists[str(item.source)].messages
                 continue
             lines.append(self._shown(item, at, is_whole=fate == "whole"))
             if fate == "brief":
-                dropped.append(self._told(item, _NO_ROOM_WHOLE))
+                dropped.append(self._dropped(item, _NO_ROOM_WHOLE))
             elif not lines[-1].is_whole:
-                dropped.append(self._told(item, _OVER))
+                dropped.append(self._dropped(item, _OVER))
         start = len(lines) if start is None else start
         tokens = sum(line.tokens for line in lines)
         return Choice(tuple(lines), start, tokens, tuple(dropped), left_out)
@@ -255,7 +256,7 @@ class Seen:
         return Shown(said.seq, said.role, text, tokens, *about, is_whole=is_all)
 
     def _brief(self, at: int) -> int:
-        """Return what the placeholder of an item costs."""
+        """Return the cost of the placeholder of an item."""
         item = self._items[at]
         return FRAME + estimate_tokens(self._briefly(item)) + estimate_tokens(item.name)
 
@@ -267,7 +268,7 @@ class Seen:
         what = f"[summary {one_line(item.source)} of {first} to {last}"
         return f"{what} has about {item.tokens:,} tokens; read it with expand]"
 
-    def _told(self, item: Item, reason: str) -> Dropped:
+    def _dropped(self, item: Item, reason: str) -> Dropped:
         if isinstance(item.source, str):
             return Dropped("summary", item.source, item.tokens, reason)
         what = item.role.replace("_", " ") if item.role.startswith("tool") else "message"
@@ -275,26 +276,26 @@ class Seen:
         return Dropped(what, str(Pointer(self.session, item.source)), tokens, reason)
 
 
-# Shown whole; replaced by a placeholder; left out.
+# Shown whole, replaced by a placeholder, or left out.
 Fate = Literal["whole", "brief", "out"]
 
-# No placeholder costs less, in tokens.
+# The least cost of a placeholder, in tokens.
 LEAST: Final = 24
 
 
 def fates(items: Sequence[Item], tail: int, room: int, brief: Callable[[int], int]) -> list[Fate]:
-    """Return what becomes of each item of a view.
+    """Return how each item of a view is shown.
 
-    What is older than the tail is looked at from the newest on: it is shown if it fits; if not, as
-    placeholders; if not even those fit it is left out, and what is behind it still has its chance.
-    A tool call and its results are shown, replaced or left out together. More room never shows less
-    of the items that are looked at first. It takes linear time.
+    Items before the tail are decided from the newest to the oldest: an item is shown whole if it
+    fits, otherwise as a placeholder; if even that does not fit it is left out, and older items
+    still have their chance. A tool call and its results are shown, replaced or left out together.
+    More room never shows less of the newer items. It takes linear time.
 
     Args:
         items: The view.
-        tail: Where the fresh tail begins: a place that parts no tool call from its results.
+        tail: Where the fresh tail begins; this separates no tool call from its results.
         room: What the items before it may cost, in tokens.
-        brief: What the placeholder of the item at a place would cost.
+        brief: Returns the cost of the placeholder for the item at a place.
 
     >>> said = [Item(seq, cost, "user") for seq, cost in enumerate([10, 9_000, 10, 10])]
     >>> fates(said, 3, 50, lambda at: 30), fates(said, 3, 20, lambda at: 30)
@@ -326,29 +327,28 @@ def allotted(costs: Mapping[str, int], room: int) -> dict[str, int]:
     >>> allotted({"rules": 30, "lessons": 50, "journal": 10}, 60)
     {'rules': 30, 'lessons': 30, 'journal': 0}
     """
-    left, given = max(room, 0), {}
+    left, shares = max(room, 0), {}
     for name, cost in costs.items():
-        given[name] = min(cost, left)
-        left -= given[name]
-    return given
+        shares[name] = min(cost, left)
+        left -= shares[name]
+    return shares
 
 
 # ---- the journal and the notes ----
 
-# What the page that says who the assistant is may cost, in tokens.
+# The limits of the page about the assistant, of the last days of the journal, and of the notes on a
+# conversation, in tokens.
 SOUL: Final = 1_500
-# What the last days of the journal may cost.
 JOURNAL: Final = 1_500
-# What the notes on a conversation may cost.
 NOTES: Final = 1_000
 
 _JOURNAL: Final = "## Your Memory — Journal\n\nWhat was written down in the last days.\n"
 
 
 def journal(days: Iterable[tuple[str, Sequence[tuple[str, str]]]], budget: int = JOURNAL) -> Listed:
-    r"""Return days of the journal, each with its title and its sections: a heading, and a text.
+    r"""Return days of the journal, each a title and sections; a section is a heading and a text.
 
-    A section is shown whole or not at all, and one that does not fit hides none behind it.
+    A section is shown whole or not at all, and one that does not fit does not hide the next.
 
     >>> today = ("Today (2026-03-01)", [("10:15", "CI is green.\n")])
     >>> print(journal([today]).text.split("\n\n")[-1])
@@ -380,7 +380,7 @@ def journal(days: Iterable[tuple[str, Sequence[tuple[str, str]]]], budget: int =
 
 
 def noted(text: str, budget: int = NOTES) -> Listed:
-    """Return notes, marked in every line; of long ones the beginning."""
+    """Return notes, marked in every line; only the beginning of long ones."""
     if not text.strip():
         return Listed()
     lines = [f"> {line}".rstrip() for line in inert(text).strip().split("\n")]
@@ -393,9 +393,9 @@ def noted(text: str, budget: int = NOTES) -> Listed:
     return Listed("\n".join(lines))
 
 
-# ---- what of memory and of other conversations fits the words of a turn ----
+# ---- memories and words of other conversations that match a turn ----
 
-# What it may cost, in tokens.
+# Their limit, in tokens.
 MOST: Final = 1_500
 
 _SECONDS: Final = 5.0
@@ -407,14 +407,14 @@ _POINTER: Final = re.compile(r"^[->] ([a-z0-9][a-z0-9._-]*#[0-9]+) ", re.MULTILI
 
 
 class Relevant(NamedTuple):
-    """What was found.
+    """The results of a search for a turn.
 
     Attributes:
         memories: A line for each memory.
         ids: Their ids.
-        said: What was said in other conversations, quoted.
-        recalled: The pointers to what is quoted.
-        trouble: Why nothing could be looked for, or ``""``.
+        said: Quotes from other conversations.
+        recalled: The pointers to the quoted lines.
+        trouble: Why the search failed, or ``""``.
     """
 
     memories: tuple[str, ...] = ()
@@ -429,16 +429,16 @@ class Relevant(NamedTuple):
         return "\n\n".join(filter(None, ["\n".join(self.memories), self.said]))
 
     def within(self, budget: int) -> Relevant:
-        """Return what is left of it in so many tokens: the best memories first."""
+        """Return all of it if it fits into ``budget``, else as many of the best memories as do."""
         if estimate_tokens(self.text) <= budget:
             return self
-        kept = 0
+        count = 0
         for line in self.memories:
             budget -= estimate_tokens(f"{line}\n")
             if budget < 0:
                 break
-            kept += 1
-        return Relevant(self.memories[:kept], self.ids[:kept], trouble=self.trouble)
+            count += 1
+        return Relevant(self.memories[:count], self.ids[:count], trouble=self.trouble)
 
 
 def look_up(
@@ -451,21 +451,21 @@ def look_up(
     budget: int = MOST,
     seconds: float = _SECONDS,
 ) -> Relevant:
-    """Return what fits a turn, as far as it is found in time; what goes wrong ends no turn.
+    """Return what matches a turn and is found in time; a failure ends no turn.
 
     Args:
-        scopes: Whose memory.
-        message: What the user wrote.
+        scopes: The memory to search.
+        message: The user's message.
         subjects: What the turn is about, if that is known.
         session: The id of the running session, which is not quoted.
         shown: The ids of the memories that are shown anyway.
-        budget: What may be found, in tokens.
-        seconds: How long it is waited for.
+        budget: What the results may cost, in tokens.
+        seconds: How long to wait for them.
     """
     query = sought("", subjects) if any(subjects) else message
     if not query.strip() or budget <= 0:
         return Relevant()
-    found: list[Relevant] = []
+    results: list[Relevant] = []
 
     def search() -> None:
         try:
@@ -473,21 +473,21 @@ def look_up(
             said = _said(scopes, sought(message, subjects), left, session)
             lines, ids = tuple(memories.values()), tuple(memories)
             quoted = tuple(dict.fromkeys(_POINTER.findall(said)))
-            found.append(Relevant(lines, ids, said, quoted))
+            results.append(Relevant(lines, ids, said, quoted))
         except Exception as error:  # noqa: BLE001 - a store of the caller's may raise anything
-            found.append(Relevant(trouble=f"{type(error).__name__}: {error}"))
+            results.append(Relevant(trouble=f"{type(error).__name__}: {error}"))
 
     searching = threading.Thread(target=search, name="engramdown-relevant", daemon=True)
     searching.start()
     searching.join(seconds)
     late = Relevant(trouble=f"the search took longer than {seconds:g} seconds")
-    return found[0] if found else late
+    return results[0] if results else late
 
 
 def _memories(
     scopes: Scopes, query: str, shown: Collection[str], left: int
 ) -> tuple[dict[str, str], int]:
-    """Return the lines of the memories that fit, the best first, and what is left to spend."""
+    """Return the lines of the memories that fit, the best first, and the rest of the budget."""
     chosen: dict[str, str] = {}
     for entry in scopes.recall(query, 50):
         line = bullet(entry.text)
@@ -499,7 +499,7 @@ def _memories(
 
 
 def _said(scopes: Scopes, query: str, left: int, session: str) -> str:
-    """Return what was said in other conversations, in so many tokens."""
+    """Return quotes from other conversations that fit into ``left`` tokens."""
     size = min(_BYTES, left * _BYTES_PER_TOKEN)
     if not query or size < LEAST_RELEVANT:
         return ""
@@ -507,12 +507,12 @@ def _said(scopes: Scopes, query: str, left: int, session: str) -> str:
     return said if estimate_tokens(said) <= left else ""
 
 
-# ---- what stands around a conversation ----
+# ---- the parts around a conversation ----
 #
-# As long as memory is the same, so are the parts that come before the conversation; earlier
-# sessions and the journal are as they were when this process was first asked for the session.
+# As long as memory is the same, so are the parts before the conversation. Earlier sessions and the
+# journal stay as they were when this process first needed them for the session.
 
-# Where it is tight, what comes first gets room; what is not named here comes last.
+# Which parts get room first where it is tight; others come last.
 _ORDER: Final = (
     *("global_rules", "project_rules", "identity", "soul", "global_lessons", "project_lessons"),
     *("notes", "skills", "history", "journal", "relevant"),
@@ -524,12 +524,12 @@ class Parts(NamedTuple):
 
     Attributes:
         soul: Who the assistant is.
-        sections: What is remembered.
-        skills: The skills that there are.
+        sections: The memories.
+        skills: The skills.
         history: Earlier sessions.
         journal: The last days of the journal.
         notes: The working notes on the conversation.
-        relevant: What was looked up.
+        relevant: What matches the turn.
     """
 
     soul: Section | None
@@ -541,7 +541,7 @@ class Parts(NamedTuple):
     relevant: Relevant
 
     def costs(self) -> dict[str, int]:
-        """Return what each part costs, in the order in which they get room."""
+        """Return the cost of each part, in the order in which they get room."""
         known = {section.name: section.tokens for section in self._sections()}
         texts = {name: part.text for name, part in self._listed().items()}
         texts["relevant"] = self.relevant.text
@@ -551,28 +551,28 @@ class Parts(NamedTuple):
         return {name: known[name] for name in names if known[name]}
 
     def dropped(self, whole: Parts) -> list[Dropped]:
-        """Return what these parts leave out, and what of the ``whole`` ones there was no room for.
+        """Return what these parts leave out, also compared with the ``whole`` ones.
 
         Args:
             whole: The parts as they would be with more room.
         """
-        found: list[Dropped] = []
+        dropped: list[Dropped] = []
         for section in self._sections():
             if section.left_out:
                 cost = sum(estimate_tokens(entry.text) for entry in section.left_out)
                 reason = f"{len(section.left_out)} do not fit"
-                found.append(Dropped("memories", section.name, cost, reason))
+                dropped.append(Dropped("memories", section.name, cost, reason))
         for name, part in self._listed().items():
             if part.left_out:
-                found.append(Dropped(name, "", part.tokens, f"{part.left_out} do not fit"))
-        before, told = whole.costs(), self.costs()
+                dropped.append(Dropped(name, "", part.tokens, f"{part.left_out} do not fit"))
+        before, now = whole.costs(), self.costs()
         for name in ("history", "relevant"):
-            lost = before.get(name, 0) - told.get(name, 0)
+            lost = before.get(name, 0) - now.get(name, 0)
             if lost:
-                found.append(Dropped(name, "", lost, _NO_ROOM))
+                dropped.append(Dropped(name, "", lost, _NO_ROOM))
         if self.relevant.trouble:
-            found.append(Dropped("relevant", "", 0, self.relevant.trouble))
-        return found
+            dropped.append(Dropped("relevant", "", 0, self.relevant.trouble))
+        return dropped
 
     def _sections(self) -> list[Section]:
         return [*filter(None, (self.soul, *self.sections, self.history))]
@@ -582,17 +582,17 @@ class Parts(NamedTuple):
 
 
 class Around:
-    """What stands around one conversation: who the assistant is, what is remembered or looked up.
+    """The parts around one conversation: who the assistant is, memories, and what matches the turn.
 
-    What cannot be read of skills, the journal, notes or other conversations is no error.
+    Skills, the journal, notes or other conversations that cannot be read are left out.
 
     Attributes:
         dropped: What could not be read, or is left out, and why.
-        degraded: What a model is told of trouble with the transcripts, or ``""``.
+        degraded: What a model reads about trouble with the transcripts, or ``""``.
     """
 
     def __init__(self, context: ContextBuilder, session: RunningSession | str) -> None:
-        """Prepare to read what stands around a conversation."""
+        """Prepare to read the parts around a conversation."""
         self._context = context
         self._recollection = context.recollection
         self._session = session
@@ -608,7 +608,7 @@ class Around:
 
         Args:
             room: What they may cost together, in tokens.
-            said: What the user said last.
+            said: The user's last message.
             subjects: What the turn is about, if that is known.
 
         Raises:
@@ -646,17 +646,17 @@ class Around:
         )
         parts = whole = whole._replace(relevant=relevant)
         costs = whole.costs()
-        # What our words add to the parts, at most: each part is rounded up on its own.
+        # The templates add at most this to the parts, each of which is rounded up on its own.
         words = estimate_tokens(self.system(whole)) + estimate_tokens(self.aside(whole))
-        given = allotted(costs, room - (words - sum(costs.values()) + len(costs)))
-        tight = {name: given[name] for name in costs if given[name] < costs[name]}
+        shares = allotted(costs, room - (words - sum(costs.values()) + len(costs)))
+        tight = {name: shares[name] for name in costs if shares[name] < costs[name]}
         if tight:
             parts = made({**budgets, **tight}, relevant.within(tight.get("relevant", MOST)))
         self.dropped += parts.dropped(whole)
         return parts
 
     def system(self, parts: Parts) -> str:
-        """Return what comes before the conversation, or ``""``."""
+        """Return the text before the conversation, or ``""``."""
         texts = [section.text for section in parts.sections]
         past = parts.history.text if parts.history else ""
         remembered = [*filter(None, [*texts, parts.skills.text, past, parts.journal.text])]
@@ -668,7 +668,7 @@ class Around:
         return render("working.j2", {"soul": soul, "memory": memory})
 
     def aside(self, parts: Parts, left_out: int = 0) -> str:
-        """Return what stands behind the conversation, or ``""``.
+        """Return the text after the conversation, or ``""``.
 
         Args:
             parts: The parts.

@@ -402,7 +402,7 @@ BUGS: Final = (
     Bug(
         "pointers go with the duplicate",
         "gate.pending_file",
-        'learned = origins(taken) if stays and not stays.by_person else ""',
+        'learned = plan.origins(taken) if stays and not stays.by_person else ""',
         'learned = ""',
         lambda core: core.accepting_does_what_was_asked(core.Drop("bbbbbbbb", "aaaaaaaa")),
     ),
