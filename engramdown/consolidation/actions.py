@@ -1,8 +1,8 @@
-"""Actions: what an assistant did in a session, tool calls with their results and scratchpad cells.
+"""Actions: what an assistant did in a session: tool calls with their results, scratchpad cells.
 
-Pure, any lines, linear time. Whether an action failed, was cancelled or was killed is told by the
-fields of its line and of its result, never by words of its output. A result belongs to the call of
-its id, or to the oldest open call of that tool. A call that never got a result was cancelled if the
+Pure, for any lines, in linear time. The fields of a line and of its result say whether an action
+failed, was cancelled or was killed; words of its output never do. A result belongs to the call of
+its id, or to the oldest open call of that tool. A call without a result was cancelled if the
 conversation went on without it; otherwise it may still run, and is left out.
 """
 
@@ -20,7 +20,7 @@ from engramdown.transcripts.episode import Episode
 Status = Literal["ok", "error", "cancelled", "killed"]
 Line = Episode
 
-# What is longer is not read as JSON.
+# A longer text is not read as JSON.
 _LONGEST_JSON: Final = 100_000
 _LONGEST_MESSAGE: Final = 400
 _SAYING: Final = (
@@ -30,8 +30,8 @@ _CODE: Final = ("code", "command", "cmd", "query", "sql", "script")
 _FAILING: Final = ("error", "stderr", "exception", "traceback")
 _OUTPUT: Final = ("output", "stdout", "result", "content")
 _EXITS: Final = ("exit_code", "exitCode", "returncode", "exit_status")
-# A result is a program's, or tells of an error, if it has one of these; that of a search in orders
-# may have a ``status`` that is the order's.
+# Only a result with one of these fields reports a program or an error: in another one, such as the
+# result of a search for orders, ``status`` may be that of an order.
 _SHAPES: Final = frozenset(("error", "is_error", "isError", "stdout", "stderr", *_EXITS))
 _STOPPED: Final[Mapping[str, Status]] = {
     **dict.fromkeys(("cancelled", "canceled", "interrupted", "aborted"), "cancelled"),
@@ -41,28 +41,28 @@ _STATUSES: Final[Mapping[str, Status]] = {
     **_STOPPED,
     **dict.fromkeys(("error", "failed", "failure"), "error"),
 }
-# How a shell tells that a signal ended a program: 128 and its number, or minus its number.
+# How a shell reports that a signal ended a program: 128 plus its number, or minus its number.
 _SIGNALS: Final[Mapping[int, Status]] = {
     130: "cancelled", -2: "cancelled", 137: "killed", -9: "killed", 143: "killed", -15: "killed",
 }  # fmt: skip
 
 
 class Cell(NamedTuple):
-    """One thing that an assistant did.
+    """One action of an assistant.
 
     Attributes:
-        pointer: Where it stands, ``<session>#<seq>``.
-        kind: What did it.
+        pointer: Where it is recorded, ``<session>#<seq>``.
+        kind: Whether a tool or a scratchpad did it.
         name: The tool, or the scratchpad.
-        said: What it was said to do.
-        code: What was run; all that was given, where no part of it is the code.
-        output: What came back.
+        said: What the assistant said about it before.
+        code: The code; all arguments where none of them is code.
+        output: The output.
         error: Why it failed, or ``""``.
         status: How it ended.
-        given: All that was given, as it was recorded.
+        given: All arguments, as they were recorded.
         turn: The number of the user's message that it follows; 0 before the first.
-        corrected: What the user said against it in the next message, or ``""``.
-        corrected_at: Where that stands.
+        corrected: The user's objection in the next message, or ``""``.
+        corrected_at: The pointer to the objection.
     """
 
     pointer: str
@@ -92,7 +92,7 @@ _STOPPING: Final = (
     r"\W*(?:[^\W_]+ ){0,3}?(cancelled|canceled|interrupted|aborted|killed|terminated|timed out"
     r"|timeout)\b"
 )
-# Such a reason tells that it failed, and not why.
+# A reason of this form says that it failed, but not why.
 _GENERIC: Final = r"(?:command )?(?:failed|error|exit|non-?zero)[\w :]{0,40}"
 # A message that begins with something against what was done before.
 _CORRECTION: Final = (
@@ -105,7 +105,7 @@ _CORRECTION: Final = (
 
 
 def cells_of(session: str, lines: Iterable[Line]) -> list[Cell]:
-    """Return what was done in a session, in the order in which it was begun.
+    """Return the actions in a session, in the order in which they began.
 
     Args:
         session: Its id, for the pointers.
@@ -117,8 +117,8 @@ def cells_of(session: str, lines: Iterable[Line]) -> list[Cell]:
         cell = _cell(f"{session}#{line.seq}", line, result, said)._replace(turn=turn)
         ours = cell.name in _OURS or "engramdown" in cell.name.casefold()
         if cell.status != "ok" and (ours or _pattern(_OUR_COMMAND).match(cell.code)):
-            continue  # That memory could not be asked teaches nothing about the work.
-        # A scratchpad line may only show again what the call of a scratchpad tool gave.
+            continue  # A failure of memory itself teaches nothing about the work.
+        # A scratchpad line may only repeat the output of the scratchpad tool's call.
         shown = [each.output for each in found[-1:] if each.kind == "scratchpad" and each.given]
         if line.role != "scratchpad" or not {"", cell.output}.intersection(shown):
             found.append(cell)
@@ -139,7 +139,7 @@ def cells_of(session: str, lines: Iterable[Line]) -> list[Cell]:
 
 
 def _done(lines: Iterable[Line]) -> list[tuple[Line, Line | None, int, str]]:
-    """Return each call or scratchpad line, its result, its turn and what was said before it.
+    """Return each call or scratchpad line, its result, its turn and the words before it.
 
     A call that may still run is left out.
     """
@@ -176,7 +176,7 @@ def by_turn(cells: Iterable[Cell]) -> list[list[Cell]]:
 
 
 def arguments_of(given: str) -> dict[str, Any]:
-    """Return the arguments of a call, none if it was given no JSON object.
+    """Return the arguments of a call; none if they are not a JSON object.
 
     >>> arguments_of('{"code": "1/0"}'), arguments_of("ls")
     ({'code': '1/0'}, {})
@@ -191,7 +191,7 @@ def arguments_of(given: str) -> dict[str, Any]:
 
 
 def last_line(text: str) -> str:
-    r"""Return the last line of a text that says something.
+    r"""Return the last line of a text that is not blank.
 
     >>> last_line("Traceback:\n  ...\nValueError: no\n\n")
     'ValueError: no'
@@ -239,13 +239,13 @@ def _cell(pointer: str, line: Line, result: Line | None, announced: str) -> Cell
 
 
 def first_text(fields: Mapping[str, Any], names: Iterable[str]) -> str:
-    """Return the first text among fields that says something."""
+    """Return the first text among fields that is not blank."""
     found = (fields.get(name) for name in names)
     return next((each for each in found if isinstance(each, str) and each.strip()), "")
 
 
 def _status(line: Line, fields: Mapping[str, Any]) -> Status:
-    """Return how something ended, as the fields say; words of its output say nothing."""
+    """Return how an action ended, by its fields only."""
     told = fields.get("status")
     exits = (fields.get(name) for name in _EXITS)
     code = next((each for each in exits if type(each) is int), 0)

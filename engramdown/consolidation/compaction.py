@@ -1,10 +1,9 @@
-"""Compaction: how a store says the same in fewer memories, by rules or by asking a model.
+"""Compaction: plans by rules or by a model that say the same in fewer memories.
 
-Nothing is written here: both ways return a plan. Without a model only exact and near duplicates,
-replaced facts and expired memories go, and nothing of a person's is named as a duplicate; memories
-are compared only where they could be the same, so that the time grows with their number. A model
-sees memories as data, by their ids and without their secrets, and may name only what it was given
-in that very call; its plan still has to be judged.
+Nothing is written here. Without a model only exact and near duplicates, replaced facts and expired
+memories go, and never a person's memory as a duplicate; memories are compared only where they could
+be the same, so that the time grows with their number. A model sees memories as data, with their
+ids and without secrets, and may name only those of that very call; its plan is judged afterwards.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ if TYPE_CHECKING:
     from engramdown.consolidation.forms import Change
     from engramdown.models.port import LanguageModel
 
-# So many memories a model is shown at once, and so many characters of them at most:
+# How many memories, and how many characters of them, a model is shown at once.
 BATCH: Final = 100
 _CHARACTERS: Final = 40_000
 
 
 class Proposed(NamedTuple):
-    """What a model proposed for one batch.
+    """A model's proposal for one batch.
 
     Attributes:
         plan: The plan; it may be empty.
-        memories: What the model was given.
+        memories: The memories that the model was given.
         refusal: Why its answer is not used, or ``""``.
     """
 
@@ -69,7 +68,7 @@ def batches(memories: Iterable[Memory], files: Sequence[str]) -> Iterator[tuple[
         for memory in (each for each in held if each.file == file):
             full = len(piece) == BATCH or size + len(memory.text) > _CHARACTERS
             if piece and full:
-                # Of a single memory there is nothing to compact.
+                # A single memory cannot be compacted.
                 yield from [tuple(piece)] if len(piece) > 1 else []
                 piece, size = [], 0
             piece.append(memory)
@@ -92,7 +91,7 @@ def propose(
         templates: A scope's own prompts.
 
     Raises:
-        ModelError: If the model gives no answer of the form.
+        ModelError: If the model's answer has another form.
     """
     from engramdown.consolidation.forms import Compaction
 
@@ -120,8 +119,8 @@ def propose(
 
 
 def _operations(change: Change) -> list[Operation]:
-    """Return what a change means, one memory each but for a merge."""
-    # A person reads the reason in a terminal, before saying yes.
+    """Return the operations of a change; only a merge takes several memories."""
+    # A person reads the reason in a terminal before saying yes.
     reason = one_line(redact(change.reason))
     match change.operation:
         case "merge":
@@ -138,20 +137,20 @@ def _operations(change: Change) -> list[Operation]:
 
 # ---- without a model ----
 
-# With so many at most each memory is compared, should all be made of the same words.
+# With how many others a memory is compared at most, even if all have the same words.
 _COMPARED: Final = 10
 _EXACT: Final = "the same words"
 _NEAR: Final = "the same in other words"
 
 
 def tidy(memories: Sequence[Memory], today: date) -> Plan:
-    """Return what can be tidied without a judgement.
+    """Return a plan of changes that need no judgement.
 
-    Of one file at most half goes at once, but for what has expired and what stands twice word for
-    word: a plan that takes more is refused as a whole.
+    At most half of a file goes at once, as a plan that takes more is refused as a whole; expired
+    memories and exact repetitions do not count.
 
     Args:
-        memories: What stands in one scope.
+        memories: The memories of one scope.
         today: The day on which memories may have expired.
     """
     over = expired(memories, today)
@@ -159,7 +158,7 @@ def tidy(memories: Sequence[Memory], today: date) -> Plan:
     left = [memory for memory in memories if memory.id not in gone]
     twice = duplicates(left)
     gone = {operation.id for operation in twice}
-    # What stays for a duplicate is replaced the next time.
+    # A memory that stays for a duplicate is replaced only the next time.
     staying = {operation.stays for operation in twice}
     replaced = superseded(memory for memory in left if memory.id not in gone)
     files = {memory.id: memory.file for memory in memories}
@@ -187,7 +186,7 @@ def expired(memories: Iterable[Memory], today: date) -> list[Expire]:
 
 
 def duplicates(memories: Iterable[Memory]) -> list[Drop]:
-    """Return the memories that say what another one says, of one kind, under one heading.
+    """Return the memories that repeat another one of the same kind under the same heading.
 
     Lessons about two topics are two lessons, whatever their words.
     """
@@ -205,7 +204,7 @@ def duplicates(memories: Iterable[Memory]) -> list[Drop]:
 def superseded(memories: Iterable[Memory]) -> list[Supersede]:
     """Return the facts about the user that a newer one of the same key has replaced.
 
-    Of two facts of one day nothing says which is the newer one: both stay.
+    Two facts of the same day both stay, as neither is known to be the newer one.
     """
     facts: dict[tuple[str, str, str], list[Memory]] = {}
     for memory in memories:
@@ -225,7 +224,7 @@ def superseded(memories: Iterable[Memory]) -> list[Supersede]:
 
 
 def _twice(memories: Sequence[Memory]) -> Iterator[Drop]:
-    """Yield what goes of memories that may say the same, in their order."""
+    """Yield the duplicates among memories that may say the same, in their order."""
     stays: list[Memory] = []
     by_fold: dict[str, list[Memory]] = {}
     goes: dict[int, Drop] = {}
@@ -237,11 +236,11 @@ def _twice(memories: Sequence[Memory]) -> Iterator[Drop]:
             stays.append(memory)
             folded.append(memory)
         elif memory.by_person:
-            folded.append(memory)  # It does not go, so what has its very words gives way to it.
+            folded.append(memory)  # It stays, so another one with the very same words goes.
         elif twin.id != memory.id:
             goes[at] = Drop(memory.id, twin.id, _EXACT if twin in folded else _NEAR)
     staying = {memory.id for memory in stays}
-    # Of an id that stands twice it cannot be told which of the two would go.
+    # If two memories have the same id, nobody knows which of them would go.
     return (goes[at] for at in sorted(goes) if goes[at].id not in staying)
 
 
@@ -251,7 +250,7 @@ def _says_the_same(memory: Memory, other: Memory) -> bool:
 
 
 def _weakness(memory: Memory) -> tuple[bool, bool, int, int, bool, str]:
-    """Return what is smallest for the memory that stays; of equals the first one does."""
+    """Return a key that is smallest for the memory that stays; of equal ones the first stays."""
     return (
         not memory.by_person,
         memory.file.startswith("topics/"),

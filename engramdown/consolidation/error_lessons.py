@@ -1,9 +1,9 @@
-"""Lessons from errors: how an assistant goes wrong in a turn, and which failed call was mended.
+"""Lessons from errors: how an assistant goes wrong in a turn, and how a failed call was fixed.
 
-Pure, deterministic, linear time, no model. A detector answers for one turn and teaches fixed words,
-so no text of a tool or a page gets into memory this way and the same lesson is known the second
-time. A mended call teaches which of two calls of one tool worked, and points at both; the same call
-that works the second time teaches nothing, nor does what passes by itself or was stopped.
+Pure, deterministic, in linear time, without a model. A detector looks at one turn and teaches fixed
+words, so that no text of a tool or a page gets into memory this way, and the same lesson is learned
+once. A fixed call teaches which of two calls of one tool worked, and points at both. A call that
+works when it is repeated teaches nothing, nor does a failure that passes by itself or was stopped.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import Any, Final, NamedTuple
 from engramdown.consolidation.actions import Cell, arguments_of, code_span, last_line
 from engramdown.engram import Engram, pointers
 
-# Takes the cells of a turn, in order; returns those that show that something goes wrong.
+# Returns those cells of a turn that show that something goes wrong.
 Detector = Callable[[Sequence[Cell]], list[Cell]]
 
 _OFTEN: Final = 3
 _WAITING: Final = 5
-# What is said at the end of an output.
+# How many characters at the end of an output are searched.
 _TAIL: Final = 400
 _UNREADY: Final = re.compile(
     r"\b(?:pending|queued|waiting|processing|in.progress|not (?:yet )?ready|still|running)\b",
@@ -35,11 +35,11 @@ _NAMES: Final = (
     "name", "scratchpad", "pad", "notebook", "session", "session_id", "label", "id", "key",
     "module", "package", "function", "table", "column", "model", "file", "filename", "path",
 )  # fmt: skip
-# A tool after which another call may well be tried again, whatever it is given.
+# A tool that changes things: after it a failed call may well be tried again.
 _CHANGER: Final = re.compile(
     r"edit|writ|patch|replac|insert|creat|delet|remov|mov|renam|install|\bset", re.IGNORECASE
 )
-# A command after which another one may well be tried again.
+# A command that changes things.
 _CHANGING: Final = re.compile(
     r"\bsed -\w*i|\bperl -\w*i|\btee\b|>\s*(?!/dev/null)[\w./~$\"']"
     r"|^[^\S\n]*+(?:sudo )?(?:cp|mv|rm|mkdir|touch|chmod|chown|ln|patch|export|kill|pkill|source)\b"
@@ -47,14 +47,14 @@ _CHANGING: Final = re.compile(
     r"|\b(?:install|add|sync|update|upgrade|restart|start|stop|up|down|migrate|login|build|clean)\b",
     re.MULTILINE,
 )
-# A command that is longer is not looked at word by word.
+# A longer command is not examined word by word.
 _LONGEST: Final = 200
 _MISSING: Final = re.compile(
     r"not found|no such|no module|unknown|unrecognized|does(?: not|n't) exist|can(?:not|'t) find"
     r"|undefined|not defined|not a git command",
     re.IGNORECASE,
 )
-# Who asks whether something is there does not guess.
+# Commands that look whether something exists, which is not guessing.
 _LOOKING: Final = frozenset(
     ("[", "command", "find", "grep", "ls", "man", "rg", "stat", "test", "type", "where", "which")
 )
@@ -66,7 +66,7 @@ _FILE: Final = ("file_path", "path", "file", "filename")
 # Addresses, times, ids and the names of temporary files.
 _VARYING: Final = re.compile(
     r"0x[0-9a-fA-F]+|\b(?=[a-f-]{0,40}\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b|\btmp\w+"
-    # How many tests fail is told by a number, and is news.
+    # The number of failing tests is news.
     r"|(?<!\d)\d++"
     r"(?! (?:tests? )?(?:failed|passed|failures?|errors?|warnings?|problems?|issues?)\b)"
 )
@@ -74,18 +74,18 @@ _observed = partial(Engram, source="consolidation", basis="observed")
 
 
 def lessons_of_turn(cells: Sequence[Cell]) -> list[Engram]:
-    """Return what goes wrong in a turn as lessons, each once.
+    """Return a lesson for each thing that goes wrong in a turn.
 
     Args:
-        cells: What was done in that turn, in order.
+        cells: The actions of that turn, in order.
     """
-    found = ((text, detector(cells)) for detector, text in DETECTORS.items())
+    signs = ((text, detector(cells)) for detector, text in DETECTORS.items())
     return [
         _observed(
-            text, "when", "global", "medium", origin=pointers(*(cell.pointer for cell in seen))
+            text, "when", "global", "medium", origin=pointers(*(cell.pointer for cell in those))
         )
-        for text, seen in found
-        if seen
+        for text, those in signs
+        if those
     ]
 
 
@@ -102,12 +102,12 @@ def same_failure(cells: Sequence[Cell]) -> list[Cell]:
             failures.pop(call, None)
             found.pop(call, None)
             if _CHANGER.search(cell.name) or _is_edit(cell) or _CHANGING.search(cell.code):
-                # What fails after a change was rightly tried again.
+                # After a change, a failed call is rightly tried again.
                 failures.clear()
-        elif call[1]:  # Else it is not known what was called.
+        elif call[1]:  # Otherwise it is unknown what was called.
             same = failures[call]
             if same and _error(same[0]) != _error(cell):
-                # Another error is news: something has changed since.
+                # Another error means that something has changed.
                 same.clear()
             same.append(cell)
             if len(same) == _OFTEN:
@@ -116,10 +116,10 @@ def same_failure(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def changing_name(cells: Sequence[Cell]) -> list[Cell]:
-    """Return calls that are one but for a name which is another each time.
+    """Return calls that differ only in a name.
 
-    Of scratchpads three names are enough, as what one holds is not in the next; of other tools all
-    but the last call must have failed: who looks up three cities does nothing wrong.
+    For scratchpads three names are enough, as one does not see the contents of another. For other
+    tools all but the last call must have failed: looking up three cities is not wrong.
     """
     pads: dict[str, Cell] = {}
     for cell in cells:
@@ -142,9 +142,9 @@ def changing_name(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def empty_arguments(cells: Sequence[Cell]) -> list[Cell]:
-    """Return three calls of a tool with nothing in their arguments.
+    """Return three calls of a tool with empty arguments.
 
-    A tool that wants none is called well without: such a call counts only if it failed.
+    Some tools need no arguments: a call without any counts only if it failed.
     """
     empty: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
@@ -154,10 +154,10 @@ def empty_arguments(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def retry_without_change(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the same call with the same result, one right after the other.
+    """Return repetitions of a call with the same result, one right after the other.
 
-    Three times if it fails and does not work in the end; five times if it says that something is
-    not ready. What works can be worth doing again: who scrolls a page scrolls on.
+    Three are enough if it fails and does not work in the end; five if it says that something is not
+    ready. Repeating a call that works can make sense, such as scrolling down a page.
     """
     worked = {_call(cell): at for at, cell in enumerate(cells) if cell.status == "ok"}
     start = 0
@@ -172,7 +172,7 @@ def retry_without_change(cells: Sequence[Cell]) -> list[Cell]:
     return []
 
 
-# What each detector teaches, in fixed words.
+# The lesson of each detector, in fixed words.
 DETECTORS: Final[dict[Detector, str]] = {
     same_failure: (
         "When a call has failed twice with the same error, find out why before you make it a third"
@@ -192,11 +192,11 @@ DETECTORS: Final[dict[Detector, str]] = {
 }
 
 
-# ---- what is the same ----
+# ---- when calls are the same ----
 
 
 def _call(cell: Cell) -> tuple[str, str]:
-    """Return what makes two calls the same; white space and the order of arguments do not."""
+    """Return a key that is equal for the same calls, whatever their white space and order."""
     arguments = arguments_of(cell.given)
     if not arguments:
         return cell.name, " ".join((cell.given or cell.code).split())
@@ -208,21 +208,21 @@ def _call(cell: Cell) -> tuple[str, str]:
 
 
 def _error(cell: Cell) -> str:
-    """Return the last line of an error without what is another each time."""
+    """Return the last line of an error without the parts that vary."""
     return _VARYING.sub("0", last_line(cell.error))
 
 
 def _done(cell: Cell) -> tuple[tuple[str, str], str, str]:
-    """Return what makes two cells the same: what was called, and what came of it."""
+    """Return a key that is equal for cells with the same call and the same result."""
     return _call(cell), cell.status, _error(cell) if cell.error else cell.output
 
 
 def _is_empty(cell: Cell) -> bool:
-    """Whether a call was given nothing where it should have been given something."""
+    """Whether the arguments of a call are empty though it seems to need some."""
     arguments = arguments_of(cell.given)
     if arguments:
         return all(value is None or value in ("", [], {}) for value in arguments.values())
-    # Of a line without any input it is not known what was given: it may tell of a result only.
+    # A line without any input may record a result only, so that its arguments are unknown.
     return cell.status != "ok" and cell.given.strip() in ("{}", "[]", "null", '""')
 
 
@@ -244,37 +244,37 @@ def _text(arguments: dict[str, Any], keys: Iterable[str], default: str = "") -> 
 
 
 def _guesses(cell: Cell) -> Iterable[tuple[tuple[str, str, str], str]]:
-    """Yield each name among the arguments, with all that is given besides."""
+    """Yield each name among the arguments, with all the other arguments."""
     arguments = arguments_of(cell.given)
     for key, name in arguments.items():
         is_name = key in _NAMES or key.endswith(("_name", "_path"))
-        # A number is looked up, not guessed.
+        # Numbers are looked up, not guessed.
         if is_name and isinstance(name, str) and any(map(str.isalpha, name)):
             rest = {other: value for other, value in arguments.items() if other != key}
             yield (cell.name, key, json.dumps(rest, sort_keys=True)), name
     is_command = len(cell.code) <= _LONGEST and "\n" not in cell.code
     words = cell.code.split() if is_command and (cell.code != cell.given or not arguments) else []
-    # In a command it is the error that tells that a name was guessed, and not what it was for.
-    guessed = cell.status == "ok" or _MISSING.search(cell.error)
-    if guessed and words and words[0] not in _LOOKING:
+    # In a command only the error shows that a name was guessed.
+    is_guess = cell.status == "ok" or _MISSING.search(cell.error)
+    if is_guess and words and words[0] not in _LOOKING:
         for at in range(1, len(words)):
             yield (cell.name, str(at), " ".join([*words[:at], "", *words[at + 1 :]])), words[at]
 
 
-# ---- calls that failed and were mended ----
+# ---- calls that failed and were fixed ----
 
-# So many lessons one transcript may bring.
+# How many lessons one transcript may yield.
 MOST: Final = 5
 
-# So many failures of a tool are remembered, and compared with what works later.
+# How many failures of a tool are compared with a call that works later.
 _BACK: Final = 6
-# What is longer, in characters or words, is no call that a lesson can show.
+# A longer call, in characters or words, does not fit into a lesson.
 _LONGEST_FIX: Final = 160
 _WORDS: Final = 24
 _REASON: Final = 120
-# A word that was mistyped, and the one that was meant.
+# How similar a mistyped word is to the correct one.
 _ALIKE: Final = 0.6
-# The share of its words that a call keeps when it is mended.
+# The share of its words that a fixed call keeps.
 _KEPT: Final = 0.5
 _COMMANDS: Final = ("command", "cmd", "code", "query", "sql", "script", "path", "url", "input")
 _PASSING: Final = re.compile(
@@ -284,18 +284,18 @@ _PASSING: Final = re.compile(
     r"|could not resolve host",
     re.IGNORECASE,
 )
-# "git push --force" works, and is no lesson.
+# "git push --force" works, but is not a lesson.
 _FORCE: Final = re.compile(
     r"--?(?:f|force\S*|no-verify|no-check\S*|skip\S*|insecure|k|break-\S*|ignore\S*|allow\S*"
     r"|dangerous\S*|disable\S*|no-\S*(?:check|verif|protect)\S*)|sudo|su|chmod|rm|\+\S+"
 )
-# So much of the end of a result is read.
+# How many characters at the end of a result are read.
 _TAIL_FIX: Final = 4000
 _CONTROL: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|[^\S\n \t]|[\x00-\x08\x0e-\x1f\x7f]")
 
 
 class _Try(NamedTuple):
-    """A call that ended by itself, as a lesson would show it."""
+    """A call that ended by itself, in the form in which a lesson shows it."""
 
     at: int
     pointer: str
@@ -306,15 +306,15 @@ class _Try(NamedTuple):
 
 
 def lessons_of_fixes(cells: Iterable[Cell]) -> list[Engram]:
-    """Return what the failures of a session teach that were mended later, the surest first.
+    """Return the lessons of failures in a session that were fixed later, the surest first.
 
     Args:
-        cells: What was done in it, in order.
+        cells: The actions of the session, in order.
     """
     mends = {_lesson(broken, whole): (broken, whole, once) for broken, whole, once in _mends(cells)}
     ranked = sorted(mends.items(), key=lambda item: (item[1][2], item[1][0].at))
     return [
-        # Words of a tool's result stand in it: the gate looks at them as such.
+        # It holds words of a tool's result, which the gate treats as such.
         _observed(
             text,
             "lesson",
@@ -334,7 +334,7 @@ def _lesson(broken: _Try, whole: _Try) -> str:
 
 
 def _mends(cells: Iterable[Cell]) -> Iterator[tuple[_Try, _Try, bool]]:
-    """Yield each failure, the first call that mends it, and whether it failed only once."""
+    """Yield each failure, the first call that fixes it, and whether it failed only once."""
     failures: defaultdict[str, deque[_Try]] = defaultdict(lambda: deque(maxlen=_BACK))
     often: Counter[tuple[str, str]] = Counter()
     for each in _tries(cells):
@@ -343,7 +343,7 @@ def _mends(cells: Iterable[Cell]) -> Iterator[tuple[_Try, _Try, bool]]:
             often[each.tool, each.said] += 1
             failed.append(each)
             continue
-        # What works now as it was written has taught nothing.
+        # A call that works when it is repeated teaches nothing.
         waiting = [other for other in failed if other.said != each.said]
         broken = next((other for other in reversed(waiting) if _mends_it(other, each)), None)
         if broken is not None:
@@ -353,7 +353,7 @@ def _mends(cells: Iterable[Cell]) -> Iterator[tuple[_Try, _Try, bool]]:
 
 
 def _mends_it(broken: _Try, whole: _Try) -> bool:
-    """Whether two calls are one but for a detail: another program, option or spelling."""
+    """Whether two calls differ only in a detail: another program, option or spelling."""
     old, new = broken.said.split(), whole.said.split()
     kept = 0
     codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
@@ -361,7 +361,7 @@ def _mends_it(broken: _Try, whole: _Try) -> bool:
         if what == "equal":
             kept += end - start
             continue
-        # Nobody should learn what gets a call through rather than right.
+        # Forcing a call is not a lesson.
         forces = any(map(_FORCE.fullmatch, new[first:last]))
         if forces or (what == "replace" and not _is_detail(old[start:end], new[first:last], start)):
             return False
@@ -369,7 +369,7 @@ def _mends_it(broken: _Try, whole: _Try) -> bool:
 
 
 def _is_detail(old: list[str], new: list[str], start: int) -> bool:
-    """Whether words were corrected, rather than something else asked for."""
+    """Whether words were corrected, rather than the call changed into another one."""
     if start == 0 or old[0].startswith("-") or new[0].startswith("-"):
         return True
     return len(old) == len(new) and all(
@@ -384,7 +384,7 @@ def _tries(cells: Iterable[Cell]) -> Iterator[_Try]:
     for at, cell in enumerate(cells):
         failed = cell.status == "error"
         if not failed and cell.status != "ok":
-            continue  # Somebody or something stopped it: whether it would have worked is open.
+            continue  # It was stopped, so nobody knows whether it would have worked.
         called = _text(arguments_of(cell.given), _COMMANDS, cell.given or cell.code)
         command = _plain(called).strip()
         said = " ".join(command.split())
@@ -397,5 +397,5 @@ def _tries(cells: Iterable[Cell]) -> Iterator[_Try]:
 
 
 def _plain(text: str) -> str:
-    """Return ``text`` without colours, control characters and halves of characters."""
+    """Return ``text`` without colours, control characters and lone surrogates."""
     return _CONTROL.sub("", text.encode(errors="ignore").decode())

@@ -1,7 +1,7 @@
-"""Information loss: what one text says and another does not, so that no two become one unseen.
+"""Information loss: what one text says and another does not, so that no merge loses it unseen.
 
-Pure, total, no model. Every answer is the reason in words, or ``""`` where nothing speaks against
-it. In doubt there is a reason: a question too many costs a look, a merge too many loses a memory.
+Pure, total, without a model. Every answer is a reason in words, or ``""`` if nothing speaks against
+a merge. In doubt there is a reason: a needless question costs a look, a wrong merge a memory.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from engramdown.language.similarity import (
 from engramdown.language.synonyms import plain
 from engramdown.language.words import same_word, word_key, word_set
 
-# Names of days and months that are no other word, too.
+# Names of days and months that have no other meaning.
 _DATES: Final = word_set(
     "monday tuesday wednesday thursday friday saturday sunday january february april june july "
     "august september october november december today tomorrow yesterday tonight"
 )
 _EXACT: Final[tuple[Mark, ...]] = ("number", "version", "path")
-# Of the words of a memory that goes, so many at least stand in what stays for it.
+# The share of a memory's words that its replacement must have.
 _COVERED: Final = 2 / 3
 _SHOWN: Final = 3
-# How what somebody says of themselves is told of them.
+# Words that turn a user's statement about themselves into one about the user.
 _OF_USERS: Final = word_set(
     "user users person they their them prefer prefers preferred like likes love loves want wants "
     "use uses work works live lives have has be is are"
 )
-# What ends one statement of a message: a sign, or a word behind which another begins.
+# The end of one statement in a message: a sign, or a word that begins another statement.
 _CLAUSE: Final = re.compile(
     r"[.!?;\n\u2026\u3002\uff01\uff1f\uff1b]+(?=\s|\Z|[^\x00-\x7f])|\b(?:no|nein|non|nee|nej|n\xe3o),"
     r"|\b(?:but|aber|sondern|mais|pero|sino|maar|now|instead|jetzt|maintenant|ahora)\b"
@@ -52,15 +52,15 @@ _ENDED: Final = word_set(
     "dislikes disliked ehemals fr\u00fcher"
 )
 _USED_TO: Final = re.compile(r"\b(?:used to|no longer|an(?:y )?more)\b", re.IGNORECASE)
-# What is longer is hardly one claim, and is a duplicate only word for word.
+# A longer text is hardly a single claim, and is a duplicate only word for word.
 _LONGEST_CLAIM: Final = 1000
 
 
 def is_duplicate(a: str, b: str) -> bool:
-    """Whether two texts say the same, as far as can be told without a model.
+    """Whether two texts say the same, as far as this can be known without a model.
 
-    Other forms, orders and fillers, contractions, common abbreviations and synonyms, a slip of the
-    pen. Nothing may be added: "tests run in CI" is not "slow tests run in CI".
+    They may differ in forms, orders and fillers, contractions, common abbreviations and synonyms,
+    and by a typing error. Nothing may be added: "tests run in CI" is not "slow tests run in CI".
 
     >>> is_duplicate("Execute the tests before pushing", "Before you push, run tests")
     True
@@ -77,7 +77,7 @@ def is_duplicate(a: str, b: str) -> bool:
 
 
 def likeness_key(text: str) -> Hashable:
-    """Return what is equal for all texts that :func:`is_duplicate` takes for the same."""
+    """Return a key that is equal for all texts that :func:`is_duplicate` considers the same."""
     if len(text) > _LONGEST_CLAIM:
         return fold(text)
     claim = read(plain(text))
@@ -86,9 +86,9 @@ def likeness_key(text: str) -> Hashable:
 
 
 def is_near_exact(a: str, b: str) -> bool:
-    """Whether two texts are the same words, in whatever order and number: nobody has to be asked.
+    """Whether two texts have the same words, in any order and number, so that nobody is asked.
 
-    A word that stands for another, a slip of the pen or another small word is a reason to ask.
+    A synonym, a typing error or another small word is a reason to ask.
 
     >>> is_near_exact("Use uv for installs.", "use  UV for install")
     True
@@ -99,7 +99,7 @@ def is_near_exact(a: str, b: str) -> bool:
         return True
     if max(len(a), len(b)) > LONGEST:
         return False
-    # Of two inflected words both may be right; which of two spellings is, a person knows.
+    # Two inflections may both be right, but only a person knows which of two spellings is.
     one, other = plain(a, likely=False), plain(b, likely=False)
     same = is_rewording(one, other) and similarity_of(one, other) == 1.0
     return same and not differs(a, b) and not asks(one, other)
@@ -108,8 +108,8 @@ def is_near_exact(a: str, b: str) -> bool:
 def differs(a: str, b: str) -> str:
     """Return why a person has to decide whether two memories are one.
 
-    They differ in a number, a version, a path, a name, a date, a negation, an order of words, or in
-    one place of otherwise equal words. Symmetric but for the order in the words of the reason.
+    They differ in a number, a version, a path, a name, a date, a negation, the order of words, or
+    in one place of otherwise equal words. Symmetric except for the order of words in the reason.
 
     >>> differs("The build uses cmake", "The build uses bazel")
     'a word (cmake / bazel)'
@@ -126,9 +126,9 @@ def differs(a: str, b: str) -> str:
 
 
 def exchanged_words(a: str, b: str) -> str:
-    """Return the words that stand in one place of two otherwise equal texts, or ``""``.
+    """Return the words in the one place where two texts differ, or ``""``.
 
-    Two texts that have no word in common differ in all of them.
+    Two texts without a common word differ in all words.
     """
     one, other = read(a), read(b)
     mine, theirs = one.words, other.words
@@ -136,23 +136,23 @@ def exchanged_words(a: str, b: str) -> str:
         return _a_word(mine, theirs)
     here, there = _in_one_place(mine, theirs)
     if not here:
-        # To write may go without saying, but not where another text says to read.
+        # "Write" may be implied, but not where the other text says "read".
         here, there = _in_one_place(_placed(one), _placed(other))
         here, there = (here, there) if {*here, *there} & {*mine, *theirs} else ([], [])
-    # The same words in another order are one claim unless they changed their parts.
+    # The same words in another order are the same claim unless they swapped their parts.
     apart = not all(_holds(there, word) for word in here) or len(here) != len(there)
     return _a_word(here, there) if apart else _exchanged(mine, theirs)
 
 
 def _exchanged(mine: Sequence[str], theirs: Sequence[str]) -> str:
-    """Return the words that have changed both their form and their order, or ``""``.
+    """Return the words that differ in both form and order, or ``""``.
 
-    "Mails are signed" says to sign mails, but to merge what is tested is not to test merges.
+    "Mails are signed" says to sign mails, but merging tested changes is not testing merges.
     """
     here = [word for word in mine if word not in theirs]
     there = [word for word in theirs if word not in mine]
     turned = len(here) == len(there) > 1 and not any(map(same_word, here, there))
-    # Beside one verb that became a participle, plurals may come and go.
+    # Besides one verb that became a participle, plurals may come and go.
     verbs = sum(not any(is_number(word, each) for each in there) for word in here)
     return _a_word(here, there) if turned and verbs != 1 else ""
 
@@ -160,7 +160,7 @@ def _exchanged(mine: Sequence[str], theirs: Sequence[str]) -> str:
 def _in_one_place(
     mine: Sequence[str], theirs: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """Return what differs between two texts that begin and end alike, or nothing."""
+    """Return the words between an equal beginning and an equal end of two texts, or nothing."""
     start = _alike(mine, theirs)
     end = _alike(mine[start:][::-1], theirs[start:][::-1])
     here, there = mine[start : len(mine) - end], theirs[start : len(theirs) - end]
@@ -180,9 +180,9 @@ def _a_word(here: Sequence[str], there: Sequence[str]) -> str:
 
 
 def left_out(text: str, kept: str) -> str:
-    """Return what ``kept`` does not say of ``text``: its first word, or a good part of it.
+    """Return what ``kept`` leaves out of ``text``, if that is its first word or a good part of it.
 
-    A first word may be a name, which nothing tells from another word that begins a sentence.
+    A first word may be a name, and looks like any other word that begins a sentence.
     """
     words = list(dict.fromkeys(read(plain(text)).words))
     missing = _missing(words, read(plain(kept)))
@@ -192,7 +192,7 @@ def left_out(text: str, kept: str) -> str:
 
 
 def invented(text: str, originals: Sequence[str]) -> str:
-    """Return the words of a merged ``text`` that none of its originals says: one may be a name."""
+    """Return the words of a merged ``text`` that none of its originals has: one may be a name."""
     claims = [read(form) for each in originals for form in (each, plain(each))]
     said = {word for claim in claims for word in (*claim.words, *claim.every)}
     words = dict.fromkeys(read(text).words)
@@ -201,12 +201,12 @@ def invented(text: str, originals: Sequence[str]) -> str:
 
 
 def unsaid(text: str, originals: Sequence[str]) -> str:
-    """Return what a fact says that none of the texts says from which it is said to come, or ``""``.
+    """Return what a fact says that none of its originals says, or ``""``.
 
-    A number, a version, a path or a name of it has to stand there, and of its other words two of
-    three, in any form, and with a negation only if the fact has one. The key of a fact and words
-    that only speak of the user need not. What a text asks, supposes, or says of somebody else does
-    not count; see :func:`~engramdown.consolidation.utterances.own_words`.
+    They must have its numbers, versions, paths and names, two thirds of its other words in any
+    form, and a negation only if the fact has one. The key of a fact, and words that only refer to
+    the user, may be missing. What an original asks, supposes, or says of somebody else does not
+    count; see :func:`~engramdown.consolidation.utterances.own_words`.
 
     >>> unsaid("Editor: Helix", ["I use vim"]), unsaid("Editor: vim", ["vim is my home"])
     ("'helix'", '')
@@ -232,16 +232,16 @@ def unsaid(text: str, originals: Sequence[str]) -> str:
     if not (words or now.marks):
         return "" if any(fold(value) in fold(each) for each in own) else _quoted([value])
     for claim in claims:
-        # It may have other numbers than these before the words of the key.
+        # The same key may have other numbers there.
         counts = {claim.counts[word] for word in read(key).words if word in claim.counts}
         if counts and numbers and counts.isdisjoint(numbers):
             return "a number"
-    # A negation counts that stands in a clause with most of the words of the fact.
+    # A negation counts in the clauses that have most of the words of the fact.
     clauses = [part for each in pieces for part in _CLAUSE.split(plain(each)) if part.strip()]
     held = [sum(_holds(read(part).every, one) for one in {*words, *numbers}) for part in clauses]
     most = max(held, default=0)
-    told = {_negates(part) for part, count in zip(clauses, held, strict=True) if count == most}
-    return "a negation" if most and _negates(text) not in told else ""
+    signs = {_negates(part) for part, count in zip(clauses, held, strict=True) if count == most}
+    return "a negation" if most and _negates(text) not in signs else ""
 
 
 def _negates(text: str) -> bool:
@@ -250,7 +250,7 @@ def _negates(text: str) -> bool:
 
 
 def changed(text: str, originals: Sequence[str]) -> str:
-    """Return the number, name or the like that a merged ``text`` loses, adds or turns around.
+    """Return the number, name or the like that a merged ``text`` loses, adds or reverses.
 
     >>> changed("Retry 5 times", ["Retry 3 times", "retry 3 times!"])
     'a number is lost (3)'
@@ -284,12 +284,12 @@ def _negation(now: Claim, before: Sequence[Claim]) -> str:
 
 
 def _turned(text: str, originals: Sequence[str]) -> str:
-    """Return what a text turns around of originals that agree with each other."""
+    """Return what a text reverses in originals that agree with each other."""
     first = originals[0]
     if any(differs_in_substance(first, each) for each in originals[1:]):
-        return ""  # Then it cannot agree with all of them, and a person decides anyway.
+        return ""  # It cannot agree with all of them, and a person decides anyway.
     found = (differs_in_substance(each, text) for each in originals)
-    # Another order of words is often the same claim; a person looks at it.
+    # Another order of words is often the same claim, and a person looks at it anyway.
     turned = next((each for each in found if each not in ("", "an order")), "")
     return f"{turned} is changed" if turned else ""
 
@@ -315,18 +315,18 @@ def _dates_of(claim: Claim) -> set[str]:
 
 
 def _missing(words: Sequence[str], claim: Claim) -> list[str]:
-    """Return those of ``words`` that have no form in a text."""
+    """Return those of ``words`` of which a text has no form."""
     said = {*claim.words, *claim.every}
     return [word for word in words if not _holds(said, word)]
 
 
 def _holds(words: Collection[str], wanted: str) -> bool:
-    # To look for the word itself in a set is nothing beside comparing it with each of many.
+    # Looking up the word itself is far cheaper than comparing it with each word.
     return wanted in words or any(same_word(word, wanted) for word in words)
 
 
 def _alike(words: Sequence[str], others: Sequence[str]) -> int:
-    """Return how many words two texts begin with alike."""
+    """Return how many words at the beginning of two texts are alike."""
     at = 0
     for word, other in zip(words, others, strict=False):
         if not same_word(word, other):

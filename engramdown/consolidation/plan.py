@@ -1,10 +1,10 @@
-"""Plans: what a job proposes to change about memories, what becomes of it, and what it would do.
+"""Plans: proposed changes to memories, the rulings on them, and a preview of their effect.
 
 Pure. A plan is a value that changes nothing by itself. An operation names memories by their ids
-alone, so it is always about the memory as it stands in the store. What a merge says about itself
-follows from its originals: never surer, never better founded than the weakest of them, with every
-pointer to where they were learned. The diff that a person sees shows every memory that an operation
-takes, with its id, and nothing that would not happen.
+only, so that it always applies to the memory as it is in the store. The properties of a merged
+memory follow from its originals: it is never surer or better founded than the weakest of them, and
+has all their pointers. The diff that a person sees shows every memory that an operation takes, with
+its id, and nothing that would not happen.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from engramdown.language.claims import read
 from engramdown.language.words import same_word, word_key
 
 Verdict = Literal["apply", "propose", "refuse"]
-# What an operation is called, in pending.md and for programs.
+# The name of an operation, in pending.md and for programs.
 Name = Literal["drop", "merge", "supersede", "move", "expire"]
 
 
 class Memory(Protocol):
-    """What a plan needs to know of a memory; see :class:`engramdown.Entry`."""
+    """The properties of a memory that a plan needs; see :class:`engramdown.Entry`."""
 
     @property
     def id(self) -> str:
@@ -44,15 +44,15 @@ class Memory(Protocol):
 
     @property
     def text(self) -> str:
-        """What is remembered."""
+        """Its text."""
 
     @property
     def kind(self) -> Kind:
-        """A rule of some kind, a lesson, or a fact about the user."""
+        """A kind of rule, a lesson, or a fact about the user."""
 
     @property
     def scope(self) -> Scope:
-        """Where it holds."""
+        """Its scope."""
 
     @property
     def confidence(self) -> Confidence:
@@ -76,7 +76,7 @@ class Memory(Protocol):
 
     @property
     def origin(self) -> str:
-        """Where it was learned: pointers into transcripts with commas between, or ``""``."""
+        """Where it was learned: pointers into transcripts, separated by commas, or ``""``."""
 
     @property
     def expires(self) -> str:
@@ -92,7 +92,7 @@ class Memory(Protocol):
 
     @property
     def heading(self) -> str:
-        """The heading it stands under, or ``""``."""
+        """The heading above it, or ``""``."""
 
     @property
     def by_person(self) -> bool:
@@ -119,7 +119,7 @@ class Drop(_OfOne):
     Attributes:
         id: The memory that goes.
         stays: The one that stays.
-        reason: Why, in words.
+        reason: The reason in words.
     """
 
     name: ClassVar[Name] = "drop"
@@ -129,12 +129,12 @@ class Drop(_OfOne):
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Several memories become one; all that it says about itself follows from theirs.
+    """Several memories become one, whose properties follow from theirs.
 
     Attributes:
-        ids: The memories that go; none that stands has to stay.
-        text: What the new one says.
-        reason: Why, in words.
+        ids: The memories that go.
+        text: The text of the new one.
+        reason: The reason in words.
     """
 
     name: ClassVar[Name] = "merge"
@@ -151,7 +151,7 @@ class Supersede(_OfOne):
     Attributes:
         id: The memory that goes.
         stays: The one that stays.
-        reason: Why, in words.
+        reason: The reason in words.
     """
 
     name: ClassVar[Name] = "supersede"
@@ -165,8 +165,8 @@ class Move(_OfOne):
 
     Attributes:
         id: The lesson.
-        topic: Any words, filed under :func:`engramdown.engram.slug` of them.
-        reason: Why, in words.
+        topic: Any words; :func:`engramdown.engram.slug` makes the topic of them.
+        reason: The reason in words.
     """
 
     name: ClassVar[Name] = "move"
@@ -181,7 +181,7 @@ class Expire(_OfOne):
 
     Attributes:
         id: The memory that goes.
-        reason: Why, in words.
+        reason: The reason in words.
     """
 
     name: ClassVar[Name] = "expire"
@@ -194,17 +194,17 @@ Operation = Drop | Merge | Supersede | Move | Expire
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a job proposes.
+    """The proposal of a job.
 
     Attributes:
-        operations: Each is judged, shown and carried out by itself.
+        operations: The changes; each is judged, shown and carried out by itself.
     """
 
     operations: tuple[Operation, ...] = ()
 
 
 class Ruling(NamedTuple):
-    """What becomes of one operation.
+    """The decision on one operation.
 
     Attributes:
         operation: The operation.
@@ -219,11 +219,11 @@ class Ruling(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What becomes of a plan.
+    """The decision on a plan.
 
     Attributes:
         rulings: One for each operation, in the order of the plan.
-        refusal: Why the plan is refused as a whole, or ``""``; then every ruling refuses.
+        refusal: Why the plan is refused as a whole, in which case every ruling refuses; or ``""``.
     """
 
     rulings: tuple[Ruling, ...] = ()
@@ -231,26 +231,26 @@ class Judgement:
 
     @property
     def apply(self) -> tuple[Operation, ...]:
-        """What may be applied."""
+        """The operations that may be applied."""
         return tuple(each.operation for each in self.rulings if each.verdict == "apply")
 
     @property
     def propose(self) -> tuple[Ruling, ...]:
-        """What only a person may decide."""
+        """The rulings that leave the decision to a person."""
         return tuple(each for each in self.rulings if each.verdict == "propose")
 
     @property
     def refused(self) -> tuple[Ruling, ...]:
-        """What must not be done."""
+        """The rulings that refuse."""
         return tuple(each for each in self.rulings if each.verdict == "refuse")
 
 
 # ---- what a plan would do ----
 
-# Among so many first results the replacement of a memory has to be found.
+# The replacement of a memory has to be among this many first results.
 FIRST: Final = 5
 
-# Returns the ids of the memories that answer a query, the best first.
+# Returns the ids of the memories that match a query, the best first.
 Search = Callable[[str], Sequence[str]]
 
 
@@ -280,9 +280,9 @@ class MergedMemory:
 
 
 def merged_memory(originals: Sequence[Memory], text: str, new_id: str = "") -> MergedMemory:
-    """Return the memory that says ``text`` in the place of ``originals``.
+    """Return the memory that says ``text`` in place of ``originals``.
 
-    It is told by the weakest source of theirs, for none of them said these words.
+    Its source is the weakest of theirs, as none of them said these words.
     """
     first = originals[0]
     return MergedMemory(
@@ -304,7 +304,7 @@ def merged_memory(originals: Sequence[Memory], text: str, new_id: str = "") -> M
 
 
 def origins(memories: Iterable[Memory]) -> str:
-    """Return every pointer of ``memories`` once, with commas between.
+    """Return every pointer of ``memories`` once, separated by commas.
 
     >>> from engramdown.consolidation.plan import origins
     >>> origins([])
@@ -314,7 +314,7 @@ def origins(memories: Iterable[Memory]) -> str:
 
 
 def memory_after(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Memory]:
-    """Return what stands once ``operations`` are applied; a merge has the first id it takes."""
+    """Return the memories after ``operations``; a merged one has the first id that it replaces."""
     known = {memory.id: memory for memory in reversed(memories)}
     taken: dict[str, Operation] = {}
     for operation in operations:
@@ -336,40 +336,40 @@ def no_longer_found(
     memories: Sequence[Memory],
     searching: Callable[[Sequence[Memory]], Search],
 ) -> list[Ruling]:
-    """Return the operations after which something would not be found any more, with the reason.
+    """Return the operations after which a memory would not be found any more, with the reason.
 
-    Each memory that goes is asked for with its own key words, and with those of them that few
-    others have; what stays for it has to be among the first results.
+    Each memory that goes is searched for with its own key words, and with those of them that few
+    others have; its replacement has to be among the first results.
 
     Args:
-        operations: What is about to be applied.
-        memories: What stands now.
-        searching: Returns the search through what would stand then.
+        operations: The operations to apply.
+        memories: The memories as they are now.
+        searching: Returns a search through given memories.
     """
     known = {memory.id: memory for memory in reversed(memories)}
     holders = _Holders(memories)
     out: list[Ruling] = []
     left = list(operations)
-    # To prepare a search costs more than to see that there is nothing to ask.
+    # Preparing a search costs more than seeing that there is nothing to search for.
     while any(_rewords(each, known) for each in left):
         search = searching(memory_after(left, memories))
         lost = {each: why for each in left if (why := _lost(each, known, search, holders))}
         if not lost:
             break
-        # What is left is asked about again: the originals that stay compete with replacements.
+        # The rest is checked again: the originals that stay now compete with replacements.
         out += [Ruling(operation, "refuse", why) for operation, why in lost.items()]
         left = [each for each in left if each not in lost]
     return out
 
 
 def _rewords(operation: Operation, known: Mapping[str, Memory]) -> bool:
-    """Whether something comes or stays for a memory that goes, in other words than its own."""
+    """Whether a memory that goes is replaced by other words than its own."""
     said = _said(operation, known)
     return said != "" and any(fold(known[each].text) != fold(said) for each in operation.ids)
 
 
 def _said(operation: Operation, known: Mapping[str, Memory]) -> str:
-    """Return the words of what comes or stays for the memories that go, or ``""``."""
+    """Return the words that replace the memories that go, or ``""``."""
     if isinstance(operation, Merge):
         return operation.text
     return known[operation.stays].text if operation.stays else ""
@@ -378,7 +378,7 @@ def _said(operation: Operation, known: Mapping[str, Memory]) -> str:
 def _lost(
     operation: Operation, known: Mapping[str, Memory], search: Search, holders: _Holders
 ) -> str:
-    """Return which memory would not be found any more."""
+    """Return why a memory would not be found any more, or ``""``."""
     stays = operation.ids[0] if isinstance(operation, Merge) else operation.stays
     said = _said(operation, known)
     for each in operation.ids if said else ():
@@ -387,16 +387,16 @@ def _lost(
             continue  # What finds the one finds the other.
         words = _key_words(text)
         queries = [" ".join(words) or text]
-        # What has replaced a fact does not say it; what is a duplicate says it in words of its own.
+        # A newer fact does not repeat the old one, and a duplicate has its own words.
         if not isinstance(operation, Supersede) and not is_duplicate(text, said):
             queries += holders.rare(words, {*operation.ids, operation.stays})
         if any(stays not in search(query)[:FIRST] for query in queries):
-            return f"who looks for {each} would not find what replaces it"
+            return f"a search for {each} would not find its replacement"
     return ""
 
 
 def _key_words(text: str) -> list[str]:
-    """Return what a memory is looked for with; its numbers may be all that tells it from others."""
+    """Return the words to search for a memory; numbers may be all that distinguishes it."""
     claim = read(text)
     numbers = claim.marks.get("number", set()) | claim.marks.get("version", set())
     return [*claim.words, *sorted(numbers)]
@@ -410,11 +410,11 @@ class _Holders:
         self._alike: dict[str, dict[str, set[str]]] = {}
 
     def rare(self, words: Sequence[str], ids: Collection[str]) -> list[str]:
-        """Return a query of the words that fewest memories but ``ids`` hold, if these are few."""
+        """Return a query of the rarest words, if few memories other than ``ids`` hold them."""
         held = {word: len(self._holding(word).difference(ids)) for word in words}
         fewest = min(held.values(), default=FIRST)
         rare = [word for word in held if held[word] == fewest]
-        # Of more memories than that, one that holds the word may well be none of the first.
+        # With more memories, one that holds the word need not be among the first results.
         return [" ".join(rare)] if fewest < FIRST else []
 
     def _holding(self, word: str) -> set[str]:
@@ -436,9 +436,9 @@ class Row(NamedTuple):
     """One row of the diff.
 
     Attributes:
-        mark: ``""`` for the name of a file, ``-`` for what goes, ``+`` for what comes, ``=`` for
-            what stays as it reads, ``?`` for what is told about them.
-        text: The row.
+        mark: ``""`` for the name of a file, ``-`` for a memory that goes, ``+`` for one that comes,
+            ``=`` for one that stays as it is, ``?`` for a remark.
+        text: The text of the row.
         id: The memory that it is about, or ``""``.
     """
 
@@ -456,8 +456,8 @@ def diff(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Ro
     """Return the rows of the files that ``operations`` change, in the order of ``memories``.
 
     Args:
-        operations: What would be applied; none may name an unknown id.
-        memories: What stands now.
+        operations: The operations; none may name an unknown id.
+        memories: The memories as they are now.
     """
     known = {memory.id: memory for memory in reversed(memories)}
     places = {memory.id: place for place, memory in reversed([*enumerate(memories)])}
@@ -475,7 +475,7 @@ def diff(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Ro
 
 
 def headline(operation: Operation) -> str:
-    """Return what an operation is, in words."""
+    """Return an operation in words."""
     match operation:
         case Drop():
             return f"a duplicate of {operation.stays}"

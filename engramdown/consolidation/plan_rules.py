@@ -1,8 +1,8 @@
-"""The rules that no plan can override, and what becomes of a plan under them.
+"""The rules that no plan can override, and the judgement of a plan by them.
 
-Pure and deterministic. Whatever the plan, nothing that a person wrote, verified or pinned is
-applied without a person, and every operation gets a ruling with its reason. Each rule is one small
-function that returns its objection, or ``""``.
+Pure and deterministic. Whatever the plan, no change to a memory that a person wrote, verified or
+pinned is applied without a person, and every operation gets a ruling with its reason. Each rule is
+a small function that returns its objection, or ``""``.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from engramdown.engram import Engram, fact_key, fold, slug
 from engramdown.errors import InvalidEngramError
 from engramdown.language.characters import hidden_characters
 
-# A merged text may have so many characters, or as many as all its originals.
+# The greatest length of a merged text, in characters, unless its originals are longer together.
 LONGEST_TEXT: Final = 2000
 
-# Control characters, line and paragraph separators, and halves of a character.
+# Control characters, line and paragraph separators.
 _UNSEEN: Final = frozenset({"Cc", "Zl", "Zp"})
 _OTHER_TOPICS: Final = "they are about different topics"
 
@@ -49,11 +49,11 @@ _Rule = Callable[[Operation, _Known], str]
 
 
 def judge(plan: Plan, memories: Sequence[Memory], today: date) -> Judgement:
-    """Return what becomes of each operation of ``plan``.
+    """Return the judgement of ``plan``.
 
     Args:
-        plan: What a job proposes.
-        memories: What stands in one scope; of several with one id the first is meant.
+        plan: The proposal of a job.
+        memories: The memories of one scope; of several with the same id the first is meant.
         today: The day on which memories may have expired.
     """
     known = {memory.id: memory for memory in reversed(memories)}
@@ -66,9 +66,9 @@ def judge(plan: Plan, memories: Sequence[Memory], today: date) -> Judgement:
 
 
 def is_safe(operation: Operation, known: _Known, today: date) -> bool:
-    """Whether an operation loses nothing, so that it needs nobody's yes: a duplicate, or expired.
+    """Whether an operation loses nothing and needs nobody's yes: a duplicate, or an expired memory.
 
-    It is asked about what :func:`judged` lets apply.
+    This is for operations that :func:`judge` lets apply.
     """
     if isinstance(operation, Expire):
         return not misses_its_day(operation, known, today)
@@ -81,22 +81,21 @@ def is_safe(operation: Operation, known: _Known, today: date) -> bool:
 
 
 def is_empty(plan: Plan) -> str:
-    """Say that a plan has no operations."""
+    """Object to a plan without operations."""
     return "" if plan.operations else "the plan is empty"
 
 
 def names_unknown(plan: Plan, known: _Known) -> str:
-    """Say which ids no memory has."""
+    """Object to ids that no memory has."""
     named = [each for operation in plan.operations for each in _named(operation)]
     unknown = [each for each in dict.fromkeys(named) if each not in known]
     return f"the plan names unknown memories: {', '.join(map(repr, unknown))}" if unknown else ""
 
 
 def drops_too_much(plan: Plan, memories: Sequence[Memory], today: date) -> str:
-    """Say which file would lose more than half of what it holds.
+    """Object if a file would lose more than half of its memories.
 
-    What has expired, and what stands there a second time word for word, does not count: neither
-    is a judgement.
+    Expired memories and exact repetitions do not count, as neither needs a judgement.
     """
     known = {memory.id: memory for memory in reversed(memories)}
     sizes = Counter(memory.file for memory in memories)
@@ -113,11 +112,11 @@ def drops_too_much(plan: Plan, memories: Sequence[Memory], today: date) -> str:
     return ""
 
 
-# ---- what must not be done ----
+# ---- operations that are refused ----
 
 
 def takes_twice(operation: Operation, taken: Mapping[str, int]) -> str:
-    """Say which memory another operation takes, too, or which one stays that another one takes."""
+    """Object if another operation takes the same memory, or the one that stays."""
     twice = next((each for each in operation.ids if taken[each] > 1), "")
     if twice:
         return f"{twice} is taken twice"
@@ -126,7 +125,7 @@ def takes_twice(operation: Operation, taken: Mapping[str, int]) -> str:
 
 
 def needs_another(operation: Operation, known: _Known) -> str:
-    """Say that a memory cannot give way to itself, nor be merged alone."""
+    """Object if a memory gives way to itself, or is merged alone."""
     del known
     if operation.stays in operation.ids:
         return f"{operation.stays} cannot give way to itself"
@@ -136,7 +135,7 @@ def needs_another(operation: Operation, known: _Known) -> str:
 
 
 def mixes(operation: Operation, known: _Known) -> str:
-    """Say what keeps memories of different kinds apart: kind, scope, file, heading, last day."""
+    """Object if memories differ in kind or scope; for a merge also in file, heading or last day."""
     together = [known[each] for each in _named(operation)]
     kinds: tuple[tuple[str, set[str]], ...] = (
         ("kinds", {each.kind for each in together}),
@@ -153,7 +152,7 @@ def mixes(operation: Operation, known: _Known) -> str:
 
 
 def bad_text(operation: Operation, known: _Known) -> str:
-    """Say why a merged text cannot be kept: empty, too long, half of a character, known already."""
+    """Object to a merged text that is empty, too long, known already, or has hidden characters."""
     if not isinstance(operation, Merge):
         return ""
     text = operation.text
@@ -176,7 +175,7 @@ def bad_text(operation: Operation, known: _Known) -> str:
 
 
 def bad_topic(operation: Operation, known: _Known) -> str:
-    """Say why a memory cannot move: no topic, no lesson, or it is there already."""
+    """Object to a move without a topic, of anything but a lesson, or to where it is already."""
     if not isinstance(operation, Move):
         return ""
     memory = known[operation.id]
@@ -190,7 +189,7 @@ def bad_topic(operation: Operation, known: _Known) -> str:
 
 
 def misses_its_day(operation: Operation, known: _Known, today: date) -> str:
-    """Say that a memory has not expired, or that the one that stays expires sooner."""
+    """Object if a memory has not expired, or if the one that stays expires sooner."""
     if isinstance(operation, Expire):
         last = _day(known[operation.id].expires)
         return "" if last is not None and last < today else f"{operation.id} has not expired"
@@ -202,7 +201,7 @@ def misses_its_day(operation: Operation, known: _Known, today: date) -> str:
 
 
 def loses_its_place(operation: Operation, known: _Known) -> str:
-    """Say that what stays is older, or is read only on demand."""
+    """Object if the memory that stays is older, or is read only on demand."""
     if not isinstance(operation, Drop | Supersede):
         return ""
     goes, stays = known[operation.id], known[operation.stays]
@@ -214,23 +213,23 @@ def loses_its_place(operation: Operation, known: _Known) -> str:
 
 
 def corrupts(operation: Operation, known: _Known) -> str:
-    """Say what a merged text loses, adds or turns around."""
+    """Object to a merged text that loses, adds or reverses something."""
     if not isinstance(operation, Merge):
         return ""
     return changed(operation.text, [known[each].text for each in operation.ids])
 
 
-# ---- what only a person may decide ----
+# ---- operations that only a person may decide ----
 
 
 def is_by_person(operation: Operation, known: _Known) -> str:
-    """Say which of the memories that it takes a person wrote, said, confirmed or pinned."""
+    """Object if a person wrote, said, confirmed or pinned one of the memories."""
     found = next((each for each in operation.ids if known[each].by_person), "")
     return f"{found} is yours: you wrote, confirmed or pinned it" if found else ""
 
 
 def says_otherwise(operation: Operation, known: _Known) -> str:
-    """Say in what memories differ that are to become one."""
+    """Object if memories that should become one differ."""
     if isinstance(operation, Merge):
         return _merges_what_differs(operation, [known[each] for each in operation.ids])
     if isinstance(operation, Supersede) and _is_newer_fact(operation, known):
@@ -261,12 +260,12 @@ def _merges_what_differs(operation: Merge, originals: Sequence[Memory]) -> str:
     lost = next(filter(None, (left_out(each, text) for each in texts)), "")
     found = lost or invented(text, texts)
     if not found and "\n" in text and not any("\n" in each for each in texts):
-        found = "has several lines"  # What is a list item by itself says more than its words.
+        found = "has several lines"  # A new line may become a list item, which says more.
     return f"the text {found}" if found else ""
 
 
 def _is_newer_fact(operation: Supersede, known: _Known) -> bool:
-    """Whether a fact of a key gives way to a newer one of that key, as in the profile."""
+    """Whether a fact of the profile gives way to a newer one with the same key."""
     goes, stays = known[operation.id], known[operation.stays]
     key = fact_key(goes.text)
     return goes.kind == "profile" and bool(key) and key == fact_key(stays.text)
@@ -303,7 +302,7 @@ def _named(operation: Operation) -> tuple[str, ...]:
 
 
 def _gone(operation: Operation) -> tuple[str, ...]:
-    """Return the memories of which a file has less afterwards: of a merge all but one."""
+    """Return the memories that a file loses: all but one of a merge."""
     if isinstance(operation, Move):
         return ()
     return operation.ids[1:] if isinstance(operation, Merge) else operation.ids

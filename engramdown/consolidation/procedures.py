@@ -1,8 +1,8 @@
-"""Procedures: the same steps in several sessions, or a user who asks to keep what was done.
+"""Procedures: the same steps in several sessions, or steps that a user asks to keep.
 
 Nothing is written here. Steps are compared by what they do, not by what they do it to. A model that
-writes a procedure down sees the steps as data and without their secrets, says first whether they
-are worth keeping, and what it writes has the lengths of a skill and no secret either.
+words a procedure sees the steps as data, without secrets, and says first whether they are worth
+keeping; its words keep to the lengths of a skill and lose their secrets, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engramdown.secrets.redaction import redact
 if TYPE_CHECKING:
     from engramdown.models.port import LanguageModel
 
-# In so many sessions the same was done before it is taken for a procedure.
+# In how many sessions the same steps must occur to count as a procedure.
 TIMES: Final = 3
 
 _SHORTEST: Final = 3
@@ -47,7 +47,7 @@ _LOOKING: Final = frozenset(
         *("read_file", "list_files", "search", "think"),
     }
 )
-# What is done in any work: a procedure has more than that.
+# Steps of any work: a procedure has more than these.
 _COMMON: Final = frozenset(
     {
         *("git add", "git commit", "git push", "git pull", "git fetch", "git checkout"),
@@ -59,7 +59,7 @@ _COMMON: Final = frozenset(
     }
 )
 _UNCOMMON: Final = 2
-# Words that stand before what is really run.
+# Words before the program that is really run.
 _RUNNERS: Final = frozenset(
     {
         *("sudo", "npx", "time", "uv run", "npm run", "pnpm run", "yarn run", "poetry run"),
@@ -76,7 +76,7 @@ _COMMANDS: Final = ("command", "cmd", "script")
 _SHELLS: Final = frozenset(
     {"bash", "shell", "sh", "terminal", "exec", "run", "command", "run_command", "execute_command"}
 )
-# A command of a line: what stands between "&&", ";" and line ends, unquoted.
+# One command of a line: the text between unquoted "&&", ";" and line ends.
 _PART: Final = re.compile(r"(?:'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|(?<!&)&(?!&)|[^;\n&'\"])+")
 _SUBCOMMAND: Final = re.compile(r"[a-z][a-z0-9:_-]{0,40}")
 _ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*=\S*")
@@ -85,7 +85,8 @@ _WHAT: Final = r"(?P<what>[^.!?;\n]{3,80})"
 # Not "do you remember how …?", "I don't remember how …", "do not make a skill of it".
 _MEANT: Final = r"(?<!do you )(?<!\bi )(?<!n't )(?<!not )"
 _NEAR: Final = r"\b[^.!?\n]{0,40}?\b"
-# To keep how it is done, or to make a skill: in English, German, French and Spanish.
+# Requests to remember how something is done, or to make a skill of it: in English, German, French
+# and Spanish.
 _ASKS: Final = (
     (
         rf"{_MEANT}\b(?:remember|note down|save|keep in mind|learn|don't forget)"
@@ -125,12 +126,12 @@ _ASKS: Final = (
 
 
 class Step(NamedTuple):
-    """Something that was done and worked.
+    """A step that worked.
 
     Attributes:
-        key: What it was, whatever it was done to: ``git tag``.
+        key: What it does, whatever it does it to: ``git tag``.
         said: The command as it was typed, or the tool.
-        pointer: Where it stands, ``<session>#<seq>``.
+        pointer: Where it is recorded, ``<session>#<seq>``.
     """
 
     key: str
@@ -142,11 +143,11 @@ class Procedure(NamedTuple):
     """Steps that may be worth a skill.
 
     Attributes:
-        digest: What it is known by: a few digits for each step, which tell no words.
-        keys: What the steps were.
-        steps: How each was done, the newest time last.
-        name: What to call it, in words.
-        asked: What a user said who asked for it, or ``""``.
+        digest: Its identity: a few digits for each step, which reveal no words.
+        keys: What the steps do.
+        steps: How each step was done, the newest time last.
+        name: Its name, in words.
+        asked: The message of a user who asked for it, or ``""``.
         pointers: Where it was learned.
         sessions: In how many sessions it was done.
     """
@@ -161,7 +162,7 @@ class Procedure(NamedTuple):
 
     @property
     def description(self) -> str:
-        """What it does, as far as nobody says it better."""
+        """A description for want of a better one."""
         done = ", ".join(dict.fromkeys(self.keys))
         if self.asked:
             return f"{_sentence(self.name)} Steps: {done}."
@@ -169,7 +170,7 @@ class Procedure(NamedTuple):
 
     @property
     def body(self) -> str:
-        """How it is done, step by step."""
+        """The steps as a numbered list."""
         lines = [f"# {_sentence(self.name).rstrip('.')}", ""]
         for at, (now, before) in enumerate(self.told(), 1):
             earlier = f" (before: {code_span(before)})" if before else ""
@@ -177,16 +178,16 @@ class Procedure(NamedTuple):
         return "\n".join(lines) + "\n"
 
     def told(self) -> list[tuple[str, str]]:
-        """Return how each step was done last, and how before if that was otherwise."""
-        told = []
+        """Return how each step was done last, and how before if that differs."""
+        pairs = []
         for *before, now in self.steps:
             others = [said for said in before if said != now]
-            told.append((now, others[-1] if others else ""))
-        return told
+            pairs.append((now, others[-1] if others else ""))
+        return pairs
 
 
 def steps_of(cells: Iterable[Cell]) -> list[Step]:
-    """Return the steps among what was done, in order; one that was done again at once is one."""
+    """Return the steps among some actions, in order; a step repeated at once counts once."""
     found: list[Step] = []
     for cell in cells:
         for key, said in _steps(cell) if cell.status == "ok" else ():
@@ -196,7 +197,7 @@ def steps_of(cells: Iterable[Cell]) -> list[Step]:
 
 
 def _steps(cell: Cell) -> Iterator[tuple[str, str]]:
-    """Yield what a cell did: each command that it ran in a shell, or the tool."""
+    """Yield the steps of a cell: each command that it ran in a shell, or the tool."""
     arguments = arguments_of(cell.given)
     found = (arguments.get(key) for key in _COMMANDS)
     said = next((each for each in found if isinstance(each, str)), "")
@@ -212,7 +213,7 @@ def _steps(cell: Cell) -> Iterator[tuple[str, str]]:
 
 
 def repeated(sessions: Mapping[str, Sequence[Step]]) -> list[Procedure]:
-    """Return what was done the same way in several sessions, the longest first.
+    """Return the procedures of several sessions, the longest first.
 
     Args:
         sessions: The steps of each session, the oldest first.
@@ -235,14 +236,14 @@ def repeated(sessions: Mapping[str, Sequence[Step]]) -> list[Procedure]:
 
 
 def asked_for(session: str, lines: Sequence[Line], cells: Sequence[Cell]) -> list[Procedure]:
-    """Return what a user asked to be kept as a procedure, with the steps before they said so.
+    """Return the procedures that a user asked to keep, made of the steps before the request.
 
     Args:
         session: The id of the session.
-        lines: Its lines, in order; those of other people left out.
-        cells: What was done in it.
+        lines: Its lines, in order, without those of other people.
+        cells: Its actions.
     """
-    found: list[Procedure] = []
+    wanted: list[Procedure] = []
     after = -1
     for line in lines:
         asked = _asked(line.text) if line.role == "user" else None
@@ -260,13 +261,13 @@ def asked_for(session: str, lines: Sequence[Line], cells: Sequence[Cell]) -> lis
             name = " ".join(asked.split())[:_LONGEST_NAME] or made.name
             pointers = (f"{session}#{line.seq}", *made.pointers)[:_POINTERS]
             said = " ".join(line.text.split())[:_LONGEST_COMMAND]
-            found.append(made._replace(name=name, asked=said, pointers=pointers))
+            wanted.append(made._replace(name=name, asked=said, pointers=pointers))
         after = line.seq
-    return found
+    return wanted
 
 
 def alike(keys: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether two procedures are mostly the same steps."""
+    """Whether two procedures consist mostly of the same steps."""
     fewer = min(len({*keys}), len({*others}))
     return fewer > 0 and len({*keys} & {*others}) / fewer >= _ALIKE
 
@@ -280,7 +281,7 @@ def _procedure(keys: Sequence[str], times: Sequence[Sequence[Step]]) -> Procedur
 
 
 def _key(command: str) -> str:
-    """Return what a command does, without what it does it to; ``""`` if that is not told."""
+    """Return what a command does, without its objects; ``""`` if that is unclear."""
     words = command.split()
     while words and _ASSIGNED.fullmatch(words[0]):
         words = words[1:]
@@ -295,11 +296,11 @@ def _key(command: str) -> str:
 
 
 def _asked(text: str) -> str | None:
-    """Return what a user wants to be kept, in their words; ``None`` if they do not ask."""
+    """Return what a user asks to keep, in their words; ``None`` if they do not ask."""
     for form in _ASKS:
-        found = re.search(form, text, re.IGNORECASE)
-        if found is not None:
-            said = (found["what"] or "").strip(" \t\"'`,:")
+        match = re.search(form, text, re.IGNORECASE)
+        if match is not None:
+            said = (match["what"] or "").strip(" \t\"'`,:")
             return "" if said.casefold() in _THIS else said
     return None
 
@@ -308,9 +309,9 @@ def _sentence(name: str) -> str:
     return f"{name[:1].upper()}{name[1:].rstrip('.')}."
 
 
-# ---- asking a model to write a procedure down ----
+# ---- a procedure in a model's words ----
 
-# Its name in the ledger and in the state of sleep, and of its prompt.
+# The name of the job in the ledger and in the state of sleep, and of its prompt.
 JOB: Final = "skill"
 
 _LONGEST_DESCRIPTION: Final = 400
@@ -321,9 +322,9 @@ class Wording(NamedTuple):
     """A procedure in words.
 
     Attributes:
-        label: What to call it.
-        description: What it does, and when.
-        body: How it is done.
+        label: Its label.
+        description: What it does, and when to use it.
+        body: The steps.
     """
 
     label: str
@@ -334,17 +335,17 @@ class Wording(NamedTuple):
 def write_down(
     procedure: Procedure, model: LanguageModel, templates: Mapping[str, str] = OURS
 ) -> Wording | None:
-    """Ask ``model`` to write a procedure down; ``None`` if it is not worth keeping.
+    """Ask ``model`` to word a procedure; ``None`` if it says that this is not worth keeping.
 
     No lock may be held meanwhile.
 
     Args:
-        procedure: What was noticed.
+        procedure: The procedure.
         model: The language model.
         templates: A scope's own prompts.
 
     Raises:
-        ModelError: If the model gives no answer of the form.
+        ModelError: If the model's answer has another form.
         StoreError: If a scope's own prompt is broken.
     """
     from engramdown.consolidation.forms import WrittenSkill

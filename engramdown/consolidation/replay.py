@@ -1,10 +1,9 @@
-"""Replay: asking a model what a session or a turn teaches, and what is made of its answer.
+"""Replay: asks a model what a session or a turn teaches, and makes memories of its answer.
 
-Nothing is written here. Whether it is worth it is decided without a model; a model sees one line
-of each action, as data and without its secrets. A memory is one line, no longer than allowed,
-inferred, at most of medium confidence, and points at the lines it came from; one that names what
-was not shown is refused. It counts as said through a tool, because words of tools stood in what the
-model read.
+Nothing is written here. Whether asking is worth it is decided without a model. The model sees one
+line of each action, as data and without secrets. A memory is one line of limited length, inferred,
+of medium confidence at most, and points at the lines it came from; one that names a line that was
+not shown is refused. It counts as said through a tool, because the model read words of tools.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="pydantic.BaseModel")
 
-# So many memories one replay may bring.
+# How many memories one replay may yield.
 MOST: Final = 5
-# So many cells a model is shown at once.
+# How many cells a model is shown at once.
 MOST_CELLS: Final = 100
 # Fewer cells than this teach nothing.
 FEWEST: Final = 2
-# So many cells are worth it even if all went well.
+# This many cells are worth a replay even if all went well.
 ENOUGH: Final = 5
 
 
 def should_replay(cells: Sequence[Cell]) -> bool:
-    """Whether a model should be asked what cells teach; decided without one.
+    """Whether to ask a model what cells teach.
 
     >>> ok, bad = Cell("s#1", "tool"), Cell("s#2", "tool", status="killed")
     >>> should_replay([ok, ok]), should_replay([ok, bad]), should_replay([bad])
@@ -55,13 +54,13 @@ def replay_and_extract(
     """Ask ``model`` what cells teach. No lock may be held meanwhile.
 
     Args:
-        cells: What was done; of more than a hundred, what went wrong and what came after it are
-            shown first, and then the newest.
+        cells: The actions; of more than a hundred, those that went wrong and those after them are
+            shown, and then the newest.
         model: The language model.
         templates: A scope's own prompts.
 
     Raises:
-        ModelError: If the model gives no answer of the form.
+        ModelError: If the model's answer has another form.
         StoreError: If a scope's own prompt is broken.
     """
     from engramdown.consolidation.forms import Lessons
@@ -78,7 +77,7 @@ def replay_and_extract(
 
 
 def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
-    """Return what the user stated outright, and what calls teach that failed and were mended.
+    """Return the user's outright statements, and lessons from calls that failed and were fixed.
 
     Args:
         session: The id of the session, for the pointers.
@@ -87,18 +86,18 @@ def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
     from engramdown.consolidation.error_lessons import lessons_of_fixes
     from engramdown.consolidation.statement_reader import extract
 
-    kept = list(lines)
-    told = [
+    every = list(lines)
+    stated = [
         engram
-        for line in kept
+        for line in every
         if line.role == "user"
         for engram in extract(line.text, origin=f"{session}#{line.seq}")
     ]
-    found: dict[str, Engram] = {}
-    for engram in (*told, *lessons_of_fixes(cells_of(session, kept))):
-        # What was said again, in other words of the same, is newer: the first one stays.
-        found.setdefault(fold(engram.text), engram)
-    return Learned(tuple(found.values()))
+    engrams: dict[str, Engram] = {}
+    for engram in (*stated, *lessons_of_fixes(cells_of(session, every))):
+        # The first of several with the same words stays.
+        engrams.setdefault(fold(engram.text), engram)
+    return Learned(tuple(engrams.values()))
 
 
 def _ask(
@@ -114,9 +113,9 @@ def _ask(
     """Show cells to a model and return the memories of its answer."""
     shown = []
     for number, cell in enumerate(cells, 1):
-        # More of what failed than of what worked.
+        # A failure is shown in more detail.
         failed = cell.status != "ok"
-        told = last_line(cell.error) if failed else cell.output.strip().partition("\n")[0]
+        outcome = last_line(cell.error) if failed else cell.output.strip().partition("\n")[0]
         shown.append(
             {
                 "number": number,
@@ -124,7 +123,7 @@ def _ask(
                 "status": cell.status,
                 "said": shorten(cell.said, 160),
                 "code": shorten(cell.code, 400 if failed else 160),
-                "outcome": shorten(told, 300 if failed else 160),
+                "outcome": shorten(outcome, 300 if failed else 160),
                 "correction": shorten(cell.corrected, 300),
             }
         )
@@ -135,16 +134,16 @@ def _ask(
     )
 
 
-# ---- what went otherwise than expected in a turn ----
+# ---- surprises in a turn ----
 
-# So many lessons one turn may bring.
+# How many lessons one turn may yield.
 MOST_OF_TURN: Final = 3
-# What they are filed under.
+# Their topic.
 TOPIC: Final = "scratchpad"
 
 
 def surprises(cells: Iterable[Cell]) -> list[Cell]:
-    """Return the cells that did not do what they were to do, as far as that can be told.
+    """Return the cells that failed or that the user objected to.
 
     >>> surprises([Cell("s#1", "tool"), Cell("s#2", "tool", status="error")])[0].pointer
     's#2'
@@ -157,43 +156,36 @@ def lessons_of_turn(
     model: LanguageModel | None,
     templates: Mapping[str, str] = OURS,
 ) -> Learned:
-    """Ask ``model`` what to do another way, if something in a turn went otherwise than it said.
+    """Ask ``model`` what to do another way, if a turn had surprises.
 
     Args:
-        cells: What was done in that turn.
+        cells: The actions of that turn.
         model: The language model, if there is one. No lock may be held while it thinks.
         templates: A scope's own prompts.
 
     Raises:
-        ModelError: If the model gives no answer of the form.
+        ModelError: If the model's answer has another form.
         StoreError: If a scope's own prompt is broken.
     """
-    found = surprises(cells)[-MOST_CELLS:]
-    if model is None or not found:
+    shown = surprises(cells)[-MOST_CELLS:]
+    if model is None or not shown:
         return Learned()
-    from engramdown.consolidation.forms import ScratchpadLessons
+    from engramdown.consolidation.forms import ScratchpadLessons as Schema
 
-    def lessons(answer: ScratchpadLessons) -> Iterable[Lesson]:
+    def lessons(answer: Schema) -> Iterable[Lesson]:
         return (Lesson(each.text, each.cells, topic=TOPIC) for each in answer.lessons)
 
-    return _ask(
-        "cerebellum",
-        found,
-        model,
-        templates,
-        schema=ScratchpadLessons,
-        lessons=lessons,
-        most=MOST_OF_TURN,
-    )
+    name, most = "cerebellum", MOST_OF_TURN
+    return _ask(name, shown, model, templates, schema=Schema, lessons=lessons, most=most)
 
 
 # ---- memories of an answer ----
 
-# How long one thing may be that was learned, in characters.
+# The greatest length of a memory, in characters.
 LONGEST: Final = 500
 
 _SHOWN: Final = 60
-_TOLD: Final = (
+_AGAIN: Final = (
     "\n\nYou were asked this before, and nothing of your answer could be used: {why}. "
     "Answer anew, and name only numbers that stand above."
 )
@@ -204,8 +196,8 @@ class Learned(NamedTuple):
     """What a job learned.
 
     Attributes:
-        engrams: What shall pass the gate.
-        refusals: What a model answered that is not used, and why, in words.
+        engrams: What to pass to the gate.
+        refusals: Answers of a model that are not used, and why.
     """
 
     engrams: tuple[Engram, ...] = ()
@@ -213,15 +205,15 @@ class Learned(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """What a model says that it learned.
+    """A lesson in a model's answer.
 
     Attributes:
-        text: In these words.
-        numbers: From what it was given under these numbers.
-        kind: As such a memory.
-        scope: For such a scope.
-        confidence: How sure it says it is.
-        topic: Filed under this.
+        text: Its words.
+        numbers: The numbers of the items that it comes from.
+        kind: The kind of memory.
+        scope: Its scope.
+        confidence: How sure the model says it is.
+        topic: Its topic.
     """
 
     text: str
@@ -235,26 +227,27 @@ class Lesson(NamedTuple):
 def memories_of(
     lessons: Iterable[Lesson], given: Sequence[str], most: int, texts: Sequence[str] | None = None
 ) -> Learned:
-    """Return what becomes of a model's lessons; one that names what was not given is refused.
+    """Return the memories of a model's lessons; one that names an unknown number is refused.
 
     Args:
-        lessons: What it says.
-        given: Where what it was given as 1, 2, 3, … stands.
-        most: So many memories at most; the first ones.
-        texts: What was given, if a memory has to be said there; else a person decides on it.
+        lessons: The lessons.
+        given: The pointers of the items that the model was given as 1, 2, 3, …
+        most: The greatest number of memories; the first ones stay.
+        texts: The texts of these items, if a memory has to be said there; one that is not waits for
+            a person.
     """
-    found: dict[str, Engram] = {}
+    engrams: dict[str, Engram] = {}
     refusals: list[str] = []
     for lesson in lessons:
         engram = _engram(lesson, given, texts)
         if isinstance(engram, str):
             refusals.append(engram)
         else:
-            found.setdefault(fold(engram.text), engram)
-    kept = tuple(found.values())
-    if len(kept) > most:
-        refusals.append(f"{len(kept) - most} more were left out: {most} are enough for once")
-    return Learned(kept[:most], tuple(refusals))
+            engrams.setdefault(fold(engram.text), engram)
+    unique = tuple(engrams.values())
+    if len(unique) > most:
+        refusals.append(f"{len(unique) - most} more were left out: {most} are enough for once")
+    return Learned(unique[:most], tuple(refusals))
 
 
 def shorten(text: str, longest: int) -> str:
@@ -271,7 +264,7 @@ def shorten(text: str, longest: int) -> str:
 def _engram(
     lesson: Lesson, given: Sequence[str], texts: Sequence[str] | None = None
 ) -> Engram | str:
-    """Return the memory, or why it is none."""
+    """Return the memory of a lesson, or why it is refused."""
     text = " ".join(lesson.text.split())
     known = {str(number) for number in range(1, len(given) + 1)}
     problem = text_problem(text) or strange_ids(map(str, lesson.numbers), known)
@@ -299,19 +292,19 @@ def _engram(
 def learn_from(
     model: LanguageModel, schema: type[T], prompt: Prompt, read: Callable[[T], Learned]
 ) -> Learned:
-    """Return what is learned from a model's answer.
+    """Return the memories of a model's answer.
 
-    If nothing of it can be used, the model is told why and asked once more.
+    If nothing of the answer can be used, the model gets the reason and is asked once more.
 
     Args:
         model: The language model. No lock may be held while it thinks.
         schema: The form of the answer.
-        prompt: What it is asked.
-        read: Makes memories of an answer, and says what is refused.
+        prompt: The prompt.
+        read: Returns the memories of an answer, and what is refused.
 
     Raises:
         UnusableAnswerError: If nothing of the second answer can be used either.
-        ModelError: If the model gives no answer of the form.
+        ModelError: If the model's answer has another form.
     """
     from engramdown.consolidation.forms import OfItems
 
@@ -324,13 +317,13 @@ def learn_from(
             if not why:
                 raise
             raise UnusableAnswerError(f"{model.name}: {why}") from None
-        found = read(answer)
+        learned = read(answer)
         wrong = answer.wrong if isinstance(answer, OfItems) else ()
-        found = found._replace(refusals=(*wrong, *found.refusals))
-        if found.engrams or not found.refusals:
-            return found
-        why = shorten("; ".join(found.refusals), _WHY)
-        user = prompt.user + _TOLD.format(why=why)
+        learned = learned._replace(refusals=(*wrong, *learned.refusals))
+        if learned.engrams or not learned.refusals:
+            return learned
+        why = shorten("; ".join(learned.refusals), _WHY)
+        user = prompt.user + _AGAIN.format(why=why)
     raise UnusableAnswerError(f"{model.name}: {why}")
 
 
@@ -357,7 +350,7 @@ def strange_ids(ids: Iterable[str], given: Collection[str]) -> str:
 
 
 def text_problem(text: str) -> str:
-    """Return what is wrong with a text that a model gave for a memory, or ``""``.
+    """Return what is wrong with a model's text for a memory, or ``""``.
 
     >>> text_problem("Use uv"), text_problem(" ")
     ('', 'its text says nothing')
@@ -369,5 +362,5 @@ def text_problem(text: str) -> str:
     if len(text) > LONGEST:
         return f"its text has {len(text):,} characters; {LONGEST:,} are allowed"
     hidden = hidden_characters(text)
-    # Nobody can say yes to what cannot be seen.
+    # A person cannot approve what cannot be seen.
     return f"its text holds a hidden character ({hidden[0][1]})" if hidden else ""

@@ -90,7 +90,7 @@ def test_what_would_not_be_found_any_more_is_taken_out_of_the_plan() -> None:
         (bad, "refuse"),
         (newer, "refuse"),
     ]
-    assert found[0].why == "who looks for c would not find what replaces it"
+    assert found[0].why == "a search for c would not find its replacement"
 
 
 def test_the_words_that_only_few_have_find_what_replaces_them() -> None:

@@ -64,7 +64,7 @@ def test_a_tail_is_left_alone(opened: Opening) -> None:
     assert conversation.rehearse(tail=80).reason
     with pytest.raises(ValueError, match="tail is -1"):
         conversation.rehearse(tail=-1)
-    with pytest.raises(ValueError, match="'nap' is no mode"):
+    with pytest.raises(ValueError, match="'nap' is not a mode"):
         conversation.rehearse("nap")  # type: ignore[arg-type]
 
 

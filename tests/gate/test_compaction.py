@@ -388,7 +388,7 @@ def test_a_merge_after_which_an_original_would_not_be_found_is_taken_out(full: C
     full.scopes.model = Scripted(merge(full, "pebbles roll", long, text=f"{long}."))
     (receipt,) = [each for each in full.compact_all(approved=True) if each.scope == "project"]
     assert receipt.action == "refused"
-    assert "would not find what replaces it" in receipt.reason
+    assert "would not find its replacement" in receipt.reason
     assert {"pebbles roll", long} <= texts(full)
 
 
@@ -402,7 +402,7 @@ def test_a_merge_that_loses_the_word_that_tells_an_original_apart_is_taken_out(
     full.scopes.model = Scripted(merge(full, mail, f"{mail} again", text=text))
     (receipt,) = [each for each in full.compact_all(approved=True) if each.scope == "project"]
     assert receipt.action == "refused"
-    assert "would not find what replaces it" in receipt.reason
+    assert "would not find its replacement" in receipt.reason
     full.scopes.model = Scripted(merge(full, mail, f"{mail} again", text=f"{mail}, again"))
     assert outcomes(full.compact_all(approved=True)) == [("Merge", "applied")]
 
