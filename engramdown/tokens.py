@@ -11,12 +11,9 @@ import re
 from functools import cache
 from typing import Final
 
-IMAGE_TOKENS: Final = 1600
-"""What a part of a message that is no text costs, an image say: providers ask about as much."""
-
-# Of a token, in quarters. English prose in the tokenisers of the large providers runs at about
-# four characters a token; a Chinese, Japanese or Korean character takes one or two, and what is
-# beyond the basic plane, an emoji or a rare character, two and more.
+# The price of a character, in quarters of a token. In the tokenisers of the large providers
+# English prose has about four characters a token; a Chinese, Japanese or Korean character takes one
+# or two tokens, and one beyond the basic plane, an emoji or a rare character, two and more.
 _PER_TOKEN: Final = 4
 _ASCII: Final = 1
 _OTHER: Final = 2
@@ -44,7 +41,7 @@ def estimate_tokens(text: str) -> int:
 
 @cache
 def _maybe_cjk() -> re.Pattern[str]:
-    """Return what finds a character that is no letter of the west, nor a dash or a quotation mark.
+    """Return a pattern for characters other than western letters, dashes and quotation marks.
 
     It compiles in a tenth of the time of the exact one, which most texts do not need.
     """
@@ -53,7 +50,7 @@ def _maybe_cjk() -> re.Pattern[str]:
 
 @cache
 def _cjk() -> re.Pattern[str]:
-    """Return what finds runs of Han, kana and Hangul, their punctuation, and wide letters."""
+    """Return a pattern for runs of Han, kana and Hangul, their punctuation, and wide letters."""
     # Compiled with the first text that may have one: many processes never see any.
     return re.compile(
         "[\u1100-\u11ff\u2e80-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"

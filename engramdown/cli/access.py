@@ -1,4 +1,4 @@
-"""Finds and opens what a command works on: memory, transcripts, journals, skills, single entries.
+"""Finds and opens memory, transcripts, journals, skills and single entries for the commands.
 
 A command that only reads works with the global scope alone. A command that writes to a project
 never creates one by accident: `engramdown init` does that. A prefix that fits several ids or
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
@@ -35,13 +34,13 @@ if TYPE_CHECKING:
     from engramdown.hippocampus import Archived
     from engramdown.journal import Journal
     from engramdown.skills import Skills
-    from engramdown.storage import Disk
 
     Found = Entry | Proposal | Archived
 
 Need = Literal["any", "project", "nothing"]
 
 _NOTES: Final = "engramdown.notes"
+# The commands that only look, and the options with which one of them changes something.
 _LOOKING: Final = frozenset(
     {
         *("list", "show", "context", "recall", "why", "history", "diff", "stats", "review"),
@@ -57,11 +56,10 @@ _CHANGING: Final = {
     "log card": frozenset({"edit", "fill"}),
     "log notes": frozenset({"write", "append", "edit", "restore", "delete"}),
 }
-"""The commands that only look, and the options with which one of them does not."""
 
 
 def open_cortex(place: Place, need: Need = "any") -> Cortex:
-    """Open memory at ``place``; what is noticed there is said on stderr when the command ends.
+    """Open memory at ``place``; its notices are printed on stderr when the command ends.
 
     Raises:
         click.ClickException: There is no memory of the kind that is needed.
@@ -77,7 +75,7 @@ def open_cortex(place: Place, need: Need = "any") -> Cortex:
         for notice in dict.fromkeys(cortex.scopes.notices()):
             output.note(notice)
         if cortex.scopes.unread() and (ending is None or isinstance(ending, Exit)):
-            # What was shown is not all that there is.
+            # The command did not show everything.
             raise Exit(STORE_FAILED)
 
     click.get_current_context().call_on_close(say_notices)
@@ -85,7 +83,7 @@ def open_cortex(place: Place, need: Need = "any") -> Cortex:
 
 
 def open_quietly(place: Place, need: Need) -> Cortex:
-    """Open memory as :func:`open_cortex` does, and say nothing of what is noticed.
+    """Open memory as :func:`open_cortex` does, without printing its notices.
 
     Raises:
         click.ClickException: There is no memory of the kind that is needed.
@@ -103,14 +101,14 @@ def open_quietly(place: Place, need: Need) -> Cortex:
 
 
 def settings_at(place: Place, project: Path | None) -> Settings:
-    """Return what is set for whoever stands in a project, or outside of any.
+    """Return the settings for a project, or for a folder outside of any.
 
     If the project's ``config.toml`` is broken, a command that only looks goes on with the
     strictest settings: it says at its end what is wrong, and ends with 3.
 
     Raises:
-        SettingsError: If what is set at home is wrong.
-        StoreError: If the project's is broken, and the command is to change something.
+        SettingsError: If a setting of the global scope is wrong.
+        StoreError: If one of the project is wrong, and the command would change something.
     """
     settings = load_or_strictest(home_of(place), project, place.mode)
     context = click.get_current_context(silent=True)
@@ -124,18 +122,18 @@ def settings_at(place: Place, project: Path | None) -> Settings:
 
 
 def _only_looks(context: click.Context) -> bool:
-    """Whether the command that runs looks at memory and was not told to change anything."""
-    said = {key for key, value in context.params.items() if value not in (None, False, (), "")}
+    """Whether the running command looks at memory and no option makes it change anything."""
+    options = {key for key, value in context.params.items() if value not in (None, False, (), "")}
     # Behind the name of the program, which may be another.
     name = " ".join(context.command_path.split(" ")[1:])
-    return name in _LOOKING and not said & _CHANGING.get(name, frozenset())
+    return name in _LOOKING and not options & _CHANGING.get(name, frozenset())
 
 
 def tell_unread(transcripts: Iterable[str]) -> None:
-    """Say of transcripts that cannot be read, once, at the end of a command that only looks.
+    """Name the transcripts that cannot be read, once, at the end of a command that only looks.
 
     Args:
-        transcripts: Which these are, and why, a sentence each.
+        transcripts: A sentence for each: which one, and why.
     """
     context = click.get_current_context(silent=True)
     if context is not None and _only_looks(context):
@@ -144,12 +142,12 @@ def tell_unread(transcripts: Iterable[str]) -> None:
 
 
 def _say_at_end(context: click.Context, note: str, *, beside_error: bool = False) -> None:
-    """Say something once when the command ends, which is with 3 unless an error ends it.
+    """Print a note once when the command ends; it ends with 3 then, unless an error ends it.
 
     Args:
-        context: Of the command.
-        note: What to say.
-        beside_error: Whether also where an error of ours ends it, which may say the same.
+        context: The context of the command.
+        note: The note.
+        beside_error: Whether to print it also if an error of ours ends the command.
     """
     notes: dict[str, bool] = context.meta.setdefault(_NOTES, {})
 
@@ -158,8 +156,8 @@ def _say_at_end(context: click.Context, note: str, *, beside_error: bool = False
         failed = isinstance(ending, EngramdownError)
         if not (failed or ending is None or isinstance(ending, (Exit, click.ClickException))):
             return
-        for each, is_said_always in notes.items():
-            if is_said_always or not failed:
+        for each, is_printed_always in notes.items():
+            if is_printed_always or not failed:
                 output.note(each)
         if isinstance(ending, click.ClickException):
             process.complain(ending.format_message())
@@ -241,9 +239,9 @@ class Transcripts:
     """The transcripts of one scope.
 
     Attributes:
-        memory: What records them.
-        disk: What reads them.
-        sessions: What stands in their folder.
+        memory: The memory that records them.
+        disk: The system calls to read them.
+        sessions: The sessions in their folder.
     """
 
     def __init__(self, memory: EpisodicMemory) -> None:
@@ -279,7 +277,7 @@ class Transcripts:
         return known[0].id if known else matches[0]
 
     def find_or_current(self, prefix: str) -> str:
-        """Return the id of the session that ``prefix`` means; the one that runs for ``""``.
+        """Return the id of the session that ``prefix`` means; the running one for ``""``.
 
         Raises:
             RefusalError: There is none, or there are several.
@@ -294,12 +292,12 @@ class Transcripts:
         return running.id
 
     def newest_first(self, ids: Iterable[str]) -> list[SessionInfo]:
-        """Return what is known of sessions, the newest first."""
+        """Return the headers of sessions, the newest first."""
         known = [info for info in map(self.sessions.info, ids) if info is not None]
         return sorted(known, key=lambda info: (info.started, info.id), reverse=True)
 
     def tally(self, session: str) -> Tally:
-        """Count what stands in a session."""
+        """Count the lines of a session."""
         return count_session(self.sessions, self.disk, session)
 
 
@@ -314,7 +312,7 @@ def open_transcripts(place: Place, scope: str | None, *, write: bool = False) ->
     Args:
         place: Where memory is.
         scope: ``project`` or ``global``, if one was asked for.
-        write: Whether something is to be recorded.
+        write: Whether the command records something.
 
     Raises:
         click.ClickException: There is no such scope, or recording is switched off.
@@ -330,7 +328,7 @@ def open_transcripts(place: Place, scope: str | None, *, write: bool = False) ->
 
 
 def open_all(place: Place) -> list[EpisodicMemory]:
-    """Return what records in each scope that there is, the project first.
+    """Return the episodic memory of each scope that exists, the project first.
 
     Raises:
         click.ClickException: There is none.
@@ -347,13 +345,13 @@ def no_sessions(folder: Path) -> str:
 
 
 def known(kind: str, place: Place, scope: str | None, prefix: str) -> list[tuple[str, str]]:
-    """Return what a word may be completed to, and what is said of each.
+    """Return the words that a shell may complete to, each with its description.
 
     Args:
         kind: ``ids`` of memories, ``proposals``, ``sessions``, the newest first, or ``labels``.
         place: Where memory is.
-        scope: Of sessions, ``project`` or ``global``, if one was asked for.
-        prefix: Of sessions, how the ids begin: only some are read.
+        scope: For sessions, ``project`` or ``global``, if one was asked for.
+        prefix: For sessions, how the ids begin: only these are read.
     """
     if kind == "sessions":
         transcripts = open_transcripts(place, scope)
@@ -384,21 +382,19 @@ def one_journal(place: Place, scope: Scope | None) -> Journal:
 
 
 def all_journals(place: Place, scope: Scope | None) -> list[Journal]:
-    """Return the journals of a scope, or of all that there are, the project's first."""
+    """Return the journal of a scope, or those of all scopes, the project's first."""
     found = [meant(place, scope)] if scope else roots(place)
     return [_opened(place, *each) for each in found]
 
 
 def settings_of(place: Place, scope: Scope, root: Path) -> Settings:
-    """Return what is set for a scope, for whoever stands in a project."""
+    """Return the settings for a scope, as seen from a project."""
     project = root if scope == "project" else project_of(place)
     return settings_at(place, project).of(scope)
 
 
 def disk_of(settings: Settings) -> Disk:
     """Return the system calls on the files of a scope."""
-    from engramdown.storage import Disk
-
     return Disk(durable=settings.durability == "full", limit=settings.max_file_bytes)
 
 
@@ -418,7 +414,7 @@ def _opened(place: Place, scope: Scope, root: Path) -> Journal:
 
 
 def opened(place: Place, scope: Scope | None = None) -> Skills:
-    """Open the skills of a scope, or of all that there are.
+    """Open the skills of a scope, or of all scopes.
 
     Raises:
         click.ClickException: There is no such scope.
@@ -426,7 +422,7 @@ def opened(place: Place, scope: Scope | None = None) -> Skills:
     from engramdown.skills import open_skills
 
     def start(scope: Scope, root: Path) -> None:
-        # Imported here: hardly ever is a skill the first thing in a scope.
+        # Imported here: a skill is hardly ever the first thing in a scope.
         from engramdown.hippocampus import Hippocampus
 
         Hippocampus(root, scope).start()
@@ -447,26 +443,18 @@ def find_entry(cortex: Cortex, prefix: str) -> Entry:
         EntryNotFoundError: There is none.
         RefusalError: There are several, which it lists, or it is retired.
     """
-    try:
-        return _find_kept(cortex, prefix)
-    except EntryNotFoundError as error:
-        try:
-            gone = find_archived(cortex, prefix)
-        except EntryNotFoundError:
-            _refuse_if_unread(cortex)
-            raise error from None
-        key = gone.entry.id
-        back = f"`engramdown restore {key}` brings it back"
-        raise RefusalError(f"{key} is retired; {back}") from error
+    from engramdown.hippocampus import Archived
+
+    found: Entry | Archived = _first(cortex, prefix, _find_kept, find_archived)
+    if isinstance(found, Archived):
+        key = found.entry.id
+        raise RefusalError(f"{key} is retired; `engramdown restore {key}` brings it back")
+    return found
 
 
 def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
     """Return the proposal that ``prefix`` means; raises as :func:`find_entry`."""
-    try:
-        return _find_waiting(cortex, prefix)
-    except EntryNotFoundError:
-        _refuse_if_unread(cortex)
-        raise
+    return _first(cortex, prefix, _find_waiting)
 
 
 def find_archived(cortex: Cortex, prefix: str) -> Archived:
@@ -481,14 +469,23 @@ def find_archived(cortex: Cortex, prefix: str) -> Archived:
 
 def find_anywhere(cortex: Cortex, prefix: str) -> Found:
     """Return what ``prefix`` means, memories before proposals before retired memories."""
-    try:
-        return _find_kept(cortex, prefix)
-    except EntryNotFoundError:
-        for find in (_find_waiting, find_archived):
-            with suppress(EntryNotFoundError):
-                return find(cortex, prefix)
-        _refuse_if_unread(cortex)
-        raise
+    return _first(cortex, prefix, _find_kept, _find_waiting, find_archived)
+
+
+_Item = TypeVar("_Item")
+
+
+def _first(cortex: Cortex, prefix: str, *finders: Callable[[Cortex, str], _Item]) -> _Item:
+    missing: list[EntryNotFoundError] = []
+    for find in finders:
+        try:
+            return find(cortex, prefix)
+        except EntryNotFoundError as error:
+            missing.append(error)
+    if unread := cortex.scopes.unread():
+        # It may be in a file that cannot be read.
+        raise StoreError("; ".join(unread))
+    raise missing[0]
 
 
 def _find_kept(cortex: Cortex, prefix: str) -> Entry:
@@ -505,19 +502,10 @@ def _find_waiting(cortex: Cortex, prefix: str) -> Proposal:
     return _only(pending, prefix, "pending.md")
 
 
-def _refuse_if_unread(cortex: Cortex) -> None:
-    """Say that what is sought may stand in a file that cannot be read, if there is one."""
-    if cortex.scopes.unread():
-        raise StoreError("; ".join(cortex.scopes.unread()))
-
-
-_Item = TypeVar("_Item")
-
-
 def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _Item:
     from engramdown.hippocampus import by_prefix
 
-    # Of several with one id it is the last.
+    # The last one of several with one id.
     latest = list({each[0]: each for each in items}.values())
     try:
         return by_prefix(prefix, latest, lambda each: each[0], where)[2]
@@ -527,7 +515,7 @@ def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _
 
 
 def raw_text(path: Path, line: int) -> str:
-    """Return the entry that starts on ``line`` of the file as it stands there, or ``""``."""
+    """Return the entry that starts on ``line`` of the file as it is there, or ``""``."""
     from engramdown.markdown import parse
 
     text = path.read_bytes().decode("utf-8", "surrogateescape")
