@@ -25,10 +25,10 @@ Basis = Literal["told", "observed", "inferred", "verified"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 RULE_KINDS: Final[tuple[Kind, ...]] = ("always", "never", "when")
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+# From the strongest to the weakest.
 CONFIDENCES: Final[tuple[Confidence, ...]] = get_args(Confidence)
-"""From the strongest to the weakest."""
+# From the strongest to the weakest.
 SOURCES: Final[tuple[Source, ...]] = get_args(Source)
-"""From the strongest to the weakest."""
 BASES: Final[tuple[Basis, ...]] = get_args(Basis)
 
 # Devices that Windows opens instead of a file, with any extension (Microsoft, "Naming Files").

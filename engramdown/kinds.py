@@ -58,8 +58,8 @@ _KINDS: Final = (
     MemoryKind("lesson", LESSONS, "Something that was learned.", "a lesson"),
     MemoryKind("profile", PROFILE, "A fact about you.", "a fact about you", scopes=("global",)),
 )
+# Every kind by its name, in the order in which they are listed.
 KIND_TABLE: Final[dict[Kind, MemoryKind]] = {each.name: each for each in _KINDS}
-"""Every kind by its name, in the order in which they are listed."""
 
 
 class MemoryFile(NamedTuple):
@@ -135,14 +135,14 @@ _FILES: Final = (
     MemoryFile(PROFILE, _PROFILE, ("global",), aliases=("user.md",), beside="USER.md"),
     MemoryFile(PENDING, holds_memory=False),
 )
+# The files of entries by name, in the order in which they are read.
 FILES: Final[dict[str, MemoryFile]] = {each.name: each for each in _FILES}
-"""The files of entries by name, in the order in which they are read."""
 
+# The page that says who the assistant is: a person's own prose, never written by us.
 SOUL_FILE: Final = MemoryFile(SOUL, holds_memory=False, beside="SOUL.md")
-"""The page that says who the assistant is: a person's own prose, never written by us."""
 
+# The files of entries that are no memories: proposals, and what was retired.
 ASIDE: Final = frozenset(each.name for each in _FILES if not each.holds_memory)
-"""The files of entries that are no memories: proposals, and what was retired."""
 
 
 class Section(NamedTuple):
@@ -164,6 +164,7 @@ class Section(NamedTuple):
 
 
 _HEADING: Final = "## Your Memory — "
+# The sections that show memory files, in the order in which they stand.
 SECTIONS: Final = (
     Section("identity", PROFILE, "global", f"{_HEADING}Identity", 300),
     Section("global_rules", RULES, "global", f"{_HEADING}Global Rules", 1500),
@@ -171,7 +172,6 @@ SECTIONS: Final = (
     Section("global_lessons", LESSONS, "global", f"{_HEADING}Global Lessons", 1000),
     Section("project_lessons", LESSONS, "project", f"{_HEADING}Project Lessons", 1000),
 )
-"""The sections that show memory files, in the order in which they stand."""
 
 
 def file_of(kind: Kind) -> str:

@@ -279,6 +279,8 @@ def show_dry_run(
     show(lines, {**data, "dry_run": True, "changes": changes})
 
 
+# A path as the person typed it.
+PATH: Final = click.Path(path_type=Path)
 label_argument = click.argument("label", metavar="LABEL", shell_complete=_completer("labels"))
 id_argument = click.argument("entry_id", metavar="ID", shell_complete=complete_ids)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
@@ -299,6 +301,16 @@ def session_option(
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Change nothing; show the diff of what would change."
 )
+
+
+def shows(command: Command) -> Command:
+    """Add ``--json``, and pass the :class:`Place` first."""
+    return json_option(pass_place(command))
+
+
+def changes(command: Command) -> Command:
+    """Add ``--json`` and ``--dry-run``, and pass the :class:`Place` first."""
+    return json_option(dry_run_option(pass_place(command)))
 
 
 def number_option(

@@ -60,10 +60,7 @@ _PARTS: Final = {
 )
 @commands.session_option("Print all that a model sees next of this conversation.")
 @click.option(
-    "--budget",
-    type=click.IntRange(min=0),
-    metavar="TOKENS",
-    help="What it may cost; 80000 unless given.",
+    "--budget", type=click.IntRange(0), metavar="TOKENS", help="What it may cost (default: 80000)."
 )
 @click.option(
     "--format",
@@ -72,11 +69,7 @@ _PARTS: Final = {
     help="Print it as a text, or as messages for a provider.",
 )
 @click.option(
-    "--write",
-    "page",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Put rules and lessons into FILE, such as AGENTS.md, as a marked block.",
+    "--write", "page", type=commands.PATH, metavar="FILE", help="Keep memory in a block of FILE."
 )
 @click.option("--check", is_flag=True, help="With --write: only see whether FILE is up to date.")
 @click.option("--remove", is_flag=True, help="With --write: take the block out of FILE.")
@@ -87,8 +80,7 @@ _PARTS: Final = {
 )
 @commands.scope_options("With --write: what holds for all projects.", "With --write: this project.")
 @click.option("--dry-run", is_flag=True, help="With --write: show the diff, and write nothing.")
-@commands.json_option
-@commands.pass_place
+@commands.shows
 def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: object) -> None:
     """Print what a model sees of memory, ranked for MESSAGE; "-" reads it from stdin.
 

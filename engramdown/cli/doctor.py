@@ -22,7 +22,7 @@ from engramdown import Cortex
 from engramdown import doctor as health
 from engramdown.cli import output, views
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
-from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, show
+from engramdown.cli.commands import changes, given, show
 from engramdown.cli.layout import Line, Part, cells, line, pick
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
@@ -95,9 +95,7 @@ def _without_secret(text: str) -> str:
 @click.option("--staged", is_flag=True, help="Only what is staged in git; for a pre-commit hook.")
 @click.option("--fix", "mend", is_flag=True, help="Mend what is safe; shows the diff and asks.")
 @click.option("--yes", is_flag=True, help="Mend without asking.")
-@json_option
-@dry_run_option
-@pass_place
+@changes
 def doctor(place: Place, /, *, staged: bool, mend: bool, dry_run: bool, **_: object) -> None:
     """Find what is wrong in the files of memory and in transcripts, by file and line.
 

@@ -59,18 +59,14 @@ def _kind_flags(command: commands.Command) -> commands.Command:
 @commands.scope_options("Keep it for all projects.", "Keep it in this project (default).")
 @click.option("--topic", default="", metavar="TOPIC", help="Also file it under a topic.")
 @click.option(
-    "--confidence",
-    type=click.Choice(CONFIDENCES),
-    help="How sure it is (default: high from the user, else medium).",
+    "--confidence", type=click.Choice(CONFIDENCES), help="How sure (default: high from the user)."
 )
 @click.option("--source", type=click.Choice(SOURCES), default="user", help="Who says so.")
 @click.option("--basis", type=click.Choice(BASES), help="How it is known.")
 @click.option("--expires", default="", metavar="DATE", help="The last day it holds, YYYY-MM-DD.")
 @click.option("--from", "origin", default="", metavar="ORIGIN", help="Where it was learned.")
 @click.option("--via", type=click.Choice(["tool", "web"]), help="Text that came from outside.")
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
+@commands.changes
 def remember(place: Place, /, **_: object) -> None:
     """Remember TEXT; "-" reads it from stdin.
 
@@ -129,9 +125,7 @@ def _engram(options: dict[str, Any]) -> Engram:
 @click.command(cls=commands.WordsCommand)
 @commands.id_argument
 @click.argument("words", metavar="[TEXT]...", nargs=-1)
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
+@commands.changes
 def edit(
     place: Place, /, *, entry_id: str, words: tuple[str, ...], dry_run: bool, **_: object
 ) -> None:
@@ -169,9 +163,7 @@ def edit(
 @click.option("--forever", is_flag=True, help="Erase the words for good, wherever they stand.")
 @click.option("--pieces", is_flag=True, help="With --forever: lines that share a few words, too.")
 @click.option("--yes", is_flag=True, help="With --forever: do not ask.")
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
+@commands.changes
 def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
     """Retire memories: they move to archive.md, and are not learned again.
 
@@ -200,9 +192,7 @@ def forget(place: Place, /, *, entry_ids: tuple[str, ...], **_: object) -> None:
 
 @click.command()
 @commands.id_argument
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
+@commands.changes
 def restore(place: Place, /, *, entry_id: str, **_: object) -> None:
     """Bring back a retired memory; `engramdown list --archived` shows them."""
     cortex = open_cortex(place)

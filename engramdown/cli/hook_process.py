@@ -27,8 +27,8 @@ from engramdown.integrations.claude_code.payload import (
 )
 from engramdown.storage import one_call
 
+# The variable that holds the id of the conversation, for agents that do not say it.
 SESSION: Final = "ENGRAMDOWN_SESSION"
-"""The variable that holds the id of the conversation, for agents that do not say it."""
 
 _LARGEST: Final = 64 * 1024 * 1024
 _PIECE: Final = 1024 * 1024

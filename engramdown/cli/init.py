@@ -18,7 +18,7 @@ from click.exceptions import Exit
 from engramdown import Hippocampus
 from engramdown.cli import output, process, views
 from engramdown.cli.access import home_of, start_of
-from engramdown.cli.commands import dry_run_option, given, json_option, pass_place, show
+from engramdown.cli.commands import changes, given, show
 from engramdown.cli.layout import Line, line, whole
 from engramdown.cli.output import DONE, REFUSED, RefusalError, file_diff
 from engramdown.cli.process import Place
@@ -62,10 +62,7 @@ class _NewScope(NamedTuple):
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 @click.option(
-    "--global/--no-global",
-    "everywhere",
-    default=None,
-    help="Also set up the memory that all projects share, or refuse it.",
+    "--global/--no-global", "everywhere", default=None, help="Also for all projects, or never."
 )
 @click.option("--git", "for_git", is_flag=True, help="Let git merge memory entry by entry.")
 @click.option("--hook", is_flag=True, help="With --git: look at memory before each commit.")
@@ -75,9 +72,7 @@ class _NewScope(NamedTuple):
 @click.option("--cursor", "for_cursor", is_flag=True, help="Set up Cursor: hooks and tools.")
 @click.option("--remove", is_flag=True, help="With one of these: take it out again.")
 @click.option("-y", "--yes", is_flag=True, help="Answer every question with yes.")
-@json_option
-@dry_run_option
-@pass_place
+@changes
 def init(
     place: Place, /, *, folder: Path | None, as_json: bool, dry_run: bool, **_: object
 ) -> None:

@@ -60,6 +60,7 @@ class Client(NamedTuple):
 
 
 _FOLDER: Final = "${workspaceFolder}"
+# The clients that we know, by the names that the command takes.
 CLIENTS: Final[Mapping[str, Client]] = {
     "claude-code": Client("Claude Code", ".mcp.json in the project", names_type=True),
     "cursor": Client("Cursor", ".cursor/mcp.json in the project", folder=_FOLDER),
@@ -68,7 +69,6 @@ CLIENTS: Final[Mapping[str, Client]] = {
     ),
     "json": Client("any client", "the settings of your client"),
 }
-"""The clients that we know, by the names that the command takes."""
 
 
 class _MissingError(RefusalError):
@@ -81,11 +81,7 @@ class _MissingError(RefusalError):
     "--host", default="127.0.0.1", show_default=True, help="With --http: a loopback address."
 )
 @click.option(
-    "--port",
-    type=click.IntRange(0, 65_535),
-    default=_PORT,
-    show_default=True,
-    help="With --http: which one; 0 for one that is free.",
+    "--port", type=click.IntRange(0, 65_535), default=_PORT, show_default=True, help="With --http."
 )
 @click.option(
     "--tools", metavar="NAMES", help="Offer these tools, with commas between, instead of the usual."
@@ -94,11 +90,7 @@ class _MissingError(RefusalError):
     "--no-ask", is_flag=True, help="Leave what waits in pending.md; ask nobody in their client."
 )
 @click.option(
-    "--print-config",
-    "client",
-    type=click.Choice([*CLIENTS]),
-    metavar="CLIENT",
-    help=f"Print what CLIENT needs to find the server: {', '.join(CLIENTS)}.",
+    "--print-config", "client", type=click.Choice([*CLIENTS]), help="Print what a client needs."
 )
 @pass_place
 def mcp(place: Place, /, **_: object) -> None:

@@ -44,15 +44,10 @@ _ROLES: Final = (
 @commands.since_option("Only what is of DATE or later.")
 @commands.until_option("Only what is of DATE or earlier.")
 @click.option(
-    "--role",
-    type=click.Choice(_ROLES),
-    multiple=True,
-    metavar="ROLE",
-    help="Only what was said in this role: user, assistant, tool_result ...",
+    "--role", type=click.Choice(_ROLES), multiple=True, metavar="ROLE", help="Only in this role."
 )
 @commands.session_option("Only what was said in this session.")
-@commands.json_option
-@commands.pass_place
+@commands.shows
 def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: object) -> None:
     """Search memory for WORDS, best hits first, then what was said, and the journal.
 

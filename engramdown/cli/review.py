@@ -91,9 +91,7 @@ def _repeatable(name: str, does: str, **more: Any) -> commands.Command:  # noqa:
 )
 @_repeatable("--edit", "Accept this one with another text", metavar="ID TEXT", type=(str, str))
 @click.option("--all", "everything", is_flag=True, help="Accept all that no other option names.")
-@commands.json_option
-@commands.dry_run_option
-@commands.pass_place
+@commands.changes
 def review(place: Place, /, *, as_json: bool, dry_run: bool, **orders: Any) -> None:  # noqa: ANN401 - as click gives them
     """Decide on what waits in pending.md.
 
@@ -198,10 +196,10 @@ def receipt_line(receipt: Receipt) -> Line:
 _STOP: Final = ("q", "\x03", "\x04", "\x1b")
 
 
+# Carries out what a person decided: :meth:`engramdown.Cortex.resolve`, or a session's.
 _Resolve = Callable[[str, str, str | None], Receipt]
-"""Carries out what a person decided: :meth:`engramdown.Cortex.resolve`, or a session's."""
+# What comes after a key: the next proposal, the same one again, or nothing.
 _Then = Literal["next", "same", "stop"]
-"""What comes after a key: the next proposal, the same one again, or nothing."""
 
 
 class Walk:

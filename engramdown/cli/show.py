@@ -76,8 +76,7 @@ _CHOICES: Final = ("kind", "scope", "confidence", "source")
 @click.option("--older", type=click.IntRange(0), metavar="DAYS", help="Only older than DAYS days.")
 @click.option("--newer", type=click.IntRange(0), metavar="DAYS", help="Only of the last DAYS days.")
 @click.option("--archived", is_flag=True, help="What was retired instead, with the reason.")
-@commands.json_option
-@commands.pass_place
+@commands.shows
 def list_command(place: Place, /, *, archived: bool, as_json: bool, **filters: Any) -> None:  # noqa: ANN401 - as click gives them
     """List memories, file by file.
 
@@ -144,8 +143,7 @@ def age_of(entry: Entry, today: date) -> int | None:
 @click.command()
 @commands.id_argument
 @click.option("--at", "rev", metavar="REV", default="", help="As it was in a commit of git.")
-@commands.json_option
-@commands.pass_place
+@commands.shows
 def show(place: Place, /, *, entry_id: str, rev: str, **_: object) -> None:
     """Show one memory in full: what is known about it, and its line as it is in the file.
 
@@ -300,8 +298,7 @@ def _page_data(page: Page) -> dict[str, Any]:
 
 @click.command()
 @commands.id_argument
-@commands.json_option
-@commands.pass_place
+@commands.shows
 def why(place: Place, /, *, entry_id: str, **_: object) -> None:
     """Say where a memory comes from: who said it, what taught it, each step since.
 

@@ -19,7 +19,16 @@ from click.exceptions import Exit
 
 from engramdown.cli import output, process, views
 from engramdown.cli.access import open_all, open_cortex, open_transcripts, project_of, start_of
-from engramdown.cli.commands import given, json_option, pass_place, scope_options, scoped, show
+from engramdown.cli.commands import (
+    PATH,
+    given,
+    json_option,
+    pass_place,
+    scope_options,
+    scoped,
+    show,
+    shows,
+)
 from engramdown.cli.layout import Line, line, pick, table
 from engramdown.cli.output import RefusalError, bar
 from engramdown.cli.process import Place
@@ -48,10 +57,7 @@ _MOST_SIMILAR: Final = 8
 @click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--from", "source", type=click.Choice(SOURCES), help="Whose files they are.")
 @click.option(
-    "--purge-import",
-    "purge",
-    type=click.Choice(SOURCES),
-    help="Remove what was imported from a source.",
+    "--purge-import", "purge", type=click.Choice(SOURCES), help="Remove what came from a source."
 )
 @scope_options("Keep them for all projects.", "Keep them in this project (default).")
 @json_option
@@ -194,15 +200,9 @@ def _report_data(report: Report, *, dry: bool) -> dict[str, Any]:
     help="A page to read, or everything for `engramdown import`.",
 )
 @click.option(
-    "-o",
-    "--output",
-    "target",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write to FILE; with --all to a folder.",
+    "-o", "--output", "target", metavar="FILE", type=PATH, help="Write to FILE, or a folder."
 )
-@json_option
-@pass_place
+@shows
 def export(
     place: Place, /, *, session: str | None, everything: bool, target: Path | None, **_: object
 ) -> None:

@@ -88,8 +88,8 @@ def _told_spaces(run: str) -> str:
 
 
 # More than a row of most windows, and about as many rows as most have.
+# Stands for each character of a quotation or of code within a sentence; it counts as a letter.
 BLANK: Final = "\ue000"
-"""Stands for each character of a quotation or of code within a sentence; it counts as a letter."""
 _MOST_SPACES: Final = 80
 _MOST_LINES: Final = 20
 _SPACE: Final = "[ \t\n\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"

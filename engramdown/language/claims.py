@@ -26,6 +26,7 @@ _LIGHT: Final = word_set(
     "live lives lived living store stores stored storing choose chooses chosen choosing allowed "
     "remember please ensure sure ever well user one per approximately around roughly"
 )
+# Words for numbers, each with the number in digits.
 NUMBERS: Final = {
     word: str(number)
     for number, words in {
@@ -38,7 +39,6 @@ NUMBERS: Final = {
     }.items()
     for word in words.split()
 }  # fmt: skip
-"""Words for numbers, each with the number in digits."""
 
 # English, then German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish, Chinese and
 # the Korean syllables that negate; then what is rarer in these, Nordic languages and Romanian.
@@ -65,6 +65,7 @@ _CLAUSES: Final = word_set("but when if while because whenever wenn falls quand 
 _PREPOSITIONS: Final = word_set(
     "in on at with for of by via over under as per within during about between against"
 )
+# Pairs of words of which a claim and its opposite hold one each.
 OPPOSITES: Final = frozenset(
     frozenset(pair.split("/"))
     for pair in word_set(
@@ -77,10 +78,9 @@ OPPOSITES: Final = frozenset(
         "always/sometimes"
     )
 )
-"""Pairs of words of which a claim and its opposite hold one each."""
 
+# How much of a text is read, in characters: what is longer is no claim but a document.
 LONGEST: Final = 4000
-"""How much of a text is read, in characters: what is longer is no claim but a document."""
 _STOPS: Final = frozenset(",;:.!?()\u2013\u2014\u3002\uff0c\uff1b\uff1a\u3001")
 _EDGES: Final = "\"'`*~&<>[]{}-\u00ab\u00bb\u2018\u2019\u201c\u201d\u2026" + "".join(_STOPS)
 _WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")

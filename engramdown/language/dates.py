@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 
 from engramdown.language.words import STOP_WORDS, word_set
 
+# From when to when, in seconds since 1970; the end is no part of it.
 Span = tuple[float, float]
-"""From when to when, in seconds since 1970; the end is no part of it."""
 
 _DAY: Final = 86_400.0
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -39,11 +39,11 @@ _SEASONS: Final = {
     "winter": (12, 1, 2),
 }  # fmt: skip
 _WEEK: Final = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
+# How many days back each of these reaches.
 _SINCE: Final = {
     "today": 1, "this morning": 1, "yesterday": 2, "last night": 2, "the other day": 7,
     "this week": 7,
 }  # fmt: skip
-"""How many days back each of these reaches."""
 
 _NAMED: Final = "|".join(_MONTHS)
 _NUMBER: Final = r"([0-9]{1,2})(?:st|nd|rd|th)?"
@@ -137,8 +137,8 @@ class Dates(NamedTuple):
         return not self.days.isdisjoint({(day.month, day.day), (before.month, before.day)})
 
 
+# What a question says that names no time.
 NO_DATES: Final = Dates()
-"""What a question says that names no time."""
 
 
 def read_dates(text: str, now: datetime | None = None) -> Dates:

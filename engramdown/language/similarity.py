@@ -175,6 +175,7 @@ _LIKE: Final = word_set(
 )
 _ROLES: Final = _LIKE | {"of"}
 # What is done: to run a test is not to write it. Beside no such word it may go without saying.
+# The forms of such words, each with the plain one.
 DOING: Final = {
     word: words.split()[0]
     for words in (
@@ -190,7 +191,6 @@ DOING: Final = {
     )
     for word in words.split()
 }
-"""The forms of such words, each with the plain one."""
 
 _USED_TO: Final = "used to "
 # Beside one of these a form in -ed is no past tense: errors are logged.

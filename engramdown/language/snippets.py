@@ -13,8 +13,8 @@ from typing import Final
 
 from engramdown.language.terms import stem, tokens
 
+# Characters of a piece, unless the match itself is longer.
 LONGEST: Final = 240
-"""Characters of a piece, unless the match itself is longer."""
 
 _ELLIPSIS: Final = "…"
 _WORD: Final = re.compile(r"[^\W_]+")

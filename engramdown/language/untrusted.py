@@ -17,8 +17,8 @@ from typing import Final
 
 from engramdown.language.characters import visible
 
+# The line on which a paragraph starts, from 1, and its text.
 Paragraph = tuple[int, str]
-"""The line on which a paragraph starts, from 1, and its text."""
 
 # What some program takes for a line break, and is none of ours: it stands for a space.
 _BREAK: Final = re.compile("[\x0b\x0c\r\x1c-\x1e\x85\u2028\u2029]")

@@ -16,6 +16,7 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+# English words that say little about what a text is about; contractions are in parts.
 STOP_WORDS: Final = word_set(
     "a about ain also am an and any are aren as at be because been being both but by can "
     "cannot could couldn d did didn do does doesn doing don down during each either etc every "
@@ -26,13 +27,12 @@ STOP_WORDS: Final = word_set(
     "through to too under until up us ve very was wasn we were weren what when where whether "
     "which while who whom why will with won would wouldn you your yours always never"
 )
-"""English words that say little about what a text is about; contractions are in parts."""
 
+# Scripts that write no space between words, and Korean, which glues particles to them.
 UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Scripts that write no space between words, and Korean, which glues particles to them."""
 
 
 def spaced(text: str) -> str:

@@ -10,9 +10,4 @@ if TYPE_CHECKING:
     from engramdown.secrets.redaction import find_secrets as find_secrets
     from engramdown.secrets.redaction import redact as redact
 
-__getattr__, __dir__ = door(
-    __name__,
-    {
-        "redaction": ["find_secrets", "redact"],
-    },
-)
+__getattr__, __dir__ = door(__name__, {"redaction": ["find_secrets", "redact"]})

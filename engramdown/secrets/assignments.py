@@ -18,15 +18,15 @@ from typing import Final, NamedTuple
 
 from engramdown.secrets.prefilter import LikelyPattern, compiled, small
 
+# The start, the end and the kind of what was found.
 Span = tuple[int, int, str]
-"""The start, the end and the kind of what was found."""
 
 
+# Without one of these, in small letters, :func:`find_named` finds nothing.
 NAMES: Final = (
     *("auth", "bearer", "cookie", "credential", "dsn", "identified by", "key", "pass", "psk", "pw"),
     *("salt", "secret", "session", "signature", "token"),
 )
-"""Without one of these, in small letters, :func:`find_named` finds nothing."""
 
 
 def find_named(piece: str) -> Iterator[Span]:

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+# How many characters are looked at before what is likely.
 BEFORE: Final = 16
-"""How many characters are looked at before what is likely."""
 
 
 def small(text: str) -> str:

@@ -26,15 +26,15 @@ from engramdown.secrets.assignments import (
 )
 from engramdown.secrets.prefilter import LikelyPattern, compiled, small
 
+# Without one of these, in small letters, :func:`find_login_passwords` finds nothing.
 LOGINS: Final = (
     *("pass", "pw", "login", "log in", "logged in", "sign in", "ssh in", "cred"),
     *("auth", "gangsdaten", "meldedaten", "identifiants", "inloggegevens"),
     *("inlog", "connecte", "entra c", "root ", "admin "),
 )
-"""Without one of these, in small letters, :func:`find_login_passwords` finds nothing."""
 
+# Without one of these, in small letters, :func:`find_aws_keys` finds nothing.
 KEY_IDS: Final = ("akia", "asia")
-"""Without one of these, in small letters, :func:`find_aws_keys` finds nothing."""
 
 _VALUE: Final = r"[\"'`]?([^\s\"'`<>,;/:]{6,64})(?=[\s\"'`<>,;]|[:/]?(?:\s|\Z))"
 # Somebody logs in as ann/…, or the creds are ann:….
@@ -207,10 +207,10 @@ _NOUNS: Final = (
     _Noun("chave", "chave (?:d[ae] )?(?:api|acesso|secreta)", "token"),
 )
 _BEGINNINGS: Final = {noun.word for noun in _NOUNS}
+# Without one of these, in small letters, :func:`find_in_prose` finds nothing.
 NOUNS: Final = tuple(
     sorted(word for word in _BEGINNINGS if not any(one in word for one in _BEGINNINGS - {word}))
 )
-"""Without one of these, in small letters, :func:`find_in_prose` finds nothing."""
 
 _WITH_WORD: Final = {word: [noun for noun in _NOUNS if word in noun.word] for word in NOUNS}
 _KINDS: Final = {"login": "password", "pass": "password", "phrase": "password", "pin": "PIN"}

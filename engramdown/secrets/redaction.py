@@ -498,7 +498,7 @@ _WHOLE: Final = {
     **{f"gh{letter}_": 40 for letter in "oprsu"},
 }
 _WRAPPED_KINDS: Final = _SHAPED - {"private key", "AWS access key"} | {
-    *("authorization header", "bearer token", "key", "random token", "secret", "token"),
+    *("authorization header", "bearer token", "key", "random token", "secret", "token")
 }
 _LEAST_HEAD: Final = 12
 _WORDY: Final = r"(?:[A-Z]?[a-z]*[0-9]{0,4}|[A-Z_-]+[0-9]{0,4}|[a-z]+(?:[-_/.][a-z]+)+)\Z"
