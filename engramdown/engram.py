@@ -1,8 +1,8 @@
-"""One memory, its vocabulary, and what makes two memories the same.
+"""A memory, its vocabulary, and when two memories are the same.
 
-An :class:`Engram` that exists is valid; two texts are the same exactly when
-:func:`fold` gives the same string; a :func:`slug` is a file name on every system and cannot
-leave its folder. No I/O, no clock.
+An :class:`Engram` that exists is valid; two texts are the same exactly if :func:`fold` returns the
+same string; a :func:`slug` is a file name on every system and cannot leave its folder. No I/O, no
+clock.
 """
 
 from __future__ import annotations
@@ -30,13 +30,22 @@ CONFIDENCES: Final[tuple[Confidence, ...]] = get_args(Confidence)
 # From the strongest to the weakest.
 SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 BASES: Final[tuple[Basis, ...]] = get_args(Basis)
+# The fields that hold one of a few words.
+_CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "kind": KINDS,
+    "scope": SCOPES,
+    "confidence": CONFIDENCES,
+    "source": SOURCES,
+    "basis": BASES,
+    "via": ("", "tool", "web", "assistant"),
+}
 
 # Devices that Windows opens instead of a file, with any extension (Microsoft, "Naming Files").
 _RESERVED: Final = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789¹²³"]
 )
-# What ends a sentence or a clause; not "#" or "%", or C# would be C and 50% would be 50.
+# The ends of sentences and clauses; not "#" or "%", or C# would be C and 50% would be 50.
 _SENTENCE_ENDS: Final = frozenset(
     " .,;:!?\u2026\u3002\uff0e\uff01\uff1f\uff1b\uff1a\u3001\uff0c\u061f\u061b\u06d4\u0964"
 )
@@ -49,20 +58,20 @@ class Engram:
     """One memory on its way into a store.
 
     Attributes:
-        text: What is remembered, any text with a character that is not white space.
-        kind: ``always``, ``never`` and ``when`` are rules, ``lesson`` is what was learned,
+        text: The text, with at least one character that is not white space.
+        kind: ``always``, ``never`` and ``when`` are rules, a ``lesson`` is something learned, a
             ``profile`` a fact about the user.
         scope: ``project`` or ``global``. A profile fact is always kept globally.
         confidence: How sure the source is.
-        topic: Groups lessons; any words, filed under :func:`slug` of them.
-        source: Who says so: the ``user``, a ``consolidation`` job, or the model (``llm``).
+        topic: Groups lessons; any words, filed under their :func:`slug`.
+        source: Who says it: the ``user``, a ``consolidation`` job, or the model (``llm``).
         basis: How it is known; ``told`` when the source is the user, else ``inferred``.
         origin: Where it was learned, ``<session>#<episode>``.
-        via: The channel it came through when that was not the conversation: ``tool`` or ``web``;
+        via: The channel, if it did not come from the conversation: ``tool`` or ``web``;
             ``assistant`` if an assistant passes on what it takes for the user's word.
         expires: The last day on which it holds, ``YYYY-MM-DD``, or ``""``.
         ts: The day on which it was learned; the day on which it is written unless given.
-        unsaid: Whether what it was learned from does not hold its words, so that a person decides.
+        unsaid: Whether its source does not contain its words, so that a person decides.
 
     Raises:
         InvalidEngramError: A ``ValueError`` that names the field and what is allowed.
@@ -86,16 +95,14 @@ class Engram:
     unsaid: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what could not be kept and read back."""
+        """Refuse values that could not be stored and read back."""
         _check_text(self.text)
-        _check_choice("kind", self.kind, KINDS)
-        _check_choice("scope", self.scope, SCOPES)
-        _check_choice("confidence", self.confidence, CONFIDENCES)
-        _check_choice("source", self.source, SOURCES)
         if self.basis == "":
             object.__setattr__(self, "basis", "told" if self.source == "user" else "inferred")
-        _check_choice("basis", self.basis, BASES)
-        _check_choice("via", self.via, ("", "tool", "web", "assistant"))
+        for field, allowed in _CHOICES.items():
+            value = getattr(self, field)
+            if value not in allowed:
+                raise InvalidEngramError.not_one_of(field, value, filter(None, allowed))
         _check_encodable("origin", self.origin)
         if self.topic != "":
             slug(self.topic)
@@ -150,12 +157,12 @@ def slug(topic: str) -> str:
     return name
 
 
-@lru_cache(maxsize=4096)  # a new fact is compared with each one that stands
+@lru_cache(maxsize=4096)  # a new fact is compared with every known one
 def fact_key(text: str) -> str:
-    """Return the folded key of a keyed fact like ``Name: Ada``, or ``""`` where there is none.
+    """Return the folded key of a keyed fact like ``Name: Ada``, or ``""``.
 
-    A key is what stands before the first ``": "`` (or before a colon that ends the line), on the
-    first line, at most 40 characters.
+    A key is the text before the first ``": "`` (or before a colon that ends the line), on the first
+    line, at most 40 characters.
 
     >>> fact_key("Name: Ada"), fact_key("See https://example.org"), fact_key("plain")
     ('name', '', '')
@@ -166,7 +173,7 @@ def fact_key(text: str) -> str:
 
 
 def pointers(*origins: str) -> str:
-    """Return every pointer of ``origins`` once, with commas between.
+    """Return every pointer of ``origins`` once, separated by commas.
 
     >>> pointers("s1#1,s2#2", "", "s2#2,s3#4")
     's1#1,s2#2,s3#4'
@@ -175,13 +182,8 @@ def pointers(*origins: str) -> str:
     return ",".join(dict.fromkeys(filter(None, found)))
 
 
-def _check_choice(field: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InvalidEngramError.not_one_of(field, value, (item for item in allowed if item))
-
-
 def identity(engram: Engram) -> str:
-    """Return by what a memory is known: its words, and whether they are forbidden."""
+    """Return the identity of a memory: its words, and whether they are forbidden."""
     return f"{'never' if engram.kind == 'never' else ''} {fold(engram.text)}"
 
 
@@ -220,5 +222,5 @@ def _check_encodable(field: str, value: object) -> None:
         value.encode()
     except UnicodeEncodeError as error:
         at = error.start
-        reason = f"character {at} is half of a surrogate pair or no UTF-8; pass whole characters"
+        reason = f"character {at} is half of a surrogate pair or not UTF-8; pass whole characters"
         raise InvalidEngramError(field, reason) from None

@@ -1,13 +1,12 @@
-"""What a child of ``fork`` begins with: locks that nobody holds, and nothing half done.
+"""Lets a child of ``fork`` begin with free locks and nothing half done.
 
-A child never waits for a thread that only its parent has. The locks and events of this
-package are made here, and only here; in a child each is made anew, but for what the thread that
-forked holds itself. Whatever else belongs to the parent, such as a file that it has locked, is let
-go of by its owner, who is called in the child as well.
+A child never waits for a thread that only its parent has. All locks and events of this package are
+made here; in a child each is made anew, unless the thread that forked holds it. The owner of
+anything else that belongs to the parent, such as a locked file, is called in the child to release
+it.
 
-What cannot be made anew is waited for before the fork, for some seconds at most: a module that
-another thread is loading, whose lock would live on in the child and the thread would not, and
-another thread of ours in SQLite, which has locks for all of a process.
+A fork waits, for some seconds at most, for what cannot be made anew: a module that another thread
+is loading, and another thread of ours in SQLite, which has locks for the whole process.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from threading import get_ident
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import Any, ClassVar, Final, Generic, TypeVar, overload
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -39,7 +38,7 @@ _renewed: Final[dict[int, tuple[weakref.ref[Any], Callable[[Any], object]]]] = {
 def in_child(owner: T, renew: Callable[[T], object]) -> None:
     """Call ``renew(owner)`` in every child process, as long as ``owner`` lives.
 
-    What was registered first is called first: a lock before those who use it.
+    Callbacks run in the order of registration: a lock before those who use it.
 
     >>> class Counter:
     ...     def __init__(self):
@@ -55,13 +54,13 @@ def in_child(owner: T, renew: Callable[[T], object]) -> None:
 class _Guard:
     """A lock that a child process finds free, unless the thread that forked holds it."""
 
-    __slots__ = ("__weakref__", "_depth", "_lock", "_make", "_owner")
+    __slots__ = ("__weakref__", "_depth", "_lock", "_owner")
+    _make: ClassVar[Callable[[], Any]]
 
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
-        self._owner = 0
-        self._depth = 0
-        self._lock = make()
+    def __init__(self) -> None:
+        """Make a lock that nobody holds."""
+        self._owner = self._depth = 0
+        self._lock = self._make()
         in_child(self, _Guard._renew)
 
     def acquire(self, *, blocking: bool = True, timeout: float = -1) -> bool:
@@ -107,10 +106,7 @@ class Lock(_Guard):
     """
 
     __slots__ = ()
-
-    def __init__(self) -> None:
-        """Make a lock that nobody holds."""
-        super().__init__(threading.Lock)
+    _make = staticmethod(threading.Lock)
 
 
 class RLock(_Guard):
@@ -123,14 +119,11 @@ class RLock(_Guard):
     """
 
     __slots__ = ()
-
-    def __init__(self) -> None:
-        """Make a lock that nobody holds."""
-        super().__init__(threading.RLock)
+    _make = staticmethod(threading.RLock)
 
 
 class Event(threading.Event):
-    """:class:`threading.Event`, which in a child process is set if it was, and no one waits for.
+    """:class:`threading.Event`, which nobody waits for in a child process; it is set if it was.
 
     >>> Event().is_set()
     False
@@ -151,8 +144,8 @@ class Event(threading.Event):
 class cached_property(Generic[S, T]):  # noqa: N801 - it is used as functools.cached_property is
     """:func:`functools.cached_property`, without the lock that it holds before Python 3.12.
 
-    That lock is one for all objects, and a child process may find it held for ever. Two threads
-    may both make a value; both are given the one that was there first.
+    All objects share that lock, and a child process may find it held for ever. Two threads may
+    both make a value; both get the first one.
 
     >>> class Circle:
     ...     @cached_property
@@ -169,7 +162,7 @@ class cached_property(Generic[S, T]):  # noqa: N801 - it is used as functools.ca
         self.__doc__ = make.__doc__
 
     def __set_name__(self, owner: type[S], name: str) -> None:
-        """Take note of the name under which the value is kept."""
+        """Remember the name under which the value is kept."""
         self._name = name
 
     @overload
@@ -187,7 +180,7 @@ class cached_property(Generic[S, T]):  # noqa: N801 - it is used as functools.ca
 
 
 class _Gate:
-    """Who does what no fork may come in between, and who forks."""
+    """The threads that no fork may interrupt, and the one that forks."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -264,20 +257,19 @@ def _wait_for_modules() -> None:
 
 
 def _is_loading() -> bool:
-    """Whether another thread loads a module; where Python does not tell, it does not."""
+    """Whether another thread loads a module; not, if Python does not say."""
     bootstrap = getattr(importlib, "_bootstrap", None)
     # A copy: modules are loaded while we look.
     locks = {**getattr(bootstrap, "_module_locks", {})}
-    holders = {getattr(found(), "owner", None) for found in locks.values()}
+    holders = {getattr(lock(), "owner", None) for lock in locks.values()}
     return bool(holders - {None, get_ident()})
 
 
 def _begin_child() -> None:
     _gate.begin_child()
     for owner, renew in [*_renewed.values()]:
-        found = owner()
-        if found is not None:
-            renew(found)
+        if (living := owner()) is not None:
+            renew(living)
 
 
 if hasattr(os, "register_at_fork"):

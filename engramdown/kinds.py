@@ -1,4 +1,4 @@
-"""The kinds of memory and the files that hold them: the one table that every room asks.
+"""The table of the kinds of memory and of the files that hold them.
 
 A new kind is a row of :data:`KIND_TABLE` (and its name in :data:`engramdown.engram.Kind`), a new
 memory file a row of :data:`FILES`, a new section of what a model is shown a row of
@@ -24,17 +24,17 @@ _EVERYWHERE: Final[tuple[Scope, ...]] = ("global", "project")
 
 
 class MemoryKind(NamedTuple):
-    """What is special about one kind of memory.
+    """The properties of one kind of memory.
 
     Attributes:
         name: The kind.
         file: The file that holds it.
-        help: What it is, as a sentence: for options and tools.
-        label: What it is, in a few words: ``a rule: always``.
+        help: A sentence about it, for options and tools.
+        label: A few words for it: ``a rule: always``.
         scopes: The scopes that hold it.
-        is_whole: Whether all of its memories are shown to a model, whatever the message is.
-        order: Where it stands among the kinds of its file when a model is shown them; what stands
-            under a heading of a person's own has order 2.
+        is_whole: Whether a model always sees all of its memories, whatever the message is.
+        order: Its place among the kinds of its file when a model sees them; a memory under a
+            heading of a person's own has order 2.
     """
 
     name: Kind
@@ -47,7 +47,7 @@ class MemoryKind(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The heading in its file under which it stands, or ``""``."""
+        """Its heading in its file, or ``""``."""
         return self.name.capitalize() if self.name in RULE_KINDS else ""
 
 
@@ -67,11 +67,11 @@ class MemoryFile(NamedTuple):
 
     Attributes:
         name: Its name.
-        starter: The text that it has in a new scope; ``""`` if a new scope has none.
+        starter: Its text in a new scope; ``""`` if a new scope does not have it.
         scopes: The scopes that begin with it.
         holds_memory: Whether its entries are memories; otherwise they are proposals, or retired.
-        aliases: Other names that it is read under, in lower case.
-        beside: What other tools call it in ``.agents``, beside the scope, or ``""``.
+        aliases: Other names under which it is read, in lower case.
+        beside: Its name in ``.agents``, beside the scope, for other tools, or ``""``.
     """
 
     name: str
@@ -141,12 +141,12 @@ FILES: Final[dict[str, MemoryFile]] = {each.name: each for each in _FILES}
 # The page that says who the assistant is: a person's own prose, never written by us.
 SOUL_FILE: Final = MemoryFile(SOUL, holds_memory=False, beside="SOUL.md")
 
-# The files of entries that are no memories: proposals, and what was retired.
+# The files whose entries are not memories but proposals, or retired.
 ASIDE: Final = frozenset(each.name for each in _FILES if not each.holds_memory)
 
 
 class Section(NamedTuple):
-    """A section of what a model is shown of memory.
+    """A section of the memory that a model sees.
 
     Attributes:
         name: Its name in the settings.
@@ -164,7 +164,7 @@ class Section(NamedTuple):
 
 
 _HEADING: Final = "## Your Memory — "
-# The sections that show memory files, in the order in which they stand.
+# The sections that show memory files, in their order.
 SECTIONS: Final = (
     Section("identity", PROFILE, "global", f"{_HEADING}Identity", 300),
     Section("global_rules", RULES, "global", f"{_HEADING}Global Rules", 1500),
@@ -184,8 +184,8 @@ def kind_in(file: str, section: str = "", said: str = "") -> Kind:
 
     Args:
         file: The file.
-        section: The rule kind of the heading that it stands under, or ``""``.
-        said: What its metadata says, which counts for a proposal and for what was retired.
+        section: The rule kind of its heading, or ``""``.
+        said: The kind in its metadata, which counts for proposals and retired memories.
 
     >>> kind_in("rules.md", "never"), kind_in("topics/ci.md"), kind_in("archive.md", said="profile")
     ('never', 'lesson', 'profile')
@@ -198,7 +198,7 @@ def kind_in(file: str, section: str = "", said: str = "") -> Kind:
 
 
 def kind_in_scope(kind: Kind, scope: Scope) -> Kind:
-    """Return the kind that a memory has in a scope: what a scope does not hold is a lesson there.
+    """Return the kind that a memory has in a scope: a lesson, if the scope does not hold the kind.
 
     >>> kind_in_scope("profile", "project"), kind_in_scope("profile", "global")
     ('lesson', 'profile')
@@ -207,7 +207,7 @@ def kind_in_scope(kind: Kind, scope: Scope) -> Kind:
 
 
 def scope_for(kind: Kind, scope: Scope) -> Scope:
-    """Return the scope that holds a kind: ``scope``, unless that does not.
+    """Return the scope that holds a kind: ``scope``, if it can.
 
     >>> scope_for("profile", "project"), scope_for("never", "project")
     ('global', 'project')
