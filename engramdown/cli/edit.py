@@ -270,18 +270,17 @@ def _erased_lines(erased: Erased) -> Iterator[Line]:
         said = f"{done} {', '.join(places)}{also}"
     yield line((said, "good" if erased.changed else ""), hang=2)
     rows = []
-    if count := erased.steps:
-        steps = "1 step, which stays" if count == 1 else f"{count} steps, which stay"
-        rows.append((f"history.jsonl: {steps} without the words and cannot be undone", "dim"))
+    if erased.steps:
+        steps = f"{counted(erased.steps, 'step')} without the words, no longer undoable"
+        rows.append((f"history.jsonl: {steps}", "dim"))
     for scope, held in erased.lines:
         part = len(held.seqs) - held.whole
-        some = f", {part} of which hold{'s' if part == 1 else ''} only a part" if part else ""
+        some = f" ({part} with only a part of the words)" if part else ""
         lines = f"{counted(len(held.seqs), 'line')} emptied{some}: {_numbers(held.seqs)}"
         rows.append((f"{scope} transcript {held.session}: {lines}", "dim"))
     rows += [(str(path), "dim") for path in erased.files]
     if erased.stays:
-        ids = ", ".join(erased.stays)
-        text = f"share some words, and stay: {ids}; name them, too, if they are to go"
+        text = f"kept, with some of the words: {', '.join(erased.stays)}; name them to erase them"
         rows.append((text, "warn"))
     yield from (line(row, indent=2) for row in rows)
     yield from _shared_lines(erased.shared)
@@ -294,10 +293,9 @@ def _erased_lines(erased: Erased) -> Iterator[Line]:
 def _shared_lines(shared: Sequence[Shared]) -> Iterator[Line]:
     """Yield where lines share a shorter run of words, and stay."""
     if count := sum(len(each.lines) for each in shared):
-        lines = "1 line shares" if count == 1 else f"{count} lines share"
-        stay = "stays" if count == 1 else "stay"
-        takes = "--pieces takes those of transcripts and notes, too"
-        yield line((f"{lines} a few words, and {stay}; {takes}", "warn"), indent=2)
+        kept = f"kept, with a few of the words: {counted(count, 'line')}"
+        takes = "--pieces erases those of transcripts and notes, too"
+        yield line((f"{kept}; {takes}", "warn"), indent=2)
     for each in shared:
         where = f"{each.scope} transcript {each.session}" if each.session else str(each.path)
         yield line((f"{where}: {_numbers(each.lines)}", "dim"), indent=4)

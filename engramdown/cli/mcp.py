@@ -39,12 +39,11 @@ class Client(NamedTuple):
     """A program that speaks MCP.
 
     Attributes:
-        title: What it is called.
+        title: Its name.
         file: Where its settings are.
-        key: Below which the servers stand there.
-        names_type: Whether it wants to be told how a server is reached.
-        folder: What it puts the folder of the project in place of, or ``""`` if it starts
-            servers in that folder.
+        key: The key of the servers there.
+        names_type: Whether it needs the type of the connection.
+        folder: What it replaces with the folder of the project; ``""`` if it starts servers there.
     """
 
     title: str
@@ -52,11 +51,6 @@ class Client(NamedTuple):
     key: str = "mcpServers"
     names_type: bool = False
     folder: str = ""
-
-    def settings(self, kind: str, server: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what its file says about the server."""
-        named = {"type": kind} if self.names_type else {}
-        return {self.key: {"engramdown": {**named, **server}}}
 
 
 _FOLDER: Final = "${workspaceFolder}"
@@ -154,12 +148,13 @@ def _serve_http(place: Place, cortex: Cortex, offer: Offer, options: dict[str, A
 
 def _print_config(place: Place, tools: list[str], options: dict[str, Any]) -> None:
     client = CLIENTS[options["client"]]
+    server: dict[str, object]
     if options["over_http"]:
         from engramdown.mcp import in_url, token_of, url_of
 
         url = url_of(in_url(options["host"]), options["port"])
         headers = {"Authorization": f"Bearer {token_of(home_of(place))}"}
-        found = client.settings("http", {"url": url, "headers": headers})
+        kind, server = "http", {"url": url, "headers": headers}
     else:
         # The options lead the program to the same memory, from wherever it is started.
         project = str(place.project.absolute()) if place.project else client.folder
@@ -170,7 +165,9 @@ def _print_config(place: Place, tools: list[str], options: dict[str, Any]) -> No
         words += ["--mode", place.mode] if place.mode else []
         words += ["mcp", *(["--tools", ",".join(tools)] if tools else [])]
         words += ["--no-ask"] if options["no_ask"] else []
-        found = client.settings("stdio", {"command": _program(), "args": words})
+        kind, server = "stdio", {"command": _program(), "args": words}
+    named = {"type": kind} if client.names_type else {}
+    found = {client.key: {"engramdown": {**named, **server}}}
     # Standard output holds the settings and nothing else: it may go into a file.
     click.echo(json.dumps(found, indent=2))
     output.note(f"for {client.title}: put this into {client.file}")

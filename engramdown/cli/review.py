@@ -157,8 +157,8 @@ def _news_lines(arrivals: Sequence[Arrival]) -> Iterator[Line]:
     """Return what came with git and is loaded; nobody has to decide on it."""
     if not arrivals:
         return
-    what, them = ("1 thing", "it") if len(arrivals) == 1 else (f"{len(arrivals)} things", "them")
-    came = f"{what} came with git since you last looked, and nobody here wrote {them}:"
+    count = views.counted(len(arrivals), "thing")
+    came = f"{count} came with git since you last looked, written by somebody else:"
     yield line((came, "where"))
     for arrival in arrivals[:_MOST]:
         yield line((str(arrival), ""), indent=2, hang=4)
@@ -169,9 +169,8 @@ def _news_lines(arrivals: Sequence[Arrival]) -> Iterator[Line]:
 
 
 def came_briefly(count: int) -> str:
-    """Say that memories of somebody else came, in a note."""
-    what = "1 thing" if count == 1 else f"{count} things"
-    return f"{what} in memory came with git; `engramdown review` lists what it is"
+    """Announce memories of somebody else in a note."""
+    return f"{views.counted(count, 'thing')} in memory came with git; see `engramdown review`"
 
 
 def _waiting_lines(waiting: Sequence[Proposal]) -> Iterator[Line]:

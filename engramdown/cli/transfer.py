@@ -1,8 +1,8 @@
-"""``engramdown import``, ``migrate``, ``export``: what comes from other programs and goes to them.
+"""``engramdown import``, ``migrate`` and ``export``: transcripts and notes in and out.
 
-An import says what came, what was known and what was not taken, with the reason. Of the notes of
-other assistants nothing becomes memory before a yes, and they are not changed. A dry run says the
-same and writes nothing.
+An import reports what came, what was known and what was left out, with the reason. The notes of
+other assistants become memory only after a yes, and are not changed. A dry run reports the same and
+writes nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,13 +42,12 @@ if TYPE_CHECKING:
     from engramdown import Cortex
     from engramdown.episodes import EpisodicMemory
     from engramdown.importers import Came, Report, Surveyed
-    from engramdown.transcripts import Episode
 
 # Here by name, so that the help loads no importer; a test compares the two.
 SOURCES: Final = ("claude-code", "chatgpt", "claude", "openai", "openclaw", "anton", "engramdown")
-IMPORT_WHAT: Final = "say what to import: files, folders or a .zip; or --purge-import SOURCE"
-EXPORT_WHAT: Final = "say which session to export, or --all"
-NEEDS_FOLDER: Final = "--all writes a file for each session: say where, with -o FOLDER"
+IMPORT_WHAT: Final = "name what to import: files, folders or a .zip; or --purge-import SOURCE"
+EXPORT_WHAT: Final = "name the session to export, or --all"
+NEEDS_FOLDER: Final = "--all writes a file for each session: name a folder with -o FOLDER"
 _MOST_SESSIONS: Final = 20
 _MOST_SIMILAR: Final = 8
 
@@ -61,14 +60,14 @@ _MOST_SIMILAR: Final = 8
 )
 @scope_options("Keep them for all projects.", "Keep them in this project (default).")
 @json_option
-@click.option("--dry-run", is_flag=True, help="Write nothing; say what would come.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; report what would come.")
 @pass_place
 def import_command(
     place: Place, /, *, paths: tuple[Path, ...], purge: str | None, dry_run: bool, **_: object
 ) -> None:
     """Import transcripts from PATH: files, folders, or the .zip of an export.
 
-    What was imported before is not imported again; of a file that grew, the new lines come.
+    What was imported before is not imported again; from a file that grew, the new lines come.
     """
     if bool(paths) == bool(purge):
         raise click.UsageError(IMPORT_WHAT)
@@ -132,7 +131,7 @@ def _report_lines(report: Report, *, dry: bool) -> Iterator[Line]:
 
 
 def _note_damage(report: Report) -> None:
-    """Say on stderr what was damaged, and where."""
+    """Report on stderr what was damaged, and where."""
     for file in report.files:
         for reason, found in file.skipped.items():
             if found.damaged:
@@ -144,7 +143,7 @@ def _note_damage(report: Report) -> None:
 
 
 def imported(sessions: int, new: int, known: int, *, dry: bool) -> str:
-    """Say what came.
+    """Report how much came.
 
     >>> imported(1, 12, 0, dry=True)
     'Would import 12 episodes of 1 session.'
@@ -157,19 +156,14 @@ def imported(sessions: int, new: int, known: int, *, dry: bool) -> str:
 
 
 def other_files(states: Mapping[str, int]) -> str:
-    """Say what was with the files that were not read.
+    """Say how many files were not read, and why.
 
     >>> other_files({"unchanged": 2, "unknown": 1})
-    '2 files have not changed since; 1 file was not recognised.'
+    '2 files unchanged; 1 file not recognised.'
     """
-    parts = []
-    if count := states["unchanged"]:
-        parts.append(
-            f"{counted(count, 'file')} {'has' if count == 1 else 'have'} not changed since"
-        )
-    if count := states["unknown"]:
-        parts.append(f"{counted(count, 'file')} {'was' if count == 1 else 'were'} not recognised")
-    return "; ".join(parts) + "."
+    names = {"unchanged": "unchanged", "unknown": "not recognised"}
+    found = [f"{counted(states[key], 'file')} {name}" for key, name in names.items() if states[key]]
+    return f"{'; '.join(found)}."
 
 
 def _report_data(report: Report, *, dry: bool) -> dict[str, Any]:
@@ -228,11 +222,11 @@ def export(
         show([line((done, "good"))], {"files": [str(file) for file in files]})
         return
     for name, memory in found.items():
+        rendered = _rendered(name, memory, form)
         if form == "json":
-            output.print_json(_session_json(name, memory))
+            output.print_json(rendered)
         else:
-            page = _session_page(name, memory)
-            shown = on_screen(page) if process.is_terminal(sys.stdout) else page
+            shown = on_screen(rendered) if process.is_terminal(sys.stdout) else rendered
             # Or click would take escapes out of what is not for a terminal.
             click.echo(shown, nl=False, color=True)
 
@@ -256,11 +250,9 @@ def _write(
     with bar("Writing", len(found)) as advance:
         for name, memory in found.items():
             path = target / f"{name}.{form}" if is_folder else target
-            if form == "json":
-                # ASCII only: half a surrogate pair has no bytes in UTF-8.
-                text = json.dumps(_session_json(name, memory), indent=2) + "\n"
-            else:
-                text = _session_page(name, memory)
+            text = _rendered(name, memory, form)
+            # JSON in ASCII only: half a surrogate pair has no bytes in UTF-8.
+            text = f"{json.dumps(text, indent=2)}\n" if form == "json" else text
             # For the user alone, as the transcripts are.
             data = text.encode("utf-8", "backslashreplace")
             Disk().save(path, data, durable=False, replace=True)
@@ -269,29 +261,18 @@ def _write(
     return files
 
 
-def _session_page(name: str, memory: EpisodicMemory) -> str:
-    from engramdown.episodes import as_markdown
-
-    return as_markdown(*_session(name, memory))
-
-
-def _session_json(name: str, memory: EpisodicMemory) -> dict[str, Any]:
-    from engramdown.episodes import as_json
-
-    return as_json(*_session(name, memory))
-
-
-def _session(
-    name: str, memory: EpisodicMemory
-) -> tuple[str, Sequence[Episode], Callable[[Episode], str | None]]:
-    """Return a session, what was said in it, and what fetches its long texts whole."""
+def _rendered(name: str, memory: EpisodicMemory, form: str) -> Any:  # noqa: ANN401 - JSON
+    """Return a session as a page of markdown, or as JSON."""
+    from engramdown.episodes import as_json, as_markdown
     from engramdown.transcripts import PAYLOADS, Payloads
 
     payloads = Payloads(memory.folder / PAYLOADS, Disk(), durable=False)
-    return name, memory.session(name).episodes, lambda episode: payloads.fetch(episode.payload)
+    render = as_json if form == "json" else as_markdown
+    episodes = memory.session(name).episodes
+    return render(name, episodes, lambda episode: payloads.fetch(episode.payload))
 
 
-AGAIN: Final = "`engramdown migrate --again` brings what is gone here since once more"
+AGAIN: Final = "`engramdown migrate --again` brings back what is gone since"
 ASK: Final = "Bring this in?"
 NEEDS_YES: Final = (
     "migrating needs a person's yes; --dry-run shows what would come, --yes brings it in"
@@ -318,12 +299,12 @@ _READ_BY_AGENTS: Final = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "MEMORY.md")
 @click.option("--again", is_flag=True, help="Bring also what came before and is gone here.")
 @scoped("Keep it for all projects.", "Keep it in this project (default).", dry_run=True)
 def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> None:
-    """Bring in what other assistants and you wrote down: shows it, asks, remembers it.
+    """Bring in notes of yours and of other assistants: show them, ask, remember them.
 
     PATH is a file, or a folder in which files are looked for (default: the project's): CLAUDE.md,
     AGENTS.md, MEMORY.md with what it links to, .cursorrules, .cursor/rules, memory/YYYY-MM-DD.md,
-    .anton. Nothing there is changed. What came before does not come again; of a file that grew,
-    what is new comes.
+    .anton. Nothing there is changed. What came before does not come again; from a file that grew,
+    the new lines come.
     """
     scope: Scope = given()["scope"] or "project"
     cortex = _open(place, scope)
@@ -368,7 +349,7 @@ def _exit_code(surveyed: Iterable[Surveyed], came: Iterable[Came]) -> int:
 
 
 def _where(place: Place, scope: Scope) -> tuple[tuple[Path, ...], Path]:
-    """Return where to look, and the folder from which files are named."""
+    """Return the paths to search, and the folder that file names are relative to."""
     paths: tuple[Path, ...] = given()["paths"]
     project = project_of(place)
     base = project.parent if project is not None else start_of(place)
@@ -432,7 +413,7 @@ def _memory_lines(each: Came) -> Iterator[Line]:
 
 
 def left_out(reason: str, lines: list[int]) -> str:
-    """Say what is not taken, and where it stands.
+    """Name the lines that are left out, and why.
 
     >>> left_out("code", [3, 9])
     'left out: code (lines 3, 9)'
@@ -450,7 +431,7 @@ def _result_lines(came: Sequence[Came]) -> Iterator[Line]:
 
 
 def _summary(came: Iterable[Came], known: int, *, would: bool) -> str:
-    """Say how many memories came to what end; ``would`` if it is a preview."""
+    """Count the memories by what became of them; ``would`` if it is a preview."""
     counts = Counter[str](each.receipt.action for each in came)
     said = ", ".join(f"{counts[key]:,} {words}" for key, words in _DONE.items() if counts[key])
     before = f"; {known:,} came before" if known else ""
@@ -460,9 +441,9 @@ def _summary(came: Iterable[Came], known: int, *, would: bool) -> str:
 
 
 def _note_repeated(came: Sequence[Came]) -> None:
-    """Say that files which assistants read by themselves say the same as memory now."""
-    there = (each.path for each in came if each.receipt.action in ("encoded", "merged"))
-    for path in dict.fromkeys(there):
+    """Warn that files which assistants read by themselves now repeat memory."""
+    paths = (each.path for each in came if each.receipt.action in ("encoded", "merged"))
+    for path in dict.fromkeys(paths):
         if Path(path).name in _READ_BY_AGENTS:
             output.note(
                 f"{path} still says this, so an assistant that reads it and has memory gets it "

@@ -33,7 +33,7 @@ def test_what_goes_is_told_before_and_after(run: Runner, memory: Path, tmp_path:
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.md")}
     told = run.ok("forget", "--forever", name, "--dry-run")
     assert f"Would erase {name} (project lessons.md)" in told.out
-    assert "history.jsonl: 1 step, which stays without the words" in told.out
+    assert "history.jsonl: 1 step without the words, no longer undoable" in told.out
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*.md")}
     done = run.ok("forget", "--forever", name, "--yes")
     assert f"Erased {name}" in done.out
@@ -99,7 +99,7 @@ def test_lines_that_share_a_few_words_are_named_and_stay(run: Runner, memory: Pa
     for words in (["--dry-run"], ["--yes"]):
         done = run.ok("forget", "--forever", name, *words)
         said = " ".join(done.out.split())
-        assert "1 line shares a few words, and stays; --pieces takes those" in said
+        assert "kept, with a few of the words: 1 line; --pieces erases those" in said
         assert f"{notes}: #1" in done.out
     assert notes.read_text(encoding="utf-8") == "- The lighthouse is red\n- [erased]\n"
     done = run.ok("forget", "--forever", "-", "--dry-run", "--json", stdin=TEXT.encode())

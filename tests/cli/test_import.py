@@ -42,7 +42,7 @@ def test_what_came_is_told_and_twice_is_nothing(run: Runner, inbox: Path) -> Non
     assert "Imported 2 episodes of 1 session." in run.ok("import", str(inbox)).out
     again = run.ok("import", str(inbox)).out
     assert again.startswith("Nothing new.")
-    assert "1 file has not changed since." in again
+    assert "1 file unchanged." in again
 
 
 def test_json_tells_a_program(run: Runner, inbox: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_bar_is_shown_to_a_person_only(
 
 def test_files_that_were_not_read_are_counted() -> None:
     assert transfer_messages.other_files({"unchanged": 1, "unknown": 2}) == (
-        "1 file has not changed since; 2 files were not recognised."
+        "1 file unchanged; 2 files not recognised."
     )
 
 

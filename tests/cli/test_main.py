@@ -19,6 +19,7 @@ from engramdown.cli.main import main, program
 from engramdown.cli.output import PIPE_CLOSED, STOPPED
 from engramdown.errors import (
     AmbiguousIdError,
+    ChangedError,
     EngramdownError,
     EntryNotFoundError,
     EpisodeNotFoundError,
@@ -44,6 +45,7 @@ from engramdown.errors import (
     StoreError,
     UndoRefusedError,
     UnfitFileError,
+    UnusableAnswerError,
 )
 from tests.cli.conftest import Runner
 
@@ -418,6 +420,7 @@ ERRORS = (
     MidTurnError("x"),
     ModelError("x"),
     SpendError("x"),
+    UnusableAnswerError("x"),
     StoreError("x"),
     LockTimeoutError("/memory/.lock", 1.0),
     EntryNotFoundError("k3v9q2ht"),
@@ -429,6 +432,7 @@ ERRORS = (
     InvalidSkillError("label", "x"),
     SkillNotFoundError("maps"),
     SkillExistsError("/skills/maps/SKILL.md", "maps"),
+    ChangedError("/skills/maps/SKILL.md"),
     SkillChangedError("/skills/maps/SKILL.md"),
     NotesChangedError("/working/s.md"),
     SkillRefusedError("GitHub token"),
@@ -442,7 +446,8 @@ def test_every_error_has_the_code_that_the_docs_tell(
     run: Runner, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert memory.is_dir()
-    assert {type(error).__name__ for error in ERRORS} == set(errors.__all__)
+    public = {name for name in vars(errors) if name.endswith("Error") and name[0] != "_"}
+    assert {type(error).__name__ for error in ERRORS} == public
     page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
     told = re.findall(r"^\| ([0-9]+) \| [^|]* \| (`.*`) \|$", page, re.MULTILINE)
     codes = {name.strip("`"): int(code) for code, names in told for name in names.split(", ")}
