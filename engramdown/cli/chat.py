@@ -30,6 +30,7 @@ from engramdown.cli.layout import line, whole
 from engramdown.cli.output import REFUSED, STOPPED, RefusalError, read_stdin
 from engramdown.cli.process import Place
 from engramdown.errors import StoreError
+from engramdown.settings import MODES
 
 if TYPE_CHECKING:
     from engramdown.cli.chat_room import Room
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from engramdown.integrations.chat.turns import Chat
 
 
-_MODES: Final = ("autopilot", "copilot", "off")
 # Seconds to wait for the next piece of an answer.
 _PATIENCE: Final = 120
 # Seconds after a signal in which another one does not interrupt the end of the session.
@@ -56,7 +56,7 @@ _SIGNALLED: Final = 128
 )
 @click.option("--base-url", metavar="URL", help="Where its server listens.")
 @session_option("Go on with this conversation; the beginning of its id will do.", metavar="SESSION")
-@click.option("--mode", type=click.Choice(_MODES), help="Decide on new memory in this mode.")
+@click.option("--mode", type=click.Choice(MODES), help="Decide on new memory in this mode.")
 @click.option(
     "--budget",
     type=click.IntRange(min=1000),

@@ -27,7 +27,7 @@ from engramdown.cli.chat_screen import TurnScreen
 from engramdown.cli.context import explained
 from engramdown.cli.layout import Line, line, table, whole
 from engramdown.cli.output import RefusalError, note
-from engramdown.cli.process import complain
+from engramdown.cli.process import complain, handling
 from engramdown.cli.review import Walk
 from engramdown.cli.views import counted, hit_lines
 from engramdown.errors import EngramdownError
@@ -306,8 +306,8 @@ def _read() -> str:
 @contextlib.contextmanager
 def _stopped_by_ctrl_z() -> Iterator[None]:
     """Let ``fg`` after Ctrl-Z bring back the line that is half typed, and how it is read."""
-    readline, key = sys.modules.get("readline"), getattr(signal, "SIGTSTP", None)
-    if readline is None or key is None:
+    readline = sys.modules.get("readline")
+    if readline is None or not hasattr(signal, "SIGTSTP"):
         yield
         return
     import termios
@@ -321,11 +321,8 @@ def _stopped_by_ctrl_z() -> Iterator[None]:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, modes)
         click.echo(f"{_PROMPT}{readline.get_line_buffer()}", nl=False)
 
-    before = signal.signal(key, stop)
-    try:
+    with handling(stop, "SIGTSTP"):
         yield
-    finally:
-        signal.signal(key, before)
 
 
 # ---- messages ----

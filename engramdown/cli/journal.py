@@ -168,17 +168,13 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> 
 @click.command("search", cls=commands.WordsCommand)
 @click.argument("words", metavar="WORDS...", nargs=-1, required=True)
 @commands.number_option("At most so many entries.", 5, "--limit")
-@click.option("--exact", is_flag=True, help="Find WORDS exactly as they are, newest first.")
 @commands.scoped("Only the global scope.", "Only this project.")
-def search_journal(
-    place: Place, /, *, words: tuple[str, ...], limit: int, exact: bool, **_: object
-) -> None:
+def search_journal(place: Place, /, *, words: tuple[str, ...], limit: int, **_: object) -> None:
     """Search the journal for WORDS, best hits first; `engramdown recall` searches it, too."""
     query = " ".join(words)
     journals = access.all_journals(place, commands.given()["scope"])
-    matches = [match for each in journals for match in each.search(query, limit, exact=exact)]
-    by_date, by_score = attrgetter("date"), attrgetter("score")
-    matches = sorted(matches, key=by_date if exact else by_score, reverse=True)[:limit]
+    matches = [match for each in journals for match in each.search(query, limit)]
+    matches = sorted(matches, key=attrgetter("score"), reverse=True)[:limit]
     commands.show(match_lines(matches), list(map(match_data, matches)))
     if not matches:
         raise RefusalError(f"nothing in the journal matches {query!r}; try other words")

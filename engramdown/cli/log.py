@@ -1,7 +1,7 @@
 """``engramdown log``: the group of commands on transcripts, and those that record.
 
-Without a command it lists the sessions, with ``--follow`` it follows one. The other commands are
-loaded when they are called, so that a hook can record every line of a conversation.
+Without a command it lists the sessions. The other commands are loaded when they are called, so that
+a hook starts fast.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COMMANDS: Final[commands.Table] = {
         "assistant": ("log:assistant", "Record what the assistant said."),
         "system": ("log:system", "Record what the program told the assistant."),
         "tool_call": ("log:tool_call", "Record that a tool is called, with its input."),
-        "tool_result": ("log:tool_result", "Record what a tool gave back."),
+        "tool_result": ("log:tool_result", "Record what a tool returned."),
         "scratchpad": ("log:scratchpad", "Record what was run in a scratchpad."),
         "ingest": ("log:ingest", "Record messages of another program, each once."),
     },
@@ -58,30 +58,20 @@ COMMANDS: Final[commands.Table] = {
         "purge": ("log_forget:purge", "Remove sessions for ever."),
     },
 }
-_REMOVED: Final = {
-    "gists": "`engramdown log show`, or `engramdown log compact`, which shows what it wrote",
-    "grep": "`engramdown recall`",
-    "describe": "`engramdown log show`",
-    "expand": "`engramdown log show`",
-}
-_FOLLOW: Final = "--follow"
+_REMOVED: Final = dict.fromkeys(
+    ("gists", "grep", "describe", "expand"), "`engramdown log show` or `engramdown recall`"
+)
 _SPOKEN: Final = frozenset({"user", "assistant", "system"})
 _REASONS: Final = ("finished", "reset", "shutdown", "manual")
 
 
 class _Log(commands.ListingCommands):
-    """The group, which lists or follows when no command is given."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; one without a command is given the one that it means."""
-        if _FOLLOW in args and args[0].startswith("-"):
-            args = ["follow", *(item for item in args if item != _FOLLOW)]
-        return super().parse_args(ctx, args)
+    """The group, which lists if no command is given."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; ``tool-call`` is ``tool_call``, and an id asks to be shown."""
+        """Find the command; ``tool-call`` is ``tool_call``, and ``show`` is suggested for an id."""
         name, *rest = args
         plain = name.replace("-", "_")
         if plain not in self.homes and name[:1].isdigit() and not ctx.resilient_parsing:
@@ -100,8 +90,7 @@ class _Log(commands.ListingCommands):
 def log() -> None:
     """Record what is said and done, and read it.
 
-    Without a command it lists the sessions, as `engramdown log list` does; `engramdown log
-    --follow` follows the one that runs.
+    Without a command it lists the sessions, as `engramdown log list` does.
     """
 
 
@@ -111,7 +100,7 @@ _in_scope = commands.scoped("In the global scope.", "In this project (default wh
 _name = click.option("--name", metavar="NAME", default="", help="Who speaks.")
 _tool = click.option("--name", metavar="TOOL", default="", help="The tool.")
 _call = click.option(
-    "--call", metavar="ID", default="", help="What a call and its result have in common."
+    "--call", metavar="ID", default="", help="The id that a call and its result share."
 )
 _model = click.option("--model", metavar="MODEL", default="", help="The model that speaks.")
 _offered = click.option(
@@ -125,9 +114,9 @@ _ms = click.option(
 )
 _error = click.option("--error", is_flag=True, help="It failed.")
 _WHERE: Final = (
-    'Prints where it stands: SESSION#NUMBER. "-" reads TEXT from stdin. Without --session it goes '
-    "to the session that runs: the one that began last of those that have not ended, unless "
-    "nothing was said in it for an hour. If there is none, a new one begins."
+    'Prints its place: SESSION#NUMBER. "-" reads TEXT from stdin. Without --session it goes to the '
+    "running session: the one that began last and has not ended, unless nothing was said in it for "
+    "an hour. If no session runs, a new one begins."
 )
 
 
@@ -177,7 +166,7 @@ def _record(place: Place, role: str) -> None:
         seq = None if pointer is None else pointer.seq
         output.print_json({"pointer": pointer and str(pointer), "session": session, "seq": seq})
     else:
-        # Without its number what was written at the second attempt only.
+        # A line that was written at the second attempt has no known number.
         click.echo(pointer or session)
 
 
@@ -197,10 +186,10 @@ def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: obje
     """Record messages of another program, all of them or none, each once.
 
     FILE has one JSON object a line with `id`, `role` and `text`; "-" reads stdin. A message whose
-    id stands in the session already is not written again.
+    id is in the session already is not written again.
     """
     transcripts = open_transcripts(place, scope, write=True)
-    # Only a line feed ends a line: JSON may hold other ends as they are.
+    # Only a line feed ends a line: JSON may hold other line ends.
     lines = enumerate(commands.given()["file"].read().split("\n"), 1)
     batch = [_message(at, text) for at, text in lines if text.strip()]
     try:
@@ -218,13 +207,13 @@ def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: obje
 
 def _message(at: int, text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        message = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if isinstance(found, dict):
-        return found
-    what = "write one message a line, with id, role and text"
-    raise RefusalError(f"line {at} is no JSON object; {what}")
+        message = None
+    if isinstance(message, dict):
+        return message
+    form = "write one message a line, with id, role and text"
+    raise RefusalError(f"line {at} is not a JSON object; {form}")
 
 
 # ---- beginning and ending ----
@@ -233,13 +222,13 @@ def _message(at: int, text: str) -> dict[str, Any]:
 @click.command()
 @click.argument("session", metavar="[SESSION]", default="")
 @click.option("--title", metavar="TITLE", default="", help="What to call it.")
-@commands.session_option("The session that it is begun from.", "--parent", metavar="ID")
+@commands.session_option("The session that begins it.", "--parent", metavar="ID")
 @click.option("--parent-call", metavar="ID", help="The tool call that begins it.")
 @_in_scope
 def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: object) -> None:
     """Begin a session and print its id.
 
-    SESSION is an id of your own; one that is there already goes on. Without it a new one is made.
+    SESSION is an id of your own; a session of this id goes on. Without it, a new id is made.
     """
     options = commands.given()
     transcripts = open_transcripts(place, options["scope"], write=True)
@@ -267,7 +256,7 @@ def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: obje
 def end(place: Place, /, *, session: str, reason: str, scope: str | None, as_json: bool) -> None:
     """End SESSION, or the one that runs.
 
-    Of a session in which nothing was said nothing is left.
+    Nothing is kept of a session in which nothing was said.
     """
     transcripts = open_transcripts(place, scope, write=True)
     chosen = transcripts.find_or_current(session)
@@ -286,14 +275,13 @@ def end(place: Place, /, *, session: str, reason: str, scope: str | None, as_jso
 
 
 def _raise_trouble(transcripts: Transcripts) -> None:
-    """Try a last time to write what waits, and say why if it cannot be.
+    """Try a last time to write what is queued.
 
     Raises:
-        StoreError: If something is not written.
+        StoreError: Something could not be written.
     """
     memory = transcripts.memory
     if memory.trouble is not None:
         memory.recorder.flush()
-    trouble = memory.trouble
-    if trouble is not None:
-        raise StoreError(f"not recorded: {trouble.reason}")
+    if memory.trouble is not None:
+        raise StoreError(f"not recorded: {memory.trouble.reason}")

@@ -1,12 +1,13 @@
 """``engramdown log exclude``, ``include``, ``redact``, ``purge`` and ``card``.
 
-Everything named is looked up before anything is changed, and a purge asks first. ``--dry-run`` says
-the same and changes nothing.
+All sessions and lines are looked up before anything is changed, and a purge asks first.
+``--dry-run`` reports the same and changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -23,10 +24,10 @@ from engramdown.engram import Scope
 from engramdown.episodes import Card, CardFiles, Forgotten, as_page
 from engramdown.errors import EngramdownError
 
+# By session the numbers of its lines; no number stands for the whole session.
 _Targets = Mapping[str, Sequence[int]]
-"""The numbers of the lines that are meant by session; none is the whole session."""
-# What is said of what was changed, and of what was so already.
-_SAID: Final = {
+# By action: the word for what was changed, and for what was so already.
+_DONE: Final = {
     "exclude": ("Excluded", "is excluded already"),
     "include": ("Included", "is not excluded"),
     "redact": ("Redacted", "is redacted already"),
@@ -34,24 +35,21 @@ _SAID: Final = {
 }
 _EDIT_INSTEAD: Final = "set EDITOR, or write the file: `engramdown log card --json` says where"
 _STALE: Final = (
-    "Your page is left out: lines were redacted since you saved it. Take out what must go and "
-    "save it, and it counts again."
+    "Your page is not used: lines were redacted since you saved it. Take out what must go and "
+    "save it, and it is used again."
 )
-_CARD_FIELDS: Final = (
-    *("session", "title", "one_liner", "kind", "tags", "decisions", "participants", "tools"),
-    *("files", "models"),
-)
+_FACTS: Final = "session title one_liner kind tags decisions participants tools files models"
+# Titles of the fields of a card, where they differ from the name.
 _TITLES: Final = {"one_liner": "in one line", "participants": "who spoke"}
-"""What fields of a card are called where that is not their name."""
 
 
 class _Traces(NamedTuple):
-    """What holds words of lines that lose their content, or was learned from them.
+    """What keeps words of removed lines, or was learned from them.
 
     Attributes:
         learned: The memories of both scopes that were learned from them.
         journal: What an assistant wrote into the journals in the session.
-        remains: What keeps words of them.
+        remains: Other files that keep words of them.
     """
 
     learned: list[Sourced]
@@ -60,8 +58,8 @@ class _Traces(NamedTuple):
 
 
 def _options(metavar: str, *more: commands.Command) -> commands.Command:
-    """Return a decorator that adds what all four take."""
-    dry = click.option("--dry-run", is_flag=True, help="Change nothing; tell what would be done.")
+    """Return a decorator that adds the options of all four commands."""
+    dry = click.option("--dry-run", is_flag=True, help="Change nothing; say what would be done.")
     targets: commands.Command = click.argument(
         "targets",
         metavar=metavar,
@@ -71,10 +69,8 @@ def _options(metavar: str, *more: commands.Command) -> commands.Command:
     )
 
     def add(command: commands.Command) -> commands.Command:
-        made: commands.Command = commands.here_options(
-            dry(commands.json_option(commands.pass_place(command)))
-        )
-        for option in (*more, targets):
+        made: commands.Command = commands.in_scope(command)
+        for option in (dry, *more, targets):
             made = option(made)
         return made
 
@@ -94,17 +90,17 @@ def exclude(place: Place, /, **_: object) -> None:
 @click.command()
 @_options("SESSION[#NUMBER]...")
 def include(place: Place, /, **_: object) -> None:
-    """Take an exclusion back; of a whole session, that of its lines as well."""
+    """Take an exclusion back; for a whole session, those of its lines as well."""
     _run(place, "include", *_looked_up(place))
 
 
 @click.command()
 @_options("SESSION#NUMBER...")
 def redact(place: Place, /, **_: object) -> None:
-    """Empty lines: only a digest of what they held stays, and cannot be taken back.
+    """Empty lines for ever: only a digest of what they held stays.
 
-    The whole texts that were kept beside them go too, and the index is made anew. Number 0 is the
-    title of the session.
+    The whole texts kept beside them go too, and the index is made anew. Number 0 is the title of
+    the session.
     """
     transcripts, targets = _looked_up(place)
     if not all(targets.values()):
@@ -120,7 +116,7 @@ def redact(place: Place, /, **_: object) -> None:
 def purge(place: Place, /, *, dry_run: bool, **_: object) -> None:
     """Remove sessions and everything that belongs to them alone, for ever.
 
-    What was imported is not brought back by the next import.
+    The next import does not bring back a session that was imported.
     """
     transcripts, targets = _looked_up(place)
     for target in commands.given()["targets"]:
@@ -128,19 +124,19 @@ def purge(place: Place, /, *, dry_run: bool, **_: object) -> None:
             instead = "only a whole session is purged; `engramdown log redact` empties lines"
             raise click.UsageError(f"{target!r}: {instead}")
     if not dry_run:
-        found = _all(transcripts, "purge", targets, dry_run=True)
+        planned = _all(transcripts, "purge", targets, dry_run=True)
         output.check("a purge cannot be taken back; say --yes, or run it in a terminal to be asked")
-        names = ", ".join(each.session for each in found)
-        size = views.counted(sum(len(each.files) for each in found), "file")
+        names = ", ".join(each.session for each in planned)
+        size = views.counted(sum(len(each.files) for each in planned), "file")
         output.ask(f"Remove {names} for ever ({size})?")
     _run(place, "purge", transcripts, targets)
 
 
-# ---- what is meant ----
+# ---- targets ----
 
 
 def _looked_up(place: Place) -> tuple[Transcripts, _Targets]:
-    """Return the transcripts, and what is meant of them."""
+    """Return the transcripts, and the sessions and lines that the arguments name."""
     transcripts = open_transcripts(place, commands.given()["scope"])
     targets: dict[str, list[int]] = {}
     whole = set()
@@ -151,27 +147,26 @@ def _looked_up(place: Place) -> tuple[Transcripts, _Targets]:
         session = transcripts.find(wanted)
         targets.setdefault(session, []).extend([int(number)] if mark else [])
         whole |= set() if mark else {session}
-    return transcripts, {name: [] if name in whole else found for name, found in targets.items()}
+    return transcripts, {name: [] if name in whole else seqs for name, seqs in targets.items()}
 
 
-# ---- doing and telling ----
+# ---- doing it ----
 
 
 def _all(
     transcripts: Transcripts, action: str, targets: _Targets, *, dry_run: bool
 ) -> list[Forgotten]:
-    """Do it, or say what would be done; what cannot be is refused."""
-    forgetting = transcripts.memory.forgetting()
+    """Carry out an action, or return what it would do."""
+    act = getattr(transcripts.memory.forgetting(), action)
     if action == "purge":
-        return [forgetting.purge(session, dry_run=dry_run) for session in targets]
-    act = getattr(forgetting, action)
+        return [act(session, dry_run=dry_run) for session in targets]
     return [act(session, seqs, dry_run=dry_run) for session, seqs in targets.items()]
 
 
 def _run(place: Place, action: str, transcripts: Transcripts, targets: _Targets) -> None:
     dry = commands.given()["dry_run"]
     done = _all(transcripts, action, targets, dry_run=True)
-    # Asked before it is gone.
+    # Looked up before the texts are gone.
     traces = [_traces(place, transcripts, each) for each in done]
     if not dry:
         done = _all(transcripts, action, targets, dry_run=False)
@@ -182,41 +177,42 @@ def _run(place: Place, action: str, transcripts: Transcripts, targets: _Targets)
     if dry:
         output.show([line((views.DRY_RUN, "warn"))])
     root = transcripts.memory.folder.parent
-    for each, found in zip(done, traces, strict=True):
-        output.show(_lines(each, root, found))
+    for each, left in zip(done, traces, strict=True):
+        output.show(_lines(each, root, left))
 
 
 def _traces(place: Place, transcripts: Transcripts, done: Forgotten) -> _Traces:
-    """Return what is left elsewhere of what loses its content, if it does."""
-    found = _Traces([], [], [])
-    project = project_of(place)
+    """Return what is left elsewhere of lines that lose their content."""
+    traces = _Traces([], [], [])
+    if done.action not in ("redact", "purge"):
+        return traces
+    project, session = project_of(place), done.session
     scopes: list[tuple[Path, Scope]] = [(home_of(place), "global")]
     scopes += [(project, "project")] if project is not None else []
+    for root, scope in scopes:
+        with _errors_noted():
+            traces.learned.extend(learned_from(root, scope, session, done.seqs))
+        with _errors_noted():
+            traces.journal.extend(journalled(root, session))
+        with _errors_noted():
+            episodes = transcripts.memory.session(session).episodes
+            texts = [each.text for each in episodes if not done.seqs or each.seq in done.seqs]
+            traces.remains.extend(f"{scope} {name}" for name in remaining(root, session, texts))
+    return traces
 
-    def learned(root: Path, scope: Scope) -> None:
-        found.learned.extend(learned_from(root, scope, done.session, done.seqs))
 
-    def written(root: Path, _scope: Scope) -> None:
-        found.journal.extend(journalled(root, done.session))
-
-    def kept(root: Path, scope: Scope) -> None:
-        episodes = transcripts.memory.session(done.session).episodes
-        texts = [each.text for each in episodes if not done.seqs or each.seq in done.seqs]
-        names = remaining(root, done.session, texts)
-        found.remains.extend(f"{scope} {name}" for name in names)
-
-    for look in (learned, written, kept) if done.action in ("redact", "purge") else ():
-        for root, scope in scopes:
-            try:
-                look(root, scope)
-            except (OSError, EngramdownError) as error:
-                output.note(str(error))  # no reason to keep what is to go
-    return found
+@contextmanager
+def _errors_noted() -> Iterator[None]:
+    """Report an error as a note: it is not a reason to keep what is to go."""
+    try:
+        yield
+    except (OSError, EngramdownError) as error:
+        output.note(str(error))
 
 
 def _lines(done: Forgotten, root: Path, traces: _Traces) -> Iterator[Line]:
     what = ", ".join(f"{done.session}#{seq}" for seq in done.seqs) or done.session
-    now, already = _SAID[done.action]
+    now, already = _DONE[done.action]
     if done.changed:
         yield line((f"{now} {what}", "good"), hang=2)
     else:
@@ -233,33 +229,30 @@ def _lines(done: Forgotten, root: Path, traces: _Traces) -> Iterator[Line]:
 
 def _warnings(done: Forgotten, traces: _Traces) -> Iterator[str]:
     if done.card is not None:
-        look = "look whether it quotes what was redacted"
-        yield f"{done.card}: you wrote this page, so it stays; {look}"
+        yield f"{done.card}: you wrote this page, so it stays; see whether it quotes what is gone"
     if done.notes is not None:
         yield (
-            f"{done.notes}: the notes on the session stay; look whether they quote what was "
-            f"redacted, and save them or remove them with `engramdown log notes {done.session} "
-            "--delete`"
+            f"{done.notes}: the notes on the session stay; see whether they quote what is gone, "
+            f"and save them or remove them with `engramdown log notes {done.session} --delete`"
         )
     if done.quoted:
         names = " ".join(map(str, done.quoted))
-        yield (
-            f"recall has shown it to a model; if it stands there too: engramdown log redact {names}"
-        )
+        yield f"recall showed it to a model in: engramdown log redact {names}"
     if traces.learned:
         names = ", ".join(
             f"{each.id} ({each.scope} {each.file}:{each.line})" for each in traces.learned
         )
         yield f"learned from it: {names}; if it says the same: engramdown edit or engramdown forget"
     if traces.journal:
-        yield f"written in it, and yours to look at: {', '.join(traces.journal)}"
+        pages = ", ".join(traces.journal)
+        yield f"an assistant wrote this in the session; look at it yourself: {pages}"
     if done.action == "purge" and done.running:
         yield f"{done.session} is in use; what is said in it from now on begins it anew"
     if traces.remains:
         yield (
-            f"keeps words of it, and stays: {', '.join(traces.remains)}; `engramdown forget "
-            "--forever ID` takes a memory's words out of all of it, and `engramdown forget "
-            "--forever -` what you type"
+            f"these keep words of it: {', '.join(traces.remains)}; `engramdown forget --forever "
+            "ID` takes the words of a memory out of all files, and `engramdown forget --forever -` "
+            "what you type"
         )
 
 
@@ -294,24 +287,23 @@ def card(
     SESSION is an id or the beginning of one; without it, the session that began last.
     """
     transcripts = open_transcripts(place, scope)
-    found = transcripts.find(session)
+    name = transcripts.find(session)
     pages = CardFiles(transcripts.memory.folder.parent, transcripts.disk)
     if fill:
         from engramdown.sleep import fill_card
 
-        if not fill_card(open_cortex(place).scopes, transcripts.memory, found):
+        if not fill_card(open_cortex(place).scopes, transcripts.memory, name):
             raise RefusalError(
-                f"nothing of {found} may be shown to a model, or lines were taken back meanwhile"
+                f"nothing of {name} may be shown to a model, or lines were removed meanwhile"
             )
     if edit:
-        _edit(transcripts, pages, found)
-    shown = transcripts.memory.card(found)
+        _edit(transcripts, pages, name)
+    shown, path = transcripts.memory.card(name), pages.path(name)
     data = pick(
         shown,
         "session title one_liner paragraph kind tags detailed decisions participants tools files "
         "models filled_by edited stale",
     )
-    path = pages.path(found)
     commands.show(_card_lines(shown, path), {**data, "tools": dict(shown.tools), "path": str(path)})
 
 
@@ -326,13 +318,13 @@ def _edit(transcripts: Transcripts, pages: CardFiles, session: str) -> None:
         output.note(views.UNCHANGED)
     elif not pages.create(session, f"{after}\n"):
         raise RefusalError(
-            f"{path} was written meanwhile, so yours was not; run it again to edit that one"
+            f"{path} was written meanwhile, so yours was not; run this again to edit that one"
         )
 
 
 def _card_lines(shown: Card, path: Path) -> Iterator[Line]:
-    values = {name: getattr(shown, name) for name in _CARD_FIELDS}
-    values["tools"] = [f"{name} {count}" for name, count in shown.tools.items()]
+    tools = [f"{name} {count}" for name, count in shown.tools.items()]
+    values = {**pick(shown, _FACTS), "tools": tools}
     facts = [
         (_TITLES.get(name, name), value if isinstance(value, str) else ", ".join(value))
         for name, value in values.items()
@@ -341,7 +333,7 @@ def _card_lines(shown: Card, path: Path) -> Iterator[Line]:
     if shown.paragraph:
         yield line()
         yield line(shown.paragraph)
-    # What is computed says here little more than the paragraph.
+    # A computed one says little more than the paragraph.
     if shown.detailed and (shown.filled_by or shown.edited):
         yield line()
         yield line(shown.detailed)

@@ -525,42 +525,36 @@ def no_number(pointer: str) -> str:
 @click.command()
 @commands.session_argument
 @click.option("--all", "everywhere", is_flag=True, help="Sum up all sessions.")
-@click.option("--name", "tool", metavar="TOOL", default="", help="Only this tool.")
-@commands.since_option("Sum up all sessions, from DATE on.")
-@commands.until_option("Sum up all sessions, until DATE.")
 @commands.in_scope
-def tools(place: Place, /, *, session: str, scope: str | None, tool: str, **wanted: Any) -> None:  # noqa: ANN401 - as click gives them
+def tools(
+    place: Place, /, *, session: str, scope: str | None, everywhere: bool, as_json: bool
+) -> None:
     """Sum up which tools a session called, or all sessions.
 
-    SESSION is an id or the beginning of one; without it, the session that began last. DATE is a
-    day, 2026-02-27, or a time, "2026-02-27 10:15", of your clock. --json has each call as well, of
-    all sessions the last 1,000.
+    SESSION is an id or the beginning of one; without it, the session that began last. --json has
+    each call as well, of all sessions the last 1,000.
     """
-    across = bool(wanted["everywhere"] or wanted["since"] or wanted["until"])
-    if session and across:
-        raise click.UsageError("give SESSION, or --all, --since or --until, not both")
+    if session and everywhere:
+        raise click.UsageError("give SESSION or --all, not both")
     transcripts = open_transcripts(place, scope)
-    memory = transcripts.memory
     name: str | None = None
     damage: Iterable[Line] = ()
     calls: Sequence[ToolCall] = []
-    if across:
-        times = {"since": wanted["since"], "until": wanted["until"]}
-        called: Sequence[ToolSum] = memory.tool_sums(None, tool, **times)
-        if wanted["as_json"]:
-            calls = memory.tool_calls(None, tool, MOST, **times)
+    if everywhere:
+        called: Sequence[ToolSum] = transcripts.memory.tool_sums()
+        if as_json:
+            calls = transcripts.memory.tool_calls(limit=MOST)
     else:
         name = transcripts.find(session)
         transcript = transcripts.sessions.read(name)
         calls = find_tool_calls(name, transcript.episodes)
-        calls = [call for call in calls if tool in ("", call.name)]
         called = sums(calls)
         damage = damage_lines(len(transcript.malformed))
     data = {"session": name, "tools": [*map(_sum_data, called)], "calls": [*map(_call_data, calls)]}
-    shown = chain(_tool_lines(called, everywhere=across), damage)
+    shown = chain(_tool_lines(called, everywhere=everywhere), damage)
     commands.show(shown, data, output.show_paged)
     if not called:
-        raise RefusalError(f"no call of a tool in {name or 'any session of that time'}")
+        raise RefusalError(f"no call of a tool in {name or 'any session'}")
 
 
 def _tool_lines(found: Sequence[ToolSum], *, everywhere: bool) -> Iterator[Line]:

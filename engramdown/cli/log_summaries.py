@@ -20,7 +20,6 @@ from engramdown.conversation import MODES, Compacted, Conversation, Track
 from engramdown.transcripts import Gist
 
 _HEAD: Final = ("summary", "form", "depth", "messages", "tokens", "lines", "how")
-_PLANNED_HEAD: Final = ("form", "depth", "messages", "tokens", "at most", "lines")
 # What is known of a summary before it is written.
 _PLANNED: Final = (
     *("form", "depth", "messages", "source_tokens", "tokens", "first", "last"),
@@ -47,10 +46,8 @@ _WAYS: Final = {
 @click.option(
     "--tail", type=click.IntRange(0), metavar="N", help="Leave the newest N messages alone."
 )
-@commands.here_options
-@commands.json_option
-@click.option("--dry-run", is_flag=True, help="Change nothing; tell what would be summarised.")
-@commands.pass_place
+@click.option("--dry-run", is_flag=True, help="Change nothing; say what would be summarised.")
+@commands.in_scope
 def compact(
     place: Place, /, *, session: str, scope: str | None, dry_run: bool, **_: object
 ) -> None:
@@ -71,14 +68,14 @@ def compact(
         done = conversation.rehearse(mode, tail=tail)
     else:
         if not by_rules:
-            # Said before, as it will take a while.
             model = cortex.scopes.model or cortex.scopes.settings.consolidation.model
             if not model:
                 raise RefusalError(
                     "no model is set to summarise with; --without-model does it by rules, or name "
                     "a model as `model` under [consolidation] in the global scope's config.toml"
                 )
-            output.note(thinks(model if isinstance(model, str) else type(model).__name__))
+            writer = model if isinstance(model, str) else type(model).__name__
+            output.note(f"{writer} writes the summaries; this may take a while")
         done = conversation.compact(mode, without_model=by_rules, tail=tail)
     known = {gist.id: gist for gist in (*conversation.gists, *done.gists)}
     if dry_run:
@@ -100,22 +97,16 @@ def compact(
 def _compacted_lines(
     done: Compacted, known: Mapping[str, Gist], *, dry_run: bool
 ) -> Iterator[Line]:
+    before, after = f"{done.tokens_before:,}", f"{done.tokens_after:,}"
     if dry_run:
         yield line((views.DRY_RUN, "warn"))
+        if done.gists:
+            yield line(f"Would write {_written(done)}: {before} tokens would be {after} at most.")
+        return
     if not done.gists:
         return
-    rows = [_row_of(gist, known) for gist in done.gists]
-    if dry_run:
-        before, after = f"{done.tokens_before:,}", f"{done.tokens_after:,}"
-        yield line(f"Would write {_written(done)}: {before} tokens would be {after} at most.")
-        planned = [
-            (*row[1:4], str(gist.source_tokens), *row[4:6])
-            for gist, row in zip(done.gists, rows, strict=True)
-        ]
-        yield from table([_PLANNED_HEAD, *planned])
-        return
-    yield line(summarised(done))
-    yield from table([_HEAD, *rows], ("id",))
+    yield line(f"Wrote {_written(done)}: {before} tokens are now {after}.")
+    yield from table([_HEAD, *(_row_of(gist, known) for gist in done.gists)], ("id",))
     for gist in done.gists:
         yield line()
         if done.gists[1:]:
@@ -152,20 +143,6 @@ def _ends(gist: Gist, known: Mapping[str, Gist]) -> tuple[int, int]:
             source = known[source].sources[at]
         ends.append(source)
     return ends[0], ends[1]
-
-
-def thinks(model: str) -> str:
-    """Say who is about to be asked.
-
-    >>> thinks("ollama/small")
-    'ollama/small writes the summaries; this may take a while'
-    """
-    return f"{model} writes the summaries; this may take a while"
-
-
-def summarised(done: Compacted) -> str:
-    """Say what was summarised."""
-    return f"Wrote {_written(done)}: {done.tokens_before:,} tokens are now {done.tokens_after:,}."
 
 
 def _written(done: Compacted) -> str:

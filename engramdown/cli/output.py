@@ -1,14 +1,12 @@
-"""Talks with whoever called: JSON for programs, lines and questions for a person, notes on stderr.
+"""Input and output of commands: JSON for programs, lines and questions for a person, exit codes.
 
 Text from memory passes :func:`engramdown.language.characters.on_screen` on its way to a person, and
 is exact in JSON and in patches. A text that somebody types, on stdin or in an editor, comes back
-byte for byte, without the one line end that editors and pipes add, and an editor's temporary file
-is removed. Without a yes nothing goes on: a program is told which option says it. Rich is loaded
-only for a progress bar. Here, too: the exit codes and dry runs.
+byte for byte, without the one line end that editors and pipes add. A command that needs a yes goes
+no further without one, and names the option that says it. Rich is loaded only for a progress bar.
 
-A line for a person is as wide as the terminal, ``COLUMNS``, or 80, but at most 100. What no
-terminal reads is not wrapped. Colour follows the terminal, ``NO_COLOR``, ``FORCE_COLOR`` and
-``TERM=dumb``.
+A line for a person is as wide as the terminal, ``COLUMNS``, or 80, but at most 100, and is not
+wrapped in a pipe. Colour follows the terminal, ``NO_COLOR``, ``FORCE_COLOR`` and ``TERM=dumb``.
 """
 
 from __future__ import annotations
@@ -35,10 +33,10 @@ if TYPE_CHECKING:
 
 _WIDEST: Final = 100
 _USUAL: Final = 80
+# Rows that are printed at once.
 _ROWS: Final = 1_000
-"""Rows that are printed at once."""
-# Half surrogate pairs, controls above those that JSON escapes anyway, what turns the direction of
-# text around, and what has no shape.
+# Half surrogate pairs, controls beyond those that JSON escapes anyway, marks that change the
+# direction of text, and characters without a shape.
 _UNSHOWN: Final = (
     "[\ud800-\udfff\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
@@ -56,8 +54,6 @@ _STYLES: Final[dict[str, dict[str, Any]]] = {
 _FRAME: Final = 4
 # In fewer columns a frame leaves too little room.
 _NARROWEST: Final = 12
-# The corners of a frame, from left to right and down, and its sides.
-_FRAMES: Final = {True: tuple("╭╮╰╯─│"), False: tuple("++++-|")}
 
 
 class Screen:
@@ -72,13 +68,13 @@ class Screen:
     def show(self, lines: Iterable[Line]) -> None:
         """Print lines, wrapped on a terminal; in a pipe a patch as it is.
 
-        What stands around a patch is one line each, so that no text can pass for another patch.
+        Every text around a patch is one line, so that none can pass for another patch.
         """
         lines = list(lines)
         if self._framed or self._is_terminal or all(item.exact is None for item in lines):
             rows = list(self.rows(lines))
         else:
-            rows = [_in_patch(item) for item in lines]
+            rows = [_one_row(item) if item.exact is None else item.exact for item in lines]
         if rows:
             click.echo("\n".join(rows), color=self._colour)
 
@@ -88,7 +84,7 @@ class Screen:
         process.flush()
 
     def rows(self, lines: Iterable[Line]) -> Iterator[str]:
-        """Yield the rows that show ``lines``, one after the other, without their ends."""
+        """Yield the rows that show ``lines``, without line ends."""
         columns = width() if self._is_terminal else sys.maxsize
         for item in lines:
             for row in wrap(item, columns):
@@ -97,21 +93,18 @@ class Screen:
     def box(self, title: str, lines: Iterable[Line]) -> None:
         """Print lines in a frame, or between two rules, with a title."""
         columns = width()
-        if not self._framed or columns < _NARROWEST:
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        if not self._framed or columns < _NARROWEST or not encoding.lower().startswith("utf"):
             rule = "-" * columns
             head = f"-- {on_screen(title)} "
             self.show([line((head + rule[len(head) :], "dim")), *lines, line((rule, "dim"))])
             return
-        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        left, right, lower_left, lower_right, edge, side = _FRAMES[
-            encoding.lower().startswith("utf")
-        ]
-        head = f"{edge} {shortened(on_screen(title), columns - 2 * _FRAME)} "
-        rows = [f"{left}{head}{edge * (columns - 2 - cells(head))}{right}"]
+        head = f"─ {shortened(on_screen(title), columns - 2 * _FRAME)} "
+        rows = [f"╭{head}{'─' * (columns - 2 - cells(head))}╮"]
         for row in (row for item in lines for row in wrap(item, columns - _FRAME)):
             room = columns - _FRAME - sum(cells(part.text) for part in row)
-            rows.append(f"{side} {''.join(map(self._paint, row))}{' ' * room} {side}")
-        rows.append(f"{lower_left}{edge * (columns - 2)}{lower_right}")
+            rows.append(f"│ {''.join(map(self._paint, row))}{' ' * room} │")
+        rows.append(f"╰{'─' * (columns - 2)}╯")
         click.echo("\n".join(rows), color=self._colour)
 
     def _paint(self, part: Part) -> str:
@@ -120,18 +113,16 @@ class Screen:
         return click.style(part.text, **_STYLES[part.style])
 
 
-def _in_patch(item: Line) -> str:
-    if item.exact is not None:
-        return item.exact
+def _one_row(item: Line) -> str:
     text = " ".join("".join(part.text for part in item.parts).split("\n"))
     return f"{' ' * item.indent}{on_screen(text)}".rstrip()
 
 
 def width() -> int:
     """Return how many columns a line for a person may have."""
-    said = os.environ.get("COLUMNS", "")
+    setting = os.environ.get("COLUMNS", "")
     # Not shutil.get_terminal_size: shutil loads three compressors.
-    columns = int(said) if said.isdecimal() else process.terminal_columns()
+    columns = int(setting) if setting.isdecimal() else process.terminal_columns()
     return min(columns or _USUAL, _WIDEST)
 
 
@@ -152,14 +143,14 @@ def show_paged(lines: Iterable[Line]) -> None:
 
 
 def is_person() -> bool:
-    """Return whether a person sits at both ends: questions can be asked."""
+    """Return whether both ends are a terminal, so that a person can be asked."""
     return process.is_terminal(sys.stdin) and process.is_terminal(sys.stdout)
 
 
 def print_json(data: object) -> None:
-    """Print ``data`` as JSON, exact: a byte that is not UTF-8 stands as a lone surrogate.
+    """Print ``data`` as JSON, exactly: a byte that is not UTF-8 is a lone surrogate.
 
-    What a terminal would obey or not show stands as an escape of JSON, which says the same.
+    Characters that a terminal would obey or not show are escaped as JSON allows.
     """
     import json
 
@@ -169,15 +160,15 @@ def print_json(data: object) -> None:
 
 
 def note(message: str) -> None:
-    """Say something on stderr that is no result."""
+    """Print a note on stderr, which is not part of the result."""
     click.echo(process.wrapped(f"note: {process.one_line(message)}"), err=True)
 
 
 def page(rows: Iterable[str]) -> None:
-    """Print rows; on a terminal through the pager, which ends by itself if they fit."""
+    """Print rows, on a terminal through the pager, which exits at once if they fit."""
     colour = has_style()
     if is_person():
-        # As git does: leave what fits on the screen, and show colours.
+        # As git does: exit if the text fits on the screen, keep it there, and show colours.
         os.environ.setdefault("LESS", "FRX")
         click.echo_via_pager((f"{row}\n" for row in rows), color=colour)
         return
@@ -187,25 +178,25 @@ def page(rows: Iterable[str]) -> None:
 
 
 def has_style() -> bool:
-    """Return whether colours and frames are to be seen."""
+    """Return whether to show colours and frames."""
     wanted = process.is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
     return wanted and os.environ.get("TERM") != "dumb"
 
 
 DONE: Final = 0
+# Nothing was found, or the request was refused.
 REFUSED: Final = 1
-"""Nothing was found, or what was asked for was refused."""
 USAGE: Final = 2
+# A store could not be read or written.
 STORE_FAILED: Final = 3
-"""A store could not be read or written."""
+# Ctrl-C, as shells count it: 128 and the number of the signal.
 STOPPED: Final = 130
-"""Ctrl-C, as shells count it: 128 and the number of the signal."""
+# The reader of the output went away, as shells count it.
 PIPE_CLOSED: Final = 141
-"""Whoever read the output went away, as shells count it."""
 
 
 class RefusalError(click.ClickException):
-    """What was asked for is refused; the message says the next step.
+    """A request is refused; the message says the next step.
 
     Attributes:
         more: Lines below the message: what could have been meant.
@@ -215,7 +206,7 @@ class RefusalError(click.ClickException):
     exit_code = REFUSED
 
     def __init__(self, message: str, more: Sequence[str] = ()) -> None:
-        """Say why, and what could have been meant (``more``)."""
+        """Take the reason, and lines to show below it."""
         super().__init__(message)
         self.more = tuple(more)
 
@@ -231,22 +222,22 @@ def rehearsed_lines(changes: Iterable[FileChange]) -> list[Line]:
 
 
 def file_diff(path: Path, before: str | None, after: str | None, name: str = "") -> list[Line]:
-    """Return the diff of a file; what no terminal reads is a patch.
+    """Return the diff of a file, which is a valid patch when it is not shown on a terminal.
 
-    A patch is applied in the project, or here where there is none: ``patch -p1``, ``git apply``.
-    A file elsewhere, as one of the global scope is, has its whole path, and a line above it says
-    what applies it: ``patch -p1 -d /``.
+    It applies in the project, or in the working directory outside of one: ``patch -p1``, ``git
+    apply``. The patch of a file elsewhere, as in the global scope, has the absolute path, and a
+    line above it names the command that applies it: ``patch -p1 -d /``.
 
     Args:
         path: The file.
         before: Its text before; ``None`` if there was no file.
-        after: Its text after; ``None`` if there is none any more.
-        name: What a person calls it; by default its path from here.
+        after: Its text after; ``None`` if it is removed.
+        name: What a person calls it; by default its relative path.
     """
     if before == "" and not path.exists():
         before = None
     here = Path.cwd()
-    # Where git would apply a patch: the folder that has a memory of its own.
+    # Where git would apply a patch: the folder of the project.
     with_memory = (each for each in (here, *here.parents) if (each / ".engramdown").is_dir())
     base = next(with_memory, here)
     whole = here / path
@@ -255,7 +246,7 @@ def file_diff(path: Path, before: str | None, after: str | None, name: str = "")
     shown = diff(before, after, name or os.path.relpath(path), in_patch)
     is_patch = any(row.exact and row.exact.startswith(_IN_PATCH) for row in shown[:2])
     if is_patch and not is_below and not process.is_terminal(sys.stdout):
-        # No program that applies patches follows a path that leaves the folder where it runs.
+        # No patch program follows a path that leaves its working directory.
         return [line("# The file is elsewhere; this applies the patch: patch -p1 -d /"), *shown]
     return shown
 
@@ -274,16 +265,16 @@ def rehearsed_data(changes: Iterable[FileChange]) -> list[dict[str, Any]]:
 
 @contextmanager
 def bar(title: str, total: int, *, uneven: bool = False) -> Iterator[Callable[[int], object]]:
-    """Show a bar for the length of a ``with`` block; yield what moves it on by a number.
+    """Show a progress bar during a ``with`` block; yield a function that advances it.
 
     Args:
         title: What is done.
-        total: How much there is to do.
-        uneven: Whether its parts take too differently long to foretell when it is done: then it
-            shows how long it has taken, and that it goes on.
+        total: How many parts there are.
+        uneven: Whether the parts take too different times to predict the end: then the bar shows
+            the time that has passed.
     """
     if not process.is_terminal(sys.stderr):
-        yield _ignore
+        yield lambda _: None
         return
     from rich.console import Console
     from rich.progress import Progress, TimeElapsedColumn
@@ -296,12 +287,8 @@ def bar(title: str, total: int, *, uneven: bool = False) -> Iterator[Callable[[i
         yield lambda count: progress.advance(task, count)
 
 
-def _ignore(count: int) -> None:
-    del count
-
-
 def read_stdin() -> str:
-    """Return what stdin holds."""
+    """Return the text on stdin."""
     stream: TextIO | None = sys.stdin
     data = stream.buffer.read() if stream is not None else b""
     return _without_end(data.decode("utf-8", "surrogateescape"))
@@ -312,7 +299,7 @@ def edit_text(text: str, instead: str) -> str:
 
     Args:
         text: What the editor shows.
-        instead: What to do where no editor can run, for the error.
+        instead: What to do where no editor can run, for the message.
 
     Raises:
         click.UsageError: No editor is set and there is no terminal to run one in.
@@ -322,9 +309,9 @@ def edit_text(text: str, instead: str) -> str:
 
 
 def edit_whole(text: str, instead: str) -> str:
-    """Return the text of a file as a person left it, to the last byte; as above."""
+    """Return the whole text of a file as a person left it; arguments and errors as above."""
     _check_editor(instead)
-    # Imported here: it loads three compressors, which whoever only reads stdin does not need.
+    # Imported here: it loads three compressors.
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="engramdown-") as folder:
@@ -335,38 +322,36 @@ def edit_whole(text: str, instead: str) -> str:
 
 
 def edit_file(path: Path, instead: str) -> None:
-    """Let a person edit a file where it is; the arguments and errors are as above."""
+    """Let a person edit a file in its place; arguments and errors as above."""
     _check_editor(instead)
     click.edit(filename=str(path))
 
 
-def keep_text(text: str) -> Path:
-    """Keep what a person wrote in a file that they alone can read, and return its path."""
+def draft_kept(text: str, error: EngramdownError) -> RefusalError:
+    """Return an error for a text that could not be written; it says where the text is kept.
+
+    Only the person can read the file.
+    """
     import tempfile
 
     descriptor, name = tempfile.mkstemp(prefix="engramdown-", suffix=".md")
     with os.fdopen(descriptor, "wb") as file:
         file.write(text.encode("utf-8", "surrogateescape"))
-    return Path(name)
-
-
-def draft_kept(text: str, error: EngramdownError) -> RefusalError:
-    """Return the error for a text that could not be written, which says where it is kept."""
-    return RefusalError(f"{error} Your text is kept in {keep_text(text)}")
+    return RefusalError(f"{error} Your text is kept in {name}")
 
 
 def _check_editor(instead: str) -> None:
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not chosen and not process.is_terminal(sys.stdin):
         raise click.UsageError(f"no $EDITOR is set and there is no terminal; {instead}")
-    # Imported here: few commands open an editor, and click takes its words apart in this way.
+    # Imported here: few commands open an editor. Click splits the command in this way.
     import shlex
 
     try:
         shlex.split(chosen or "")
     except ValueError as error:
-        broken = f"$VISUAL or $EDITOR is {chosen!r}, which is no command: {error}"
-        raise click.UsageError(f"{broken}; set it anew") from error
+        broken = f"$VISUAL or $EDITOR is {chosen!r}, which is not a command: {error}"
+        raise click.UsageError(f"{broken}; set it again") from error
 
 
 def _without_end(text: str) -> str:
@@ -374,27 +359,27 @@ def _without_end(text: str) -> str:
 
 
 def check(needed: str) -> None:
-    """Make sure that a yes was said, is not needed, or can be asked for.
+    """Make sure that a person said yes, need not, or can be asked.
 
     The command has the options ``--yes``, ``--dry-run`` and ``--json``.
 
     Args:
-        needed: What to say if nobody is there to ask.
+        needed: The message if nobody can be asked.
 
     Raises:
-        RefusalError: If nobody is there.
+        RefusalError: Nobody can be asked.
     """
     options = click.get_current_context().params
-    said = options["yes"] or options["dry_run"]
-    if not said and (options["as_json"] or not is_person()):
+    is_settled = options["yes"] or options["dry_run"]
+    if not is_settled and (options["as_json"] or not is_person()):
         raise RefusalError(needed)
 
 
 def ask(question: str) -> None:
-    """Ask a person, unless ``--yes`` was said.
+    """Ask a person, unless ``--yes`` is given.
 
     Raises:
-        Exit: If the person says no.
+        Exit: The person says no.
     """
     if not click.get_current_context().params["yes"] and not click.confirm(question):
         note("nothing was done")

@@ -1,6 +1,6 @@
-"""The streams of the process and the options of the program, for every command; loads no click.
+"""The streams, signals and place of the process, for every command; loads no click.
 
-No character that the terminal's encoding lacks stops a command, nor does a reader that goes away.
+Neither a character that the terminal's encoding lacks nor a reader that goes away stops a command.
 An error is one line on stderr without secrets and without anything that a terminal would obey.
 """
 
@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Final, NamedTuple, TextIO
 
 # In fewer columns the terminal cuts words as it likes.
@@ -37,7 +40,7 @@ def wrapped(text: str) -> str:
     """Return a line for stderr in rows of whole words, if a terminal shows it."""
     if not is_terminal(sys.stderr):
         return text
-    # Imported here: whoever is called by another program has no terminal.
+    # Imported here: a command that another program calls has no terminal.
     from engramdown.cli.layout import line, wrap
 
     columns = terminal_columns(sys.stderr)
@@ -46,14 +49,14 @@ def wrapped(text: str) -> str:
 
 
 def flush() -> None:
-    """Hand over what was printed, so that whoever reads it going away is seen in time."""
+    """Flush stdout, so that a reader that went away is noticed in time."""
     stream: TextIO | None = sys.stdout
     if stream is not None:
         stream.flush()
 
 
 def give_up_stdout() -> None:
-    """Send to nowhere what stdout cannot take, or Python would complain at its end."""
+    """Discard what stdout cannot take, or Python would complain at exit."""
     try:
         flush()
     except OSError:
@@ -61,20 +64,32 @@ def give_up_stdout() -> None:
 
 
 def is_terminal(stream: io.TextIOBase | object) -> bool:
-    """Return whether a person is at the other end of a stream."""
+    """Return whether a stream is a terminal."""
     isatty: Callable[[], bool] | None = getattr(stream, "isatty", None)
     return bool(isatty and not getattr(stream, "closed", False) and isatty())
 
 
 def set_up_streams() -> None:
-    """Let no character that the terminal's encoding lacks stop a command."""
+    """Escape the characters that the terminal's encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
+@contextmanager
+def handling(handler: Callable[[int, FrameType | None], object], *names: str) -> Iterator[None]:
+    """Let ``handler`` handle signals in a ``with`` block, as far as the system has them."""
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
 def terminal_columns(stream: TextIO | None = None) -> int:
-    """Return the columns of the terminal that a stream writes to, by default stdout, or 0."""
+    """Return the columns of a stream's terminal, by default stdout's, or 0."""
     stream = stream or sys.__stdout__
     try:
         return os.get_terminal_size(stream.fileno()).columns if stream else 0
@@ -83,7 +98,7 @@ def terminal_columns(stream: TextIO | None = None) -> int:
 
 
 class Place(NamedTuple):
-    """Where memory is, as the options of the program say.
+    """Where memory is, by the options of the program.
 
     Attributes:
         project: The folder to look for a project in, or ``None`` for the working directory.

@@ -18,6 +18,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
@@ -88,9 +89,7 @@ _DEEDS: Final = {
     "summary": ("summary", "Summary", "Would summarise", "good"),
 }
 _WHY_ENDED: Final = {"orphan": "nobody had", "idle": "it was silent"}
-_MINUTE: Final = 60
 _STDERR: Final = 2
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 @click.command()
@@ -269,14 +268,14 @@ def worker(
         raise RefusalError(views.OFF)
     pause = cortex.scopes.settings.worker.every if every is None else every
     stop = _Stop()
-    rounds = _Rounds(cortex, stop, as_json=as_json, dry_run=dry_run)
-    with stop.listening():
+    rounds = _Rounds(cortex, stop, as_json, dry_run)
+    with process.handling(stop.handle, "SIGINT", "SIGTERM"):
         if once or dry_run:
             summary = rounds.run_one(last=True)
             failed = any(deed.outcome == "failed" for deed in summary.deeds)
             raise Exit(STORE_FAILED if summary.failed else REFUSED if failed else DONE)
         if output.is_person() and not as_json:
-            output.show([line((begins(pause), "dim"))])
+            output.show([line((f"working every {pause:g} seconds; Ctrl-C stops", "dim"))])
         while not stop.is_asked:
             rounds.run_one()
             stop.wait(pause)
@@ -310,17 +309,8 @@ class _Stop:
                 self._bell.get(timeout=min(seconds, threading.TIMEOUT_MAX))
         self.at_work = at_work
 
-    @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
-        """Let signals ask to stop in a ``with`` block."""
-        before = {number: signal.signal(number, self._handle) for number in _SIGNALS}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _handle(self, number: int, _: FrameType | None) -> None:
+    def handle(self, number: int, _: FrameType | None) -> None:
+        """Let a signal ask to stop, and a second Ctrl-C stop at once."""
         if self.is_asked and number == signal.SIGINT:
             raise KeyboardInterrupt
         self.ask()
@@ -330,36 +320,36 @@ class _Stop:
                 os.write(_STDERR, f"{STOPPING}\n".encode())
 
 
+@dataclass
 class _Rounds:
     """The rounds of one call."""
 
-    def __init__(self, cortex: Cortex, stop: _Stop, *, as_json: bool, dry_run: bool) -> None:
-        self._cortex = cortex
-        self._stop = stop
-        self._as_json = as_json
-        self._dry_run = dry_run
-        self._noted: list[str] = []
-        self._broken: OSError | None = None
+    cortex: Cortex
+    stop: _Stop
+    as_json: bool
+    dry_run: bool
+    noted: Sequence[str] = ()
+    broken: OSError | None = None
 
     def run_one(self, *, last: bool = False) -> WorkSummary:
         """Do a round and report it."""
         from engramdown.sleep import work_once
 
-        if self._dry_run and not self._as_json:
+        if self.dry_run and not self.as_json:
             output.show([line((views.DRY_RUN, "warn"))])
-        self._stop.at_work = True
+        self.stop.at_work = True
         summary = work_once(
-            self._cortex,
-            conversations=self._cortex.conversations,
-            dry_run=self._dry_run,
-            should_stop=lambda: self._stop.is_asked,
+            self.cortex,
+            conversations=self.cortex.conversations,
+            dry_run=self.dry_run,
+            should_stop=lambda: self.stop.is_asked,
             tell=self._report,
-            rest=self._stop.wait,
+            rest=self.stop.wait,
         )
-        self._stop.at_work = False
-        if self._broken is not None:
-            raise self._broken
-        if self._as_json:
+        self.stop.at_work = False
+        if self.broken is not None:
+            raise self.broken
+        if self.as_json:
             click.echo(json.dumps(_round_data(summary)))
         else:
             self._note_undone(summary)
@@ -371,24 +361,24 @@ class _Rounds:
         return summary
 
     def _report(self, deed: Deed) -> None:
-        if self._as_json:
+        if self.as_json:
             return
         try:
             output.show(_deed_lines(deed))
             process.flush()
         except OSError as error:  # Nobody reads any more; the current step is finished first.
-            self._broken = error
-            self._stop.ask()
+            self.broken = error
+            self.stop.ask()
 
     def _note_undone(self, summary: WorkSummary) -> None:
         """Say on stderr what was not done, but not again what the last round said."""
-        notes = [*dict.fromkeys(self._cortex.scopes.notices()), *_undone(summary)]
+        notes = [*dict.fromkeys(self.cortex.scopes.notices()), *_undone(summary)]
         for text in notes:
-            if text not in self._noted:
+            if text not in self.noted:
                 output.note(text)
-        if summary.failed and summary.failed not in self._noted:
+        if summary.failed and summary.failed not in self.noted:
             process.complain(summary.failed)
-        self._noted = [*notes, summary.failed]
+        self.noted = [*notes, summary.failed]
 
 
 def _deed_lines(deed: Deed) -> Iterator[Line]:
@@ -426,17 +416,6 @@ def _round_data(summary: WorkSummary) -> dict[str, Any]:
             for deed in summary.deeds
         ],
     }
-
-
-def begins(every: float) -> str:
-    """Say how often it works.
-
-    >>> begins(300), begins(7.5)
-    ('working every 5 minutes; Ctrl-C stops', 'working every 7.5 seconds; Ctrl-C stops')
-    """
-    minutes = every / _MINUTE
-    often = f"{every:g} seconds" if every % _MINUTE else f"{minutes:g} minutes"
-    return f"working every {'minute' if minutes == 1 else often}; Ctrl-C stops"
 
 
 def _undone(summary: WorkSummary) -> Iterator[str]:

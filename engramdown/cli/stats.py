@@ -1,6 +1,6 @@
 """``engramdown stats``: how much is remembered, from whom and how old; what models were asked.
 
-It counts only what a store holds now, and changes nothing.
+It counts what the stores hold now, and changes nothing.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
+from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,7 +47,8 @@ _TOTALS: Final = {
     "episodes": "episodes in them",
     "episode_bytes": "bytes of transcripts",
 }
-# Upper ends, in days.
+_FIELDS: Final = ("scope", "kind", "source", "basis", "confidence")
+# The most days of each group.
 _AGES: Final = ((7, "up to a week"), (30, "up to a month"), (365, "up to a year"))
 
 
@@ -63,20 +66,12 @@ def _count(cortex: Cortex, now: date) -> dict[str, Any]:
     context = cortex.build_memory_context(scratchpad=True)
     recorded = count_transcripts(*(store.root for store in stores))
 
-    def by(field: str) -> dict[str, int]:
-        return dict(Counter(getattr(entry, field) for entry in entries))
-
-    ages = sorted(
-        (age_of(entry, now) for entry in entries), key=lambda age: (age is None, age or 0)
-    )
+    ages = [age_of(entry, now) for entry in entries]
+    ages.sort(key=lambda age: (age is None, age or 0))
     return {
         "memories": len(entries),
-        "by_scope": by("scope"),
         "by_file": dict(Counter(f"{entry.disk_file} ({entry.scope})" for entry in entries)),
-        "by_kind": by("kind"),
-        "by_source": by("source"),
-        "by_basis": by("basis"),
-        "by_confidence": by("confidence"),
+        **{f"by_{name}": dict(Counter(map(attrgetter(name), entries))) for name in _FIELDS},
         "by_age": dict(Counter(map(_age_name, ages))),
         "pending": len(cortex.pending()),
         "archived": len(cortex.scopes.archived()),
@@ -104,14 +99,12 @@ def _journal_size(root: Path) -> int:
 
 
 def _asked(cortex: Cortex) -> dict[str, Any]:
-    """Sum the ledger of what models were asked."""
+    """Sum up the calls in the ledger."""
     settings = cortex.scopes.settings.consolidation
     ledger = ledger_of(cortex.scopes)
     calls, torn = ledger.known()
     recent = ledger.spent_since(settings.window_hours, moment())
-    total = Sum()
-    for call in calls:
-        total = total.plus(call)
+    total = reduce(Sum.plus, calls, Sum())
     return {
         **total._asdict(),
         "by_job": {name: each._asdict() for name, each in sums(calls, "job").items()},
@@ -123,8 +116,7 @@ def _asked(cortex: Cortex) -> dict[str, Any]:
 
 
 def _lines(counts: dict[str, Any]) -> Iterator[Line]:
-    memories = counts["memories"]
-    yield line((f"{memories} {'memory' if memories == 1 else 'memories'}", "strong"))
+    yield line((counted(counts["memories"], "memory", "memories"), "strong"))
     for key, title in _GROUPS.items():
         if counts[key]:
             yield line()
@@ -136,10 +128,9 @@ def _lines(counts: dict[str, Any]) -> Iterator[Line]:
     rows = [(str(counts[key]), title) for key, title in _TOTALS.items()]
     yield from table(rows, ("strong",))
     slept = max(counts["slept"].values(), default="")
-    said = "nothing was slept on yet; `engramdown sleep` learns from finished sessions"
-    if slept:
-        said = f"sleep last got a step done on {when(slept)}"
-    yield line((said, "dim"), hang=2)
+    never = "memory has not slept yet; `engramdown sleep` learns from finished sessions"
+    text = f"sleep last finished a step on {when(slept)}" if slept else never
+    yield line((text, "dim"), hang=2)
     yield from _asked_lines(counts["models"])
     if counts["switched_off"]:
         off = ", ".join(counts["switched_off"])
@@ -149,7 +140,7 @@ def _lines(counts: dict[str, Any]) -> Iterator[Line]:
 
 
 def _asked_lines(asked: dict[str, Any]) -> Iterator[Line]:
-    """Show what models were asked, if they were."""
+    """Yield what models were asked, if anything."""
     if asked["by_outcome"]:
         yield line()
         yield line(("calls of language models, for all projects", "where"))
@@ -165,7 +156,7 @@ def _asked_lines(asked: dict[str, Any]) -> Iterator[Line]:
     torn = asked["torn_lines"]
     if torn:
         lines = "1 line of ledger.jsonl is" if torn == 1 else f"{torn} lines of ledger.jsonl are"
-        yield line((f"{lines} cut short and not counted", "bad"))
+        yield line((f"{lines} cut short, and not counted", "bad"))
 
 
 def _cost(asked: dict[str, Any]) -> str:

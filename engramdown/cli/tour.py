@@ -1,7 +1,7 @@
-"""``engramdown tour``: a short story, played for real in a folder that is thrown away.
+"""``engramdown tour``: a short story, played in a temporary folder.
 
-Every command in it runs as a person would run it, and every file that it changes is shown. Nothing
-outside the temporary folder is read or written.
+Every command in it really runs, and every file that it changes is shown. Nothing outside the folder
+is read or written.
 """
 
 from __future__ import annotations
@@ -27,64 +27,73 @@ _PROPOSAL: Final = "Prefer pytest fixtures over setUp"
 
 
 class _Scene(NamedTuple):
-    """A step of the story: what it shows, the command to be seen, and what is edited by hand."""
+    """A step of the story.
 
-    key: str
+    Attributes:
+        title: What it shows.
+        words: More about that.
+        command: The command that runs.
+        edit: What is edited by hand: the file, the old text and the new one.
+    """
+
+    title: str
+    words: str
     command: tuple[str, ...] = ()
     edit: tuple[str, str, str] | None = None
 
 
-_STORY: Final = (
-    _Scene("init", ("init",)),
-    _Scene("remember", ("remember", _RULE)),
-    _Scene("again", ("remember", f"{_RULE.lower()}.")),
-    _Scene("edit", edit=("rules.md", _RULE, _REWORDED)),
-    _Scene("listed", ("list",)),
-    _Scene("propose", ("--mode", "copilot", "remember", "--always", "--source", "llm", _PROPOSAL)),
-    _Scene("tick", edit=("pending.md", "- [ ]", "- [x]")),
-    _Scene("review", ("review",)),
-    _Scene("context", ("context",)),
-    _Scene("undo", ("undo",)),
-)
-TOUR: Final = {
-    "init": (
+STORY: Final = (
+    _Scene(
         "Memory is a folder beside your work",
         "Each file explains itself in a private note, which no model ever sees.",
+        ("init",),
     ),
-    "remember": (
+    _Scene(
         "You say something once",
-        "The words tell that it is a rule. One memory is one line, with a comment of metadata.",
+        "The words show that it is a rule. One memory is one line, with a comment of metadata.",
+        ("remember", _RULE),
     ),
-    "again": (
+    _Scene(
         "Saying it again adds nothing",
         "Case, spaces and the final full stop make no difference.",
+        ("remember", f"{_RULE.lower()}."),
     ),
-    "edit": ("The file is yours", "You open rules.md in your editor and change the line."),
-    "listed": (
+    _Scene(
+        "The file is yours",
+        "You open rules.md in your editor and change the line.",
+        edit=("rules.md", _RULE, _REWORDED),
+    ),
+    _Scene(
         "What you wrote counts most",
         "Your edit is noticed. The line is verified now: nothing automatic will touch it.",
+        ("list",),
     ),
-    "propose": (
+    _Scene(
         "An assistant proposes, and waits",
         "In the mode copilot, what is not certain goes to pending.md. Nobody is interrupted.",
+        ("--mode", "copilot", "remember", "--always", "--source", "llm", _PROPOSAL),
     ),
-    "tick": (
+    _Scene(
         "You decide, in any editor",
         "A cross in the box accepts, a dash declines. `engramdown review` asks with one key.",
+        edit=("pending.md", "- [ ]", "- [x]"),
     ),
-    "review": (
+    _Scene(
         "What you ticked is done",
         "The line moves from pending.md to rules.md in one step.",
+        ("review",),
     ),
-    "context": (
+    _Scene(
         "This is all that a model sees",
         "No ids, no notes, nothing that waits; always within a budget.",
+        ("context",),
     ),
-    "undo": (
+    _Scene(
         "Every change can be taken back",
         "`engramdown history` lists them. What you wrote by hand is never overwritten.",
+        ("undo",),
     ),
-}
+)
 TOUR_END: Final = "That was all; the folder is gone. Begin with `engramdown init`."
 
 
@@ -96,7 +105,7 @@ def tour(*, fast: bool, as_json: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="engramdown-tour-") as folder:
         stage = _Stage(Path(folder).resolve(), quiet=as_json)
         if as_json:
-            output.print_json([_data(stage, scene) for scene in _STORY])
+            output.print_json([_data(stage, scene) for scene in STORY])
         else:
             _show(stage, wait=not fast and output.is_person())
 
@@ -111,16 +120,15 @@ class _Stage:
         self._project.mkdir()
 
     def play(self, scene: _Scene) -> str:
-        """Let a scene happen; return what was printed, if that is not to be seen."""
+        """Let a scene happen, and return what it printed if the stage is quiet."""
         if scene.edit:
-            # As a person does with an editor.
             name, old, new = scene.edit
             path = self._project / ".engramdown" / "memory" / name
             text = path.read_text(encoding="utf-8")
             path.write_text(text.replace(old, new), encoding="utf-8")
             return ""
-        if scene.key == "init":
-            # Its files speak for themselves.
+        if scene.command == ("init",):
+            # Only its files are shown.
             Hippocampus(self._project / ".engramdown").start()
             return ""
         # Imported here, because the program loads this module.
@@ -144,9 +152,9 @@ class _Stage:
 
 def _show(stage: _Stage, *, wait: bool) -> None:
     screen = output.screen()
-    for number, scene in enumerate(_STORY, 1):
-        title, words = TOUR[scene.key]
-        screen.show([line((f"{number}. {title}", "strong")), line(words), line()])
+    for number, scene in enumerate(STORY, 1):
+        title = f"{number}. {scene.title}"
+        screen.show([line((title, "strong")), line(scene.words), line()])
         if scene.command:
             screen.show([line((f"$ engramdown {shlex.join(scene.command)}", "id"), hang=4)])
         before = stage.files()
@@ -155,7 +163,7 @@ def _show(stage: _Stage, *, wait: bool) -> None:
             rows = diff(old, new, name)
             screen.box(name, [row for row in rows if row.parts[0].style != "dim"])
         screen.show([line()])
-        if wait and number < len(_STORY):
+        if wait and number < len(STORY):
             click.echo("Any key goes on, q stops. ", nl=False)
             key = click.getchar()
             click.echo("\n")
@@ -165,15 +173,14 @@ def _show(stage: _Stage, *, wait: bool) -> None:
 
 
 def _data(stage: _Stage, scene: _Scene) -> dict[str, Any]:
-    title, words = TOUR[scene.key]
     before = stage.files()
     printed = stage.play(scene)
     changes = [
         {"file": name, "before": old, "after": new}
         for name, old, new in _changes(before, stage.files())
     ]
-    said = {"title": title, "words": words, "command": list(scene.command)}
-    return {**said, "printed": printed, "changes": changes}
+    facts = {"title": scene.title, "words": scene.words, "command": list(scene.command)}
+    return {**facts, "printed": printed, "changes": changes}
 
 
 def _changes(before: dict[str, str], after: dict[str, str]) -> Iterator[tuple[str, str, str]]:

@@ -206,8 +206,8 @@ def _listed(entry: Entry, notes: list[str], indent: int = 2, *, folded: bool) ->
 
 # ---- for programs ----
 
+# The memory folder of each scope.
 Folders = Mapping[str, Path]
-"""The memory folder of each scope."""
 
 
 _OF_ENTRY: Final = (

@@ -1,7 +1,7 @@
 """``engramdown watch``: takes in hand edits as they happen, and prints what changes in memory.
 
-One line each, flushed at once, on a terminal and in a pipe. Trouble goes to stderr and ends
-nothing. It ends with Ctrl-C, with SIGTERM, and when nobody reads any more.
+Each change is one line, flushed at once. Errors go to stderr and do not end it; Ctrl-C, SIGTERM and
+a reader that goes away do.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import contextlib
 import json
 import queue
 import select
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -25,40 +24,40 @@ from engramdown import Cortex
 from engramdown.cli import output, process, views
 from engramdown.cli.access import folders, open_quietly
 from engramdown.cli.commands import pass_place
-from engramdown.cli.layout import Line, line
+from engramdown.cli.layout import Line, line, shortened
 from engramdown.cli.output import DONE, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.views import beside, news_data
 from engramdown.clock import local
 from engramdown.sleep import News
 
+# Seconds between two checks whether anybody still reads.
 _PAUSE: Final = 2.0
-"""Seconds between two looks at whether anybody still reads."""
+# The most changes of one burst that a person sees.
 _MOST: Final = 20
-"""How many changes of one burst a person is shown."""
+# The most characters of a text.
 _MOST_SHOWN: Final = 240
-"""How many characters of a text are shown."""
 _STYLES: Final = {"forgot": "bad", "declined": "bad", "asked": "warn", "edited": "dim"}
 _ASIDE: Final = frozenset({"trouble", "mended", "remark"})
 
 
 @click.command()
-# Scripts may still give it; files are looked at again and again on every system now.
+# Kept for scripts; it does nothing.
 @click.option("--poll", is_flag=True, hidden=True, expose_value=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON each, for programs.")
 @pass_place
 def watch(place: Place, /, *, as_json: bool) -> None:
-    """Take in what you change by hand as you save it, and tell what changes.
+    """Take in what you change by hand as you save it, and print what changes.
 
-    Lines that you tick in pending.md are carried out. Ctrl-C stops.
+    Lines that you tick in pending.md are carried out. Ctrl-C stops it.
     """
     cortex = open_quietly(place, "nothing")
-    told: queue.SimpleQueue[list[News]] = queue.SimpleQueue()
-    told.put([News("remark", notice) for notice in cortex.scopes.notices()])
-    with _ended_by(signal.SIGTERM), cortex.worker.watch(told.put) as watching:
+    news: queue.SimpleQueue[list[News]] = queue.SimpleQueue()
+    news.put([News("remark", notice) for notice in cortex.scopes.notices()])
+    with process.handling(_end, "SIGTERM"), cortex.worker.watch(news.put) as watching:
         while watching.is_running and not _is_closed(sys.stdout):
             with contextlib.suppress(queue.Empty):
-                _print(cortex, told.get(timeout=_PAUSE), as_json=as_json)
+                _print(cortex, news.get(timeout=_PAUSE), as_json=as_json)
     if not watching.is_running and watching.trouble:
         again = "start it again, and `engramdown doctor` if it ends again"
         raise RefusalError(f"watching ended: {watching.trouble}; {again}")
@@ -97,12 +96,10 @@ def _lines(news: Sequence[News]) -> Iterator[Line]:
         except ValueError:
             time = item.at
         text = " ".join(item.text.split()) or item.file
-        if len(text) > _MOST_SHOWN:
-            text = f"{text[: _MOST_SHOWN - 1]}…"
         yield line(
             (f"{time}  ", "dim"),
             (item.what.capitalize(), _STYLES.get(item.what, "good")),
-            f": {text}",
+            f": {shortened(text, _MOST_SHOWN)}",
             *beside(item.comments),
             " ",
             (_place(item), "where"),
@@ -114,7 +111,7 @@ def _lines(news: Sequence[News]) -> Iterator[Line]:
 
 
 def _place(item: News) -> str:
-    """Say what kind of memory it is, if no lesson, where it stands, its id, and who did it."""
+    """Return the kind of a memory unless it is a lesson, its place, its id, and who changed it."""
     file = f"{item.file}:{item.line}" if item.line else item.file
     scope = "global" if item.scope == "global" else ""
     where = f"{scope} {file}".strip() if item.text else scope
@@ -123,22 +120,12 @@ def _place(item: News) -> str:
     return f"({', '.join(part for part in parts if part)})"
 
 
-@contextlib.contextmanager
-def _ended_by(number: signal.Signals) -> Iterator[None]:
-    """Let a signal end a ``with`` block, and the command, as it is meant to end."""
-
-    def end(_number: int, _frame: FrameType | None) -> NoReturn:
-        raise Exit(DONE)
-
-    before = signal.signal(number, end)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
+def _end(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise Exit(DONE)
 
 
 def _is_closed(stream: TextIO) -> bool:
-    """Whether whoever read what is printed has gone; only a pipe tells."""
+    """Return whether the reader of a pipe has gone."""
     if not hasattr(select, "poll"):
         return False
     poll = select.poll()

@@ -106,18 +106,10 @@ def more(work: EpisodicMemory) -> EpisodicMemory:
 
 @pytest.mark.usefixtures("more")
 def test_all_sessions_are_summed_up(run: Runner) -> None:
-    rows = run.ok("log", "tools", "--all", "--name", "read").out.split("\n")
-    assert rows[0].split() == [
-        "tool",
-        "calls",
-        "failed",
-        "mean",
-        "ms",
-        "longest",
-        "sessions",
-        "last",
-    ]
-    assert rows[1].split()[:6] == ["read", "2", "1", "20", "20", "2"]
+    rows = [row.split() for row in run.ok("log", "tools", "--all").out.split("\n")]
+    assert rows[0] == ["tool", "calls", "failed", "mean", "ms", "longest", "sessions", "last"]
+    assert ["read", "2", "1", "20", "20", "2"] in [row[:6] for row in rows]
+    assert run("log", "tools", "s-1", "--all").code == 2
     found = run.ok("log", "tools", "--all", "--json").json
     assert found["session"] is None
     counts = {each["name"]: (each["calls"], each["failed"]) for each in found["tools"]}
@@ -125,24 +117,6 @@ def test_all_sessions_are_summed_up(run: Runner) -> None:
     assert found["tools"][0]["errors"] == {"no such file": 1}
     assert all(reason for each in found["tools"] for reason in each["errors"])
     assert [each["pointer"] for each in found["calls"]][-1] == "t-2#1"
-
-
-@pytest.mark.usefixtures("more")
-def test_a_range_of_time_is_of_all_sessions(run: Runner) -> None:
-    found = run.ok("log", "tools", "--since", "2026-02-28", "--json").json
-    assert [each["pointer"] for each in found["calls"]] == ["t-2#1"]
-    found = run.ok("log", "tools", "--until", "2026-02-27", "--json").json
-    assert {each["pointer"].partition("#")[0] for each in found["calls"]} == {"s-1"}
-    done = run("log", "tools", "--since", "2027-01-01")
-    assert (done.code, done.out) == (1, "")
-    assert "no call of a tool in any session" in done.err
-    assert run("log", "tools", "s-1", "--all").code == 2
-
-
-@pytest.mark.usefixtures("more")
-def test_of_one_session_one_tool_can_be_asked_for(run: Runner) -> None:
-    found = run.ok("log", "tools", "s-1", "--name", "read", "--json").json
-    assert [each["pointer"] for each in found["calls"]] == ["s-1#5"]
 
 
 @pytest.mark.usefixtures("memory")

@@ -112,7 +112,7 @@ def test_a_page_older_than_a_redaction_is_said_to_be_left_out(run: Runner, page:
     os.utime(page, (1, 1))
     run.ok("log", "redact", "one#1")
     shown = run.ok("log", "card", "one").out
-    assert "Your page is left out" in shown
+    assert "Your page is not used" in shown
     assert "Secret" not in shown
 
 

@@ -221,7 +221,7 @@ def test_an_editor_that_is_no_command_is_named(
     monkeypatch.setenv("EDITOR", editor)
     done = run("edit", found)
     assert done.code == 2
-    assert f"$VISUAL or $EDITOR is {editor!r}, which is no command" in done.err
+    assert f"$VISUAL or $EDITOR is {editor!r}, which is not a command" in done.err
 
 
 def test_what_is_not_retired_points_at_the_archive(run: Runner, rule: str) -> None:

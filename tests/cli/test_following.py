@@ -177,16 +177,8 @@ def test_a_reader_that_goes_away_ends_it(follower: Follower, episodes: EpisodicM
     assert follower.process.wait(PATIENCE) == 141
 
 
-@pytest.mark.usefixtures("episodes")
-def test_the_newest_is_followed_by_default_and_json_is_told_apart(run: Runner) -> None:
-    for arguments in (["log", "--follow", "nowhere"], ["log", "-n", "1", "--follow", "nowhere"]):
-        done = run(*arguments)
-        assert done.code == 1
-        assert "no session 'nowhere'" in done.err
-
-
 def test_a_person_reads_along(child_env: dict[str, str], episodes: EpisodicMemory) -> None:
-    with Terminal(["engramdown", "log", "--follow", "-n", "2"], child_env) as terminal:
+    with Terminal(["engramdown", "log", "follow", "-n", "2"], child_env) as terminal:
         terminal.expect("Following s; Ctrl-C stops.")
         terminal.expect("#2  user")
         terminal.expect("#3  user")

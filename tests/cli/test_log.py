@@ -304,7 +304,7 @@ def test_messages_of_another_program_are_recorded_once(run: Runner, memory: Path
     }
     done = run.ok("log", "ingest", "-", "--session", "theirs", stdin=batch)
     assert done.out == "theirs: recorded 0 messages; 2 were there already\n"
-    for wrong, why in ((b"[1]\n", "line 1 is no JSON object"), (b'{"id": "c"}', "has the role")):
+    for wrong, why in ((b"[1]\n", "line 1 is not a JSON object"), (b'{"id": "c"}', "has the role")):
         done = run("log", "ingest", "-", "--session", "theirs", stdin=wrong)
         assert (done.code, done.out) == (1, "")
         assert why in done.err

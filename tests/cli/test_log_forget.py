@@ -226,8 +226,8 @@ def test_what_an_assistant_noted_of_it_is_named(run: Runner, episodes: EpisodicM
     told = run.ok("log", "redact", "one#1", "--dry-run", "--json").json["sessions"][0]
     assert (told["journal"], told["notes"]) == ([place], str(notes.path))
     out = " ".join(run.ok("log", "redact", "one#1").out.split())
-    assert f"written in it, and yours to look at: {place}" in out
-    assert "the notes on the session stay; look whether they quote what was redacted" in out
+    assert f"wrote this in the session; look at it yourself: {place}" in out
+    assert "the notes on the session stay; see whether they quote what is gone" in out
     done = run.ok("log", "purge", "one", "--yes", "--json").json["sessions"][0]
     assert (done["journal"], done["notes"]) == ([place], None)
     assert not notes.path.exists()
@@ -249,7 +249,7 @@ def test_what_keeps_words_of_a_purged_session_is_named(
     (root / "working" / "other.md").write_text(f"- {words}\n", encoding="utf-8")
     (root / "working" / "third.md").write_text("- nothing of it\n", encoding="utf-8")
     done = run.ok("log", "purge", "told", "--yes", "--dry-run")
-    assert "keeps words of it" in done.out
+    assert "keep words of it" in done.out
     told = run.ok("log", "purge", "told", "--yes", "--json").json["sessions"][0]
     assert [name.partition(" ")[2] for name in told["remains"]] == [
         "history.jsonl",

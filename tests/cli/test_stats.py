@@ -75,7 +75,7 @@ def test_when_sleep_last_did_something_is_told(run: Runner, memory: Path) -> Non
     assert memory.is_dir()
     found = run.ok("stats", "--json").json["slept"]
     assert found["project"].startswith("2026-03-01T12:00:")
-    assert "sleep last got a step done on 2026-03-01 " in run.ok("stats").out
+    assert "sleep last finished a step on 2026-03-01 " in run.ok("stats").out
 
 
 def test_an_empty_memory_has_no_memories(run: Runner, memory: Path) -> None:

@@ -22,8 +22,8 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_story_is_told_to_its_end(run: Runner, scratch: Path, isolated_home: Path) -> None:
     done = run.ok("tour")
-    for title, _ in tour.TOUR.values():
-        assert title in done.out
+    for scene in tour.STORY:
+        assert scene.title in done.out
     for shown in (
         "$ engramdown remember 'Always run the linter before pushing'",
         "Remembered in rules.md:",
@@ -56,7 +56,7 @@ def test_what_a_person_has_set_does_not_change_the_story(
 
 def test_a_program_gets_every_scene(run: Runner, scratch: Path) -> None:
     scenes = run.ok("tour", "--json").json
-    assert [scene["title"] for scene in scenes] == [title for title, _ in tour.TOUR.values()]
+    assert [scene["title"] for scene in scenes] == [scene.title for scene in tour.STORY]
     assert scenes[1]["printed"].startswith("Remembered in rules.md:")
     (change,) = scenes[1]["changes"]
     assert change["file"].endswith("rules.md")
@@ -69,4 +69,4 @@ def test_every_change_of_the_story_is_shown(run: Runner, scratch: Path) -> None:
     scenes = {scene["title"]: scene for scene in run.ok("tour", "--json").json}
     silent = [title for title, scene in scenes.items() if not scene["changes"]]
     # What was edited is verified in the journal: the file may be open in the editor still.
-    assert silent == [tour.TOUR[each][0] for each in ("again", "listed", "context")]
+    assert silent == [tour.STORY[each].title for each in (2, 4, 8)]

@@ -399,10 +399,3 @@ def test_a_person_is_told_how_it_ends(
         terminal.expect("working every 90 seconds; Ctrl-C stops")
         terminal.expect("no model is set")
         assert terminal.interrupt() == 0
-
-
-@pytest.mark.parametrize(
-    "every, words", [(60, "minute"), (300, "5 minutes"), (90, "90 seconds"), (0.5, "0.5 seconds")]
-)
-def test_how_often_it_works_is_said_in_words(every: float, words: str) -> None:
-    assert said.begins(every) == f"working every {words}; Ctrl-C stops"
