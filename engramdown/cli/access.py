@@ -47,6 +47,7 @@ _LOOKING: Final = frozenset(
         *("doctor", "export", "mcp", "log", "skills", "journal", "journal list", "journal show"),
         *("journal search", "skills list", "skills show", "skills validate", "log list"),
         *("log show", "log follow", "log tools", "log steps", "log card", "log notes"),
+        *("log grep", "log describe", "log expand"),
     }
 )
 _CHANGING: Final = {

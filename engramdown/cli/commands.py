@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -75,7 +76,7 @@ class Commands(click.Group):
 
     Attributes:
         table: Below each title of the help, each command, where it is (``module:name``) and what it
-            does.
+            does. Commands without a title are hidden.
         homes: Where each command is.
         removed: Commands that were removed, and what to use instead.
     """
@@ -146,7 +147,7 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands in groups, without loading any."""
         del ctx
-        for title, rows in self.table.items():
+        for title, rows in filter(itemgetter(0), self.table.items()):
             with formatter.section(title):
                 formatter.write_dl([(name, does) for name, (_, does) in rows.items()])
 
@@ -156,9 +157,9 @@ class Commands(click.Group):
 
         found = [
             CompletionItem(name, help=does)
-            for rows in self.table.values()
+            for title, rows in self.table.items()
             for name, (_, does) in rows.items()
-            if name.startswith(incomplete)
+            if title and name.startswith(incomplete)
         ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 

@@ -1,7 +1,7 @@
 """``engramdown log``: the group of commands on transcripts, and those that record.
 
-Without a command it lists the sessions. The other commands are loaded when they are called, so that
-a hook starts fast.
+Without a command it lists the sessions; with ``--follow`` it follows one. The other commands are
+loaded when they are called, so that a hook starts fast.
 """
 
 from __future__ import annotations
@@ -57,16 +57,27 @@ COMMANDS: Final[commands.Table] = {
         "redact": ("log_forget:redact", "Empty lines for ever."),
         "purge": ("log_forget:purge", "Remove sessions for ever."),
     },
+    # Without a title, and hidden: tools that a model has.
+    "": {
+        "grep": ("log_lookup:grep", "Find a text in a conversation."),
+        "describe": ("log_lookup:describe", "Show a summary."),
+        "expand": ("log_lookup:expand", "Show what a summary covers."),
+    },
 }
-_REMOVED: Final = dict.fromkeys(
-    ("gists", "grep", "describe", "expand"), "`engramdown log show` or `engramdown recall`"
-)
+_REMOVED: Final = {"gists": "`engramdown log compact`, or `engramdown log show`"}
+_FOLLOW: Final = "--follow"
 _SPOKEN: Final = frozenset({"user", "assistant", "system"})
 _REASONS: Final = ("finished", "reset", "shutdown", "manual")
 
 
 class _Log(commands.ListingCommands):
-    """The group, which lists if no command is given."""
+    """The group, which lists or follows if no command is given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; without a command it is ``list`` or ``follow``."""
+        if _FOLLOW in args and args[0].startswith("-"):
+            args = ["follow", *(item for item in args if item != _FOLLOW)]
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -90,7 +101,8 @@ class _Log(commands.ListingCommands):
 def log() -> None:
     """Record what is said and done, and read it.
 
-    Without a command it lists the sessions, as `engramdown log list` does.
+    Without a command it lists the sessions, as `engramdown log list` does; `engramdown log
+    --follow` follows the one that runs.
     """
 
 

@@ -16,7 +16,7 @@ from engramdown.cli.layout import Line, line, pick, table
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
-from engramdown.conversation import MODES, Compacted, Conversation, Track
+from engramdown.conversation import MODES, Compacted, Conversation, Track, ends
 from engramdown.transcripts import Gist
 
 _HEAD: Final = ("summary", "form", "depth", "messages", "tokens", "lines", "how")
@@ -82,7 +82,7 @@ def compact(
         planned = [_gist_data(gist, known) for gist in done.gists]
         written = [{key: gist[key] for key in _PLANNED} for gist in planned]
     else:
-        written = [_written_data(conversation.track, gist) for gist in done.gists]
+        written = [summary_data(conversation.track, gist) for gist in done.gists]
     data = {"session": name, "dry_run": dry_run, "mode": done.mode, "gists": written}
     data |= pick(done, "messages tokens_before tokens_after rounds lost reload_required reason")
     commands.show(_compacted_lines(done, known, dry_run=dry_run), data)
@@ -115,34 +115,26 @@ def _compacted_lines(
 
 
 def _row_of(gist: Gist, known: Mapping[str, Gist]) -> tuple[str, ...]:
-    first, last = _ends(gist, known)
-    lines = f"#{first}" if first == last else f"#{first}-{last}"
     numbers = map(str, (gist.depth, gist.messages, gist.tokens))
-    return (gist.id, gist.form, *numbers, lines, _WAYS[gist.level])
+    return (gist.id, gist.form, *numbers, span(*ends(known, gist.id)), _WAYS[gist.level])
 
 
 def _gist_data(gist: Gist, known: Mapping[str, Gist]) -> dict[str, Any]:
     """Return a summary as JSON shows it."""
-    first, last = _ends(gist, known)
+    first, last = ends(known, gist.id)
     return {**gist._asdict(), "sources": [*gist.runs], "first": first, "last": last}
 
 
-def _written_data(track: Track, gist: Gist) -> dict[str, Any]:
+def summary_data(track: Track, gist: Gist) -> dict[str, Any]:
     """Return a summary that was written, and whether the conversation shows it."""
     derived = track.fold.derived.get(gist.id, "")
     data = _gist_data(gist, track.fold.gists)
     return {**data, "derived": derived, "in_view": gist.id in track.fold}
 
 
-def _ends(gist: Gist, known: Mapping[str, Gist]) -> tuple[int, int]:
-    """Return the numbers of the first and the last message that a summary replaces."""
-    ends = []
-    for at in (0, -1):
-        source = gist.sources[at]
-        while isinstance(source, str):
-            source = known[source].sources[at]
-        ends.append(source)
-    return ends[0], ends[1]
+def span(first: int, last: int) -> str:
+    """Return the numbers of the messages from one to another."""
+    return f"#{first}" if first == last else f"#{first}-{last}"
 
 
 def _written(done: Compacted) -> str:

@@ -9,6 +9,12 @@ from engramdown.lazy import door
 if TYPE_CHECKING:
     from engramdown.conversation.conversation import Conversation as Conversation
     from engramdown.conversation.conversations import CompactionBeside as CompactionBeside
+    from engramdown.conversation.lookup import EXPAND as EXPAND
+    from engramdown.conversation.lookup import GREP as GREP
+    from engramdown.conversation.lookup import SCOPES as SCOPES
+    from engramdown.conversation.lookup import Expanded as Expanded
+    from engramdown.conversation.lookup import Found as Found
+    from engramdown.conversation.lookup import Lineage as Lineage
     from engramdown.conversation.rendering import ends as ends
     from engramdown.conversation.summarize import MODES as MODES
     from engramdown.conversation.summarize import Compacted as Compacted
@@ -20,6 +26,7 @@ __getattr__, __dir__ = door(
     {
         "conversation": ["Conversation"],
         "conversations": ["CompactionBeside"],
+        "lookup": ["EXPAND", "Expanded", "Found", "GREP", "Lineage", "SCOPES"],
         "rendering": ["ends"],
         "summarize": ["Compacted", "MODES"],
         "view": ["Track"],

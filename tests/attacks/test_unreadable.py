@@ -273,7 +273,7 @@ LOOKING: Final = [
     *("list", "context", "context --explain", "recall linter", "recall linter --json", "stats"),
     *("show SESSION", "why SESSION", "history", "review", "review --json", "doctor", "log"),
     *("log list", "log show", "log tools --all", "log steps", "log notes", "log card"),
-    *("skills", "skills list", "skills validate", "journal list", "list --json"),
+    *("log grep linter", "skills", "skills list", "skills validate", "journal list", "list --json"),
     *("journal show", "journal search linter"),
 ]
 CHANGING: Final = [

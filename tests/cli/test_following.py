@@ -178,7 +178,7 @@ def test_a_reader_that_goes_away_ends_it(follower: Follower, episodes: EpisodicM
 
 
 def test_a_person_reads_along(child_env: dict[str, str], episodes: EpisodicMemory) -> None:
-    with Terminal(["engramdown", "log", "follow", "-n", "2"], child_env) as terminal:
+    with Terminal(["engramdown", "log", "--follow", "-n", "2"], child_env) as terminal:
         terminal.expect("Following s; Ctrl-C stops.")
         terminal.expect("#2  user")
         terminal.expect("#3  user")
