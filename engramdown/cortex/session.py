@@ -200,9 +200,9 @@ class Session:
                 self.record("memory_read", "", meta={"shown": shown, "left_out": hidden})
         reason = self.degraded or self._missed
         self._missed = ""
-        told = context.degrade(degraded(reason)) if reason else context
+        shown_context = context.degrade(degraded(reason)) if reason else context
         lost = self._cortex.scopes.unreadable()
-        return told.degrade(left_out(lost[0])) if lost else told
+        return shown_context.degrade(left_out(lost[0])) if lost else shown_context
 
     @one_call()
     def build_context(
@@ -305,9 +305,9 @@ class Session:
             self._open_calls.remove(found)
             call = found[1]
             ms = round((time.monotonic() - found[2]) * 1000, 3) if ms is None else ms
-        said: Said = {"name": name, "call": call, "ms": ms, "error": error}
-        said["recalled"] = tuple(recalled)
-        self.record("tool_result", output, **said)
+        fields: Said = {"name": name, "call": call, "ms": ms, "error": error}
+        fields["recalled"] = tuple(recalled)
+        self.record("tool_result", output, **fields)
 
     def scratchpad(self, text: object, name: str = "") -> None:
         """Record what an assistant wrote or ran in a scratchpad."""
@@ -471,9 +471,9 @@ class Doing:
         if role not in DONE:
             return
         self._session = pointer.session
-        kept = as_text(text[:_LONGEST] if isinstance(text, str) else text)[:_LONGEST]
+        cut = as_text(text[:_LONGEST] if isinstance(text, str) else text)[:_LONGEST]
         more: dict[str, Any] = {key: it for key, it in said.items() if key in _KEPT}
-        self._lines.append(Episode(pointer.seq, "", "", role, kept, **more))
+        self._lines.append(Episode(pointer.seq, "", "", role, cut, **more))
 
     def given_back(self) -> list[str]:
         """Return the results of tools in the running turn, each cut.

@@ -439,7 +439,7 @@ def memorize(cortex: Parts, given: MemorizeArguments, session: Session | None) -
         EngramdownError: If it was discarded or could not be written.
     """
     text, began = given.text, session.turn_began if session is not None else None
-    told = Engram(
+    engram = Engram(
         text,
         given.kind,
         given.scope,
@@ -456,23 +456,23 @@ def memorize(cortex: Parts, given: MemorizeArguments, session: Session | None) -
         is_from_tool = cortex.conversations.overheard.has(text) and not _is_users(cortex, text)
         messages = []
     if is_from_tool:
-        told = replace(told, confidence="medium", source="llm", basis="observed", via="tool")
+        engram = replace(engram, confidence="medium", source="llm", basis="observed", via="tool")
     elif given.kind == "profile":
         if session is None:
             messages = [hit.text for hit in _said_by_user(cortex, text, "best")]
         if all(unsaid(text, [message]) for message in messages):
             # Only the user knows who they are; the word of a model is not evidence.
-            told = replace(told, confidence="medium", source="llm", basis="observed")
-    (receipt,) = cortex.scopes.propose(told)
+            engram = replace(engram, confidence="medium", source="llm", basis="observed")
+    (receipt,) = cortex.scopes.propose(engram)
     if receipt.action in ("discarded", "failed"):
         raise errors.EngramdownError(f"not remembered: {receipt.reason}")
     if receipt.action == "queued":
         return _waits("Not remembered yet", receipt), ()
-    said = "Known already" if receipt.action == "merged" else "Remembered"
+    result = "Known already" if receipt.action == "merged" else "Remembered"
     where = f"{receipt.file}:{receipt.line}" if receipt.file else "memory"
     kind = f"{receipt.engram.kind}, {receipt.engram.scope}"
     aside = f" It is kept in this project: {REFUSED}." if REFUSED in receipt.reason else ""
-    return f"{said}: {where} ({kind}), id {receipt.id}.{aside}", ()
+    return f"{result}: {where} ({kind}), id {receipt.id}.{aside}", ()
 
 
 def _said_by_user(cortex: Parts, text: str, mode: Literal["best", "exact"]) -> list[Hit]:
@@ -658,8 +658,8 @@ def recall_topic(cortex: Parts, given: TopicArguments, _: object) -> _Told:
     if names[_TOPICS:]:
         names[_TOPICS:] = [f"{len(names) - _TOPICS} more"]
     there = f"there are {', '.join(names)}" if known else "there are none yet"
-    said = f"No topic {flat(topic, PIECE)!r}; {there}." if topic else f"Topics: {there}."
-    return said, ()
+    sentence = f"No topic {flat(topic, PIECE)!r}; {there}." if topic else f"Topics: {there}."
+    return sentence, ()
 
 
 @_tool(
@@ -839,11 +839,11 @@ def expand(cortex: Parts, given: ExpandArguments, session: Session | None) -> _T
         else:
             rows += ["", f"{_head(conversation.session, item)}{part}:"]
             rows += [f"> {row}" for row in inert(item.text).split("\n")]
-    told = flat(found.gist, 2 * _NAMED)
+    summary = flat(found.gist, 2 * _NAMED)
     if found.truncated:
-        more = f'There is more: call expand with id "{told}" and cursor "{found.cursor}".'
+        more = f'There is more: call expand with id "{summary}" and cursor "{found.cursor}".'
     else:
-        more = f"That is the end of what {told} stands for."
+        more = f"That is the end of what {summary} stands for."
     return "\n".join([*rows, "", more]), _pointers(conversation, [it.source for it in found.items])
 
 
@@ -867,18 +867,18 @@ def _gist(conversation: Conversation, wanted: str) -> Gist:
         known = [item.source for item in conversation.view() if not item.is_message]
         shown = ", ".join(flat(str(each), _NAMED) for each in known[-_OFFERED:])
         there = f"there are {shown}" if shown else "it has none"
-        asked = flat(wanted, _NAMED)
-        raise ValueError(f"{conversation.session} has no summary {asked!r}; {there}") from None
+        quoted = flat(wanted, _NAMED)
+        raise ValueError(f"{conversation.session} has no summary {quoted!r}; {there}") from None
 
 
 def _pointers(conversation: Conversation, sources: Sequence[int | str]) -> tuple[str, ...]:
     """Return the pointers of messages, and the ranges of lines that summaries stand for."""
-    told = []
+    pointers = []
     for source in sources:
         seqs = [*conversation.track.fold.messages(source)]
         last = f"-{seqs[-1]}" if seqs[1:] else ""
-        told.append(f"{Pointer(conversation.session, seqs[0])}{last}")
-    return tuple(dict.fromkeys(told))
+        pointers.append(f"{Pointer(conversation.session, seqs[0])}{last}")
+    return tuple(dict.fromkeys(pointers))
 
 
 def _head(session: str, said: FoundMessage | Expanded) -> str:

@@ -220,10 +220,10 @@ def _alike(entries: list[_Kept]) -> Iterator[Finding]:
         marks = read(one.entry.text).marks
         groups.setdefault(tuple(frozenset(marks.get(mark, ())) for mark in _MARKS), []).append(one)
     for group in groups.values():
-        told: set[int] = set()
+        reported: set[int] = set()
         for earlier, later in Rewordings([one.entry.text for one in group]).pairs():
-            if later not in told:
-                told.add(later)
+            if later not in reported:
+                reported.add(later)
                 yield group[later].find("near-duplicate", other=group[earlier].where)
 
 

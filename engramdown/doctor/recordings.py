@@ -81,8 +81,8 @@ def inspect_transcripts(root: Path) -> list[Finding]:
     ]
     try:
         for name, trouble in find_trouble(folder, disk):
-            told = find(_place(name), "degraded", fixable=trouble.ended, reason=str(trouble))
-            found.append(told)
+            finding = find(_place(name), "degraded", fixable=trouble.ended, reason=str(trouble))
+            found.append(finding)
         for name in disk.files(folder):
             if ".torn-" in name:
                 size = (folder / name).stat().st_size
@@ -170,8 +170,8 @@ def plan_tidying(root: Path, settings: EpisodeSettings) -> Tidying:
     folder, disk = root / FOLDER, Disk()
     left = tuple(info.id for info in left_open(Sessions(folder, disk), disk))
     troubles = [(folder / name, each) for name, each in find_trouble(folder, disk)]
-    told = tuple((path, str(trouble)) for path, trouble in troubles if trouble.ended)
-    return Tidying(root, left, told, tuple(telling_sessions(root, settings)))
+    reported = tuple((path, str(trouble)) for path, trouble in troubles if trouble.ended)
+    return Tidying(root, left, reported, tuple(telling_sessions(root, settings)))
 
 
 def telling_sessions(

@@ -70,8 +70,8 @@ class Arrival(NamedTuple):
         # Many files have this name; the folder distinguishes them.
         name = f"{self.path.parent.name}/{name}" if name == "SKILL.md" else name
         where = f"{name}:{self.line}" if self.line else name
-        said = "" if self.kind == "page" else f": {' '.join(self.text.split())}"
-        return f"{self.scope} {where}{said}"
+        words = "" if self.kind == "page" else f": {' '.join(self.text.split())}"
+        return f"{self.scope} {where}{words}"
 
 
 class Found(NamedTuple):
@@ -424,8 +424,8 @@ class Approvals:
                     found[record["did"]].update([str(key) for key in record["keys"]])
             except (ValueError, KeyError, TypeError, RecursionError):
                 continue
-        kept = frozenset(found["approved"] | found["own"])
-        return Said(frozenset(found["seen"]), kept, frozenset(found["declined"] - kept))
+        approved = frozenset(found["approved"] | found["own"])
+        return Said(frozenset(found["seen"]), approved, frozenset(found["declined"] - approved))
 
     def add(self, root: Path, did: Did, keys: Collection[str]) -> None:
         """Note a decision about ``keys`` in the scope in the folder ``root``.
@@ -554,12 +554,12 @@ def _page(
         parts = parts_of(disk, home, lambda folder: bool(place.knows([folder])))
         aside = [home / each.name for each in parts if each.is_aside]
         known = place.knows(aside) if aside else set[Path]()
-        told = {each.name: f"\n{each.name} {_digest(disk, home / each.name)}" for each in parts}
+        digests = {each.name: f"\n{each.name} {_digest(disk, home / each.name)}" for each in parts}
     except (StoreError, OSError):
         return Brought("", name, 0, _shown(text)), [path], ""
     counting = [each.name for each in parts if not each.is_aside or home / each.name in known]
-    key = page_key(name, text + "".join(told[each] for each in counting))
-    committed = page_key(name, text + "".join(told.values()))
+    key = page_key(name, text + "".join(digests[each] for each in counting))
+    committed = page_key(name, text + "".join(digests.values()))
     return Brought(key, name, 0, _shown(text)), [path, *(home / it for it in counting)], committed
 
 

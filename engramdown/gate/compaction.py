@@ -231,8 +231,8 @@ class Compaction:
     def _checked(self, prepared: Prepared) -> Prepared:
         """Take out what the gate objects to, and what a search would no longer find."""
         known = prepared.known()
-        asked = (self._objection(operation, known) for operation in prepared.apply)
-        objections = [ruling for ruling in asked if ruling is not None]
+        rulings = (self._objection(operation, known) for operation in prepared.apply)
+        objections = [ruling for ruling in rulings if ruling is not None]
         gone = {ruling.operation for ruling in objections}
         left = [each for each in prepared.apply if each not in gone]
         found = [*objections, *plan.no_longer_found(left, prepared.entries, _search_of)]
@@ -280,20 +280,20 @@ def tidied(scopes: Scopes) -> list[str]:
         StoreError: If a store could not be read.
     """
     compaction = Compaction(scopes)
-    told = []
+    notes = []
     for store in scopes.stores:
         prepared = compaction.prepare(store, everything=False)
         receipts = compaction.carry_out([prepared], scopes.mode)
         count = Counter(each.action for each in receipts)
         if done := count["applied"]:
-            told.append(
+            notes.append(
                 f"{store.memory}: tidied {done} duplicate or expired memories away; "
                 "`engramdown undo` brings them back"
             )
         if waits := count["queued"]:
-            told.append(f"{store.memory}: {waits} questions about tidying wait in pending.md")
-        told += [f"could not tidy: {each.reason}" for each in receipts if each.action == "failed"]
-    return told
+            notes.append(f"{store.memory}: {waits} questions about tidying wait in pending.md")
+        notes += [f"could not tidy: {each.reason}" for each in receipts if each.action == "failed"]
+    return notes
 
 
 def _refused_off(store: Hippocampus) -> CompactionReceipt:

@@ -162,18 +162,18 @@ def erase(
         )
     if not ids and not any(text.strip() for text in texts):
         raise errors.InvalidEngramError("ids", "name at least one memory to erase")
-    asked = _Asked(stores)
+    chosen = _Asked(stores)
     for each in ids:
-        asked.add(each)
+        chosen.add(each)
     for text in texts:
-        asked.texts.setdefault(text)
-    erasure = asked.erasure(pieces=pieces)
-    told = _preview(stores, erasure, asked.memories.values())
+        chosen.texts.setdefault(text)
+    erasure = chosen.erasure(pieces=pieces)
+    preview = _preview(stores, erasure, chosen.memories.values())
     if dry_run:
-        return told
+        return preview
     disk = Disk()
     roots = [Path(root) for root in erasure.roots]
-    for path in told.files:
+    for path in preview.files:
         disk.check_writable(path.parent)
         disk.check_writable(path)
     with _alone(roots[0], settings.lock_timeout):
@@ -183,7 +183,7 @@ def erase(
             left = _carry_out(stores, settings, erasure, wait=True)
         except errors.StoreError as error:
             raise errors.StoreError(f"{error} {_GOES_ON}") from error
-    return replace(told, left=tuple(left), changed=True)
+    return replace(preview, left=tuple(left), changed=True)
 
 
 def finish(stores: Sequence[Hippocampus], settings: Settings, *, wait: bool = True) -> list[str]:
@@ -265,8 +265,8 @@ class _Asked:
             erased = {change.id for change in self._changes if change.erased}
             if prefix in erased:
                 raise errors.EntryNotFoundError(prefix, "memory: it was erased for good") from None
-            told = [change.id for change in self._changes if change.id and change.id not in erased]
-            chosen = by_prefix(prefix, told, str, "memory, what waits, the archive, the journal")
+            ids = [change.id for change in self._changes if change.id and change.id not in erased]
+            chosen = by_prefix(prefix, ids, str, "memory, what waits, the archive, the journal")
         self.ids[chosen] = None
         self._follow()
         # Memories that only say the same lead to no further ones.
@@ -577,12 +577,12 @@ class _Eraser:
         return left
 
     def _cut_block(self, before: bytes | None) -> bytes:
-        kept = []
+        parts = []
         for old in re.split(r"(?m)^(?=[-*+] |#)", found(before or b"") or ""):
             new = self._words.cut(old) if self._words.holds(old) else old
             if new == old or not self._words.is_like(old.lstrip("-*+ ")):
-                kept.append(new)
-        return put_in(before or b"", "".join(kept), force=True)
+                parts.append(new)
+        return put_in(before or b"", "".join(parts), force=True)
 
     def _marked(self) -> Iterator[tuple[Path, bytes]]:
         """Yield the pages of a project, or of a home folder, that hold a block of ours."""

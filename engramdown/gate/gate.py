@@ -155,10 +155,10 @@ class TurnedDown:
 
     def matching(self, engram: Engram) -> str:
         """Return the text that ``engram`` rewords, redacted and in full, or ``""``."""
-        said = in_full(redact(engram.text), engram.kind)
+        words = in_full(redact(engram.text), engram.kind)
         if (engram.text, engram.kind) in self._exactly:
-            return said
-        at = self._known.find(said)
+            return words
+        at = self._known.find(words)
         return "" if at is None else in_full(self._known.texts[at], self.unwanted[at][1])
 
 

@@ -38,12 +38,12 @@ def find_instruction(text: str) -> str:
         return "hides text in invisible characters"
     plain = _plain(text)
     # To look for words costs little; to look for every phrase at each letter does not.
-    said = {
+    candidates = {
         reason: patterns
         for reason, patterns in _PHRASES.items()
         if any(word in plain for word in _WORDS[reason])
     }
-    return _first_reason(_MARKUP, text) or _first_reason(said, plain)
+    return _first_reason(_MARKUP, text) or _first_reason(candidates, plain)
 
 
 def _first_reason(reasons: dict[str, tuple[str, ...]], text: str) -> str:

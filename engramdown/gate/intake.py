@@ -386,10 +386,10 @@ class Waiting:
             StoreError: If it could not be written.
         """
         queue = self._queues[scope]
-        asked = Engram(f"Delete: {entry.text}", entry.kind, entry.scope, "medium", source="llm")
+        question = Engram(f"Delete: {entry.text}", entry.kind, entry.scope, "medium", source="llm")
         day = today().isoformat()
         item = Pending(
-            new_id(), gate.harmless(asked), reason="retire", op="forget", of=entry.id, ts=day
+            new_id(), gate.harmless(question), reason="retire", op="forget", of=entry.id, ts=day
         )
         (waiting,) = queue.add([item])
         return waiting_receipt(queue, waiting, gate.REASONS["retire"])
@@ -575,8 +575,8 @@ class Waiting:
             else:
                 decision = decides(_observed(item.engram))
                 why = "" if decision.action == "encode" else decision.reason
-            said = f"the tick of {item.id} came with git and is not yours, and {why}"
-            return said if why else ""
+            sentence = f"the tick of {item.id} came with git and is not yours, and {why}"
+            return sentence if why else ""
 
         return why_not
 

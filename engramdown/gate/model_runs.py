@@ -86,8 +86,8 @@ def prompts_for(scopes: Scopes, job: str, scope: Scope = "project") -> dict[str,
 
     name = f"{job}.j2"
     everywhere = scope == "global" or job in _OF_THE_USER
-    asked = [it for it in scopes.stores if it.scope == "global" or not everywhere]
-    texts = [(store, store.template(name, FOLDER)) for store in asked]
+    stores = [it for it in scopes.stores if it.scope == "global" or not everywhere]
+    texts = [(store, store.template(name, FOLDER)) for store in stores]
     pages = (scopes.usable_page(store, f"{FOLDER}/{name}", text) for store, text in texts)
     used = [page for page in pages if page]
     return {name: used[-1]} if used else {}

@@ -300,21 +300,21 @@ class FileQueue:
 
     def _settle(self, draft: changeset.Draft, orders: Sequence[Order], done: list[_Done]) -> None:
         """Carry out accepted operations of plans, and set their outcomes in ``done``."""
-        asked = {
+        accepted = {
             at: (order.item, order.engram.text)
             for at, (order, outcome) in enumerate(zip(orders, done, strict=False))
             if outcome is None and order.item.op in OPERATIONS and order.engram
         }
-        if not asked:
+        if not accepted:
             return
         names, by = self._store.files.names(), orders[0].by
         outcomes: Sequence[_Done]
         try:
             with draft.whole():
-                outcomes = settle(draft, [*asked.values()], self._store.scope, names, by)
+                outcomes = settle(draft, [*accepted.values()], self._store.scope, names, by)
         except errors.EngramdownError as error:
-            outcomes = [error] * len(asked)
-        for at, outcome in zip(asked, outcomes, strict=True):
+            outcomes = [error] * len(accepted)
+        for at, outcome in zip(accepted, outcomes, strict=True):
             done[at] = outcome
 
 

@@ -34,8 +34,8 @@ class Review:
         scopes, waits = self._scopes, self._scopes.intake.waiting
         items = waits.items(scopes.pass_over, ours=for_model)
         brought = waits.brought(items, scopes.pass_over)
-        told = [(queue.file, item) for queue, item in items]
-        waiting = describe(told, scopes.entries(), brought) if items else []
+        pairs = [(queue.file, item) for queue, item in items]
+        waiting = describe(pairs, scopes.entries(), brought) if items else []
         held = [] if for_model else scopes.if_readable(scopes.pulled.held)
         return [*waiting, *(each.proposal() for each in held)]
 

@@ -244,8 +244,8 @@ class Scopes:
 
     def encoding_gate(self, engram: Engram) -> Decision:
         """Return the decision about an engram; nothing is written."""
-        kept = _of_project(engram) if self.refuses_global else engram
-        return self.intake.decider(self.mode, [kept])(kept)
+        ours = _of_project(engram) if self.refuses_global else engram
+        return self.intake.decider(self.mode, [ours])(ours)
 
     @one_call()
     def propose(
@@ -272,15 +272,15 @@ class Scopes:
     ) -> list[Receipt]:
         """Take engrams in, all into the project if a global memory was refused."""
         batch: list[object] = [engrams] if isinstance(engrams, Engram) else [*engrams]
-        kept = batch
+        own = batch
         if self.refuses_global:
             # ``take_in`` refuses anything else than engrams.
-            kept = [_of_project(it) if isinstance(it, Engram) else it for it in batch]
+            own = [_of_project(it) if isinstance(it, Engram) else it for it in batch]
         receipts = [
             receipt
             if before is after or receipt.action in ("discarded", "failed")
             else replace(receipt, reason=f"{receipt.reason}, kept in this project: {REFUSED}")
-            for before, after, receipt in zip(batch, kept, take_in(kept), strict=True)
+            for before, after, receipt in zip(batch, own, take_in(own), strict=True)
         ]
         if self.reviews:
             self.pulled.said(receipts)
@@ -343,15 +343,15 @@ class Scopes:
         if self.mode == "off":
             return Receipt(entry.engram(), "discarded", REASONS["off"], entry.id)
         store = self.store(entry.scope)
-        seen = None
+        current = None
         if isinstance(store, Hippocampus):
             # A line that a person has just changed by hand counts as theirs.
             store.notice()
-            seen = entry = store.find(entry.id)
+            current = entry = store.find(entry.id)
         if self.mode == "copilot" or entry.by_person:
             receipt = self.intake.waiting.ask_to_forget(entry.scope, entry)
         else:
-            gone = self._forget(entry.scope, entry, why, by="llm", seen=seen)
+            gone = self._forget(entry.scope, entry, why, by="llm", seen=current)
             receipt = Receipt(gone.engram(), "forgotten", "asked for", gone.id)
         return self.heard([receipt])[0]
 

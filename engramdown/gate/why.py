@@ -138,7 +138,7 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
     name = _name(found)
     journals = [(store, scopes.if_readable(store.history)) for store in scopes.stores]
     ids = {name, *(_proposal(step, name) for _, steps in journals for step in steps)} - {""}
-    kept = [
+    relevant = [
         Kept(step._replace(changes=touched), store.scope)
         for store, steps in journals
         for step in steps
@@ -160,8 +160,8 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
         is_ours = isinstance(found, Archived) or (found.is_ours and found.op != "load")
     return Why(
         found=found,
-        steps=tuple(kept),
-        waited=next(filter(None, (_waited(each.step) for each in kept)), ""),
+        steps=tuple(relevant),
+        waited=next(filter(None, (_waited(each.step) for each in relevant)), ""),
         taught=tuple(_taught(scopes.stores, [origin, *(it.entry.origin for it in made_of)])),
         made_of=tuple(made_of),
         brought=_brought(scopes.stores, found),
@@ -244,13 +244,13 @@ def _look_up(sessions: Sessions, pointer: Pointer) -> Taught:
             return Said(episode._replace(text=""), "excluded")
         return Said(episode)
 
-    said = [each for each in episodes if each.role != "event"]
-    at = next((at for at, each in enumerate(said) if each.seq == pointer.seq), None)
+    lines = [each for each in episodes if each.role != "event"]
+    at = next((at for at, each in enumerate(lines) if each.seq == pointer.seq), None)
     if at is None:
         return Taught(pointer, source=source, problem="no-line")
-    before, after = said[max(at - _AROUND, 0) : at], said[at + 1 : at + 1 + _AROUND]
+    before, after = lines[max(at - _AROUND, 0) : at], lines[at + 1 : at + 1 + _AROUND]
     return Taught(
-        pointer, shown(said[at]), tuple(map(shown, before)), tuple(map(shown, after)), source
+        pointer, shown(lines[at]), tuple(map(shown, before)), tuple(map(shown, after)), source
     )
 
 
@@ -272,8 +272,8 @@ def _brought(stores: Iterable[Hippocampus], found: Known) -> Brought:
                 return Brought(commit, shallow=repository.is_shallow())
             brought = Brought(problem="is not committed yet")
         except GitError as error:
-            said = str(error)
-            brought = Brought(problem=_NOT_IN_GIT if _NOT_IN_GIT in said else said)
+            reason = str(error)
+            brought = Brought(problem=_NOT_IN_GIT if _NOT_IN_GIT in reason else reason)
     return brought
 
 

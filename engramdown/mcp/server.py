@@ -209,11 +209,11 @@ class MemoryServer:
                 return await self._use_tool(ctx, name, params.arguments or {})
             # The same call again, with the decision of a person.
             replies = params.input_responses or {}
-            told = [
+            sentences = [
                 await self._settle(ctx, each, replies.get(each), mark)
                 for each, mark in json.loads(params.request_state or "{}").items()
             ]
-            return _result(" ".join(told))
+            return _result(" ".join(sentences))
         except Exception as error:  # The client is the only caller.
             logging.getLogger(__name__).exception("%s failed", name)
             why = f"{name} failed: {type(error).__name__}; the log of the server says more"
@@ -237,13 +237,13 @@ class MemoryServer:
             return _result(answer.text, is_error=answer.is_error)
         questions = {each.id: elicitation.question(each) for each in waiting}
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            marks = {each: elicitation.mark(asked) for each, asked in questions.items()}
+            marks = {each: elicitation.mark(request) for each, request in questions.items()}
             return types.InputRequiredResult(
                 input_requests={**questions}, request_state=json.dumps(marks)
             )
-        told = []
+        sentences = []
         for each, question in questions.items():
-            asked = ctx.session.send_request(
+            request = ctx.session.send_request(
                 question,
                 types.ElicitResult,
                 request_read_timeout_seconds=self._offer.patience,
@@ -251,9 +251,9 @@ class MemoryServer:
             )
             reply = None
             with contextlib.suppress(MCPError, ValidationError):
-                reply = await _with_progress(ctx, "waiting for the user", asked)
-            told.append(await self._settle(ctx, each, reply, elicitation.mark(question)))
-        return _result(" ".join(told))
+                reply = await _with_progress(ctx, "waiting for the user", request)
+            sentences.append(await self._settle(ctx, each, reply, elicitation.mark(question)))
+        return _result(" ".join(sentences))
 
     async def _settle(self, ctx: _Context, each: str, reply: object, mark: str) -> str:
         """Carry out the answer of a person, if there is one."""
