@@ -469,20 +469,20 @@ def _write(draft: Draft, planned: Sequence[_Planned], names: Sequence[str]) -> l
     late: list[str] = []
     gone: list[tuple[Place, Entry]] = []
     for place, item, engram, marks in planned:
-        stands = keyed.find_line(draft, place, item and item.entry)
-        if stands is None and engram is not None and item:
+        current = keyed.find_line(draft, place, item and item.entry)
+        if current is None and engram is not None and item:
             archived = map(hippocampus.entry_id, hippocampus.tombstones(draft.get(ARCHIVE)))
             if item.entry.id in archived:
                 late.append(f"{_name(place)} was deleted by the user meanwhile")
                 continue
-        if stands is not None and stands.entry.by_person:
+        if current is not None and current.entry.by_person:
             late.append(f"{_name(place)} was changed by the user meanwhile; read it again")
         elif engram is not None:
-            keyed.put_line(draft, place, engram, marks, stands)
-        elif stands is not None and stands.entry.file == ARCHIVE:
-            draft.put(ARCHIVE, draft.get(ARCHIVE).remove(stands.placed.block))
-        elif stands is not None:
-            gone.append((place, stands.entry))
+            keyed.put_line(draft, place, engram, marks, current)
+        elif current is not None and current.entry.file == ARCHIVE:
+            draft.put(ARCHIVE, draft.get(ARCHIVE).remove(current.placed.block))
+        elif current is not None:
+            gone.append((place, current.entry))
     revisions = [Revision((entry,), "removed") for _, entry in gone]
     done = hippocampus.revise(draft, revisions, names, "llm") if revisions else []
     for (place, _), result in zip(gone, done, strict=True):

@@ -107,18 +107,18 @@ def reads_json(event: Event) -> bool:
     return event.agent == "cursor" or bool(event.said and is_asked)
 
 
-def answer(event: Event, told: str) -> str:
-    r"""Return the output that gives an agent ``told`` as context; ``""`` prints nothing.
+def answer(event: Event, context: str) -> str:
+    r"""Return the output that gives an agent ``context``; ``""`` prints nothing.
 
     >>> answer(Event(name="session-start", said="sessionStart", agent="cursor"), "Use uv")
     '{"additional_context": "Use uv"}'
     """
-    if not told or not reads_json(event):
-        return told
-    output: dict[str, Any] = {"additional_context": told}
+    if not context or not reads_json(event):
+        return context
+    output: dict[str, Any] = {"additional_context": context}
     if event.agent != "cursor":
-        context = {"hookEventName": event.said, "additionalContext": told}
-        output = {"hookSpecificOutput": context}
+        specific = {"hookEventName": event.said, "additionalContext": context}
+        output = {"hookSpecificOutput": specific}
     return json.dumps(output, ensure_ascii=False)
 
 
