@@ -13,7 +13,7 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -57,8 +57,17 @@ def act_on_failing_disk(case: Case, root: Path, fault: Fault) -> str:
     """Carry out an operation, check what it left, and return what is wrong."""
     case.copy(root)
     store = opened(root, WatchedDisk(fault))
+
+    def verify(*, done: bool) -> None:
+        case.verify(root, done=done, store=store if fault.number % 3 else None)
+
+    return fail(lambda: case.operation.act(store), root, fault, verify)
+
+
+def fail(act: Callable[[], object], root: Path, fault: Fault, verify: Callable[..., object]) -> str:
+    """Act on a failing disk, verify what it left, remove it, and return what is wrong."""
     try:
-        case.operation.act(store)
+        act()
         done = True
     except StoreError as error:
         done = False
@@ -68,7 +77,7 @@ def act_on_failing_disk(case: Case, root: Path, fault: Fault) -> str:
         return f"escaped: {error!r}"
     fault.heal()
     try:
-        case.verify(root, done=done, store=store if fault.number % 3 else None)
+        verify(done=done)
     except (AssertionError, StoreError) as error:
         return f"done={done}: {error}"
     shutil.rmtree(root)

@@ -6,14 +6,13 @@ Promises: as :func:`tests.crash.points.points_failed` for memory, once and from 
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Iterator
+from functools import partial
 from itertools import count
 from pathlib import Path
 
-from engramdown.errors import StoreError
 from tests.crash.campaign import Trial
-from tests.crash.points import ERRORS, Fault
+from tests.crash.points import ERRORS, Fault, fail
 from tests.crash.skilled import SKILLED, Skilled, opened
 from tests.hippocampus.disks import WatchedDisk
 
@@ -27,32 +26,12 @@ def trials(folder: Path, dice: random.Random) -> Iterator[Trial]:
             for code in dice.sample(ERRORS, len(ERRORS)):
                 for sticky in (False, True):
                     fault = Fault(number, code, sticky=sticky)
-                    wrong = _act(subject, name, folder / "now", fault)
+                    root = folder / f"{name}-{number}-{code}-{sticky}"
+                    subject.copy(root)
+                    act = partial(SKILLED[name].act, opened(root, WatchedDisk(fault)))
+                    wrong = fail(act, root, fault, partial(subject.verify, root))
                     landed = fault.landed
                     if landed:
                         yield Trial(f"{name}: {landed}, {code}, sticky {sticky}", wrong)
             if not landed:
                 break
-
-
-def _act(subject: Skilled, name: str, root: Path, fault: Fault) -> str:
-    """Carry out an operation on a failing disk, and return what is wrong."""
-    subject.copy(root)
-    try:
-        SKILLED[name].act(opened(root, WatchedDisk(fault)))
-        done = True
-    except StoreError as error:
-        done = False
-        if str(root) not in str(error):
-            return f"names no path: {error}"
-    except OSError as error:
-        return f"escaped: {error!r}"
-    finally:
-        fault.heal()
-    try:
-        subject.verify(root, done=done)
-    except (AssertionError, StoreError) as error:
-        return f"done={done}: {error}"
-    finally:
-        shutil.rmtree(root)
-    return ""

@@ -85,7 +85,7 @@ class Skilled:
         assert "Learned." in store.read("charts" if "charts" in found else "afterwards").page.body
         _check_strays(root)
         before = _files(root)
-        opened(root).tidy()
+        opened(root).files.tidy()
         assert _files(root) == before, "a second look changes something"
 
 

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, TypeVar
@@ -46,13 +46,16 @@ class Counting:
         count = len(self._path.read_text(encoding="utf-8")) if self._path.exists() else 0
         with self._path.open("a", encoding="utf-8") as file:
             file.write(".")
+        return schema.model_validate(self.answer(schema, count, user))
+
+    def answer(self, schema: type[BaseModel], count: int, user: str) -> dict[str, Any]:
+        """Return the fields of an answer."""
         if schema.__name__ != "Lessons":
             name = next(name for name, it in schema.model_fields.items() if it.is_required())
-            return schema.model_validate({name: []})
-        found = _SESSION.search(user)
-        assert found
-        text = f"Answer {count} about {found[1]}"
-        return schema.model_validate({"items": [{"text": text, "cells": [1]}]})
+            return {name: []}
+        session = _SESSION.search(user)
+        assert session
+        return {"items": [{"text": f"Answer {count} about {session[1]}", "cells": [1]}]}
 
 
 def opened(folder: Path) -> Cortex:
@@ -128,18 +131,28 @@ class Points:
                 os.kill(os.getpid(), self._by)
 
 
-def main() -> None:
-    """Sleep on the scopes in the folder that the command line names."""
-    cortex = opened(Path(sys.argv[1]))
+def signalled(act: Callable[[], bool]) -> None:
+    """Say ``ready``, act, and say whether somebody else was at it and how many calls there were."""
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     points = Points(int(sys.argv[2]), int(sys.argv[3]))
     sys.setprofile(points)
-    summary = cortex.sleep()
+    is_busy = act()
     sys.setprofile(None)
-    assert not summary.failed, summary.failed
-    sys.stdout.write(f"{'busy' if summary.busy else 'done'} {points.count}\n")
+    sys.stdout.write(f"{'busy' if is_busy else 'done'} {points.count}\n")
     sys.stdout.flush()
+
+
+def main() -> None:
+    """Sleep on the scopes in the folder that the command line names."""
+    cortex = opened(Path(sys.argv[1]))
+
+    def sleep() -> bool:
+        summary = cortex.sleep()
+        assert not summary.failed, summary.failed
+        return bool(summary.busy)
+
+    signalled(sleep)
 
 
 if __name__ == "__main__":

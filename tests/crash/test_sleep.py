@@ -2,183 +2,45 @@
 
 from __future__ import annotations
 
-import json
-import os
-import random
-import shutil
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.crash.killing import QUARTERS, SOAKED, Killing, roots
 from tests.crash.sleeper import SESSIONS, build, lessons, replayed
-
-KILLS = 4
-SOAKED = 200
-# All of them take some twenty minutes, which is longer than one test may; a few are one test.
-QUARTERS = 4 if float(os.environ.get("SOAK_SECONDS", "10")) > 300 else 1
-KNOWN = {
-    *("history.jsonl", "sleep.jsonl", "sleep.lock", "ledger.jsonl"),
-    *("config.toml", ".gitignore"),
-}
-"""What may lie in the folder of a scope after a sleep."""
 
 
 @pytest.fixture
-def scopes(tmp_path: Path) -> Callable[[], Path]:
-    """Return what makes scopes with sessions that nobody slept on."""
-    master = tmp_path / "master"
-    master.mkdir()
-    build(master)
-
-    def fresh() -> Path:
-        shutil.rmtree(tmp_path / "now", ignore_errors=True)
-        return Path(shutil.copytree(master, tmp_path / "now"))
-
-    return fresh
-
-
-def sleep(folder: Path, env: dict[str, str], point: int = 0, after: float = 0, by: int = 9) -> str:
-    """Sleep in a child and return what it said at the end; ``""`` if it was killed before.
-
-    Args:
-        folder: Where the scopes are.
-        env: The environment.
-        point: The call of the system at which it is signalled, or 0.
-        after: When to signal it, in seconds, or 0.
-        by: The signal.
-    """
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.crash.sleeper", str(folder), str(point), str(by)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=env,
-        encoding="utf-8",
-    ) as child:
-        assert child.stdout is not None
-        assert child.stderr is not None
-        assert child.stdout.readline() == "ready\n"
-        if after:
-            time.sleep(after)
-            child.send_signal(by)
-        said = child.stdout.read().strip()
-        trouble = child.stderr.read()
-        child.wait()
-    assert child.returncode in (0, -by), trouble
-    return said
+def sleeps(tmp_path: Path, child_env: dict[str, str]) -> Killing:
+    """Return sleeps on sessions that nobody slept on."""
+    return Killing("tests.crash.sleeper", tmp_path, child_env, build, check)
 
 
 def check(folder: Path) -> None:
-    """Check memory against the journal, and that what was learned stands there once."""
-    once = lessons(folder)
-    assert once == dict.fromkeys(once, 1), once
+    """Check memory against the journal, and that what was learned is there once."""
     for root in roots(folder):
         memory = root / "memory"
-        found = {
+        files = {
             str(path.relative_to(memory)): path.read_text(encoding="utf-8")
             for path in memory.rglob("*.md")
         }
-        assert {name: text for name, text in found.items() if text} == replayed(root)
-
-
-def roots(folder: Path) -> tuple[Path, Path]:
-    """Return the folders of the scopes."""
-    return folder / "project" / ".engramdown", folder / "home"
-
-
-def asked(folder: Path) -> int:
-    """Return how often the model was asked."""
-    return len((folder / "asked").read_text(encoding="utf-8"))
-
-
-def finish(folder: Path, env: dict[str, str]) -> None:
-    """Let a sleep finish what killed ones left, and check what comes of it."""
-    assert sleep(folder, env).startswith("done")
-    check(folder)
+        assert {name: text for name, text in files.items() if text} == replayed(root)
     learned = [f"Use {it} for everything" for it in SESSIONS]
     learned += [f"Answer about {it}" for it in SESSIONS]
     assert lessons(folder) == dict.fromkeys(learned, 1)
-    for root in roots(folder):
-        assert {path.name for path in root.iterdir() if path.is_file()} <= KNOWN
-        for path in root.glob("*.jsonl"):
-            lines = path.read_text(encoding="utf-8").split("\n")
-            assert [json.loads(line) for line in lines[:-1]]
-            assert lines[-1] == ""
-    calls = asked(folder)
-    sleep(folder, env)
-    assert asked(folder) == calls
+    assert not [*folder.rglob("worker.lock")]
 
 
-def run(
-    scopes: Callable[[], Path], env: dict[str, str], wanted: int, seconds: float = float("inf")
-) -> None:
-    """Kill sleeps, at calls of the system and anywhere, until ``wanted`` were cut short.
-
-    Or until ``seconds`` have passed, but one at least.
-    """
-    folder = scopes()
-    began = time.monotonic()
-    said = sleep(folder, env)
-    whole = time.monotonic() - began
-    points, calls = int(said.partition(" ")[2]), asked(folder)
-    finish(folder, env)
-    seed = random.randrange(2**32)
-    sys.stdout.write(f"seed {seed}\n")
-    dice, kills, tries = random.Random(seed), 0, 0
-    while kills < wanted and (not kills or time.monotonic() - began < seconds):
-        tries += 1
-        assert tries < 4 * wanted, "too few kills hit"
-        folder, hits = scopes(), 0
-        for _ in range(dice.randint(1, 3)):
-            point, after = dice.randint(1, points), 0.0
-            by = dice.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-            if dice.random() < 0.2:
-                point, after = 0, dice.uniform(0.001, whole / 2)
-            sys.stdout.write(f"{kills + hits}: {by.name} at {point or after}\n")
-            hits += sleep(folder, env, point, after, by) == ""
-        finish(folder, env)
-        # A kill costs the answer that was on its way, and no other.
-        assert asked(folder) <= calls + hits
-        kills += hits
-
-
-def test_a_kill_at_any_moment_loses_nothing_and_does_nothing_twice(
-    scopes: Callable[[], Path], child_env: dict[str, str]
-) -> None:
-    run(scopes, child_env, KILLS)
+def test_a_kill_at_any_moment_loses_nothing_and_does_nothing_twice(sleeps: Killing) -> None:
+    sleeps.run(4)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("quarter", range(QUARTERS))
-def test_two_hundred_kills_lose_nothing(
-    quarter: int, scopes: Callable[[], Path], child_env: dict[str, str], soak_seconds: float
-) -> None:
+def test_two_hundred_kills_lose_nothing(quarter: int, sleeps: Killing, soak_seconds: float) -> None:
     del quarter
-    run(scopes, child_env, SOAKED // QUARTERS, soak_seconds / QUARTERS)
+    sleeps.run(SOAKED // QUARTERS, soak_seconds / QUARTERS)
 
 
-def test_of_two_at_once_one_sleeps_and_the_other_goes_on(
-    scopes: Callable[[], Path], child_env: dict[str, str]
-) -> None:
-    folder = scopes()
-    sleep(folder, child_env)
-    calls = asked(folder)
-    folder = scopes()
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.sleeper", str(folder), "0", "9"],
-            stdout=subprocess.PIPE,
-            env=child_env,
-            encoding="utf-8",
-        )
-        for _ in range(3)
-    ]
-    said = [child.communicate()[0].split()[1] for child in children]
-    assert [child.returncode for child in children] == [0, 0, 0]
-    assert "done" in said
-    assert asked(folder) == calls
-    finish(folder, child_env)
+def test_of_three_at_once_one_sleeps_and_the_others_go_on(sleeps: Killing) -> None:
+    sleeps.at_once()

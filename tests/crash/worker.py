@@ -12,15 +12,14 @@ import sys
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from pydantic import BaseModel
 
 from engramdown import Cortex
 from engramdown.sleep.worker import work_once
-from tests.crash.sleeper import Points
+from tests.crash.sleeper import Counting, signalled
 
-T = TypeVar("T", bound=BaseModel)
 FINISHED: Final = ("alder", "birch", "cedar")
 ORPHANS: Final = ("dogwood", "elm")
 EMPTY: Final = ("fir", "ginkgo")
@@ -30,35 +29,25 @@ _SESSION: Final = re.compile(r"session (\w+)")
 _WRITTEN: Final = re.compile(r"- (Answer \d+ about \w+)")
 
 
-class Counting:
-    """A model that says something else each time, and counts in a file how often it was asked."""
+class Talking(Counting):
+    """The same about the work of a worker."""
 
-    name = "counting"
-
-    def __init__(self, path: Path) -> None:
-        """Count in ``path``."""
-        self._path = path
-
-    def ask(self, schema: type[T], system: str, user: str) -> T:
-        """Return an answer that names the session."""
-        del system
-        count = len(self._path.read_text(encoding="utf-8")) if self._path.exists() else 0
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(".")
-        found = _SESSION.search(user)
-        assert found
-        said = f"Answer {count} about {found[1]}"
+    def answer(self, schema: type[BaseModel], count: int, user: str) -> dict[str, Any]:
+        """Return the fields of an answer that names the session."""
+        session = _SESSION.search(user)
+        assert session
+        said = f"Answer {count} about {session[1]}"
         answers: dict[str, dict[str, Any]] = {
             "Card": {"title": said},
             "FoundFacts": {"worth_persisting": True, "items": [{"text": said, "messages": [1]}]},
             "Summary": {"text": said},
         }
-        return schema.model_validate(answers[schema.__name__])
+        return answers[schema.__name__]
 
 
 def opened(folder: Path) -> Cortex:
     """Open the scopes in ``folder``."""
-    model = Counting(folder / "asked")
+    model = Talking(folder / "asked")
     return Cortex.open(folder / "project", folder / "home", model=model)
 
 
@@ -109,15 +98,13 @@ def facts(folder: Path) -> Counter[str]:
 def main() -> None:
     """Do a round in the folder that the command line names."""
     cortex = opened(Path(sys.argv[1]))
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    points = Points(int(sys.argv[2]), int(sys.argv[3]))
-    sys.setprofile(points)
-    summary = work_once(cortex.scopes, rest=lambda _: None)
-    sys.setprofile(None)
-    assert not summary.trouble, summary.trouble
-    sys.stdout.write(f"{'busy' if summary.busy else 'done'} {points.count}\n")
-    sys.stdout.flush()
+
+    def work() -> bool:
+        summary = work_once(cortex.scopes, rest=lambda _: None)
+        assert not summary.trouble, summary.trouble
+        return bool(summary.busy)
+
+    signalled(work)
 
 
 if __name__ == "__main__":
