@@ -82,14 +82,11 @@ class Sieve:
         document = parse(text)
         for _ in range(len(document.blocks)):
             # One at a time: an entry that goes may change what the next one is.
-            after, block = "", None
-            for placed in raw_entries(file, document):
-                after = self.entry(file, placed.block)
-                if after != placed.block.raw:
-                    block = placed.block
-                    break
+            blocks = (placed.block for placed in raw_entries(file, document))
+            block = next((each for each in blocks if self.entry(file, each) != each.raw), None)
             if block is None:
                 break
+            after = self.entry(file, block)
             document = document.swap(block, after) if after else document.remove(block)
         entries = {id(placed.block) for placed in raw_entries(file, document)}
         pieces = []

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from engramdown.engram import RULE_KINDS
-from engramdown.errors import AmbiguousIdError, EntryNotFoundError, UndoRefusedError
+from engramdown.errors import EntryNotFoundError, UndoRefusedError
 from engramdown.hippocampus.changeset import Draft, older_fact, twin
-from engramdown.hippocampus.entry import entry_id, split_task, tombstones_of
+from engramdown.hippocampus.entry import by_prefix, entry_id, split_task, tombstones_of
 from engramdown.hippocampus.history import Change, Step, digest
 from engramdown.kinds import ARCHIVE, ASIDE, PENDING, PROFILE, RULES, kind_in, title_of
 from engramdown.markdown.blocks import entry_block
@@ -104,12 +104,8 @@ def pick(steps: Sequence[Step], step_id: str) -> Step:
         AmbiguousIdError: If there are several.
         UndoRefusedError: If it is a hand edit, or was undone already.
     """
-    matches = [step for step in steps if step.id.startswith(step_id)]
-    if not matches:
-        raise EntryNotFoundError(step_id, "the journal (`engramdown history` shows the steps)")
-    if len(matches) > 1:
-        raise AmbiguousIdError(step_id, (step.id for step in matches))
-    step = matches[0]
+    where = "the journal (`engramdown history` shows the steps)"
+    step = by_prefix(step_id, steps, lambda step: step.id, where)
     if step.op == ERASED or (step.changes and all(change.erased for change in step.changes)):
         raise UndoRefusedError(_never(step))
     if step.by in _NOT_OURS:

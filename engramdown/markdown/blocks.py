@@ -287,21 +287,12 @@ class _Scanner:
         if first in ">|" or _HTML.match(self.lines[at]) or _LINK_TARGET.match(self.lines[at]):
             return end
         following = self.lines[end].rstrip(_BLANK) if end < count else ""
-        if (
-            following
-            and not following.strip("=")
-            and not (self.conflict and following == _CONFLICT_MIDDLE)
-        ):
+        is_middle = self.conflict and following == _CONFLICT_MIDDLE
+        if following and not is_middle and "" in (following.strip("="), following.strip("-")):
             self._add(at, end + 1, "heading")
             return end + 1
-        if following and not following.strip("-"):
-            self._add(at, end + 1, "heading")
-            return end + 1
-        if (
-            end > at + 1
-            and "|" in self.lines[at]
-            and _is_table_rule(self.lines[at + 1].rstrip(_BLANK))
-        ):
+        has_cells = end > at + 1 and "|" in self.lines[at]
+        if has_cells and _is_table_rule(self.lines[at + 1].rstrip(_BLANK)):
             return end
         self._add(at, end, "paragraph")
         return end

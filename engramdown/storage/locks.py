@@ -24,7 +24,7 @@ from typing import Final, NamedTuple, Protocol
 from engramdown.clock import local, moment
 from engramdown.errors import LockTimeoutError, StoreError
 from engramdown.forks import Lock, in_child
-from engramdown.storage.safe_open import FILE_MODE, open_regular
+from engramdown.storage.safe_open import FILE_MODE, closing, open_regular
 
 # ---- locking an open file ----
 
@@ -297,20 +297,14 @@ class ScopeLock:
 
         Nothing is made or written. ``""`` means a holder of whom nothing is known.
         """
-        try:
+        with contextlib.suppress(OSError, StoreError):
             descriptor = open_regular(self.path, os.O_RDWR)
-        except (OSError, StoreError):
-            return None  # Nobody holds a lock that does not exist.
-        try:
-            if take(descriptor):
+            with closing(descriptor, self.path):
+                if not take(descriptor):
+                    named = self.named()
+                    return str(named) if named.pid else ""
                 unlock(descriptor)
-                return None
-            named = self.named()
-            return str(named) if named.pid else ""
-        except OSError:
-            return None
-        finally:
-            os.close(descriptor)
+        return None  # Nobody holds a lock that does not exist.
 
     def named(self) -> Holder:
         """Return whom the file names as its holder, whether or not they still hold it."""
@@ -345,10 +339,8 @@ class ScopeLock:
         """Return the note in the file; ``{}`` if it cannot be read."""
         with contextlib.suppress(OSError, StoreError):
             descriptor = open_regular(self.path, os.O_RDONLY)
-            try:
+            with closing(descriptor, self.path):
                 return _read_note(descriptor)
-            finally:
-                os.close(descriptor)
         return {}
 
 
