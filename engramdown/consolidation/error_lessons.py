@@ -70,6 +70,16 @@ _VARYING: Final = re.compile(
     r"|(?<!\d)\d++"
     r"(?! (?:tests? )?(?:failed|passed|failures?|errors?|warnings?|problems?|issues?)\b)"
 )
+_SHOWS: Final = re.compile(
+    r"\b(?:print|printf|println|eprintln|puts|pp|console|logger|logging|log|debug|debugger|dbg|dump"
+    r"|var_dump|echo|breakpoint|pdb|TODO|XXX)\b",
+    re.IGNORECASE,
+)
+_COMMENT: Final = re.compile(r"^[^\S\n]*+(?:#|//|--|;|%)", re.MULTILINE)
+_GIT: Final = re.compile(r"\bgit (?:-C \S+ )?(checkout|restore|reset|revert)\b([^;&|\n]*)")
+_STAGED: Final = frozenset({"--staged", "-S"})
+
+
 _observed = partial(Engram, source="consolidation", basis="observed")
 
 
@@ -101,7 +111,7 @@ def same_failure(cells: Sequence[Cell]) -> list[Cell]:
         if cell.status == "ok":
             failures.pop(call, None)
             found.pop(call, None)
-            if _CHANGER.search(cell.name) or _is_edit(cell) or _CHANGING.search(cell.code):
+            if _CHANGER.search(cell.name) or _edit(cell) or _CHANGING.search(cell.code):
                 # After a change, a failed call is rightly tried again.
                 failures.clear()
         elif call[1]:  # Otherwise it is unknown what was called.
@@ -153,6 +163,31 @@ def empty_arguments(cells: Sequence[Cell]) -> list[Cell]:
     return next((same[:_OFTEN] for same in empty.values() if len(same) >= _OFTEN), [])
 
 
+def undone_fix(cells: Sequence[Cell]) -> list[Cell]:
+    """Return an edit, and what took it back: the edit turned round, an older text, or git.
+
+    What was only put in to look into something, such as a ``print``, is no fix.
+    """
+    edits: dict[_Edit, Cell] = {}
+    latest: dict[str, Cell] = {}
+    for cell in cells:
+        if cell.status != "ok":
+            continue
+        edit = _edit(cell)
+        if edit is not None:
+            before = edits.get(edit.undone())
+            if before is not None and latest[edit.file] is not edits.get(edit):
+                return [latest[edit.file] if edit.old is None else before, cell]
+            if not edit.is_trial():
+                edits[edit] = cell
+            latest[edit.file] = cell
+            continue
+        taken_back = [latest[file] for file in latest if _puts_back(cell.code, file)]
+        if taken_back:
+            return [taken_back[-1], cell]
+    return []
+
+
 def retry_without_change(cells: Sequence[Cell]) -> list[Cell]:
     """Return repetitions of a call with the same result, one right after the other.
 
@@ -185,6 +220,9 @@ DETECTORS: Final[dict[Detector, str]] = {
     empty_arguments: (
         "When a tool complains about arguments, read what it needs and give all of it, rather than"
         " calling it with nothing"
+    ),
+    undone_fix: (
+        "When a fix has to be taken back, say what it has shown before you try another one"
     ),
     retry_without_change: (
         "When a call gave nothing new, change something or wait before you repeat it"
@@ -229,13 +267,50 @@ def _is_empty(cell: Cell) -> bool:
 # ---- what was changed ----
 
 
-def _is_edit(cell: Cell) -> bool:
-    """Whether a call changes a file: a text in it, or all of it."""
+class _Edit(NamedTuple):
+    """A change to a file: one text for another, or a whole text for what was there (``None``)."""
+
+    file: str
+    old: str | None
+    new: str
+
+    def is_trial(self) -> bool:
+        """Whether it only adds what shows something, or comments a text out, and is to go again."""
+        if not self.old:
+            return False
+        added = self.new.replace(self.old, "", 1)
+        shows = added != self.new and _SHOWS.search(added) is not None
+        return shows or _COMMENT.sub("", self.new).split() == self.old.split()
+
+    def undone(self) -> _Edit:
+        """Return what this one takes back: the other way round, or the same text, earlier."""
+        return self if self.old is None else _Edit(self.file, self.new, self.old)
+
+
+def _edit(cell: Cell) -> _Edit | None:
     arguments = arguments_of(cell.given)
     file, old, new = (_text(arguments, keys) for keys in (_FILE, _OLD, _NEW))
     if file and (old or new):
-        return old != new
-    return bool(file) and any(key in arguments for key in _WHOLE)
+        return None if old == new else _Edit(file, old, new)
+    whole = any(key in arguments for key in _WHOLE)
+    return _Edit(file, None, _text(arguments, _WHOLE)) if file and whole else None
+
+
+def _puts_back(command: str, file: str) -> bool:
+    """Whether a command of git puts a file, or a folder that it is in, back as it was."""
+    for verb, rest in _GIT.findall(command):
+        words = rest.split()
+        if verb in ("reset", "revert"):
+            if ("--hard" if verb == "reset" else "HEAD") in words:
+                return True
+        elif verb == "checkout" or _STAGED.isdisjoint(words):
+            paths = [word.strip("'\"").removeprefix("./").rstrip("/") for word in words]
+            if any(
+                path in ("", ".") or f"/{path}/" in f"/{file}/" or path.endswith(f"/{file}")
+                for path in paths
+            ):
+                return True
+    return False
 
 
 def _text(arguments: dict[str, Any], keys: Iterable[str], default: str = "") -> str:

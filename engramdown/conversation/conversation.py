@@ -107,6 +107,7 @@ class Conversation(Lineage):
         without_model: bool = False,
         tail: int | None = None,
         budget: int | None = None,
+        runner: object = None,
         asking: Asking | None = None,
     ) -> Compacted:
         """Summarise what is older than the newest messages, whether it is time for that or not.
@@ -117,6 +118,8 @@ class Conversation(Lineage):
             without_model: Summarise by rules; such summaries say so.
             tail: How many of the newest messages to leave alone; by default as set.
             budget: What a prompt may cost, in tokens: above it, more is condensed.
+            runner: Whatever runs the model; one that is ``stateful`` keeps the conversation itself
+                and need not reload it.
             asking: The run of jobs that this belongs to, with the model and its limits; by default
                 a new one.
 
@@ -133,9 +136,11 @@ class Conversation(Lineage):
             write = self._without_model() if without_model else self._with_model(asking)
             most = None if without_model else PASS_TOKENS
             with named_errors(self.track.log.path(self.session), "written"):
-                return self._compaction(self.track, write, tail, budget, most).run(mode)
+                done = self._compaction(self.track, write, tail, budget, most).run(mode)
         finally:
             self._busy.release()
+        stateful = getattr(runner, "stateful", False)
+        return done._replace(reload_required=done.reload_required and not stateful)
 
     def rehearse(
         self, mode: Mode = "incremental", *, tail: int | None = None, budget: int | None = None
@@ -164,7 +169,7 @@ class Conversation(Lineage):
         gists = tuple(gist._replace(text="") for gist in done.gists)
         return done._replace(gists=gists, reload_required=False)
 
-    def compact_if_due(self, budget: int | None = None) -> Compacted | None:
+    def compact_if_due(self, budget: int | None = None, runner: object = None) -> Compacted | None:
         """Summarise if it is time for that; never raises.
 
         Without a model, or when it fails, nothing is done until the conversation cannot wait any
@@ -172,6 +177,7 @@ class Conversation(Lineage):
 
         Args:
             budget: What a prompt may cost, in tokens, if that is known.
+            runner: See :meth:`compact`.
 
         Returns:
             The outcome, or ``None`` if it was not time.
@@ -183,7 +189,7 @@ class Conversation(Lineage):
             reason, failed = self._resting(), False
             if not reason:
                 try:
-                    done = self.compact(budget=budget)
+                    done = self.compact(budget=budget, runner=runner)
                 except ModelError as error:
                     reason, failed = str(error), True
                     self._note_failure()
@@ -195,7 +201,7 @@ class Conversation(Lineage):
                     return done
             if not needs.over:
                 return Compacted("incremental", reason=reason, failed=failed)
-            return self.compact(without_model=True, budget=budget)
+            return self.compact(without_model=True, budget=budget, runner=runner)
         except (EngramdownError, OSError) as error:
             self._note_failure()
             return Compacted("incremental", reason=str(error), failed=True)

@@ -782,7 +782,7 @@ class ExternalSession:
             track = self.cortex.conversations.get(self.id).track
             with track.guard:
                 track.refresh()
-                gists = track.fold.gists
+                gists = track.known_gists()
                 names = [each.source for each in track.items() if isinstance(each.source, str)]
                 texts = {name: format_summary(gists[name], self.id) for name in names}
                 return [Summary(*ends(gists, name), text) for name, text in texts.items()]

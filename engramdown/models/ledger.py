@@ -153,7 +153,8 @@ def read_line(line: bytes) -> Call | None:
     is_named = all(isinstance(text, str) for text in (ts, job, model, outcome, call))
     if not (is_time and is_counted and is_named):
         return None
-    return Call(ts, job, model, *sizes, outcome, estimated, call)
+    tokens_in, tokens_out, ms = sizes
+    return Call(ts, job, model, tokens_in, tokens_out, ms, outcome, estimated, call)
 
 
 def sums(calls: Iterable[Call], key: str) -> dict[str, Sum]:

@@ -130,6 +130,10 @@ class Finder:
                 self._recall = Recall(self.folder, cache, self._disk)
         return self._recall
 
+    def keep_up(self) -> None:
+        """Bring the index up to date; it is made if there is none."""
+        self._recalling().index.ask(lambda _: None)
+
     def close(self) -> None:
         """Let go of the index; the next recall opens it again."""
         if self._recall is not None:

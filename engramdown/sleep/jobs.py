@@ -65,7 +65,9 @@ def learn_identity(
     engrams: list[Engram] = []
     refusals: list[str] = []
     unusable: list[UnusableAnswerError] = []
-    for at in range(0, len(messages) if model is not None else 0, SHOWN):
+    for at in range(0, len(messages), SHOWN):
+        if model is None:
+            break
         try:
             learned = facts_of_model(messages[at : at + SHOWN], model, prompts)
             engrams += learned.engrams

@@ -26,11 +26,14 @@ from engramdown.hippocampus.git_state import held_by
 from engramdown.hippocampus.snapshot import has_aliases
 from engramdown.kinds import ARCHIVE, ASIDE, PENDING
 from engramdown.markdown import is_address, parse
+from engramdown.recall.index_file import FILE
 from engramdown.secrets.redaction import redact
 from engramdown.sleep.background import Background
 from engramdown.storage.disk import Disk
+from engramdown.transcripts.changes import CACHE
 
 if TYPE_CHECKING:
+    from engramdown.episodes.memory import EpisodicMemory
     from engramdown.gate.scopes import Scopes
 
 # Seconds between two checks of which folders there are.
@@ -39,6 +42,8 @@ _BEAT: Final = 0.5
 _AGAIN: Final = 2.0
 # Seconds that git may take before the wait is reported.
 _LONG: Final = 3.0
+# Keeping the index of transcripts up to date takes a hundredth of the time at most.
+_INDEX_SHARE: Final = 100
 
 
 class Watching(Background):
@@ -72,18 +77,23 @@ class Watching(Background):
         watched = [_Scope(store, waiting) for store in scopes.stores]
         memories = [store.memory for store in scopes.stores]
         folders = [folder for memory in memories for folder in (memory, memory / "topics")]
+        index = _Index(scopes.episodes)
         watch = self._watch = Watch(folders)
         # From here on no change is missed.
         news = [News("watching", str(each.root), scope=each.scope) for each in scopes.stores]
         marked = True
-        while not stopping.is_set():
-            for scope in watched:
-                news += scope.look(marked=marked)
-            self.trouble = "; ".join(each.trouble for each in watched if each.trouble)
-            if news:
-                self._on_change(news)
-            news = []
-            marked = watch.wait(_BEAT)
+        try:
+            while not stopping.is_set():
+                for scope in watched:
+                    news += scope.look(marked=marked)
+                self.trouble = "; ".join(each.trouble for each in watched if each.trouble)
+                if news:
+                    self._on_change(news)
+                news = []
+                index.keep_up()
+                marked = watch.wait(_BEAT)
+        finally:
+            index.close()
 
     def _wake(self) -> None:
         if self._watch is not None:
@@ -182,6 +192,28 @@ class _Scope:
                 unique[edited(item)] = None
         for item in unique:
             yield item._replace(file=spelled.get(item.file, item.file))
+
+
+@dataclass(slots=True)
+class _Index:
+    """The index of transcripts, which is kept up to date if there is one."""
+
+    memory: EpisodicMemory | None
+    _next: float = 0.0
+
+    def keep_up(self) -> None:
+        """Take in new lines, so that the next recall need not."""
+        began = time.monotonic()
+        if self.memory is None or began < self._next:
+            return
+        if (self.memory.folder.parent / CACHE / FILE).exists():
+            self.memory.keep_up()
+        self._next = began + _INDEX_SHARE * (time.monotonic() - began)
+
+    def close(self) -> None:
+        """Close the index."""
+        if self.memory is not None:
+            self.memory.close()
 
 
 # ---- what the steps of a journal mean to a person who watches ----

@@ -17,6 +17,7 @@ from engramdown.consolidation.error_lessons import (
     lessons_of_turn,
     retry_without_change,
     same_failure,
+    undone_fix,
 )
 from engramdown.transcripts.episode import Episode
 from tests.consolidation.lines import SESSION, call, failing, result, said, talk
@@ -108,6 +109,18 @@ WRONG: dict[str, tuple[Detector, list[Step]]] = {
     ),
     "nothing-three-times": (empty_arguments, [did("write", "{}", "", error=True)] * 3),
     "blanks-three-times": (empty_arguments, [did("write", {"path": "", "content": None})] * 3),
+    "turned-round": (undone_fix, [edit("a", "b"), READ, edit("b", "a")]),
+    "older-text": (undone_fix, [write("a"), write("b"), write("a")]),
+    "checkout": (undone_fix, [edit("a", "b"), ok("git checkout -- a.py")]),
+    "checkout-of-a-folder": (undone_fix, [edit("a", "b", "src/a.py"), ok("git checkout src/")]),
+    "checkout-without-dashes": (
+        undone_fix,
+        [edit("a", "b", "/w/src/a.py"), ok("git checkout a.py")],
+    ),
+    "checkout-of-all": (undone_fix, [edit("a", "b"), ok("git checkout .")]),
+    "reset": (undone_fix, [edit("a", "b"), ok("git reset --hard origin/main")]),
+    "revert": (undone_fix, [edit("a", "b"), ok("git commit -am x"), ok("git revert HEAD")]),
+    "restored": (undone_fix, [write("a"), ok("cd x && git restore a.py")]),
     "the-same-five-times": (retry_without_change, [ok("curl x", "pending")] * 5),
     "the-same-failure": (retry_without_change, [failing("make", f"{at} s") for at in range(3)]),
 }
@@ -177,6 +190,34 @@ RIGHT: dict[str, tuple[Detector, list[Step]]] = {
         [(said("scratchpad", "1/0", name="pad", error="no"),), (result("x", "", error="no"),)] * 3,
     ),
     "empty-twice": (empty_arguments, [did("write", "{}", "", error=True)] * 2),
+    "further-edits": (undone_fix, [edit("a", "b"), edit("b", "c"), edit("c", "d")]),
+    "another-file": (undone_fix, [edit("a", "b"), edit("b", "a", "b.py")]),
+    "nothing-edited": (undone_fix, [ok("git checkout -- a.py")]),
+    "checkout-that-failed": (undone_fix, [edit("a", "b"), failing("git checkout -- a.py")]),
+    "a-print-that-goes-again": (
+        undone_fix,
+        [edit("x = 1", "x = 1\nprint(x)"), ok("make"), edit("x = 1\nprint(x)", "x = 1")],
+    ),
+    "a-line-commented-out-for-a-while": (
+        undone_fix,
+        [edit("check()", "# check()"), ok("make"), edit("# check()", "check()")],
+    ),
+    "a-variable-renamed-on-purpose": (
+        undone_fix,
+        [edit("total", "count"), edit("total", "count", "b.py"), edit("sum", "total")],
+    ),
+    "another-file-restored": (undone_fix, [edit("a", "b"), ok("git checkout -- package.lock")]),
+    "taken-out-of-the-index": (undone_fix, [edit("a", "b"), ok("git restore --staged a.py")]),
+    "an-older-commit-reverted": (undone_fix, [edit("a", "b"), ok("git revert 3f2a91c")]),
+    "a-soft-reset": (undone_fix, [edit("a", "b"), ok("git reset HEAD~1")]),
+    "put-aside-to-compare": (undone_fix, [edit("a", "b"), ok("git stash"), ok("git stash pop")]),
+    "another-branch": (undone_fix, [edit("a", "b"), ok("git checkout main")]),
+    "edit-that-failed": (
+        undone_fix,
+        [(edit("a", "b")[0], result("edit", "", error=True)), edit("b", "a")],
+    ),
+    "written-again": (undone_fix, [write("a"), write("a"), write("b")]),
+    "an-edit-of-nothing": (undone_fix, [edit("a", "a"), edit("a", "a")]),
     "what-works-again-and-again": (retry_without_change, [did("scroll", {"to": "x"}, "ok")] * 6),
     "a-flaky-call-tried-at-once": (
         retry_without_change,

@@ -454,6 +454,31 @@ def test_the_summary_before_is_shown_with_the_next_part(opened: Opening) -> None
     assert "Told 1." in model.asked[1]
 
 
+class Keeping:
+    """A runner that keeps the conversation itself, or does not."""
+
+    def __init__(self, *, stateful: bool) -> None:
+        """Keep it, or not."""
+        self.stateful = stateful
+
+
+def test_a_runner_that_does_not_say_what_it_keeps_begins_again(opened: Opening) -> None:
+    conversation = talk(opened(Summariser()), 20)
+    done = conversation.compact_if_due(runner=object())
+    assert done is not None
+    assert done.reload_required
+
+
+@pytest.mark.parametrize("stateful", [False, True])
+def test_a_runner_that_keeps_its_own_context_is_not_asked_to_reload(
+    opened: Opening, *, stateful: bool
+) -> None:
+    conversation = talk(opened(Summariser()), 10)
+    done = conversation.compact(runner=Keeping(stateful=stateful))
+    assert done.gists
+    assert done.reload_required is not stateful
+
+
 @pytest.mark.parametrize(
     "mode, tail", [("half", None), ("full", -1)], ids=["mode", "negative-tail"]
 )

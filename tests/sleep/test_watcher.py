@@ -8,15 +8,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
-from engramdown import Cortex, Engram
+from engramdown import Cortex, Engram, EpisodicMemory
 from engramdown.errors import StoreError
 from engramdown.hippocampus.entry import find_lines
 from engramdown.hippocampus.store import Hippocampus
 from engramdown.markdown.document import Document, Placed
+from engramdown.recall.index import Index
 from engramdown.sleep import watcher
 from engramdown.sleep.watcher import News, Watching
 from tests.hippocampus.editors import STYLES, save
@@ -309,6 +311,29 @@ def test_a_merge_in_a_project_whose_memory_git_does_not_know_is_not_waited_for(
     (git / "MERGE_HEAD").write_text("x", encoding="utf-8")
     add(memory / "rules.md", "- Mine\n")
     told.wait("learned", "Mine")
+
+
+def test_the_index_of_transcripts_is_kept_up_if_there_is_one(
+    told: Told, cortex: Cortex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    episodes = EpisodicMemory(cortex.scopes.stores[-1].root)
+    episodes.log("s", "user", "Why is CI red?")
+    cache = episodes.folder.parent / "cache"
+    time.sleep(0.6)
+    assert not (cache / "index.sqlite").exists()
+    assert episodes.recall("CI")
+    seen: list[object] = []
+    reading = Index.reading
+
+    def spy(self: Index) -> AbstractContextManager[None]:
+        seen.append(self)
+        return reading(self)
+
+    monkeypatch.setattr(Index, "reading", spy)
+    episodes.log("s", "user", "And why is it slow?")
+    wait(lambda: seen)
+    episodes.close()
+    assert told == []
 
 
 @pytest.mark.slow
