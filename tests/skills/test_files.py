@@ -230,7 +230,7 @@ def test_files_of_somebody_else_are_no_leftovers(tmp_path: Path, path: Path, dat
     for name in (".SKILL.md.swp", ".SKILL.md.tmp", "SKILL.md~", "4913", ".SKILL.md.x.y.z.tmp"):
         path.with_name(name).write_bytes(data)
     before = names(path)
-    opened(tmp_path).tidy()
+    opened(tmp_path).files.tidy()
     opened(tmp_path).edit("charts", learn)
     assert names(path) == before
 
