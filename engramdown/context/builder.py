@@ -35,7 +35,7 @@ class RunningSession(Protocol):
 
     @property
     def turn_began(self) -> Pointer | None:
-        """Where the user's message of the running turn stands in the transcript, if it does."""
+        """Where the user's message of the running turn is in the transcript, if it is there."""
 
     @property
     def asked(self) -> str:
@@ -47,7 +47,7 @@ class RunningSession(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """Who the assistant and the user are, as the session was told."""
+        """Who the assistant and the user are, as the session was shown."""
 
 
 # The title of a day of the journal, and its sections: heading and text.
@@ -69,7 +69,7 @@ class Settled(NamedTuple):
 
 
 class ContextBuilder:
-    """Reads what stands around a message and a conversation."""
+    """Reads the context of a message and of a conversation."""
 
     def __init__(self, scopes: Scopes) -> None:
         """Read from ``scopes``."""
@@ -126,7 +126,7 @@ class ContextBuilder:
         return self.recollection.identity()
 
     def standing(self, identity: Identity) -> Identity:
-        """Return what a session was told of who is who, without what a person took out since.
+        """Return the identity that a session was shown, without what a person took out since.
 
         What was added or changed since stays away: that is for the next session.
 
@@ -156,7 +156,7 @@ class ContextBuilder:
         """Return the sessions that a model is to be reminded of, newest first; none unless set.
 
         Args:
-            running: The id of the session that runs: what ended after it began is not told.
+            running: The id of the session that runs: what ended after it began is left out.
             in_view: The ids of sessions that the model sees anyway.
         """
         episodes = self.scopes.episodes
@@ -182,8 +182,8 @@ class ContextBuilder:
         Args:
             message: What the user wrote: searched for if it is one line of at most 100 characters
                 and there are no subjects.
-            subjects: What the turn is about, as ``entity:light.office``. Whom it is with is none:
-                ``contact:``, an e-mail address, a phone number, a UUID.
+            subjects: What the turn is about, as ``entity:light.office``. Whom it is with is left
+                out: ``contact:``, an e-mail address, a phone number, a UUID.
             limit: How many excerpts at most.
             max_bytes: How long all may be, as UTF-8; 500 at least.
             session: The conversation that it is for, or its id: what was said in it is left out.

@@ -1,4 +1,4 @@
-"""The journal and the working notes of two scopes, and what of them a model may see.
+"""The journal and the working notes of two scopes, as far as a model may see them.
 
 Asking creates nothing, and a dry run writes nothing. What git brought and nobody approved reaches
 no model where that is set. A journal that cannot be read becomes a notice and is left out.
@@ -77,13 +77,13 @@ class Notebooks:
         return sorted(found, key=lambda day: day.date, reverse=True)
 
     def notes(self, session: str) -> WorkingNotes:
-        """Return the notes on a session, which stand beside its transcript.
+        """Return the notes on a session, which are beside its transcript.
 
         Args:
             session: Its id.
 
         Raises:
-            InvalidSessionError: If the id is none.
+            InvalidSessionError: If the id is invalid.
             StoreError: If neither scope has files.
         """
         from engramdown.journal.working_notes import WorkingNotes

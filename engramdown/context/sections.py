@@ -63,7 +63,7 @@ class MemoryContext(str):
 
     Attributes:
         sections: The sections that have entries, in order.
-        degraded: Why a model is told that memory is degraded, the last line of the text, or ``""``.
+        degraded: The last line of the text, which warns the model of trouble, or ``""``.
     """
 
     __slots__ = ("degraded", "sections")
@@ -80,18 +80,18 @@ class MemoryContext(str):
 
     def degrade(self, why: str) -> MemoryContext:
         """Return the same with ``why`` as its last line."""
-        told = MemoryContext(f"{self}\n\n{why}" if self else why, self.sections)
-        told.degraded = why
-        return told
+        context = MemoryContext(f"{self}\n\n{why}" if self else why, self.sections)
+        context.degraded = why
+        return context
 
 
 def degraded(trouble: str) -> str:
-    """Return what a model is told of trouble with the transcripts."""
+    """Return the line that says to a model that transcripts are not written."""
     return _DEGRADED.format(one_line(trouble)[:_LONGEST_REASON])
 
 
 def left_out(trouble: str) -> str:
-    """Say to a model that what it is shown of memory is not all."""
+    """Return the line that says to a model that it does not see all of memory."""
     return _PARTLY.format(one_line(trouble)[:_LONGEST_REASON])
 
 
@@ -145,7 +145,7 @@ _ELLIPSIS: Final = "…"
 
 
 class SkillLine(NamedTuple):
-    """A skill that a model is told of.
+    """A skill as a model sees it in the list.
 
     Attributes:
         label: What it is called.
@@ -159,17 +159,15 @@ class SkillLine(NamedTuple):
 
 
 class Procedures(NamedTuple):
-    """All skills that a model may be told of.
+    """All skills that may be listed.
 
     Attributes:
         known: Those of the person, by label.
-        built_in: The labels of those that are built in, told of only beside others.
-        unread: How many of the person's there are besides, for which there is no room anyway.
+        built_in: The labels of built-in skills, listed only beside others.
     """
 
     known: tuple[SkillLine, ...] = ()
     built_in: tuple[str, ...] = ()
-    unread: int = 0
 
 
 NONE: Final = Procedures()
@@ -202,7 +200,7 @@ def procedures(
             "heading": HEADING,
             "lines": [lines[at] for at in shown],
             "built_in": ", ".join(map(one_line, skills.built_in)),
-            "left_out": len(lines) + skills.unread - len(shown),
+            "left_out": len(lines) - len(shown),
         }
         return render("skills.j2", values)
 
@@ -219,7 +217,7 @@ def procedures(
         return Listed(text)
     text, shown = _shrink_to_fit(budget, words, most_read)
     tokens = sum(costs) - sum(costs[at] for at in shown)
-    return Listed(text, len(lines) + skills.unread - len(shown), tokens)
+    return Listed(text, len(lines) - len(shown), tokens)
 
 
 def line_of(skill: SkillLine) -> str:
@@ -278,7 +276,7 @@ class Memory:
         project_rules: Rules of the project.
         global_lessons: Lessons of the global scope.
         project_lessons: Lessons of the project.
-        skills: The skills that are told of.
+        skills: The skills that are listed.
         earlier: Earlier sessions, newest first.
     """
 
@@ -487,10 +485,10 @@ def _fit(
         return [entries[at] for at in shown], left
 
     def words(shown: Sequence[int]) -> str:
-        told, left = parted(shown)
+        shown_entries, left = parted(shown)
         values = {
             "heading": title,
-            "groups": _groups(told),
+            "groups": _groups(shown_entries),
             "left_out": len(left),
             "rules_left_out": sum(KIND_TABLE[entry.kind].is_whole for entry in left),
         }
@@ -501,9 +499,9 @@ def _fit(
     text = words(shown) if may_fit else None
     if text is None or estimate_tokens(text) > budget:
         text, shown = _shrink_to_fit(budget, words, lambda room: select(entries, room, scores))
-    told, left = parted(shown)
+    shown_entries, left = parted(shown)
     tokens = estimate_tokens(text)
-    return Section(name, title, budget, tokens, tuple(told), tuple(left), text)
+    return Section(name, title, budget, tokens, tuple(shown_entries), tuple(left), text)
 
 
 def _section(name: str, title: str, budget: int, text: str) -> Section:
@@ -585,10 +583,10 @@ _HISTORY_HEADING: Final = "## Your Memory — Earlier Sessions"
 def retrospect(
     sessions: Sequence[EarlierSession], budget: int, overrides: Mapping[str, str] | None = None
 ) -> Section:
-    """Return the section that tells of as many sessions as its budget allows.
+    """Return the section with as many sessions as its budget allows.
 
-    The newest session is always told of, in less words where there is little room. The others are
-    told whole or not at all, the newer before the older.
+    The newest session is always shown, in fewer words where there is little room. The others are
+    shown whole or not at all, the newer before the older.
 
     Args:
         sessions: What there is, newest first.
@@ -601,7 +599,7 @@ def retrospect(
     render = renderer(overrides or {})
 
     def words(shown: Sequence[EarlierSession]) -> str:
-        told = [
+        values = [
             {
                 "gap": "",  # for templates of 0.1, which named the silence before it
                 "started": past.started,
@@ -613,7 +611,7 @@ def retrospect(
         ]
         left = len(sessions) - len(shown)
         return render(
-            "history.j2", {"heading": _HISTORY_HEADING, "sessions": told, "left_out": left}
+            "history.j2", {"heading": _HISTORY_HEADING, "sessions": values, "left_out": left}
         )
 
     def fits(text: str) -> bool:
@@ -637,7 +635,7 @@ def _flat(text: str) -> str:
 # ---- the words, from templates that a person may replace ----
 
 # The templates: the whole context, one section of it, those of skills and earlier sessions, what a
-# scratchpad tool is told, what comes before a conversation, and what stands behind it.
+# scratchpad tool is shown, what comes before a conversation, and what comes after it.
 TEMPLATES: Final = (
     *("context.j2", "section.j2", "skills.j2", "history.j2"),
     *("scratchpad.j2", "working.j2", "aside.j2"),
@@ -653,7 +651,7 @@ def renderer(overrides: Mapping[str, str]) -> Render:
         overrides: Sources by name, see :data:`TEMPLATES`.
 
     Raises:
-        StoreError: When rendering, if a template is none, fails, or asks for an unknown value.
+        StoreError: When rendering, if a template is invalid, fails, or asks for an unknown value.
 
     >>> renderer({"section.j2": "# {{ heading }}"})("section.j2", {"heading": "Mine"})
     '# Mine'

@@ -9,7 +9,7 @@ reaches no model where that is set. Reading changes no skill.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.errors import EngramdownError, StoreError
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 # How much of a page, or how long a file of a skill, is shown at once, in bytes.
 MOST_BYTES: Final = 64 * 1024
 
-# What the line of a skill costs at least, in tokens.
-_LEAST: Final = 3
 _WHOSE: Final = {
     "project": "this project keeps",
     "global": "the user keeps for all projects",
@@ -44,11 +42,10 @@ class RecalledSkill(NamedTuple):
     """What a model gets that asked for a skill.
 
     Attributes:
-        label: The label of the skill that was found, or ``""`` if there is none.
-        scope: Where it holds: ``project``, ``global`` or ``builtin``; ``""`` if there is none.
+        label: The label of the skill that was found, or ``""``.
+        scope: Where it holds: ``project``, ``global`` or ``builtin``; or ``""``.
         text: For the model: the procedure, a file of it, or what went wrong.
         files: The files beside SKILL.md, each with its size in bytes.
-        note: What a person may be told: that another skill was meant, or what is wrong with it.
         is_error: Whether nothing could be read, and the text says why.
     """
 
@@ -56,7 +53,6 @@ class RecalledSkill(NamedTuple):
     scope: str
     text: str
     files: tuple[Beside, ...] = ()
-    note: str = ""
     is_error: bool = False
 
 
@@ -86,7 +82,7 @@ class Skillbook:
     def _uses_at_midnight(self) -> dict[str, Used]:
         """How often each was read before the day in which this was first asked for.
 
-        The processes of a day tell the same, and a process goes on as it began.
+        The processes of a day agree, and a process goes on as it began.
         """
         from engramdown.skills.store import midnight
 
@@ -95,33 +91,24 @@ class Skillbook:
     def uses(self) -> dict[str, Used]:
         """Return how often each skill was read by a model, by scope and label: ``project/charts``.
 
-        What was counted of built-in ones stands with that of all projects.
+        Uses of built-in skills are counted in the global scope.
         """
         return self.all.uses()
 
     def lines(self) -> Procedures:
-        """Return what a model may be told of skills; built-in ones stand beside others only.
+        """Return the skills that a model may see; built-in ones are listed only beside others.
 
         Raises:
-            StoreError: If it cannot be found out what of them git brought.
+            StoreError: If it is unknown which of them git brought.
         """
-        from engramdown.context.sections import SKILLS, Procedures, SkillLine
+        from engramdown.context.sections import Procedures, SkillLine
 
         if not any((store.root / "skills").is_dir() for store in self._scopes.stores):
             return Procedures()
         from engramdown.secrets.redaction import redact
 
         uses = {name: used.times for name, used in self._uses_at_midnight.items()}
-        # No more of them fit into the section, those first that are read most: however many there
-        # are, no more are read.
-        budget = max(self._scopes.settings.budgets.get("skills", SKILLS), 0)
-        labels = self.all.labels()
-        times = {
-            label: max(uses.get(f"{scope}/{label}", 0) for scope in ("project", "global"))
-            for label in labels
-        }
-        told = sorted(labels, key=lambda each: (-times[each], each))[: budget // _LEAST + 1]
-        usable = self.usable(told)
+        usable = self.usable()
         ours = tuple(
             SkillLine(
                 each.label, redact(each.description), uses.get(f"{each.scope}/{each.label}", 0)
@@ -130,10 +117,10 @@ class Skillbook:
             if each.scope != "builtin"
         )
         built_in = tuple(each.label for each in usable if each.scope == "builtin")
-        return Procedures(ours, built_in, len(labels) - len(told))
+        return Procedures(ours, built_in)
 
     def readable_lines(self) -> Procedures:
-        """Return the same; what cannot be read is a notice, and nothing of it is told."""
+        """Return the same; if skills cannot be read, add a notice and return none."""
         try:
             return self.lines()
         except (EngramdownError, OSError) as error:
@@ -142,22 +129,19 @@ class Skillbook:
             self._scopes.tell(f"could not read skills: {error}")
             return Procedures()
 
-    def usable(self, labels: Collection[str] | None = None) -> list[Skill]:
+    def usable(self) -> list[Skill]:
         """Return the skills that a model may follow, by label: of each label the one that counts.
 
-        Left out is what is broken, and with ``pulled = "review"`` what git brought and nobody
-        approved: it takes the place of no other.
-
-        Args:
-            labels: Read only those with these labels, and those that are built in.
+        Broken skills are left out, and with ``pulled = "review"`` those that git brought and nobody
+        approved: they take the place of no other.
         """
-        counting, _, _ = self._counting(labels)
+        counting, _, _ = self._counting()
         return [skill for skill in counting if skill.is_fit]
 
     def recall(self, label: str, file: str = "") -> RecalledSkill:
         """Return a skill as a model reads it: how it is done, and which files it has.
 
-        What cannot be found is told in the answer, with what there is.
+        If it cannot be found, the answer says so, and what there is.
 
         Args:
             label: Which one; what is nearly its label will do.
@@ -194,18 +178,16 @@ class Skillbook:
                 Usage(root).add(found.scope, found.label)
         return found
 
-    def _counting(
-        self, labels: Collection[str] | None = None
-    ) -> tuple[list[Skill], Mapping[str, Skill], set[tuple[str, str]]]:
+    def _counting(self) -> tuple[list[Skill], Mapping[str, Skill], set[tuple[str, str]]]:
         """Return of each label the skill that counts, the broken ones, and what waits.
 
         A broken one is named by its label if another takes its place; what waits for a person's
         approval, by scope and label.
         """
-        waiting = self._scopes.pulled.hidden_skills(labels) if self._scopes.reviews else set()
+        waiting = self._scopes.pulled.hidden_skills() if self._scopes.reviews else set()
         chosen: dict[str, Skill] = {}
         broken: dict[str, Skill] = {}
-        for known in self.all.known(briefly=True, labels=labels):
+        for known in self.all.known(briefly=True):
             skill = known.skill
             if skill.is_there and (skill.scope, skill.label) not in waiting:
                 before = chosen.setdefault(skill.label, skill)
@@ -263,7 +245,6 @@ def _read_skill(skill: Skill, note: str) -> RecalledSkill:
         parts.append(f"(cut here: {cut} characters are left out; all of it is in {path})")
     if wrong:
         found = "; ".join(f"line {each.line}: {each.message}" for each in wrong)
-        note = "; ".join(filter(None, [note, f"{label} is broken: {found}"]))
         parts.append(f"(Its file has errors, tell the user: {one_line(found)})")
     if files:
         listed = [f"Its files, in {one_line(str(folder))}:"]
@@ -275,7 +256,7 @@ def _read_skill(skill: Skill, note: str) -> RecalledSkill:
         first = one_line(files[0].name)
         listed.append(f'Read one with recall_skill: label "{label}", file "{first}".')
         parts.append("\n".join(listed))
-    return RecalledSkill(skill.label, skill.scope, "\n\n".join(filter(None, parts)), files, note)
+    return RecalledSkill(skill.label, skill.scope, "\n\n".join(filter(None, parts)), files)
 
 
 def _read_file(skill: Skill, file: str, note: str) -> RecalledSkill:
@@ -300,16 +281,15 @@ def _read_file(skill: Skill, file: str, note: str) -> RecalledSkill:
     label = one_line(skill.label)
     head = f"`{one_line(name)}` of the skill `{label}`, which {_WHOSE[skill.scope]}:"
     text = "\n\n".join(filter(None, [f"({note})" if note else "", head, _clean(said)]))
-    return RecalledSkill(skill.label, skill.scope, text, files, note)
+    return RecalledSkill(skill.label, skill.scope, text, files)
 
 
 def _with_note(found: RecalledSkill, broken: Skill) -> RecalledSkill:
     """Return what was found, with a word on the broken skill whose place it takes."""
     wrong = next(each for each in broken.findings if each.level == "error")
     path, said = one_line(str(broken.path)), one_line(wrong.message)
-    note = f"{path} is broken, so this is another one of that label: {said}"
-    told = f"({note}; tell the user)\n\n{found.text}"
-    return found._replace(text=told, note="; ".join(filter(None, [found.note, note])))
+    note = f"{path} is broken, so this is another one of that label: {said}; tell the user"
+    return found._replace(text=f"({note})\n\n{found.text}")
 
 
 def _failed(
@@ -320,7 +300,7 @@ def _failed(
 
     text = one_line(redact(reason))
     label, scope = (skill.label, skill.scope) if skill else ("", "")
-    return RecalledSkill(label, scope, text, files, text, is_error=True)
+    return RecalledSkill(label, scope, text, files, is_error=True)
 
 
 def _clean(text: str) -> str:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from engramdown.episodes.earlier_sessions import EarlierSession
     from engramdown.gate.arrivals import Pulled
 
-# ---- what is left of what a session was told, when memory has changed since ----
+# ---- what remains of the identity that a session was shown, when memory has changed since ----
 
 # What a person says no to; what gave way to something else was changed.
 _TAKEN_OUT: Final = frozenset({"deleted", "forgotten"})
@@ -133,8 +133,8 @@ def _first_block(raw: str | None) -> list[Placed]:
 
 # ---- who the assistant is and whom it serves, and from which files that is ----
 #
-# The path is that of the file which is really used; where there is none, of the one to
-# create; every other file that could be meant is named, with why it is not used.
+# The path is that of the file in use, or else of the one to create. Every other file that could be
+# meant is listed with the reason why it is not used.
 
 Why = Literal["spelling", "scope", "empty", "waits", "unreadable"]
 
@@ -154,17 +154,16 @@ class Aside(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Which file tells who somebody is.
+    """Which file says who somebody is.
 
     Attributes:
         name: ``soul``: who the assistant is; ``profile``: who the user is.
         scope: The scope that it is in.
-        path: The file that is used; where there is none, the one to create. ``None`` if the store
-            has no files.
+        path: The file in use, or else the one to create; ``None`` if the store has no files.
         is_there: Whether it is there.
-        text: What it says, as it stands there.
+        text: What it says, as it is on the disk.
         aside: The files that are not used.
-        also: Files that are used besides: a ``.agents/USER.md`` tells of the user, too.
+        also: Other files in use: a ``.agents/USER.md`` describes the user, too.
     """
 
     name: Literal["soul", "profile"]
@@ -180,7 +179,7 @@ class Identity(NamedTuple):
     """Who the assistant is and whom it serves.
 
     Attributes:
-        soul: The page that tells who the assistant is, as far as a model may see it, or ``""``.
+        soul: The page that says who the assistant is, as far as a model may see it, or ``""``.
         profile: The facts about the user that a model may see, in file order.
         pages: The files that they are from: the soul, then the profile.
         step: The last step of the journal that they are from, or ``""``.
@@ -193,18 +192,18 @@ class Identity(NamedTuple):
 
     @property
     def soul_path(self) -> Path | None:
-        """The file that tells who the assistant is; ``None`` if there is none."""
+        """The file that says who the assistant is, or ``None``."""
         return self.pages[0].path if self.pages[0].is_there else None
 
     @property
     def profile_path(self) -> Path | None:
-        """The file that tells who the user is; ``None`` if there is none."""
+        """The file that says who the user is, or ``None``."""
         return self.pages[1].path if self.pages[1].is_there else None
 
 
 T = TypeVar("T")
 
-# The sections that hold what a scratchpad may be told of.
+# The sections that hold advice on scratchpads.
 _WISDOM: Final = ("global_rules", "project_rules", "global_lessons", "project_lessons")
 
 # The page that says who the assistant is.
@@ -226,15 +225,15 @@ class _Candidate(NamedTuple):
 class Recollection:
     """What a global and a project store hold, as a model is shown it.
 
-    What cannot be read is left out, and ``pass_over`` told; without it, that is an error.
+    What cannot be read is left out and passed to ``pass_over``; without it, that is an error.
 
     Attributes:
         global_hc: The store of all projects.
         project_hc: The store of the project.
         settings: The settings of both.
         screen: Lets pass what a model may see; without it, that is everything.
-        skills: Returns the skills that are told of; it is asked each time.
-        pass_over: Is told of what cannot be read.
+        skills: Returns the skills to list; called each time.
+        pass_over: Is given the error where something cannot be read.
         budgets: What the sections may cost, in tokens, where it is not the default.
     """
 
@@ -267,16 +266,16 @@ class Recollection:
 
         Args:
             message: What it is ranked by.
-            earlier: The sessions that are told of.
+            earlier: The earlier sessions to show.
             identity: Who the assistant and the user are; as memory says now unless given.
             scratchpad: Whether that includes what :meth:`scratchpad` says.
         """
         memory = self.gathered(identity or self.identity(), earlier, self.skills())
         section = None if scratchpad else self._scratchpad()
         if section is not None and section.shown:
-            told = set(map(_key, section.shown))
+            known = set(map(_key, section.shown))
             left: dict[str, Any] = {
-                name: [each for each in getattr(memory, name) if _key(each) not in told]
+                name: [each for each in getattr(memory, name) if _key(each) not in known]
                 for name in _WISDOM
             }
             memory = replace(memory, **left)
@@ -294,8 +293,8 @@ class Recollection:
 
         Args:
             who: Who the assistant and the user are.
-            earlier: The sessions that are told of.
-            skills: The skills that are told of.
+            earlier: The earlier sessions to show.
+            skills: The skills that are listed.
         """
         return Memory(
             soul=who.soul,
@@ -349,7 +348,7 @@ class Recollection:
         """Return ``frozen`` without what a person took out since.
 
         Args:
-            frozen: What a session was told.
+            frozen: The identity that a session was shown.
             notice: Takes in what was changed by hand.
 
         Raises:
@@ -359,7 +358,7 @@ class Recollection:
         now = self._read(partial(self._soul_now, frozen.pages[0]), frozen.soul)
         soul = left(frozen.soul, now) if frozen.soul else ""
         here = {each.id for each in self._read(self.global_hc.recall_identity, [*frozen.profile])}
-        # What stands beside a scope is in no journal: what is not there any more was taken out.
+        # Facts beside a scope are in no journal: one that is gone was taken out.
         beside = {each.id for each in self._facts_beside(())}
         known = tuple(e for e in frozen.profile if e.id in beside or not _is_beside(e))
         gone = [each for each in known if each.id not in here and not _is_beside(each)]
@@ -401,7 +400,7 @@ class Recollection:
         return used.shown if used is not None else "", page
 
     def _soul_now(self, page: Page) -> str:
-        """Return what the page that a session was told of says now."""
+        """Return the present text of the page that a session was shown."""
         for store in self._files:
             if store.scope == page.scope:
                 # A file beside the scope may have gone since.
@@ -411,7 +410,7 @@ class Recollection:
         return ""
 
     def _profile(self) -> Page:
-        """Return the file that tells who the user is."""
+        """Return the file that says who the user is."""
         if not isinstance(self.global_hc, Hippocampus):
             return Page("profile", "global")
         page = self._page_of("profile", self.global_hc, PROFILE)
@@ -441,14 +440,14 @@ class Recollection:
             return
         try:
             text = store.files.text_beside(name)
-        except StoreError:  # It is not ours to complain of: who asks which file is used is told.
+        except StoreError:  # Not ours to complain of; the list of files says why it is unused.
             yield _Candidate(store, "", "", Aside(path, "unreadable"))
         else:
             shown = self._page(store, f"{snapshot.AGENTS}/{name}", text)
             yield _candidate(store, path, text, shown)
 
     def _facts_beside(self, known: Sequence[Entry]) -> list[Entry]:
-        """Return the facts about the user that stand beside the scopes; those of ``known`` win."""
+        """Return the facts about the user in files beside the scopes; those of ``known`` win."""
         found: list[Entry] = []
         keys = {fact_key(entry.text) for entry in known} - {""}
         words = {entry.fold for entry in known}
@@ -481,7 +480,7 @@ class Recollection:
     # ---- reading ----
 
     def _history(self, read: Callable[[History], T], otherwise: T) -> T:
-        """Return something of the journal of steps; of a store without files there is none."""
+        """Return something of the history, or ``otherwise`` for a store without files."""
         if not isinstance(self.global_hc, Hippocampus):
             return otherwise
         history = self.global_hc.files.history

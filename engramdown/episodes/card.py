@@ -73,7 +73,7 @@ _ELLIPSIS: Final = "…"
 _WORD: Final = re.compile(r"[a-z]+")
 # A sentence ends where white space or nothing follows; in Chinese and Japanese nothing needs to.
 _SENTENCE: Final = re.compile(r".+?(?:[.!?]+(?=\s|\Z)|[\u3002\uff01\uff1f]|\n|\Z)", re.DOTALL)
-# The input of a tool may be cut in the middle: then it is no JSON, but its beginning still tells.
+# The input of a tool may be cut in the middle: it is not JSON then, but still useful.
 _PATH: Final = re.compile(
     r'"(?:path|file|file_?[pP]ath|file_?[nN]ame|notebook_path|source|target|destination)"\s*:\s*'
     r'("(?:[^"\\]|\\.)*+")'
@@ -98,7 +98,7 @@ class Card:
         decisions: What was decided, if somebody wrote it down.
         participants: Who spoke, in the order in which they began.
         tools: How often each tool was called, the most used first.
-        files: The files that tools were told, in the order in which they came up.
+        files: The files that tools were given, in the order in which they came up.
         models: The models that spoke.
         filled_by: The model that said some of this, or ``""``.
         edited: Whether a person's page has its part in this.
@@ -135,8 +135,8 @@ def compute(session: str, episodes: Sequence[Episode]) -> Card:
     paragraph += [cut_at_word(text, _ENDED) for text in answers[-1:]]
     calls = [each for each in shown if each.role == "tool_call"]
     tools = Counter(each.name or "tool" for each in calls)
-    heard = Counter(word for text in asked for word in _WORD.findall(text.lower()))
-    counts = {kind: sum(heard[cue] for cue in cues) for kind, cues in CUES.items()}
+    word_counts = Counter(word for text in asked for word in _WORD.findall(text.lower()))
+    counts = {kind: sum(word_counts[cue] for cue in cues) for kind, cues in CUES.items()}
     kind = max(counts, key=lambda kind: counts[kind])
     return Card(
         session=session,
@@ -336,7 +336,7 @@ def read_filled(data: bytes) -> ModelCard | None:
 
 
 def without_filled(data: bytes) -> bytes:
-    """Return what stands in such a file besides the cards of models."""
+    """Return what is in such a file besides the cards of models."""
     return b"\n".join(line for line in data.split(b"\n") if _read(line) is None)
 
 
@@ -440,7 +440,7 @@ class CardFiles:
         return bool(log.append(transcript.id, None, line))
 
     def unfill(self, session: str, seqs: Collection[int]) -> None:
-        """Take what was said of a session, and of these lines, off the disk; with the lock held.
+        """Remove the filled card of a session and summaries of these lines; with the lock held.
 
         Earlier notes go as well: what they quote is not known.
         """

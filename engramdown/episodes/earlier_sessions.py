@@ -20,7 +20,7 @@ from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo
 from engramdown.transcripts.visibility import visible
 
-# How many sessions are told of at most.
+# How many sessions are shown at most.
 SESSIONS: Final = 20
 # How many messages of the newest session are shown at most.
 MESSAGES: Final = 50
@@ -56,10 +56,10 @@ class EarlierSession:
 def eligible(
     sessions: Iterable[SessionInfo], before: str = "", in_view: Iterable[str] = ()
 ) -> list[SessionInfo]:
-    """Return the sessions that may be told of, newest first.
+    """Return the sessions that may be shown, newest first.
 
     These have ended, before ``before`` (a time as in a line) unless that is ``""``; are not seen
-    anyway (``in_view``); and were begun by no other session, which would tell what came of them.
+    anyway (``in_view``); and were begun by no other session, whose own lines say what came of them.
     """
     seen = set(in_view)
     found = [
@@ -80,7 +80,7 @@ def summarized(
         session: Which one it is.
         card: What it was about.
         episodes: All its lines.
-        rank: How many newer ones are told of.
+        rank: How many newer ones are shown.
     """
     said = [each for each in visible(episodes) if each.role in ("user", "assistant")]
     if not said:
@@ -130,8 +130,8 @@ def earlier(
 
     Args:
         memory: The transcripts.
-        running: The id of the session that runs: what ended after it began is not told, so that it
-            is told the same when it goes on in another process.
+        running: The id of the session that runs: what ended after it began is left out, so that it
+            sees the same when it goes on in another process.
         in_view: The ids of sessions that the model sees anyway.
     """
     try:

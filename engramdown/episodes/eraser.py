@@ -58,7 +58,7 @@ class EpisodeEraser(Forgetting):
         return self._found(lambda line: self._is_held(line, payloads))
 
     def shared(self) -> list[Held]:
-        """Return the lines that share a run with the words, too short to be emptied for that."""
+        """Return the lines that share too short a run with the words to be emptied."""
         payloads = self._payloads()
         found = self._found(
             lambda line: not self._is_held(line, payloads) and self._words.shares(_said(line))
@@ -125,7 +125,7 @@ class EpisodeEraser(Forgetting):
         return False
 
     def _erase_in(self, session: str, payloads: set[str]) -> None:
-        """Replace a transcript by one with the lines empty, and see to what told of them."""
+        """Replace a transcript by one with the lines emptied, and remove what was made of them."""
         if any(self._is_held(line, payloads) for line in self._lines(session)):
             with closing(self._log(session)) as log:
                 log.rewrite(
@@ -171,7 +171,7 @@ class EpisodeEraser(Forgetting):
             return {str(self._sifted(key)): self._sifted(each) for key, each in value.items()}
         return value
 
-    # ---- what stands beside them ----
+    # ---- files beside the transcripts ----
 
     def _payloads(self) -> set[str]:
         """Return the digests of the whole texts that hold words."""
@@ -206,7 +206,7 @@ class EpisodeEraser(Forgetting):
 
 
 def _said(line: bytes) -> str:
-    """Return everything that stands in a line of JSON, one text below the other."""
+    """Return everything that is in a line of JSON, one text below the other."""
     text = line.decode("utf-8", "replace")
     try:
         return "\n\0\n".join(_strings(json.loads(text)))

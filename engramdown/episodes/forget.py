@@ -5,7 +5,7 @@ of the file as it was, *hide* only hides the secrets in lines; *purge* leaves no
 What a crash interrupts is finished by the next call, or was not begun. Nobody who writes to the
 session meanwhile loses a line. What was made of the lines goes with them: payloads that no other
 line has, the index, what sleep has in hand, summaries, earlier notes, and cards that were computed
-or told by a model; a person's own card and the notes that stand are named, and left to them.
+or written by a model; a person's own card and the present notes are named, and left to them.
 
 A redaction replaces the file by a copy. Whoever has the old one open sees that it lost its name,
 under the lock that is held here, and goes on in the new one.
@@ -558,7 +558,7 @@ class Traces:
         return [each.path for each in found if each.old or (each.gone and not patiently)]
 
     def _is_elsewhere(self, path: Path) -> bool:
-        """Whether a path leads through a link: what stands there is somebody else's."""
+        """Whether a path leads through a link: what is there is somebody else's."""
         return any(each.is_symlink() for each in (path.parent, self.payloads.folder, self._folder))
 
     # ---- files of a session ----

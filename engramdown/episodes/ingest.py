@@ -1,7 +1,7 @@
-"""A batch of messages of another program: checked, and told apart from what is there already.
+"""A batch of messages of another program: checked, and compared with what is there already.
 
 Nothing is taken of a batch in which anything is wrong, and the error says which message it is and
-what it may be. A message whose id stands in the session is not written again.
+what it may be. A message whose id is in the session is not written again.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _read(place: int, value: object) -> Message:
     others = [key for key in value if key not in (*_OWN, *_MORE)]
     if others:
         known = ", ".join((*_OWN, *_MORE))
-        raise ValueError(f"{where} has {others[0]!r}, which is no field; there are {known}")
+        raise ValueError(f"{where} has {others[0]!r}, which is not a field; use {known}")
     ref, role = value.get("id"), value.get("role")
     if not isinstance(ref, str) or not 0 < len(ref) <= _LONGEST:
         raise ValueError(f"{where} has the id {ref!r}; give a text of 1 to {_LONGEST} characters")
@@ -131,7 +131,7 @@ def _wrong(where: str, key: str, value: object, allowed: str) -> str:
 
 
 def _moment(value: object) -> datetime | None:
-    """Return a time that a caller gives, or ``None`` if it is none."""
+    """Return the time that a caller gives, or ``None`` if it is not one."""
     try:
         found = datetime.fromisoformat(value) if isinstance(value, str) else value
         if isinstance(found, datetime):
@@ -145,7 +145,7 @@ def _moment(value: object) -> datetime | None:
 def add_new(
     recorder: Recorder, session: str, refs: Sequence[str], items: Sequence[Item | None]
 ) -> tuple[tuple[Pointer | None, ...], int]:
-    """Write those messages of a batch that do not stand in the session, all of them or none.
+    """Write the messages of a batch that are not in the session yet, all of them or none.
 
     Args:
         recorder: What writes them.
@@ -154,7 +154,7 @@ def add_new(
         items: What is to be written of each, if anything.
 
     Returns:
-        Where each message stands, and how many were written.
+        Where each message is, and how many were written.
     """
     there: dict[str, int] = {}
     new: dict[str, Item] = {}
@@ -176,7 +176,7 @@ def add_new(
 
 
 def _refs_in(seen: bytes) -> dict[str, int]:
-    """Return the ids of callers that stand in lines, each with the number of its line."""
+    """Return the ids of callers that are in lines, each with the number of its line."""
     found: dict[str, int] = {}
     for line in seen.split(b"\n") if _REF in seen else ():
         episode = read_line(line) if _REF in line else None

@@ -1,8 +1,8 @@
 """EpisodicMemory: what was said and done in one scope, recorded as it happens and read again.
 
 Recording never raises because of a disk, a lock or its arguments, and never waits long; what could
-not be written is queued, counted and told (:attr:`EpisodicMemory.trouble`). What a person and an
-assistant said is never cut; what tools got and gave is shown cut and kept whole. Reading creates
+not be written is queued, counted and reported (:attr:`EpisodicMemory.trouble`). What a person and
+an assistant said is never cut; what tools got and gave is shown cut and kept whole. Reading creates
 nothing. Switched off, nothing is recorded and reading works.
 """
 
@@ -50,10 +50,10 @@ class Ingested(NamedTuple):
 
     Attributes:
         session: The id of its session.
-        pointers: Where each message stands, in the order of the batch; ``None`` for one that says
+        pointers: Where each message is, in the order of the batch; ``None`` for one that says
             nothing, and where nothing is recorded.
         new: How many were written.
-        known: How many were there already, or stand in the batch twice.
+        known: How many were there already, or are in the batch twice.
     """
 
     session: str
@@ -110,7 +110,7 @@ class EpisodicMemory(Finder):
             source: Where it is imported from.
 
         Raises:
-            InvalidSessionError: If an id is no safe file name.
+            InvalidSessionError: If an id is not a safe file name.
         """
         for given in (session, parent):
             if given is not None:
@@ -155,11 +155,11 @@ class EpisodicMemory(Finder):
         Args:
             session: The id of the session; it begins if it has not begun.
             role: One of :data:`engramdown.transcripts.episode.ROLES`, but not ``event``.
-            text: What was said; what is no ``str`` is recorded as JSON.
+            text: What was said; anything but a ``str`` is recorded as JSON.
             fields: See :class:`Said`.
 
         Returns:
-            Where it stands, or ``None`` if it is not written (yet): it was empty, recording is
+            Where it is, or ``None`` if it is not written (yet): it was empty, recording is
             off, or there is trouble.
         """
         item = self._made(session, lambda: self._item(role, line_format.as_text(text), fields))
@@ -168,24 +168,24 @@ class EpisodicMemory(Finder):
     def ingest(self, batch: Iterable[Mapping[str, Any]], session: str | None = None) -> Ingested:
         """Record messages that another program has, all of them or none, each once.
 
-        A message is known by the id that the caller gives it: what stands in the session under that
+        A message is known by the id that the caller gives it: what is in the session under that
         id is not written again, whatever it says now. So a batch may be sent again after a crash,
         or overlap with another one. One that is killed while it is written leaves nothing of it.
 
         Args:
             batch: Mappings with ``id`` (any text of the caller's), ``role``, ``text``, and what
-                else :class:`Said` has; ``at`` may be ISO 8601. ``session`` may stand there, too.
+                else :class:`Said` has; ``at`` may be ISO 8601. ``session`` may be there, too.
                 ``None`` says nothing but for ``id``, ``role`` and ``text``.
             session: The id of the session, which begins if it has not begun.
 
         Returns:
-            Where each stands.
+            Where each message is.
 
         Raises:
-            ValueError: If a message has no id, no role, a field that is none or a value that is
+            ValueError: If a message has no id, no role, an unknown field or a value that is
                 not allowed there, or the batch is of several sessions or of none; the message
                 names its place, the field and the value, and nothing is written.
-            InvalidSessionError: If the id of the session is no safe file name.
+            InvalidSessionError: If the id of the session is not a safe file name.
             LockTimeoutError: If others held the lock of the transcripts for too long.
             StoreError: If it could not be written.
             OSError: The same; nothing is written.
@@ -210,7 +210,7 @@ class EpisodicMemory(Finder):
         def marking() -> Item:
             if event not in line_format.EVENTS:
                 known = ", ".join(line_format.EVENTS)
-                raise ValueError(f"{event!r} is no event; use one of {known}")
+                raise ValueError(f"{event!r} is not an event; use one of {known}")
             return Item(self._event(event, fields))
 
         item = self._made(session, marking)
@@ -317,7 +317,7 @@ class EpisodicMemory(Finder):
 
         Raises:
             SessionNotFoundError: If there is none of that id.
-            ValueError: If a time is none.
+            ValueError: If a time is invalid.
         """
         from engramdown.transcripts import tool_calls
 
@@ -341,7 +341,7 @@ class EpisodicMemory(Finder):
 
         Raises:
             SessionNotFoundError: If there is none of that id.
-            ValueError: If a time is none.
+            ValueError: If a time is invalid.
 
         >>> EpisodicMemory("nowhere").tool_sums(name="shell")
         []
@@ -435,7 +435,7 @@ class EpisodicMemory(Finder):
 
     def _item(self, role: str, text: str, fields: Said, ref: str = "") -> Item | None:
         if role not in line_format.ROLES or role == "event":
-            raise ValueError(f"{role!r} is no role; use one of {', '.join(line_format.ROLES)}")
+            raise ValueError(f"{role!r} is not a role; use one of {', '.join(line_format.ROLES)}")
         if role in _SPOKEN and not text:
             return None
         said, length, payload = shorten_for_line(role, text, self.settings)

@@ -87,6 +87,7 @@ class Recorder:
     Attributes:
         folder: Where the transcripts are.
         lock: The lock of its writers.
+        failures: How many writes failed.
     """
 
     def __init__(
@@ -105,10 +106,11 @@ class Recorder:
             disk: What it is written with.
             durable: Whether a power cut is survived.
             start: Returns the line of the event that begins a session, given its id.
-            lost: Returns the line that tells how many episodes are missing, and why.
+            lost: Returns the line that says how many episodes are missing, and why.
         """
         self.folder = folder
         self.lock = FolderLock(folder / LOCK, disk, LOCK_TIMEOUT)
+        self.failures = 0
         self._disk = disk
         self._durable = durable
         self._start = start
@@ -118,7 +120,7 @@ class Recorder:
         in_child(self, Recorder._begin_child)
 
     def put(self, session: str, item: Item) -> Pointer | None:
-        """Write an episode; ``None`` if it waits or is lost, which :attr:`trouble` tells."""
+        """Write an episode; ``None`` if it waits or is lost, which :attr:`trouble` reports."""
         with self._guard:
             waiting = self._waiting.get(session)
             if waiting is not None:
@@ -195,7 +197,7 @@ class Recorder:
                 return
             try:
                 log = self._log(session)
-                # Where there is no file nothing was said, and none is made to end it.
+                # Without a file nothing was said, and none is made to end it.
                 if self._disk.find(log.path) is not None:
                     log.end(lambda: line, partial(self._start, session))
             except _Failure as error:
@@ -230,8 +232,9 @@ class Recorder:
             self._close(session)
 
     def refuse(self, reason: str) -> None:
-        """Note why something could not even be tried."""
+        """Count what could not even be tried."""
         with self._guard:
+            self.failures += 1
             self._refused = reason
 
     @property
@@ -313,7 +316,7 @@ class Recorder:
         # Who took it away from transcripts that were there wants git to have them.
         is_new = self._disk.find(note) is None
         if is_new and not any(name.endswith(SUFFIX) for name in self._disk.files(self.folder)):
-            # Transcripts are nobody's business but this machine's, whatever git is told above.
+            # Transcripts stay on this machine, whatever git is told above.
             self._disk.save(note, b"*\n", durable=self._durable)
         self._made = True
 
@@ -357,6 +360,7 @@ class Recorder:
         return written
 
     def _failed(self, error: Exception) -> None:
+        self.failures += 1
         self._reason = str(error) or type(error).__name__
         self._since = self._since or moment()
         _IN_TROUBLE.add(self)
@@ -378,7 +382,7 @@ class Recorder:
                 self._disk.save(path, data, durable=False, replace=True)
 
 
-# Whoever is in here has something that waits: it must not go with the last reference to it.
+# Recorders with waiting episodes, which must not go with the last reference to them.
 _IN_TROUBLE: Final[set[Recorder]] = set()
 
 
@@ -391,7 +395,7 @@ def _leave() -> None:
 
 _BEFORE: Final = "degraded-"
 _AFTER: Final = ".json"
-# What a file raises that was removed meanwhile, or is none of ours.
+# What reading raises if the file was removed meanwhile, or is not ours.
 _NOT_OURS: Final = (
     ValueError, TypeError, KeyError, OverflowError, RecursionError, OSError, StoreError
 )  # fmt: skip

@@ -1,7 +1,7 @@
 r"""A session as markdown, for a person, and as JSON, for a program.
 
-What was said cannot look like a part of the page: it stands in quotations and in fences that are
-longer than any run of backticks inside; a result stands below the call that it answers. The JSON
+What was said cannot look like a part of the page: it is in quotations and in fences that are
+longer than any run of backticks inside; a result is below the call that it answers. The JSON
 holds everything, so that :mod:`engramdown.importers.own` brings the session back.
 """
 
@@ -26,12 +26,6 @@ _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _SPOKEN: Final = ("user", "assistant", "system")
 _LEAST_FENCE: Final = 3
 _SECOND_MS: Final = 1_000
-_NAMES: Final = {
-    "tool_call": "tool call",
-    "tool_result": "tool result",
-    "memory_read": "memory read",
-    "memory_write": "memory write",
-}
 
 
 def as_json(session: str, episodes: Iterable[Episode], whole: Whole) -> dict[str, Any]:
@@ -57,7 +51,7 @@ def as_markdown(session: str, episodes: Iterable[Episode], whole: Whole) -> str:
     found = list(episodes)
     parts = ["\n".join(_head(session, found))]
     for episode, answer in paired(found):
-        if episode.event in ("start", "end"):  # They stand in the head.
+        if episode.event in ("start", "end"):  # They are in the head of the page.
             continue
         name = episode.event or _name(episode)
         heading = f"{name} {_code(episode.name)}" if episode.name else name
@@ -103,7 +97,7 @@ def _time(episode: Episode) -> str:
 
 
 def _name(episode: Episode) -> str:
-    return _NAMES.get(episode.role, episode.role)
+    return episode.role.replace("_", " ")
 
 
 # ---- one episode ----

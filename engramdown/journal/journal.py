@@ -1,7 +1,7 @@
 """The journal of one scope: a file for each day, which people and assistants add to.
 
 A section that was acknowledged is on the disk, behind those before it, however many write at once
-and whoever saves the page meanwhile; nothing that stands there is changed but for the word count
+and whoever saves the page meanwhile; nothing on the page is changed but for the word count
 and the themes of the front matter; no secret is written. Reading takes no lock and creates nothing,
 and a page that cannot be read hides no other.
 """
@@ -53,7 +53,7 @@ class Written(NamedTuple):
     Attributes:
         path: The file of its day.
         day: The day.
-        section: The section as it stands, with its line.
+        section: The section as it was written, with its line.
         hidden: The kinds of secrets that were hidden before it was written.
         before: What the file held before, ``""`` for none.
         after: What it holds now, or would hold.
@@ -73,7 +73,7 @@ class Day(NamedTuple):
     Attributes:
         date: Which day.
         path: Its file.
-        page: What stands there; empty if it cannot be read.
+        page: Its page; empty if it cannot be read.
         problem: Why it cannot be read, or ``""``.
     """
 
@@ -112,7 +112,7 @@ class Match(NamedTuple):
 
 
 class Recent(NamedTuple):
-    """A day as it is told in a prompt.
+    """A day as a prompt shows it.
 
     Attributes:
         title: ``Today``, ``Yesterday`` or ``Monday, January 2``.
@@ -136,9 +136,9 @@ class Recent(NamedTuple):
 
 
 def recent_of(days: Iterable[Day], today: date) -> list[Recent]:
-    """Return days as they are told on ``today``; one on which nothing was written is not."""
-    told = [day for day in days if not day.is_blank]
-    return [Recent(title(day.date, today), day.date, day.sections) for day in told]
+    """Return days as a prompt shows them on ``today``, without blank ones."""
+    written = [day for day in days if not day.is_blank]
+    return [Recent(title(day.date, today), day.date, day.sections) for day in written]
 
 
 class Clock:
@@ -200,7 +200,7 @@ class Journal:
             zone: The IANA name of the zone in which days begin, by default that of the system.
             disk: The system calls; durable, 16 MB a file, unless given.
             lock_timeout: How long to wait for other writers, in seconds.
-            hide: Is given the files of days, and returns those that are not listed, told or found.
+            hide: Is given the files of days, and returns those that must not be listed or found.
         """
         self.root = root
         self.folder = root / FOLDER
@@ -224,7 +224,7 @@ class Journal:
         day: date | None = None,
         dry_run: bool = False,
     ) -> Written:
-        """Add a section to the page of its day, and return where it stands.
+        """Add a section to the page of its day, and return where it is.
 
         Args:
             text: What to write; secrets in it are hidden.
@@ -237,8 +237,8 @@ class Journal:
             dry_run: Whether to return where it would stand, and write nothing.
 
         Raises:
-            InvalidNoteError: If it is empty or too long, a theme is none, or the day is to come.
-            InvalidSessionError: If the session is none.
+            InvalidNoteError: If it is empty or too long, a theme is invalid, or the day is to come.
+            InvalidSessionError: If the session is invalid.
             EngramdownError: If a person locked that day.
             StoreError: If it could not be written.
         """
@@ -282,7 +282,7 @@ class Journal:
             found = next(self._swap.leftovers(self.folder), None)
         if found is not None:
             with self.alone():
-                pass  # Whoever holds the lock has tidied.
+                pass  # Taking the lock tidies.
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -370,7 +370,7 @@ class Journal:
 
         Raises:
             StoreError: If the folder cannot be read.
-            ValueError: If a day is none.
+            ValueError: If a day is invalid.
         """
         first = date.min if since is None else self._day("since", since)
         last = date.max if until is None else self._day("until", until)

@@ -4,7 +4,7 @@ r"""One day of the journal: a markdown page that sections are appended to and no
 they are but for ``words`` and ``themes`` of the front matter; what is read of it equals what was
 written, and no text can begin a section of its own. A section that a person began with a heading of
 theirs is one as well. What cannot be written is refused with what could; a secret is hidden before
-anything is written, and its kind is told, never its value.
+anything is written, and its kind is reported, never its value.
 
 A section of ours begins with ``## 10:15 <!-- by:agent at:2026-02-27T10:15:00Z -->``. In its text
 what would be a heading or a comment is escaped with a backslash, as markdown has it.
@@ -48,7 +48,7 @@ class Section(NamedTuple):
 
     Attributes:
         heading: The time as the clock on the wall had it, ``Written`` with the day and the time on
-            the page of a day that had passed, or what a person wrote; ``""`` for what stands above
+            the page of a day that had passed, or what a person wrote; ``""`` for what is above
             the first heading.
         text: What was written.
         by: Who wrote it; ``person`` for what nobody signed.
@@ -68,7 +68,7 @@ class Section(NamedTuple):
 
 
 class Page:
-    """A day as it stands.
+    """The page of a day.
 
     Attributes:
         front: Its front matter and what is below.
@@ -84,7 +84,7 @@ class Page:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """What was written, in the order of the page; what is empty and has no heading is none."""
+        """The sections in the order of the page, without empty ones that have no heading."""
         return tuple(_sections(self.front))
 
     @property
@@ -133,7 +133,7 @@ def blank_page(day: date, before: str = "") -> Page:
 
     Args:
         day: Which day it is.
-        before: What stands in the file: nothing, or a byte order mark.
+        before: What is in the file: nothing, or a byte order mark.
 
     >>> blank_page(date(2026, 2, 27)).render()
     '---\ndate: 2026-02-27\nwords: 0\n---\n'
@@ -211,7 +211,7 @@ def _begun(signed: re.Match[str] | None, line: str) -> Section:
 
 
 def _gap(front: FrontMatter, end: str) -> str:
-    """Return what goes between what stands there and a heading: a blank line."""
+    """Return what separates a heading from what comes before it: a blank line."""
     before = front.body
     if not before:
         return end if front.closing.endswith("\n") else end * 2 if front.closing else ""
@@ -340,7 +340,7 @@ def draft_entry(
 
     Raises:
         InvalidNoteError: If it cannot be written, or the day is to come.
-        InvalidSessionError: If the session is none.
+        InvalidSessionError: If the session is invalid.
     """
     if by not in get_args(Author):
         raise InvalidNoteError("by", f"{by!r} is not one of {', '.join(get_args(Author))}")
@@ -348,7 +348,7 @@ def draft_entry(
         check_session_id(session)
     kept, hidden = without_secrets("text", text)
     if not kept:
-        raise InvalidNoteError("text", "is empty; say what is to be kept")
+        raise InvalidNoteError("text", "is empty; say what to keep")
     heading, today = f"{at:%H:%M}", at.date()
     known = _themes(themes)
     if day is not None and day > today:
@@ -365,10 +365,10 @@ def without_secrets(field: str, text: str) -> tuple[str, tuple[str, ...]]:
     Raises:
         InvalidNoteError: If it is too long.
     """
-    # Imported here: it compiles many patterns, and whoever reads needs none.
+    # Imported here: it compiles many patterns, and reading needs none.
     from engramdown.secrets.redaction import find_secrets, redact
 
-    # Of what is too long, no more is looked at than tells so.
+    # Of a text that is too long, no more is looked at than necessary.
     if len(text) > 2 * LONGEST or len(kept := normalized(text)) > LONGEST:
         reason = f"has {len(text):,} characters, {LONGEST:,} are allowed; write it in parts"
         raise InvalidNoteError(field, reason)

@@ -40,7 +40,7 @@ _MOST: Final = 128
 
 
 def query_stems(query: str) -> frozenset[str]:
-    """Return the stems that are looked for: those that tell something, or else all.
+    """Return the stems to look for: those of content words, or else all.
 
     >>> sorted(query_stems("How do we deploy?")), sorted(query_stems("who are you"))
     (['deploi'], ['ar', 'who', 'you'])
@@ -49,7 +49,7 @@ def query_stems(query: str) -> frozenset[str]:
 
 
 def content_stems(query: str) -> frozenset[str]:
-    """Return the stems of the words that tell something.
+    """Return the stems of the content words.
 
     >>> sorted(content_stems("on the deploys")), sorted(content_stems("on the"))
     (['deploi'], [])
@@ -79,7 +79,7 @@ def ranked(stems: frozenset[str], texts: Sequence[str]) -> list[tuple[int, float
     scores = dict.fromkeys(range(len(texts)), 0.0)
     for stem in sorted(stems):
         holders = [at for at, count in enumerate(counts) if stem in count]
-        # Never 0: what stands in every text tells little, and still more than nothing.
+        # Never 0: a word of every text says little, and still more than nothing.
         rare = log(1 + (len(texts) - len(holders) + 0.5) / (len(holders) + 0.5))
         for at in holders:
             often = counts[at][stem]

@@ -1,10 +1,10 @@
 """The notes on one session: read, replaced, continued, taken back, for any number of writers.
 
-Reading creates nothing, and where there are no notes there is an empty text. What was acknowledged
-is on the disk. What a person saved meanwhile is never lost: a replaced text is kept first, and can
-be brought back; a text that was to replace another one than stands there is refused. Another text
-changes the value of ``updated`` and the lines that differ, and leaves every other byte. No secret
-is written. Earlier texts are lines of ``gists/<session>.jsonl``.
+Reading creates nothing; without notes there is an empty text. What was acknowledged is on the disk.
+What a person saved meanwhile is never lost: a replaced text is kept first, and can be brought back;
+replacing a text that has changed since it was read is refused. Another text changes the value of
+``updated`` and the lines that differ, and leaves every other byte. No secret is written. Earlier
+texts are lines of ``gists/<session>.jsonl``.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _TRIES: Final = 50
 
 
 class Note(NamedTuple):
-    """Notes as they stand.
+    """Notes as they are on the disk.
 
     Attributes:
-        text: What they say; ``""`` where there are none.
+        text: What they say; ``""`` if there are none.
         updated: When they were written last, UTC, or ``""``.
         digest: What a later :meth:`WorkingNotes.write` may expect to find; ``""`` for no file.
         hidden: The kinds of secrets that were hidden as they were written.
@@ -79,7 +79,7 @@ class WorkingNotes:
             lock: That of the writers of transcripts; one of the same file unless given.
 
         Raises:
-            InvalidSessionError: If the id is none.
+            InvalidSessionError: If the id is invalid.
         """
         self.root = root
         self.session = check_session_id(session)
@@ -93,7 +93,7 @@ class WorkingNotes:
     # ---- reading ----
 
     def read(self) -> Note:
-        """Return the notes as they stand.
+        """Return the notes.
 
         Raises:
             StoreError: If they cannot be read.
@@ -102,7 +102,7 @@ class WorkingNotes:
         return Note() if data is None else _note(_decoded(data), data)
 
     def history(self) -> list[Version]:
-        """Return the texts that were replaced, each once, the newest first; not what stands there.
+        """Return the replaced texts, each once, the newest first, without the present one.
 
         Raises:
             StoreError: If they cannot be read.
@@ -119,10 +119,10 @@ class WorkingNotes:
     def write(
         self, text: str, *, by: Author = "agent", expected: str | None = None, own: bool = False
     ) -> Note:
-        """Replace the notes; what stands there is kept in :meth:`history`.
+        """Replace the notes; the text before is kept in :meth:`history`.
 
         Args:
-            text: What to keep; secrets in it are hidden, but for lines that stand there already.
+            text: What to keep; secrets in new lines are hidden.
             by: Who writes.
             expected: The digest of the notes that were read, if no others may be replaced.
             own: Whether to mark the notes as written by an agent alone.
@@ -139,7 +139,7 @@ class WorkingNotes:
             nonlocal kinds
             if not hidden:
                 return kept
-            # Imported here: it compiles many patterns, and whoever reads needs none.
+            # Imported here: it compiles many patterns, and reading needs none.
             from engramdown.secrets.redaction import find_secrets, redact
 
             # Of the lines that are new only.
@@ -155,7 +155,7 @@ class WorkingNotes:
         """Add a text below the notes; the arguments and errors are those of :meth:`write`."""
         kept, hidden = without_secrets("text", text)
         if not kept:
-            raise InvalidNoteError("text", "is empty; say what is to be kept")
+            raise InvalidNoteError("text", "is empty; say what to keep")
 
         def longer(before: str) -> str:
             if len(before) + len(kept) >= LONGEST:
@@ -183,7 +183,7 @@ class WorkingNotes:
         return True
 
     def restore(self, number: int = 1, *, by: Author = "person") -> Note:
-        """Bring back a text that was replaced; what stands there is kept as any other.
+        """Bring back a text that was replaced; the present one is kept like any other.
 
         Args:
             number: Which one of :meth:`history`, 1 for the newest.
@@ -271,7 +271,7 @@ class WorkingNotes:
             self._disk.check_writable(self.path.parent)
             with self._lock.hold(LOCK_TIMEOUT):
                 # For git: under one name, so that only who holds the lock writes it. What was said
-                # is nobody's business but this machine's, whatever git is told above.
+                # stays on this machine, whatever git is told above.
                 note = self.path.with_name(".gitignore")
                 if not self._disk.exists(note):
                     self._disk.create(note, b"*\n")
@@ -365,8 +365,8 @@ def with_text(page: str, text: str, updated: str, *, own: bool = False) -> str:
     r"""Return a page with another text.
 
     Args:
-        page: What stands there; ``""`` for nothing.
-        text: What is to stand there.
+        page: The page so far; ``""`` for a new one.
+        text: The new text.
         updated: When this is, UTC.
         own: Whether an agent wrote all of the text.
 
@@ -379,7 +379,7 @@ def with_text(page: str, text: str, updated: str, *, own: bool = False) -> str:
     if not front.opening:
         if changed and not parse_strict(changed).opening:
             return changed  # What a person wrote without a front matter goes on without one.
-        # It is text, and that is what is replaced.
+        # All of it is text, and is replaced.
         front, changed = parse_strict(_BLANK.replace("\n", end)), ""
     shown = normalized(text).replace("\n", end)
     closing = front.closing if front.closing.endswith("\n") else f"{front.closing}{end}"
@@ -402,8 +402,8 @@ def _changed(old: str, text: str, end: str) -> str:
     """Return ``old`` with the lines of ``text``; those that stay keep their bytes.
 
     Args:
-        old: What stands there.
-        text: What is to stand there.
+        old: The present text.
+        text: The new text.
         end: How a line ends that is new.
 
     Returns:
@@ -473,7 +473,7 @@ def read_versions(log: bytes) -> list[Version]:
 
 
 def without_versions(log: bytes) -> bytes:
-    """Return what stands in a log besides versions of notes."""
+    """Return a log without its versions of notes."""
     return b"\n".join(line for line in log.split(b"\n") if _read(line) is None)
 
 

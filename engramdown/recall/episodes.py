@@ -39,7 +39,7 @@ _MINUTE: Final = 60_000_000
 _HOUR: Final = 60 * _MINUTE
 # In how many lines a word may stand to be worth asking the index where.
 _FEW: Final = 2_000
-# How many lines may tell when an event was, each nearly as well as the best.
+# How many lines may date an event, each nearly as good as the best.
 _TELL: Final = 3
 _SURE: Final = 0.8
 # What JSON may write in another way: the quote, the backslash, the slash and controls.
@@ -119,7 +119,7 @@ class Recall:
     def _best(self, index: Index, text: str, limit: int, wanted: Wanted) -> list[Hit]:
         query = read_query(text, tuple(index.speakers()), wanted.now)
         if not query.terms:
-            # Signs and emoji are no words.
+            # Signs and emoji are not words.
             return self._exact(index, text.strip(), limit, wanted) if text.strip() else []
         if anchor := read_anchor(text):
             spans = self._spans(index, anchor, wanted)
@@ -140,7 +140,7 @@ class Recall:
         return hits
 
     def _spans(self, index: Index, anchor: Anchor, wanted: Wanted) -> tuple[Span, ...]:
-        """Return the times that ``anchor`` may mean: a day, or when the best lines tell of it."""
+        """Return the times that ``anchor`` may mean: a day, or when the best lines mention it."""
         if read_dates(anchor.event).days:
             now = wanted.now.timestamp() if wanted.now else 0.0
             return spans_from(anchor, [(now, anchor.event)])
@@ -154,7 +154,7 @@ class Recall:
         """Read lines by their keys, each file once.
 
         Raises:
-            Unusable: If there is none any more where one was.
+            Unusable: If one of them is not there any more.
         """
         by_session: dict[int, list[int]] = {}
         for key, place in places.items():
@@ -337,7 +337,7 @@ def lines_with(needle: str, block: bytes) -> Iterator[Line]:
 
 
 def _suspects(block: bytes, sign: bytes, *, ascii_only: bool) -> Iterator[bytes]:
-    """Yield pieces of ``block``, whole lines each, that may hold what is looked for."""
+    """Yield pieces of ``block``, whole lines each, that may hold the string."""
     plain = block.isascii() and b"\\u" not in block
     if plain and not ascii_only:
         return

@@ -1,7 +1,7 @@
 """Finding in the transcripts of one scope.
 
-Nothing that searches is imported before something is asked for, since who only records needs none
-of it. A transcript is never changed, and none is created.
+Nothing that searches is imported before the first search, since recording needs none of it. A
+transcript is never changed, and none is created.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ class Finder:
                 capitals or not, the newest first.
 
         Raises:
-            ValueError: If a role, a time or the mode is none.
+            ValueError: If a role, a time or the mode is invalid.
         """
         if mode not in ("best", "exact"):
-            raise ValueError(f"{mode!r} is no mode; use best or exact")
+            raise ValueError(f"{mode!r} is not a mode; use best or exact")
         from engramdown.recall.query import wanted
 
         filters = wanted(session=session, role=role, since=since, until=until, days_back=days_back)
@@ -92,15 +92,14 @@ class Finder:
         What was excluded or redacted is left out.
 
         Args:
-            since: The earliest time or day, also as ISO 8601; UTC if it has no zone. By default
-                there is none.
+            since: The earliest time or day, also as ISO 8601; UTC if it has no zone.
             until: The latest time or day, which belongs to it.
             role: The only role, or several. By default all but events and what was recalled.
             session: The id of the only session to look in.
             limit: How many at most; of more these are the newest.
 
         Raises:
-            ValueError: If a role or a time is none.
+            ValueError: If a role or a time is invalid.
 
         >>> from datetime import date
         >>> Finder("nowhere").messages(date(2026, 2, 27), date(2026, 2, 28), role="user")

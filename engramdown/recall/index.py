@@ -1,18 +1,18 @@
-"""The index of all transcripts: a SQLite file that can be made again, and what is asked of it.
+"""The index of all transcripts: a SQLite file that can be rebuilt at any time, and its queries.
 
-Before every question it takes in what was appended since, by whomever; of what several processes
-do at once nothing is taken in twice. It is the only place of nothing: what it holds is read from
-the transcripts again whenever it is missing, of another version, or not as it was left. A
+Before every question it takes in what was appended since, by any process, and nothing twice. It is
+the only place of nothing: it is built again from the transcripts whenever it is missing, of another
+version, or not as it was left. A
 transcript that was replaced, cut short or removed, an index of another version and one that SQLite
 calls damaged are :class:`Unusable`: whoever opened it makes a new one.
 
-The words of each line stand in a contentless FTS5 table with its key and nothing else: no text,
-no places, no counts. That is an eighth of the transcripts' size. A word that stands in very many
+The words of each line are in a contentless FTS5 table with its key and nothing else: no text,
+no places, no counts. That is an eighth of the transcripts' size. A word that is in very many
 lines has its keys in ``lists`` too, since a hundred thousand rows come slowly out of any table;
 ``latest`` holds the words of the lines that came after those lists were made.
 
-A line is taken in once, when its end is there; one that is no episode has its place and no words;
-what an ``exclude`` takes out of recall and an ``include`` brings back is kept up to date.
+A line is taken in once it is complete. A line that is not an episode has a place and no words. What
+an ``exclude`` takes out of recall and an ``include`` brings back is kept up to date.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Index:
         self.connection, self._run = connection, connection.execute
         self.wrote = False
         self._folder, self._cache, self._disk = folder, cache, disk
-        # What is kept in mind of what stands there, as long as nobody writes.
+        # What is cached of the file, as long as nobody writes to it.
         self._version = -1
         self._facts: dict[str, int] = {}
         self._freshness: array[int] | None = None
@@ -424,7 +424,7 @@ class Index:
         """Take in one session; return ``False`` if it cannot be read.
 
         Raises:
-            Unusable: If what was taken in does not stand there as it did.
+            Unusable: If what was taken in has changed in the file.
         """
         path = self._folder / f"{known.name}{changes.SUFFIX}"
         try:
@@ -463,7 +463,7 @@ class Index:
         self._run("REPLACE INTO facts VALUES (?, ?)", (name, value))
 
     def _list_words(self) -> None:
-        """Write down the keys of the words that stand in many lines."""
+        """Write down the keys of the words that are in many lines."""
         self._run("DELETE FROM lists")
         limit = max(LISTED, self._one("SELECT value FROM facts WHERE name = 'total'") // _RARE)
         unasked = {stem(word) for word in STOP_WORDS}

@@ -1,13 +1,12 @@
-"""Where the index of transcripts is kept, and what is asked instead when it cannot be.
+"""Where the index of transcripts is kept, and what is used instead when it cannot be.
 
 :meth:`IndexFile.ask` gets the same answer from the file ``cache/index.sqlite`` and, where nothing
 can be kept, from an index in memory. Where no transcript can be read, nothing is found. A file that
 is missing, of another version, cut short or changed by anybody but us is made anew, and replaced
 whole. Several processes and threads may ask at once.
 
-How a file is known that was damaged in a way that SQLite does not see: whoever moves changes from
-the log of SQLite into the file, which nobody does but under the lock here, notes its size and time
-in ``index.seal`` afterwards.
+Damage that SQLite does not see is found by size and time: changes move from the log of SQLite into
+the file only under the lock here, and its size and time are then noted in ``index.seal``.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ FILE: Final = "index.sqlite"
 LOCK: Final = "index.lock"
 SEAL: Final = "index.seal"
 _PART: Final = ".part"
-# Seconds to wait while somebody else makes the index anew, and, for whoever lets go of the file,
-# to note how it is left.
+# Seconds to wait for the lock when closing the file, to note how it is left.
 _CLOSING: Final = 0.25
 _LONG_LOG: Final = 4 * 1024 * 1024
 
@@ -129,7 +127,7 @@ class IndexFile:
             return self._open(now)
 
     def _is_noted(self, now: tuple[int, ...]) -> bool:
-        """Whether the file, which is as ``now`` says, is as it was left."""
+        """Whether the state ``now`` of the file is the one in which it was left."""
         return bool(now) and now == _noted(self.cache, self._disk)
 
     def _anew(self) -> Index:
@@ -199,16 +197,16 @@ class IndexFile:
         self._detach()
 
     def _drop(self) -> None:
-        """Close what is no longer the index; the lock is held, which :func:`_let_go` would take."""
+        """Close an outdated index; the lock is held, which :func:`_let_go` would take."""
         if index := self._detach():
             index.connection.close()
 
     def _abandon(self) -> None:
-        """Leave to the parent what is its own; a connection must not even be closed in a child."""
+        """Leave the connection to the parent process; a child must not even close it."""
         _OTHERS.append(self._detach())
 
     def _detach(self) -> Index | None:
-        """Return the index, which is let go of without closing it."""
+        """Return the index and forget it, without closing it."""
         if self._closing is not None:
             self._closing.detach()
         index, self._index, self._closing, self._seal = self._index, None, None, ()
@@ -216,13 +214,13 @@ class IndexFile:
 
 
 def _state(cache: Path, disk: Disk) -> tuple[int, ...]:
-    """Return what tells whether the file is as it was left; empty if there is none."""
+    """Return what identifies the state of the file; empty if there is no file."""
     found = disk.find(cache / FILE)
     return () if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def _noted(cache: Path, disk: Disk) -> tuple[int, ...]:
-    """Return how the file was left, as :func:`_state` tells it."""
+    """Return the state in which the file was left, as :func:`_state` has it."""
     parts = (disk.load(cache / SEAL) or b"").split()
     return tuple(int(part) for part in parts if part.isdigit())
 

@@ -2,11 +2,11 @@ r"""The lines of transcripts as the index knows them: read from bytes, and packe
 
 :func:`read_lines` takes for an episode what ``read_line`` of :mod:`engramdown.transcripts.episode`
 takes for one, with the same fields, and reads most lines four times as fast. Bytes behind the last
-``\n`` are left for later; a line that is no episode has its place and its bytes, and nothing else.
+``\n`` are left for later; a line that is not an episode has a place, its bytes, and nothing else.
 
 Beside its words the index keeps 21 bytes of each line, in chunks of 32 lines of one session. The
 key of a line is the number of its chunk times 32 plus its place there: a small number, so that
-lists of keys are short. The lines of a session stand in its chunks by their place in the file, so
+lists of keys are short. The lines of a session are in its chunks by their place in the file, so
 these are the same in whatever order the index came by them; only the chunks' numbers differ.
 """
 
@@ -24,7 +24,7 @@ from zlib import crc32
 from engramdown.transcripts.episode import ROLES, Episode, read_line, stamp
 from engramdown.transcripts.visibility import LOOKS, repeats_memory
 
-# The role of a line that is no episode.
+# The role of a line that is not an episode.
 BROKEN: Final = 127
 # The roles of lines that have no words in the index.
 WORDLESS: Final = frozenset({ROLES.index("event"), BROKEN})
@@ -32,7 +32,7 @@ WORDLESS: Final = frozenset({ROLES.index("event"), BROKEN})
 SPEAKERS: Final = frozenset({ROLES.index("user"), ROLES.index("assistant")})
 # Lines in a chunk.
 CHUNK: Final = 32
-# Chunks whose freshness stands in one row.
+# Chunks whose freshness is in one row.
 PAGE: Final = 512
 
 _ROLE: Final = {role.encode(): code for code, role in enumerate(ROLES)}
@@ -73,7 +73,7 @@ Facts = tuple[int, int, int, int, int, int]
 
 
 class Unusable(Exception):  # noqa: N818 - it says what the index is, and no caller of ours sees it
-    """What is known of the transcripts is no longer so, and must be gathered anew."""
+    """The index does not match the transcripts any more, and must be built again."""
 
 
 class Line(NamedTuple):
@@ -122,7 +122,7 @@ def usual(block: bytes, start: int = 0) -> int:
 
 
 def microseconds(ts: str) -> int:
-    """Return a time as it stands in a line in microseconds since 1970.
+    """Return the time of a line as microseconds since 1970.
 
     >>> microseconds("1970-01-01T00:01:02.000003Z")
     62000003
@@ -132,7 +132,7 @@ def microseconds(ts: str) -> int:
 
 
 def moment_text(ts: int) -> str:
-    """Return microseconds since 1970 as they stand in a line.
+    """Return microseconds since 1970 as a line has them.
 
     >>> moment_text(62000003)
     '1970-01-01T00:01:02.000003Z'
@@ -200,7 +200,7 @@ class Chunk(NamedTuple):
         return len(self.facts) // _FACTS.size
 
     def line(self, place: int) -> Facts:
-        """Return what is known of the line at ``place``."""
+        """Return the facts of the line at ``place``."""
         found: Facts = _FACTS.unpack_from(self.facts, place * _FACTS.size)
         return found
 
@@ -225,7 +225,7 @@ def pack(lines: Sequence[Facts]) -> bytes:
 
 
 def length_of(text: str) -> int:
-    """Return how long a text is, in words, as far as that can be told quickly.
+    """Return about how many words a text has; this is quick.
 
     >>> length_of("two words"), length_of("")
     (2, 1)

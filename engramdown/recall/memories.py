@@ -35,7 +35,7 @@ HALF_LIFE: Final = 180
 # factor lifts one above another that matches clearly better.
 _WORTH_OF_NEW: Final = 0.2
 _WORTH_OF_SURE: Final[dict[Confidence, float]] = {"high": 1.0, "medium": 0.9, "low": 0.75}
-# A pasted log has thousands of words; what is asked stands at its beginning or its end.
+# A pasted log has thousands of words; what is asked is at its beginning or its end.
 _QUERY_WORDS: Final = 128
 # Shorter ones begin too many words.
 _LEAST_BEGINNING: Final = 3
@@ -55,7 +55,7 @@ class Hit(NamedTuple):
     Attributes:
         entry: The entry.
         score: How well it answers; higher is better, above 0, comparable within one search only.
-        position: Where it stands among the entries of the index, from 0.
+        position: Its place among the entries of the index, from 0.
     """
 
     entry: Entry
@@ -128,7 +128,7 @@ class MemoryIndex:
         self._connection = None
 
     def weighed(self, query: str, today: date) -> dict[int, float]:
-        """Return the scores times what is recent and sure as of ``today``, by position."""
+        """Return the scores, weighed by age as of ``today`` and by confidence, by position."""
         ages: dict[str, float] = {}
         return {
             position: score * _weight(self.entries[position], today, ages)

@@ -5,7 +5,7 @@ time; at most :data:`MOST_TERMS` terms, whatever was pasted. A sign of an answer
 ever speaks for a turn, so that text in a language without signs here loses nothing but the help.
 
 Which lines may be hits at all says :class:`Wanted`: events never are; what was recalled once
-(``memory_read``) is no new experience and only comes when it is asked for.
+(``memory_read``) is not new, and only comes if its role is asked for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from engramdown.transcripts.episode import ROLES, Pointer
 
 # When was it, how many, who or which, what should I do.
 Want = Literal["time", "number", "name", "advice"]
-# What stands in an answer: a time, a number, a standing wish, somebody who says *I*.
+# What an answer may hold: a time, a number, a standing wish, somebody who says *I*.
 Sign = Literal["time", "number", "wish", "first person"]
 
 _DAYS: Final = "mon|tues|wednes|thurs|fri|satur|sun"
@@ -71,7 +71,7 @@ def wants(question: str) -> frozenset[Want]:
 
 
 def says(sign: Sign, text: str) -> bool:
-    """Whether a sign of an answer stands in ``text``.
+    """Whether ``text`` holds a sign of an answer.
 
     >>> says("number", "We bought twelve"), says("time", "We bought twelve")
     (True, False)
@@ -80,7 +80,7 @@ def says(sign: Sign, text: str) -> bool:
 
 
 def says_name(text: str, known: Collection[str]) -> bool:
-    """Whether ``text`` has a name that is none of ``known``, which are in lower case."""
+    """Whether ``text`` has a name that is not among ``known``, which are in lower case."""
     return any(found[1].lower() not in known for found in _NAME.finditer(text))
 
 
@@ -90,7 +90,7 @@ def asks(text: str) -> bool:
 
 
 def told(text: str) -> float:
-    """Return how much of ``text`` is no question, from 0 to 1.
+    """Return how much of ``text`` is not a question, from 0 to 1.
 
     >>> told("Nice!"), told("So? Yes."), told("Why?")
     (1.0, 0.625, 0.0)
@@ -106,7 +106,7 @@ def _read(sign: str) -> re.Pattern[str]:
     return re.compile(rf"[^a-z0-9_]{sign}(?![a-z0-9_])")
 
 
-# A pasted log has thousands of words; what is asked stands at its beginning or its end.
+# A pasted log has thousands of words; what is asked is at its beginning or its end.
 MOST_TERMS: Final = 32
 
 _QUOTED: Final = re.compile(r'["\u201c]([^"\u201c\u201d]+)["\u201d]')
@@ -120,11 +120,11 @@ class Query(NamedTuple):
     Attributes:
         text: What was asked.
         terms: What to look for, each once, in the order of the question.
-        names: The speakers it is about, in lower case. They are no terms: a speaker's name
-            stands in what others say, and hardly ever in what they say themselves.
+        names: The speakers it is about, in lower case. They are not terms: a speaker's name
+            is in what others say, and hardly ever in what they say themselves.
         dates: The times that it names.
         wants: What kind of answer it waits for.
-        phrases: What stands in quotation marks, and the question itself if it has several words:
+        phrases: What is quoted, and the question itself if it has several words:
             a turn that says one of them word by word comes first.
     """
 
@@ -141,7 +141,7 @@ def read_query(text: str, speakers: Collection[str] = (), now: datetime | None =
 
     Args:
         text: Any string.
-        speakers: The names of those who speak in the transcripts; roles are no names.
+        speakers: The names of those who speak in the transcripts; roles are not names.
         now: What "last week" is counted from; without it such words name no time.
     """
     asked = words(text)
@@ -245,7 +245,7 @@ class Wanted(NamedTuple):
         return (self.since, self.until) != (_FIRST, _LAST)
 
     def takes_all(self) -> bool:
-        """Whether nothing was asked for that not every question asks for."""
+        """Whether there is no filter."""
         return self._replace(now=None) == Wanted()
 
 
@@ -258,7 +258,7 @@ def wanted(
     since: date | str | None = None,
     until: date | str | None = None,
 ) -> Wanted:
-    """Return what is wanted, in terms of the index.
+    """Return filters in terms of the index.
 
     Args:
         now: The time, by default that of the clock.
@@ -269,7 +269,7 @@ def wanted(
         until: The latest time or day, which belongs to it.
 
     Raises:
-        ValueError: If a role, a time or a number of days is none.
+        ValueError: If a role, a time or a number of days is invalid.
     """
     now = now or datetime.fromtimestamp(nanoseconds() / 1e9, UTC)
     first = _FIRST
@@ -289,7 +289,7 @@ def wanted(
         for name in names:
             if name not in ROLES or name == "event":
                 known = ", ".join(each for each in ROLES if each != "event")
-                raise ValueError(f"{name!r} is no role that is recalled; use one of {known}")
+                raise ValueError(f"{name!r} is not a role that can be recalled; use one of {known}")
         roles = frozenset(map(ROLES.index, names))
     return Wanted(roles, first, last, session or "", now)
 
@@ -302,7 +302,7 @@ def time_from(name: str, value: object) -> date:
         value: What was given.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If it is neither.
 
     >>> time_from("since", "2026-02-27")
     datetime.date(2026, 2, 27)
@@ -323,7 +323,7 @@ def _microseconds(at: date) -> int:
     return (known - _EPOCH) // timedelta(microseconds=1)
 
 
-# ---- what is found ----
+# ---- results ----
 
 Mode = Literal["best", "exact"]
 
@@ -334,7 +334,7 @@ class Hit(NamedTuple):
     Attributes:
         session: The id of its session.
         seq: Its number there.
-        time: When it was said, UTC, as it stands in the transcript.
+        time: When it was said, UTC, as it is in the transcript.
         role: Who or what speaks.
         name: The tool or the speaker.
         text: What the line says.
@@ -353,7 +353,7 @@ class Hit(NamedTuple):
 
     @property
     def pointer(self) -> Pointer:
-        """Where it stands, ``<session>#<seq>``."""
+        """Where it is, ``<session>#<seq>``."""
         return Pointer(self.session, self.seq)
 
 

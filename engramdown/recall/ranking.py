@@ -47,7 +47,7 @@ REACH: Final = 3
 BESIDE: Final = 100
 # How many of the best are worth reading again.
 REREAD: Final = 50
-_SESSION: Final = 24  # bits of a key that are no session
+_SESSION: Final = 24  # bits of a key that number the line
 _SEQ: Final = (1 << _SESSION) - 1
 _READ: Final = 2000  # characters of a text that are read again
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -118,7 +118,7 @@ class Weights(NamedTuple):
         wish: For a standing wish of the person, when the question asks for advice.
         first: For words in the first person, when the question names a speaker.
         told: For what somebody tells other people, the less the more of it is a question.
-        kin: For words that begin like all of the question's, but are no forms of them.
+        kin: For words that begin like all of the question's, but are not forms of them.
         opens: For what a session of several people begins with: they tell what is new.
         answer: What follows a question gets, of the question's score, in a chat of people.
         phrase: For the question itself, or what it quotes, word by word.
@@ -241,7 +241,7 @@ def _covered(
 def reread(
     query: Query, ranked: Sequence[Ranked], texts: Mapping[int, str], weights: Weights = WEIGHTS
 ) -> list[Ranked]:
-    """Return ``ranked`` in a better order, for what stands in the texts of the first.
+    """Return ``ranked`` in a better order, for what is in the texts of the first.
 
     Args:
         query: What was asked.
@@ -262,14 +262,14 @@ def reread(
             score += weights.opens if key & _SEQ == 1 else 0.0
         again.append((-score, -mark.at, key, mark))
     again.sort()
-    # No score got smaller, so the rest still stands behind these.
+    # No score got smaller, so the rest still comes after these.
     return [*(Ranked(key, -score, mark) for score, _, key, mark in again), *ranked[len(first) :]]
 
 
 def _reader(
     query: Query, speakers: Iterable[str], weights: Weights
 ) -> Callable[[Mark, str], float]:
-    """Return what tells what the words of a text are worth besides those that were asked for."""
+    """Return a function that rates a text by more than the words that were asked for."""
     wants = query.wants
     whole = sum(term.weight for term in query.terms) or 1.0
     known = frozenset(words(" ".join([query.text, *speakers]))) if "name" in wants else None
@@ -297,7 +297,7 @@ def _reader(
             at = folded.find(beginning)
             if at >= 0 and not (at and folded[at - 1].isalnum()):
                 word = _WORD.findall(folded, at, at + _LONGEST)[0]
-                # "v12" and "v13" are no kin.
+                # "v12" and "v13" are not kin.
                 kindred += weight if word.isalpha() and stem(word) not in stems else 0.0
         bonus += weights.kin * kindred / whole
         return bonus + weights.phrase * any(phrase in folded for phrase in query.phrases)
@@ -406,7 +406,7 @@ class Place(NamedTuple):
 def best(index: Index, query: Query, wanted: Wanted) -> tuple[list[Ranked], dict[int, Place]]:
     """Return the lines that answer ``query``, the best first, and where each stands, by its key.
 
-    That is as far as can be told without reading them. The keys are the same however the index
+    This is done without reading the lines. The keys are the same however the index
     came by the lines: sessions are numbered here by their names.
     """
     terms = [lists_of(index, term.words) for term in query.terms]
@@ -512,7 +512,7 @@ class _Gathering:
         return places
 
     def near(self, lists: Lists) -> set[int]:
-        """Return the candidates, and neighbours of theirs, that stand in ``lists``."""
+        """Return the candidates, and neighbours of theirs, that are in ``lists``."""
         names = self._names
         found: set[int] = set()
         for keys in lists:
@@ -529,7 +529,7 @@ class _Gathering:
         return {names[key] for key in found}
 
     def marks(self) -> dict[int, Mark]:
-        """Return what is known of candidates and neighbours beside their words."""
+        """Return the marks of candidates and neighbours."""
         self.load(self._held)
         speakers: dict[tuple[int, int], tuple[str, bool]] = {}
         marks = {}

@@ -2,9 +2,9 @@
 
 A question waits for it no longer than its time-out; whatever goes wrong with it, the words alone
 answer, exactly as they do without it, and a note says why. What was excluded is not sent to a
-model, and secrets in what is sent are hidden. No text is embedded twice: its vector stands in
+model, and secrets in what is sent are hidden. No text is embedded twice: its vector is in
 ``cache/vectors.sqlite`` by model and digest of the text, for any number of processes, until the
-text stands in no transcript any more; a file that is none of ours is made anew. Vectors may have
+text is in no transcript any more; a file that we did not write is replaced. Vectors may have
 any length, and only those of one length are compared; the order is the same with numpy and without.
 """
 
@@ -16,7 +16,7 @@ import sqlite3
 import threading
 import time
 from array import array
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from hashlib import sha256
@@ -52,11 +52,11 @@ def packed(vector: Sequence[float]) -> bytes:
     """Return a vector of length 1 in the same direction, four bytes a number.
 
     Raises:
-        ValueError: If it is no vector.
+        ValueError: If it is empty, or a number is not finite.
     """
     numbers = [float(one) for one in vector]
     if not numbers or not all(map(isfinite, numbers)):
-        raise ValueError("an embedding is empty, or holds what is no number")
+        raise ValueError("an embedding is empty, or has a value that is not a finite number")
     largest = max(map(abs, numbers)) or 1.0
     small = [one / largest for one in numbers]
     length = sqrt(sum(map(mul, small, small))) or 1.0
@@ -84,7 +84,7 @@ def nearness(question: bytes, vectors: Sequence[bytes]) -> list[float]:
 
 
 def fused(by_words: Sequence[_T], by_meaning: Sequence[_T]) -> dict[_T, float]:
-    """Return the score of everything that stands in a ranking: by its ranks alone.
+    """Return the score of everything that is in a ranking: by its ranks alone.
 
     >>> scores = fused(["a", "b"], ["b", "c"])
     >>> sorted(scores, key=scores.__getitem__, reverse=True)
@@ -142,7 +142,7 @@ class Spoken:
 
         Raises:
             OSError: If a transcript cannot be read.
-            StoreError: If one is no regular file.
+            StoreError: If one is not a regular file.
         """
         files: dict[str, tuple[changes.FileState, list[Utterance]]] = {}
         for name in sorted(changes.listing(self._folder)):
@@ -217,11 +217,6 @@ class Vectors:
         """Keep vectors, given with the digests of their texts."""
         rows = [(model, *each) for each in vectors]
         self._change("INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)", rows)
-
-    def keep_only(self, digests: Collection[bytes]) -> None:
-        """Remove the vectors of every model whose digest is another."""
-        gone = self.each(lambda rows: {digest for _, digest, _ in rows}.difference(digests))
-        self._change("DELETE FROM vectors WHERE digest = ?", [(each,) for each in gone])
 
     def drop(self, stale: Iterable[tuple[str, bytes]]) -> None:
         """Remove vectors, given by model and digest."""
@@ -307,7 +302,7 @@ class VectorRecall(Recall):
             return super().__call__(query, limit, mode, wanted)
         hits = super().__call__(query, max(limit, POOL), mode, wanted)
         try:
-            # A speaker's name draws what others say to them, and stands in nothing of their own.
+            # A speaker's name is in what others say to them, and hardly ever in their own words.
             asked = nameless(query, {hit.name for hit in hits if hit.role in ("user", "assistant")})
             near = self._in_time(lambda: self._near(asked, wanted))
         except EmbeddingError as error:
@@ -443,14 +438,14 @@ class VectorRecall(Recall):
 
 
 def forget_unsaid(folder: Path, cache: Path, disk: Disk) -> None:
-    """Let go of the vectors of what stands in no transcript any more.
+    """Remove the vectors of texts that are in no transcript any more.
 
-    A vector tells much of its text. Where they cannot be told apart, all go.
+    A vector reveals much of its text. Where it is unknown which ones to remove, all go.
     """
     vectors = Vectors(cache, disk)
     try:
         said = {each.digest for each in Spoken(folder, disk).all(lambda: None)}
-        vectors.keep_only(said)
+        vectors.drop(vectors.each(lambda rows: [row[:2] for row in rows if row[1] not in said]))
     except (EmbeddingError, OSError, EngramdownError):
         vectors.remove()
 
@@ -465,7 +460,7 @@ def _embed(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
         made = [packed(vector) for vector in embedder.embed([redact(text) for text in texts])]
     except EmbeddingError:
         raise
-    except Exception as error:  # code of others: whatever it raises is told
+    except Exception as error:  # code of others: whatever it raises is reported
         raise EmbeddingError(f"{type(error).__name__}: {error}") from error
     if len(made) != len(texts):
         raise EmbeddingError(f"the embedder gave {len(made)} vectors for {len(texts)} texts")

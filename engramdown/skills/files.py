@@ -1,9 +1,9 @@
 """The SKILL.md files of one scope on the disk: the only place that writes one.
 
-A skill appears whole or not at all; a change is made to what stands on the disk at that
+A skill appears whole or not at all; a change is applied to what is on the disk at that
 moment, under a lock; a file is exchanged, never overwritten, so that what a person saved in between
 is in our hands and gets its place again; an error leaves the skill as it was; what a crash left is
-swept up by whoever writes next. No other file of a skill is ever touched; one whose place another
+swept up by the next writer. No other file of a skill is ever touched; one whose place another
 takes is kept as a whole.
 
 How a file is written says :mod:`engramdown.storage.exchange`.
@@ -86,7 +86,7 @@ class SkillFiles:
             return self._disk.read(self.path(label))
 
     def mark(self, label: str) -> tuple[int, ...]:
-        """Return what changes when a skill does, of its file; nothing where there is no file."""
+        """Return the identity and times of a skill's file; empty without a file."""
         try:
             found = (self.folder / label / FILE).stat()
         except OSError:
@@ -94,7 +94,7 @@ class SkillFiles:
         return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
     def others(self, label: str) -> list[str]:
-        """Return the names of what else stands in the folder of a skill, folders with a slash."""
+        """Return the names of the other files and folders of a skill, folders with a slash."""
         with named_errors(self.folder / label, "read"):
             home = self.path(label).parent
             files = [name for name in self._disk.names(home) if name != FILE]
@@ -112,7 +112,7 @@ class SkillFiles:
             staged = self._disk.folders(self.root / STAGED)
         if found is not None or staged:
             with self._hold():
-                pass  # Whoever holds the lock has tidied.
+                pass  # Taking the lock tidies.
 
     def create(self, label: str, data: bytes) -> None:
         """Write a new skill.
@@ -141,7 +141,7 @@ class SkillFiles:
 
         Args:
             label: Which one.
-            change: Is given what stands there. It is called again when somebody saves meanwhile,
+            change: Is given the present bytes. It is called again when somebody saves meanwhile,
                 so it must change nothing else.
 
         Raises:
@@ -304,14 +304,14 @@ def _is_temporary(name: str) -> bool:
     return named is not None and named[1] == FILE
 
 
-# What stands beside SKILL.md in the folder of a skill: its references, scripts and other files.
+# ---- references, scripts and other files beside SKILL.md ----
 #
-# Writes nothing; what is named leads nowhere out of the folder: links are passed over,
-# and a name that is not listed is not opened; no more is read than is allowed; what cannot be read
-# is told. Only so many files are looked at, however many there are. To know a skill by all of its
-# files, each counts, hidden ones and links too, but for what programs left that nobody shares.
+# Nothing is written. No name leads out of the folder: links are passed over, and only a name that
+# is listed is opened. No more is read than allowed, and only so many files are looked at. As parts
+# of a skill all files count, hidden ones and links too, but for what programs left and nobody
+# shares.
 
-# How many files of a skill are told of.
+# How many files of a skill are listed.
 MOST: Final = 200
 # How many folders deep they may stand.
 DEEPEST: Final = 6
@@ -327,7 +327,7 @@ class Beside(NamedTuple):
     """A file of a skill.
 
     Attributes:
-        name: Where it stands in the folder of the skill, with ``/`` between.
+        name: Its path in the folder of the skill, with ``/`` between.
         size: How long it is, in bytes.
     """
 
@@ -339,7 +339,7 @@ class Part(NamedTuple):
     """A file of a skill as something that may have been changed.
 
     Attributes:
-        name: Where it stands in the folder of the skill, with ``/`` between.
+        name: Its path in the folder of the skill, with ``/`` between.
         is_aside: Whether it is hidden, or what a program left: a part only if it is shared.
     """
 
@@ -409,11 +409,11 @@ def read_beside(disk: Disk, home: Path, name: str, most: int) -> str:
         most: How long it may be, in bytes.
 
     Raises:
-        StoreError: If there is no such file, it is too long, no text, or cannot be read.
+        StoreError: If there is no such file, it is too long, not text, or cannot be read.
     """
     path = home / name
     if name not in {each.name for each in files_beside(disk, home)}:
-        raise StoreError(f"{name!a}: is no file of this skill.")
+        raise StoreError(f"{name!a}: is not a file of this skill.")
     with named_errors(path, "read"):
         size, _ = disk.identity(path)
         if size > most:
@@ -425,7 +425,7 @@ def read_beside(disk: Disk, home: Path, name: str, most: int) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise StoreError(f"{path}: is no text in UTF-8; use it with other tools.") from None
+        raise StoreError(f"{path}: is not text in UTF-8; use other tools for it.") from None
 
 
 def _walk(disk: Disk, folder: Path, before: str, deep: int) -> Iterator[Beside]:

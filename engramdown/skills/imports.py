@@ -110,7 +110,7 @@ def _checked(home: Path) -> Incoming:
     source = str(home)
     try:
         # The folder of a skill may be a link: people keep them elsewhere and link them.
-        files, hidden = _contents(home.resolve())
+        files, hidden = files_at(home.resolve())
     except StoreError as error:
         return Incoming(_label(home.name, ""), source, problem=str(error))
     page = page_of(files)
@@ -137,22 +137,13 @@ def _label(folder: str, name: str) -> str:
     return label
 
 
-def files_at(home: Path) -> dict[str, Content]:
-    """Return the files in the folder of a skill.
-
-    Raises:
-        StoreError: If one is a link, a pipe or a device, or they are too large.
-    """
-    return _contents(home)[0]
-
-
 def page_of(files: Mapping[str, Content]) -> FrontMatter:
     """Return the SKILL.md among some files."""
     return parse_front_matter(files.get(FILE, Content(b"")).data.decode("utf-8", "surrogateescape"))
 
 
 def _is_passed_over(name: str) -> bool:
-    """Whether a file or a folder is no part of a skill: hidden, or what a program left."""
+    """Whether a file or a folder is not a part of a skill: hidden, or what a program left."""
     return name[:1] == "." or name in _PASSED_OVER
 
 
@@ -179,8 +170,12 @@ def _homes(folder: Path) -> list[Path]:
     return [folder / name for name in names if (folder / name / FILE).exists()]
 
 
-def _contents(home: Path) -> tuple[dict[str, Content], int]:
-    """Return the files in the folder of a skill, and how much of it is hidden."""
+def files_at(home: Path) -> tuple[dict[str, Content], int]:
+    """Return the files in the folder of a skill, and how much of it is hidden.
+
+    Raises:
+        StoreError: If one is a link, a pipe or a device, or they are too large.
+    """
     disk, left, hidden = Disk(limit=LARGEST), LARGEST, 0
     files: dict[str, Content] = {}
     waiting = [(home, _DEEPEST)]
@@ -193,7 +188,7 @@ def _contents(home: Path) -> tuple[dict[str, Content], int]:
             names, folders = disk.names(folder), disk.folders(folder)
         hidden += sum(map(_is_hidden, (*names, *folders)))
         for path in [folder / name for name in names if not _is_passed_over(name)]:
-            disk.identity(path)  # refuses what is no file
+            disk.identity(path)  # refuses anything but a file
             with named_errors(path, "read"):
                 runs = bool(path.lstat().st_mode & stat.S_IXUSR)
                 content = Content(disk.read(path) or b"", runs)
@@ -204,7 +199,7 @@ def _contents(home: Path) -> tuple[dict[str, Content], int]:
                     f"bring in what the procedure needs."
                 )
             files[path.relative_to(home).as_posix()] = content
-        # The first folder is to be looked at next: of several problems the first one is told.
+        # The first folder is to be looked at next: of several problems the first is reported.
         inside = [folder / name for name in folders if not _is_passed_over(name)]
         waiting += [(path, deep - 1) for path in reversed(inside)]
     return files, hidden

@@ -1,7 +1,7 @@
 """The skills of a project, of all projects, and built in: which one counts, what may be written.
 
 A project's skill wins over the one of all projects with the same label, and that over a
-built-in one, but none that is broken over one that is not; each is told, and a folder that cannot
+built-in one, unless it is broken and the other is not; all are listed, and a folder that cannot
 be read hides no other; nothing is written to what is built in; no text that holds a secret is
 written, and none is repeated; a change is made to what was read or to nothing: what somebody wrote
 meanwhile is not lost.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -26,7 +26,7 @@ from engramdown.skills.store import Skill, SkillScope, SkillStore, Usage, Used, 
 from engramdown.skills.validation import check_description, check_label, check_text
 from engramdown.storage.disk import Disk
 
-# Is given the page that stands there and returns the new one, or raises.
+# Is given the present page and returns the new one, or raises.
 Change = Callable[[FrontMatter], FrontMatter]
 
 
@@ -38,7 +38,7 @@ Action = Literal["added", "replaced", "unchanged", "refused", "failed"]
 
 
 class Known(NamedTuple):
-    """A skill, and how it stands to those with the same label in other scopes.
+    """A skill, and how it relates to those with the same label in other scopes.
 
     Attributes:
         skill: The skill.
@@ -83,34 +83,18 @@ class Skills:
         self._start = start
         self.troubles: list[str] = []
 
-    def labels(self) -> set[str]:
-        """Return what the skills are called that are not built in, without reading any."""
-        found: set[str] = set()
-        for store in self.stores:
-            with contextlib.suppress(StoreError):  # Whoever reads them is told.
-                found.update(store.files.labels() if store.scope != "builtin" else ())
-        return found
-
-    def known(
-        self,
-        only: SkillScope | None = None,
-        *,
-        briefly: bool = False,
-        labels: Collection[str] | None = None,
-    ) -> list[Known]:
+    def known(self, only: SkillScope | None = None, *, briefly: bool = False) -> list[Known]:
         """Return every skill, of one scope or of all, the project's first.
 
         Args:
             only: The scope.
             briefly: Look for no more than errors, which takes less time.
-            labels: Read only those with these labels, and those that are built in.
         """
         self.troubles = []
         found: list[Skill] = []
         for store in self.stores:
             try:
-                only_these = None if store.scope == "builtin" else labels
-                found += store.skills(briefly=briefly, labels=only_these)
+                found += store.skills(briefly=briefly)
             except StoreError as error:
                 self.troubles.append(str(error))
         # The scopes of each label, the one that wins first.
@@ -188,7 +172,7 @@ class Skills:
         home = store.files.path(each.label).parent
         if not store.files.others(each.label) and store.files.read(each.label) is None:
             return Fate(each, "added", path=home)
-        there = files_at(home)
+        there, _ = files_at(home)
         same = {name: content.data for name, content in each.files.items() if name != FILE}
         now = {name: content.data for name, content in there.items() if name != FILE}
         if same == now and page_of(there).render() in (each.page.render(), _noted(each).render()):
@@ -198,7 +182,7 @@ class Skills:
         return Fate(each, "refused", f"{home} is there already; --replace puts it aside")
 
     def bring_in(self, scope: Scope, each: Incoming, *, replace: bool = False) -> Fate:
-        """Bring a skill in, all of it or nothing; what is wrong is told in the fate.
+        """Import a skill, all of it or nothing; the fate says what is wrong.
 
         Args:
             scope: Where it is to hold.
@@ -218,7 +202,7 @@ class Skills:
         return fate._replace(kept=kept)
 
     def edit(self, skill: Skill, change: Change) -> Skill:
-        """Change a skill that was read, and return it as it stands.
+        """Change a skill that was read, and return the result.
 
         Raises:
             SkillChangedError: If somebody changed meanwhile what is to be replaced.
@@ -257,7 +241,7 @@ class Skills:
     def uses(self, before: str = "") -> dict[str, Used]:
         """Return how often each skill was read by a model, by scope and label: ``project/charts``.
 
-        What was counted of built-in ones stands with that of all projects.
+        Uses of built-in skills are counted in the global scope.
 
         Args:
             before: Count only what was read before this moment, in UTC.

@@ -1,13 +1,13 @@
 """The skills of one scope, in folders after the Agent Skills standard.
 
 What a method acknowledged is on the disk; reading takes no lock; one broken skill never
-hides another; what stands beside SKILL.md in the folder of a skill is never touched.
+hides another; other files in the folder of a skill are never touched.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -30,7 +30,7 @@ _TICK: Final = 2_000_000_000
 
 
 class Skill(NamedTuple):
-    """A skill as it stands.
+    """A skill as it is on the disk.
 
     Attributes:
         label: The name of its folder.
@@ -48,7 +48,7 @@ class Skill(NamedTuple):
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a SKILL.md, be it one that cannot be read."""
+        """Whether there is a SKILL.md, even one that cannot be read."""
         return all(finding.code != "missing" for finding in self.findings)
 
     @property
@@ -100,20 +100,16 @@ class SkillStore:
         self.files = SkillFiles(root, disk or Disk(), lock_timeout)
         self._looked: dict[tuple[str, bool], tuple[tuple[int, ...], list[str], Skill]] = {}
 
-    def skills(
-        self, *, briefly: bool = False, labels: Collection[str] | None = None
-    ) -> list[Skill]:
+    def skills(self, *, briefly: bool = False) -> list[Skill]:
         """Return every skill, by label; one that is broken says so in its findings.
 
         Args:
             briefly: Look for no more than errors, which takes less time.
-            labels: Read only those with these labels.
 
         Raises:
             StoreError: If the folder of skills cannot be read.
         """
-        there = [label for label in self.files.labels() if labels is None or label in labels]
-        found = [self._looked_at(label, briefly) for label in there]
+        found = [self._looked_at(label, briefly) for label in self.files.labels()]
         for label in self.files.loose():
             path = self.files.folder / label
             reason = f"{path}: is a link that leads to no folder"
@@ -134,7 +130,7 @@ class SkillStore:
         return self._skill(label, data)
 
     def create(self, label: str, page: FrontMatter) -> Skill:
-        """Write a new skill, and return it as it stands.
+        """Write a new skill, and return it.
 
         Raises:
             InvalidSkillError: If no skill can be called so.
@@ -146,11 +142,11 @@ class SkillStore:
         return self._skill(label, _encoded(page))
 
     def edit(self, label: str, change: Callable[[FrontMatter], FrontMatter]) -> Skill:
-        """Change what a skill says, and return it as it stands.
+        """Change a skill, and return it.
 
         Args:
             label: Which one.
-            change: Is given the page that stands there, which may not be the one that was read
+            change: Is given the present page, which may not be the one that was read
                 before, and returns the new one or raises. It may be called several times.
 
         Raises:
@@ -184,7 +180,7 @@ class SkillStore:
         except StoreError as error:
             return self._broken(label, "unreadable", str(error))
         if data is None:
-            # Systems that do not tell letters apart take it for the file; git brings it anywhere.
+            # Systems that ignore case take it for the file; git brings it anywhere.
             near = next((name for name in others if name.lower() == FILE.lower()), "")
             also = f", but {near}; rename that" if near else ""
             return self._broken(label, "missing", f"there is no {FILE}{also}") if others else None
@@ -236,7 +232,7 @@ def _encoded(page: FrontMatter) -> bytes:
     return page.render().encode("utf-8", "surrogateescape")
 
 
-# How often skills were read: counts that stand beside what git tracks, in the folder of a scope.
+# ---- how often skills were read: counts in the folder of a scope, not for git ----
 #
 # Any number of processes count at once, and none is lost but to a crash in the middle of
 # one; the file is bounded: what is long is folded to a line for each skill and one of today; a line
@@ -282,7 +278,7 @@ class Usage:
             data = self._disk.read(self._path) or b""
         except (OSError, StoreError):
             return {}
-        return _counted(told for told in _lines(data) if not before or told[1].last < before)
+        return _counted(each for each in _lines(data) if not before or each[1].last < before)
 
     def add(self, scope: str, label: str) -> bool:
         """Count that a skill was read; whether it could be."""
@@ -302,9 +298,9 @@ class Usage:
 
     def _fold(self) -> None:
         """Say the same in a line for each skill, and one of today, of those that were read last."""
-        told, today = [*_lines(self._disk.read(self._path) or b"")], midnight()
-        early = _counted(each for each in told if each[1].last < today)
-        late = _counted(each for each in told if each[1].last >= today)
+        uses, today = [*_lines(self._disk.read(self._path) or b"")], midnight()
+        early = _counted(each for each in uses if each[1].last < today)
+        late = _counted(each for each in uses if each[1].last >= today)
         counts = [*early.items(), *late.items()]
         newest = sorted(counts, key=lambda each: each[1].last, reverse=True)[:_MOST]
         self._disk.create(self._path, b"".join(_line(*each) for each in sorted(newest)))
@@ -320,9 +316,9 @@ def _line(skill: str, used: Used) -> bytes:
     return json.dumps(record, separators=(",", ":")).encode() + b"\n"
 
 
-def _counted(told: Iterable[tuple[str, Used]]) -> dict[str, Used]:
+def _counted(uses: Iterable[tuple[str, Used]]) -> dict[str, Used]:
     found: dict[str, Used] = {}
-    for skill, used in told:
+    for skill, used in uses:
         before = found.get(skill, Used())
         found[skill] = Used(before.times + used.times, max(before.last, used.last))
     return found

@@ -1,6 +1,6 @@
 """What is wrong with a skill, by the rules of the Agent Skills standard, and what to do about it.
 
-A finding names the line, what stands there and what is allowed, and never
+A finding names the line, what is wrong and what is allowed, and never
 repeats a secret; a skill with findings can still be read.
 """
 
@@ -32,37 +32,34 @@ _TEXTS: Final = ("license", "compatibility")
 _OWN: Final = ("name", "description")
 # What others may take no notice of where it has another form.
 _FORMS: Final = {
-    "allowed-tools": "is no text of names with spaces between",
-    "metadata": "is no mapping of keys to texts",
+    "allowed-tools": "is not a text of names with spaces between",
+    "metadata": "is not a mapping of keys to texts",
 }
 _LETTERS: Final = "small letters a-z, digits, and single hyphens between them"
 _NO_UTF_8: Final = re.compile("[\udc80-\udcff]")
 
-_ADVICE: Final[Mapping[str, tuple[Level, str]]] = {
-    "front-matter": (
-        "error",
-        "Begin the file with a line ---, name:, description:, and a line ---.",
-    ),
-    "not-closed": ("error", "End the front matter with a line --- on its own."),
-    "too-long": ("error", "Move what is no name and no description below it, or into a file."),
-    "no-key": ("error", "Write `key: value`, indent what belongs to a key, or begin it with #."),
-    "twice": ("error", "Keep one of them."),
-    "name": ("error", f"Use {_LETTERS}; at most {LONGEST_LABEL} characters."),
-    "other-name": ("error", "Rename the folder, or write its name here."),
-    "description": (
-        "error",
-        f"Say in 1 to {LONGEST_DESCRIPTION} characters what it does and when.",
-    ),
-    "value": ("error", "Write a text, in double quotes if it holds a colon or a hash."),
-    "form": ("warning", "Write it as the standard has it, or others may take no notice of it."),
-    "secret": ("warning", "Take it out, and name the place where it is kept instead."),
-    "hidden": ("warning", "Take the characters out, unless you put them there."),
-    "no-utf-8": ("warning", "Save the file as UTF-8."),
-    "empty": ("warning", "Write below the front matter how it is done."),
-    "missing": ("error", "Put one there, or move the folder out of skills/."),
-    "unreadable": ("error", "Put a readable file there."),
-    "kept": ("warning", "Take over what SKILL.md lacks, then delete this file."),
+# What a person can do about each kind of finding.
+_ADVICE: Final[Mapping[str, str]] = {
+    "front-matter": "Begin the file with a line ---, name:, description:, and a line ---.",
+    "not-closed": "End the front matter with a line --- on its own.",
+    "too-long": "Move all but the name and the description below it, or into a file.",
+    "no-key": "Write `key: value`, indent what belongs to a key, or begin it with #.",
+    "twice": "Keep one of them.",
+    "name": f"Use {_LETTERS}; at most {LONGEST_LABEL} characters.",
+    "other-name": "Rename the folder, or write its name here.",
+    "description": f"Say in 1 to {LONGEST_DESCRIPTION} characters what it does and when.",
+    "value": "Write a text, in double quotes if it holds a colon or a hash.",
+    "form": "Write it as the standard has it, or others may ignore it.",
+    "secret": "Take it out, and name the place where it is kept instead.",
+    "hidden": "Take the characters out, unless you put them there.",
+    "no-utf-8": "Save the file as UTF-8.",
+    "empty": "Write below the front matter how it is done.",
+    "missing": "Put one there, or move the folder out of skills/.",
+    "unreadable": "Put a readable file there.",
+    "kept": "Take over what SKILL.md lacks, then delete this file.",
 }
+# With these others still take the skill.
+_WARNINGS: Final = frozenset({"form", "secret", "hidden", "no-utf-8", "empty", "kept"})
 
 
 class Finding(NamedTuple):
@@ -83,12 +80,12 @@ class Finding(NamedTuple):
     @property
     def level(self) -> Level:
         """How bad it is: ``error`` if others would not take the skill."""
-        return _ADVICE[self.code][0]
+        return "warning" if self.code in _WARNINGS else "error"
 
     @property
     def advice(self) -> str:
         """What a person can do about it."""
-        return _ADVICE[self.code][1]
+        return _ADVICE[self.code]
 
 
 def check(page: FrontMatter, label: str, *, briefly: bool = False) -> list[Finding]:
@@ -96,7 +93,7 @@ def check(page: FrontMatter, label: str, *, briefly: bool = False) -> list[Findi
 
     Args:
         page: The page.
-        label: The name of the folder that it stands in.
+        label: The name of the folder that it is in.
         briefly: Look for no more than errors, which takes less time.
     """
     found = [*_of_front_matter(page), *(() if briefly else _of_text(page))]
@@ -156,7 +153,7 @@ def check_text(field: str, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        reason = f"character {error.start} is no UTF-8; pass whole characters"
+        reason = f"character {error.start} is not UTF-8; pass whole characters"
         raise InvalidSkillError(field, reason) from None
     return text
 
@@ -170,7 +167,7 @@ def _of_front_matter(page: FrontMatter) -> Iterator[Finding]:
         said = f"the front matter has {len(page.head)} characters, and {LONGEST_HEAD} are read"
         yield Finding(1, "too-long", said)
     for line in page.strangers:
-        yield Finding(line, "no-key", "the line is no key and belongs to none")
+        yield Finding(line, "no-key", "the line is not a key and belongs to none")
 
 
 def _of_keys(page: FrontMatter) -> Iterator[Finding]:
@@ -185,7 +182,7 @@ def _of_keys(page: FrontMatter) -> Iterator[Finding]:
         # Something else than a text, and nobody minds.
         may_be_other = key.value.is_other and key.name not in _TEXTS
         if seen[key.name] == _AGAIN:
-            yield Finding(key.line, "twice", f"{_shown(key.name)} stands here again")
+            yield Finding(key.line, "twice", f"{_shown(key.name)} is here again")
         elif key.name in _FORMS and is_odd:
             yield Finding(key.line, "form", f"{key.name} {_FORMS[key.name]}")
         elif key.name not in _OWN and key.value.problem and not may_be_other:
@@ -247,7 +244,7 @@ def _bad_value(key: Key) -> Finding:
 
 
 def _shown(value: str) -> str:
-    """Return what stands there, without a secret and not at any length."""
+    """Return a value without secrets, and shortened."""
     # Hidden before it is cut: a piece of a secret does not look like one.
     value = redact(value)
     return f"{value if len(value) <= _LONGEST_SHOWN else value[:_LONGEST_SHOWN] + '…'!r}"

@@ -53,7 +53,7 @@ class FileState(NamedTuple):
 
 
 def file_state(folder: Path, session: str) -> FileState | None:
-    """Return what the file of a session is now; ``None`` if it is none."""
+    """Return what the file of a session is now; ``None`` if it is not a file."""
     try:
         found = os.lstat(f"{folder}/{session}{SUFFIX}")
     except OSError:
@@ -117,7 +117,7 @@ def listing(folder: Path) -> dict[str, int]:
     """Return the sessions of a folder with the inodes of their files; none behind a link.
 
     Raises:
-        OSError: If it cannot be read: then nobody knows what is in it.
+        OSError: If it cannot be read.
     """
     if folder.is_symlink():
         return {}
@@ -133,7 +133,7 @@ def listing(folder: Path) -> dict[str, int]:
 
 
 def moment_of(folder: Path) -> int:
-    """Return when names in ``folder`` last changed, in nanoseconds; 0 if there is no folder."""
+    """Return when the names in ``folder`` last changed, in nanoseconds; 0 if there is no folder."""
     try:
         return folder.stat().st_mtime_ns
     except OSError:

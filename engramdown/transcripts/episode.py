@@ -2,11 +2,11 @@ r"""One line of a transcript, the JSON that it is written as, and the ids of lin
 
 What is read is what was written, for every text. A line is one JSON object in UTF-8 that ends with
 ``\n`` and holds no other; keys that we do not know come back when a line is written again; bytes
-that are no line are told apart and never an exception.
+that are not a line are recognised and raise nothing.
 
 The id of a session is a safe file name on every system, and no two differ in case only; what cannot
-be one is refused with what could. Ids of episodes sort by time. Neither clock nor chance is asked
-here: both are arguments.
+be one is refused, and one that could is offered. Ids of episodes sort by time. Clock and chance are
+arguments here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Role = Literal[
 ]
 Event = Literal["start", "end", "archive", "exclude", "include", "redact", "lost"]
 
-# Of the format; it stands in the first line of a session.
+# Of the format; it is in the first line of a session.
 VERSION: Final = 1
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 EVENTS: Final[tuple[Event, ...]] = get_args(Event)
@@ -162,7 +162,7 @@ def number(seq: int, rest: bytes) -> bytes:
 
 
 def read_line(line: bytes) -> Episode | None:
-    r"""Return the episode of a line, with or without its ``\n``; ``None`` if it is no episode.
+    r"""Return the episode of a line, with or without its ``\n``; ``None`` if it is not an episode.
 
     What is known but of a wrong type is kept among the keys that we do not know.
     """
@@ -184,7 +184,7 @@ def read_line(line: bytes) -> Episode | None:
 
 
 def stamp(at: datetime) -> str:
-    """Return a time as it stands in a line; one without a zone is taken as UTC.
+    """Return a time as a line has it; one without a zone is taken as UTC.
 
     >>> stamp(datetime(2026, 2, 27, 10, 15))
     '2026-02-27T10:15:00.000000Z'
@@ -195,7 +195,7 @@ def stamp(at: datetime) -> str:
 
 
 def stamp_of(nanoseconds: int) -> str:
-    """Return a time since 1970 as it stands in a line.
+    """Return a time since 1970 as a line has it.
 
     >>> stamp_of(1_772_187_300_123_456_789)
     '2026-02-27T10:15:00.123456Z'
@@ -329,7 +329,7 @@ def _is_there(value: object) -> bool:
     return value is not None and value is not False
 
 
-# ---- what may stand in a line ----
+# ---- what may be in a line ----
 
 
 def is_count(value: object) -> bool:

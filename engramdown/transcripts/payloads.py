@@ -55,8 +55,8 @@ class Payloads:
         A note beside it says that no line may point to it yet, until :meth:`release` is called.
 
         Raises:
-            StoreError: If a link stands in the place of a folder.
-            OSError: If it could not be written; there is no half of it.
+            StoreError: If there is a link instead of a folder.
+            OSError: If it could not be written; nothing is left of it then.
         """
         path, data = self.path(name), text.encode("utf-8", _ERRORS)
         if self._disk.load(path) == data:
@@ -130,7 +130,7 @@ class LineText(NamedTuple):
     """What becomes of a text.
 
     Attributes:
-        text: What stands in the line.
+        text: What the line holds.
         length: How long the whole was, in code points, if the line holds only its beginning.
         payload: The digest of the whole, and the whole, if it is to be kept beside the line.
     """

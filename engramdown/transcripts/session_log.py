@@ -69,7 +69,7 @@ class SessionLog:
 
         Raises:
             LockTimeoutError: If somebody else held the lock for too long.
-            StoreError: If something else than a file stands there.
+            StoreError: If there is something other than a file.
             OSError: If it could not be written; the file is as before.
         """
         with self._lock.hold(timeout):
@@ -95,7 +95,7 @@ class SessionLog:
 
         Raises:
             LockTimeoutError: If somebody else held the lock for too long.
-            StoreError: If something else than a file stands there.
+            StoreError: If there is something other than a file.
             OSError: If it could not be written; the file is as before.
         """
         with self._lock.hold(timeout):
@@ -169,7 +169,7 @@ class SessionLog:
         for whoever holds the lock and knows that the file is there.
 
         Args:
-            change: Returns what is to stand in the place of a line, both without their end.
+            change: Returns the new text of a line, both without the line end.
             event: Returns the event, given the numbers of the lines that changed.
 
         Returns:

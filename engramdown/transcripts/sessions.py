@@ -82,21 +82,20 @@ class Transcript:
     Attributes:
         id: Its id.
         episodes: Its lines, in order, events included.
-        malformed: The offsets of lines that are no episodes, in bytes.
-        unfinished: Bytes at the end that are no line yet.
+        malformed: The offsets of lines that are not episodes, in bytes; a last line that is still
+            being written is not among them.
     """
 
     id: str
     episodes: tuple[Episode, ...]
     malformed: tuple[int, ...] = ()
-    unfinished: int = 0
 
 
 def lines(disk: Disk, path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
     r"""Yield the offset and the bytes of each line from the offset ``start`` on.
 
     Each ends with ``\n``, but for a last one that is unfinished. What is appended meanwhile is left
-    for the next time: several writers are faster than whoever reads.
+    for the next time, since several writers may be faster than the reader.
 
     Raises:
         FileNotFoundError: If there is no such file.
@@ -130,21 +129,21 @@ class Sessions:
 
     def ids(self) -> list[str]:
         """Return the ids of all sessions, sorted."""
-        # A folder behind a link is that of somebody else: doctor tells of it.
+        # A folder behind a link belongs to somebody else: doctor reports it.
         names = [] if self.folder.is_symlink() else self._disk.files(self.folder)
         found = [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
         return [name for name in found if is_session_id(name)]
 
     def obstacles(self) -> builtins.list[str]:
-        """Say of each thing in the place of a transcript, a link or a folder, that it is none."""
+        """Report each link or folder that is where a transcript should be."""
         paths = [] if self.folder.is_symlink() else self._disk.obstacles(self.folder)
         odd = [path for path in paths if path.suffix == SUFFIX and is_session_id(path.stem)]
-        return [f"{path}: is no file; put the transcript itself there" for path in odd]
+        return [f"{path}: is not a file; put the transcript itself there" for path in odd]
 
     def list(self) -> list[SessionInfo]:
         """Return all sessions that can be read, in the order in which they began.
 
-        Of those that cannot ``doctor`` tells.
+        ``doctor`` reports those that cannot.
         """
         return self.survey()[0]
 
@@ -153,7 +152,7 @@ class Sessions:
         found: builtins.list[SessionInfo] = []
         errors: builtins.list[OSError] = []
         for session in self.ids():
-            # What stands there may be no file, and will be none the next time.
+            # What is there may not be a file, and will not become one.
             with contextlib.suppress(StoreError):
                 try:
                     info = self.info(session)
@@ -165,7 +164,7 @@ class Sessions:
         return sorted(found, key=lambda info: (info.started, info.id)), errors
 
     def info(self, session: str) -> SessionInfo | None:
-        """Return what is known of a session; ``None`` if it is not there or holds no episode."""
+        """Return what the ends of a session say, or ``None`` without a file or an episode."""
         try:
             descriptor = self._disk.open(self.path(session))
         except FileNotFoundError:
@@ -210,8 +209,7 @@ class Sessions:
         """
         reading = self.reading(session)
         episodes = tuple(reading)
-        malformed = tuple(reading.malformed)
-        return Transcript(session, episodes, malformed, reading.unfinished)
+        return Transcript(session, episodes, tuple(reading.malformed))
 
     def reading(self, session: str) -> Reading:
         """Return what reads a session one line after the other."""
@@ -231,14 +229,12 @@ class Reading:
 
     Attributes:
         session: Its id.
-        malformed: The offsets of the lines so far that are no episodes, in bytes.
-        unfinished: Bytes at the end that are no line yet, once that was reached.
+        malformed: The offsets of the lines so far that are not episodes, in bytes.
     """
 
     def __init__(self, disk: Disk, path: Path, session: str) -> None:
         """Read ``path``, the file of ``session``."""
         self.malformed: list[int] = []
-        self.unfinished = 0
         self._disk = disk
         self._path = path
         self.session = session
@@ -255,8 +251,6 @@ class Reading:
                 yield episode
             elif line.endswith(b"\n"):
                 self.malformed.append(offset)
-            else:
-                self.unfinished = len(line)
 
     def find(self, seq: int) -> Episode | None:
         """Return the first episode with this number, or ``None``."""
@@ -277,7 +271,7 @@ class Reading:
 
 
 def _from_the_end(read: Callable[[int, int], bytes], size: int) -> Iterator[Episode]:
-    """Yield the last episodes, the last first, up to one that is no mark.
+    """Yield the last episodes, the last first, up to one that is not a mark.
 
     Args:
         read: Returns the bytes between two offsets.
@@ -311,7 +305,7 @@ def find_running(sessions: Sessions, disk: Disk) -> SessionInfo | None:
     found = []
     for name in sessions.ids():
         path = sessions.path(name)
-        # One that is somebody else's, or is being removed, is none that we could go on with.
+        # One that is somebody else's, or is being removed, cannot be continued.
         with contextlib.suppress(OSError, StoreError):
             there = disk.find(path)
             # Only what was written to lately is read, or a shell with years of transcripts would
@@ -329,7 +323,7 @@ def find_running(sessions: Sessions, disk: Disk) -> SessionInfo | None:
 def left_open(sessions: Sessions, disk: Disk, minutes: float = ORPHAN_MINUTES) -> list[SessionInfo]:
     """Return the sessions that nobody ended, in which nothing was said for so long, an hour.
 
-    Those that a program has open are none of them.
+    Those that a program has open are left out.
     """
     found = []
     for info in sessions.list():
@@ -411,16 +405,16 @@ def _lately(minutes: float) -> tuple[str, str]:
     return stamp_of(now - some), stamp_of(now + some)
 
 
-# ---- what stands in one, counted ----
+# ---- counting what a session holds ----
 
 
 @dataclass(slots=True)
 class Tally:
-    """What stands in a session.
+    """What a session holds.
 
     Attributes:
         roles: How many episodes there are of each role, events left out.
-        first: The first words of the user, or of whoever spoke first.
+        first: The first words of the user, or of the first speaker.
     """
 
     roles: dict[str, int] = field(default_factory=dict)
@@ -438,7 +432,7 @@ class Tally:
 
 
 def count_session(sessions: Sessions, disk: Disk, session: str) -> Tally:
-    """Count what stands in a session; nothing if it is gone."""
+    """Count what a session holds; nothing if it is gone."""
     tally = Tally()
     spoken: Episode | None = None
     try:

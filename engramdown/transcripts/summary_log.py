@@ -66,7 +66,7 @@ class GistLog:
 
         Raises:
             LockTimeoutError: If somebody else held the lock for too long.
-            StoreError: If something else than a file stands there.
+            StoreError: If there is something other than a file.
             OSError: If it could not be written; the log is as before, if the disk allows that.
         """
         path = self.path(session)
@@ -119,7 +119,7 @@ def without_gists_of(data: bytes, seqs: Collection[int]) -> bytes:
     left = [(line, _gist(line)) for line in data.split(b"\n")]
     away: set[object] = set()
     is_done = False
-    # A gist stands behind its sources, so once is enough, unless somebody turned lines round.
+    # A gist comes after its sources, so once is enough, unless somebody reordered the lines.
     while not is_done:
         held, left = left, []
         for line, gist in held:
@@ -195,7 +195,7 @@ class Gist(NamedTuple):
             another message of that number is not meant. ``""`` if there is none.
         last: The id of the last of them.
         previous: The id of the summary that a model was shown as what came before, whose words may
-            stand in this one; or ``""``.
+            appear in this one; or ``""``.
     """
 
     id: str
@@ -329,7 +329,7 @@ class Fold:
         return True
 
     def covers_a_run(self, sources: Sequence[Source]) -> bool:
-        """Whether sources stand in the view, one right after the other."""
+        """Whether sources are in the view, one right after the other."""
         if not sources or "" in sources or sources[0] not in self._next:
             return False
         return all(self._next.get(one) == other for one, other in pairwise(sources))
@@ -342,11 +342,11 @@ class Fold:
             at = self._next[at]
 
     def __contains__(self, source: object) -> bool:
-        """Whether a message or a gist stands in the view."""
+        """Whether a message or a gist is in the view."""
         return source != "" and source in self._next
 
     def __len__(self) -> int:
-        """How many stand in the view."""
+        """How many are in the view."""
         return len(self._next) - 1
 
     def messages(self, source: Source) -> Iterator[int]:
@@ -367,7 +367,7 @@ class Fold:
         self._next[one], self._before[other] = other, one
 
 
-# ---- what may stand in a line ----
+# ---- what may be in a line ----
 
 _MARK: Final = b'"gist"'
 _DEFAULTS: Final[Mapping[str, object]] = dict(Gist._field_defaults)
@@ -388,12 +388,12 @@ _FITS: Final[Mapping[str, Any]] = {
 }
 
 
-# A forged line shall not fill the memory of whoever reads it.
+# A forged line must not fill the memory of its reader.
 _MOST: Final = 1_000_000
 
 
 def _sources(value: object) -> tuple[Source, ...] | None:
-    """Return the sources of a line; ``None`` if they are no sources, or more than there can be."""
+    """Return the sources of a line; ``None`` if they are malformed, or too many."""
     found: list[Source] = []
     for each in value if isinstance(value, list) else ():
         match each:

@@ -1,7 +1,7 @@
 """Which tools a session called with which results, and the steps in which its assistant went on.
 
-The same lines give the same calls and steps, and nothing of this is stored. An answer stands behind
-its call and answers no other. A line that was excluded or redacted leaves nothing, and moves no
+The same lines give the same calls and steps, and nothing of this is stored. An answer follows its
+call and answers no other. A line that was excluded or redacted leaves nothing, and moves no
 call into another step.
 
 A step is what an assistant said, with the calls up to its next line or the user's; calls right
@@ -37,7 +37,7 @@ class ToolCall:
     """A call of a tool.
 
     Attributes:
-        pointer: Where it stands.
+        pointer: Where it is.
         name: The tool.
         arguments: What it was given, as its line shows it.
         result: What it gave back, as its line shows it; ``None`` if that has not come, or was
@@ -133,8 +133,7 @@ class ToolSum:
 def find_tool_calls(session: str, episodes: Iterable[Episode]) -> list[ToolCall]:
     """Return the calls among the lines of ``session``, in order.
 
-    A result that answers no call is none; :func:`paired` says which
-    answers which.
+    A result that answers no call is left out; :func:`paired` says which answers which.
     """
     return [call for lines, _ in _steps(episodes) for call in _calls(session, lines)]
 
@@ -241,7 +240,7 @@ def _between(first: Episode, last: Episode) -> float:
 
 
 def _offered(meta: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of tools: as they stand there, or in definitions that a model is given."""
+    """Return the names of the tools that were offered, as names or as definitions."""
     offered = meta.get("tools_offered")
     found = []
     for tool in offered if isinstance(offered, list | tuple) else ():
@@ -251,7 +250,7 @@ def _offered(meta: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _tokens(episodes: Iterable[Episode], names: Iterable[str]) -> int | None:
-    """Return how many tokens the lines tell of together, or ``None``."""
+    """Return how many tokens the lines report together, or ``None``."""
     usages = [each.meta.get("usage") for each in episodes]
     said = [[usage.get(name) for name in names] for usage in usages if isinstance(usage, Mapping)]
     # Of each line the first number that is one.

@@ -1,7 +1,7 @@
 """Which lines of a session may be shown to anybody but the person.
 
 What was excluded and not included again, and what was redacted, is left out. What only repeats
-memory can be told apart, so that nothing is learned from it again.
+memory can be recognised, so that nothing is learned from it again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def excluded(episodes: Iterable[Episode]) -> Excluded:
 
 
 def visible(episodes: Iterable[Episode]) -> list[Episode]:
-    """Return the episodes that may be shown; events are none of them."""
+    """Return the episodes that may be shown, without events."""
     found = list(episodes)
     whole, seqs = excluded(found)
     return [
@@ -54,14 +54,14 @@ def visible(episodes: Iterable[Episode]) -> list[Episode]:
 
 # Nobody else has tools of these names.
 _OURS = ("recall", "recall_topic", "recall_skill", "search_journals")
-# How the names of our tools end that give back what is known.
+# How the names of our tools end that only return memory.
 LOOKS: Final = (*_OURS, "review", "grep", "describe", "expand")
 
 _LARGEST = 0xFFFFFFFF
 _TOOLS = ("tool_call", "tool_result")
 _NO_ECHO = ("user", "assistant", "event")
 
-# What stands for what memory brought in, for whoever learns from a transcript.
+# The text shown instead of recalled memory to jobs that learn from a transcript.
 LOOKED_UP: Final = "(memory was looked up)"
 
 
@@ -86,7 +86,7 @@ def read_mark(event: Episode) -> tuple[bool | None, list[int] | None]:
 
 
 def repeats_memory(episode: Episode) -> bool:
-    """Whether an episode only repeats memory, so that it is no new experience.
+    """Whether an episode only repeats memory, and so brings nothing new.
 
     That is what a tool gave back with pointers to what it recalled, and whatever our own tools
     that begin with ``recall`` and ``search_journals`` were asked and gave back; hosts may put

@@ -149,7 +149,7 @@ def test_a_file_that_cannot_be_read_hides_no_other(run: Runner, three: EpisodicM
     (three.folder / "Upper.jsonl").touch()
     (three.folder / "empty.jsonl").touch()
     done = run("log", "--json")
-    assert (done.code, "a-folder.jsonl: is no file" in done.err) == (3, True)
+    assert (done.code, "a-folder.jsonl: is not a file" in done.err) == (3, True)
     assert len(done.json) == 3
 
 

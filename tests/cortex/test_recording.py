@@ -311,4 +311,4 @@ class TestDegraded:
         monkeypatch.setattr(disk, "files", refuse)
         session = cortex.session()
         assert session.id
-        assert cortex.episodes.recorder.trouble is not None
+        assert cortex.episodes.recorder.failures == 1

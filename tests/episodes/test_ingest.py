@@ -112,7 +112,7 @@ def test_nothing_said_is_nothing(tmp_path: Path) -> None:
         ({"id": "x" * 501, "role": "user"}, "1 to 500 characters"),
         ({"id": "x", "role": "event"}, "has the role 'event'; use one of user, assistant"),
         ({"id": "x", "role": "judge"}, "has the role 'judge'"),
-        ({"id": "x", "role": "user", "speaker": "me"}, "'speaker', which is no field"),
+        ({"id": "x", "role": "user", "speaker": "me"}, "'speaker', which is not a field"),
         ({"id": "x", "role": "user", "at": "soon"}, "has at='soon'"),
         ({"id": "x", "role": "user", "at": 5}, "has at=5"),
         ({"id": "x", "role": "user", "session": "t"}, "of one session, and this one of 's', 't'"),

@@ -342,7 +342,7 @@ class TestNeverInTheWay:
             *["lost"] * 4,
             "c",
         ]
-        assert "'finish' is no event" in str(found.episodes[4].more["reason"])
+        assert "'finish' is not an event" in str(found.episodes[4].more["reason"])
         assert memory.recorder.failures == 4
         assert memory.trouble is None
 

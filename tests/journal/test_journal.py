@@ -137,7 +137,7 @@ def test_a_secret_is_hidden_and_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\r\n", "\ufeff"[1:]])
 def test_nothing_is_not_written(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InvalidNoteError, match="text: is empty; say what is to be kept"):
+    with pytest.raises(InvalidNoteError, match="text: is empty; say what to keep"):
         opened(tmp_path).write(text)
     assert list(tmp_path.iterdir()) == []
 

@@ -336,7 +336,7 @@ def test_an_endpoint_is_asked_once_for_each_line(root: Path) -> None:
         ("500", "answered 500"),
         ("malformed", "answered without embeddings"),
         ("few", "answered 0 embeddings for 1 texts"),
-        ("nan", "ValueError: an embedding is empty, or holds what is no number"),
+        ("nan", "ValueError: an embedding is empty, or has a value that is not a finite number"),
         ("text", "ValueError: could not convert"),
         ("slow", "they take longer than 0.5 seconds"),
         ("drip", "they take longer than 0.5 seconds"),

@@ -128,7 +128,7 @@ def test_filters_take_away_what_is_not_wanted(tmp_path: Path, mode: str) -> None
 
 
 def test_a_mode_that_is_none_is_refused(reader: EpisodicMemory) -> None:
-    with pytest.raises(ValueError, match="is no mode"):
+    with pytest.raises(ValueError, match="is not a mode"):
         found(reader, "boat", mode="fuzzy")
 
 
@@ -268,7 +268,7 @@ def test_what_was_recalled_comes_when_it_is_asked_for() -> None:
 
 @pytest.mark.parametrize("role", ["event", "judge", ["user", ""]])
 def test_a_role_that_is_none_is_refused(role: str | list[str]) -> None:
-    with pytest.raises(ValueError, match="is no role"):
+    with pytest.raises(ValueError, match="is not a role"):
         wanted(NOW, role=role)
 
 

@@ -47,7 +47,7 @@ def test_a_packed_vector_has_length_1(vectors: list[list[float]]) -> None:
 
 @pytest.mark.parametrize("vector", [[], [float("nan")], [float("inf"), 1.0]])
 def test_what_is_no_vector_is_refused(vector: list[float]) -> None:
-    with pytest.raises(ValueError, match="empty, or holds what is no number"):
+    with pytest.raises(ValueError, match="empty, or has a value that is not a finite number"):
         packed(vector)
 
 

@@ -51,7 +51,7 @@ def test_links_pipes_and_what_is_deep_are_passed_over(home: Path) -> None:
     assert "d/" * DEEPEST + "near.md" in names
     assert not {"link.md", "pipe", "up/secret", "d/" * (DEEPEST + 1) + "far.md"} & {*names}
     for name in ("link.md", "up/secret", "../secret", str(home.parent / "secret"), "", "."):
-        with pytest.raises(StoreError, match="is no file of this skill"):
+        with pytest.raises(StoreError, match="is not a file of this skill"):
             read_beside(Disk(), home, name, 100)
 
 
@@ -66,7 +66,7 @@ def test_a_file_is_read_whole_or_refused(home: Path) -> None:
     with pytest.raises(StoreError, match=r"x\.md: has 11 bytes, and 5 are shown at once"):
         read_beside(Disk(), home, "references/x.md", 5)
     (home / "NOTICE").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(StoreError, match="NOTICE: is no text in UTF-8"):
+    with pytest.raises(StoreError, match="NOTICE: is not text in UTF-8"):
         read_beside(Disk(), home, "NOTICE", 100)
     (home / "NOTICE").write_bytes(b"\xef\xbb\xbfwith a mark")
     assert read_beside(Disk(), home, "NOTICE", 100) == "with a mark"

@@ -41,9 +41,13 @@ def test_what_is_allowed_is_fine(text: str) -> None:
     [
         pytest.param("Body\n", 1, "front-matter", "there is no front matter", id="none"),
         pytest.param("---\nname: charts\n", 1, "not-closed", "is not closed", id="not-closed"),
-        pytest.param(GOOD.replace("desc", "d\ndesc"), 3, "no-key", "is no key", id="no-key"),
+        pytest.param(GOOD.replace("desc", "d\ndesc"), 3, "no-key", "is not a key", id="no-key"),
         pytest.param(
-            GOOD.replace("desc", "name: charts\ndesc"), 3, "twice", "'name' stands", id="twice"
+            GOOD.replace("desc", "name: charts\ndesc"),
+            3,
+            "twice",
+            "'name' is here again",
+            id="twice",
         ),
         pytest.param(GOOD.replace("name", "title"), 1, "name", "there is no name", id="no-name"),
         pytest.param(GOOD.replace(" charts", " Charts", 1), 2, "name", "'Charts' is not a", id="A"),
@@ -79,11 +83,15 @@ def test_what_is_allowed_is_fine(text: str) -> None:
             GOOD.replace("\n---\n", "\nallowed-tools: [Read]\n---\n"),
             4,
             "form",
-            "allowed-tools is no text of names",
+            "allowed-tools is not a text of names",
             id="tools",
         ),
         pytest.param(
-            GOOD.replace("\n---\n", "\nmetadata: mine\n---\n"), 4, "form", "no mapping", id="notes"
+            GOOD.replace("\n---\n", "\nmetadata: mine\n---\n"),
+            4,
+            "form",
+            "not a mapping",
+            id="notes",
         ),
         pytest.param(GOOD + TOKEN, 6, "secret", "there is a GitHub token", id="secret"),
         pytest.param(
@@ -150,7 +158,7 @@ def test_a_description_is_one() -> None:
 def test_of_one_kind_a_few_are_told_and_how_many_there_are() -> None:
     lines = found(GOOD.replace("desc", "no key\n" * 12 + "desc"))
     assert [line for line, _, _ in lines] == [*range(3, 13)]
-    assert lines[-1][2] == "the line is no key and belongs to none; 2 more like it"
+    assert lines[-1][2] == "the line is not a key and belongs to none; 2 more like it"
 
 
 @given(st.text(), st.sampled_from(["charts", "Not A Label"]))
