@@ -164,10 +164,12 @@ class Procedures(NamedTuple):
     Attributes:
         known: Those of the person, by label.
         built_in: The labels of built-in skills, listed only beside others.
+        unread: How many more the person has, for which there is no room anyway.
     """
 
     known: tuple[SkillLine, ...] = ()
     built_in: tuple[str, ...] = ()
+    unread: int = 0
 
 
 NONE: Final = Procedures()
@@ -200,7 +202,7 @@ def procedures(
             "heading": HEADING,
             "lines": [lines[at] for at in shown],
             "built_in": ", ".join(map(one_line, skills.built_in)),
-            "left_out": len(lines) - len(shown),
+            "left_out": len(lines) + skills.unread - len(shown),
         }
         return render("skills.j2", values)
 
@@ -217,7 +219,7 @@ def procedures(
         return Listed(text)
     text, shown = _shrink_to_fit(budget, words, most_read)
     tokens = sum(costs) - sum(costs[at] for at in shown)
-    return Listed(text, len(lines) - len(shown), tokens)
+    return Listed(text, len(lines) + skills.unread - len(shown), tokens)
 
 
 def line_of(skill: SkillLine) -> str:
@@ -590,7 +592,7 @@ def retrospect(
 
     Args:
         sessions: What there is, newest first.
-        budget: What it may cost, in tokens.
+        budget: What it may cost, in tokens, named silences included.
         overrides: Templates of the person's own, by name.
 
     Raises:
@@ -601,7 +603,8 @@ def retrospect(
     def words(shown: Sequence[EarlierSession]) -> str:
         values = [
             {
-                "gap": "",  # for templates of 0.1, which named the silence before it
+                # Nothing that is shown comes before the oldest.
+                "gap": "" if past is shown[-1] else past.gap,
                 "started": past.started,
                 "title": _flat(past.title),
                 "text": _flat(past.text),

@@ -9,7 +9,7 @@ reaches no model where that is set. Reading changes no skill.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.errors import EngramdownError, StoreError
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # How much of a page, or how long a file of a skill, is shown at once, in bytes.
 MOST_BYTES: Final = 64 * 1024
 
+# What the line of a skill costs at least, in tokens.
+_LEAST: Final = 3
 _WHOSE: Final = {
     "project": "this project keeps",
     "global": "the user keeps for all projects",
@@ -101,14 +103,22 @@ class Skillbook:
         Raises:
             StoreError: If it is unknown which of them git brought.
         """
-        from engramdown.context.sections import Procedures, SkillLine
+        from engramdown.context.sections import SKILLS, Procedures, SkillLine
 
         if not any((store.root / "skills").is_dir() for store in self._scopes.stores):
             return Procedures()
         from engramdown.secrets.redaction import redact
 
         uses = {name: used.times for name, used in self._uses_at_midnight.items()}
-        usable = self.usable()
+        # Only as many are read as may fit into the section, those first that are read most.
+        budget = max(self._scopes.settings.budgets.get("skills", SKILLS), 0)
+        labels = self.all.labels()
+        times = {
+            label: max(uses.get(f"{scope}/{label}", 0) for scope in ("project", "global"))
+            for label in labels
+        }
+        listed = sorted(labels, key=lambda each: (-times[each], each))[: budget // _LEAST + 1]
+        usable = self.usable(listed)
         ours = tuple(
             SkillLine(
                 each.label, redact(each.description), uses.get(f"{each.scope}/{each.label}", 0)
@@ -117,7 +127,7 @@ class Skillbook:
             if each.scope != "builtin"
         )
         built_in = tuple(each.label for each in usable if each.scope == "builtin")
-        return Procedures(ours, built_in)
+        return Procedures(ours, built_in, len(labels) - len(listed))
 
     def readable_lines(self) -> Procedures:
         """Return the same; if skills cannot be read, add a notice and return none."""
@@ -129,13 +139,16 @@ class Skillbook:
             self._scopes.tell(f"could not read skills: {error}")
             return Procedures()
 
-    def usable(self) -> list[Skill]:
+    def usable(self, labels: Collection[str] | None = None) -> list[Skill]:
         """Return the skills that a model may follow, by label: of each label the one that counts.
 
         Broken skills are left out, and with ``pulled = "review"`` those that git brought and nobody
         approved: they take the place of no other.
+
+        Args:
+            labels: Read only those with these labels, and those that are built in.
         """
-        counting, _, _ = self._counting()
+        counting, _, _ = self._counting(labels)
         return [skill for skill in counting if skill.is_fit]
 
     def recall(self, label: str, file: str = "") -> RecalledSkill:
@@ -178,16 +191,18 @@ class Skillbook:
                 Usage(root).add(found.scope, found.label)
         return found
 
-    def _counting(self) -> tuple[list[Skill], Mapping[str, Skill], set[tuple[str, str]]]:
+    def _counting(
+        self, labels: Collection[str] | None = None
+    ) -> tuple[list[Skill], Mapping[str, Skill], set[tuple[str, str]]]:
         """Return of each label the skill that counts, the broken ones, and what waits.
 
         A broken one is named by its label if another takes its place; what waits for a person's
         approval, by scope and label.
         """
-        waiting = self._scopes.pulled.hidden_skills() if self._scopes.reviews else set()
+        waiting = self._scopes.pulled.hidden_skills(labels) if self._scopes.reviews else set()
         chosen: dict[str, Skill] = {}
         broken: dict[str, Skill] = {}
-        for known in self.all.known(briefly=True):
+        for known in self.all.known(briefly=True, labels=labels):
             skill = known.skill
             if skill.is_there and (skill.scope, skill.label) not in waiting:
                 before = chosen.setdefault(skill.label, skill)

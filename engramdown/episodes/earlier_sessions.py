@@ -1,8 +1,9 @@
 """Earlier sessions as a model is reminded of them: the older, the shorter.
 
 The newest session is an excerpt of what the user and the assistant said, the next three are a
-paragraph, the others one line. Everything is one line of text, cut between code points. A
-transcript that cannot be read is passed over.
+paragraph, the others one line. A silence before a session is named, measured from the end of
+whatever session came before it, shown or not. Everything is one line of text, cut between code
+points. A transcript that cannot be read is passed over.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from engramdown.episodes.card import Card, CardFiles, cut_at_word, one_line
@@ -29,6 +31,9 @@ MESSAGES: Final = 50
 _READ: Final = 3 * SESSIONS
 _PARAGRAPHS: Final = 3
 _SHOWN: Final = 200
+_GAP_MINUTES: Final = 30
+# Name, minutes, and from how many minutes on: a little less, as they are rounded.
+_UNITS: Final = (("day", 1440, 1410), ("hour", 60, 59.5), ("minute", 1, 0))
 _ELLIPSIS: Final = "…"
 
 
@@ -43,6 +48,7 @@ class EarlierSession:
         text: What it was about, if there are no messages.
         messages: What was said last in it, oldest first, each ``(speaker, text)``.
         line: What it was about, as short as it is known.
+        gap: How long nothing happened before it: ``3 days later``, or ``""``.
     """
 
     session: str
@@ -51,6 +57,7 @@ class EarlierSession:
     text: str = ""
     messages: tuple[tuple[str, str], ...] = ()
     line: str = ""
+    gap: str = ""
 
 
 def eligible(
@@ -68,7 +75,24 @@ def eligible(
         if each.ended and not each.parent and each.id not in seen
         if not before or each.ended < before
     ]
-    return sorted(found, key=lambda each: (each.started, each.id), reverse=True)
+    return sorted(found, key=_key, reverse=True)
+
+
+def gap_before(session: SessionInfo, sessions: Iterable[SessionInfo]) -> str:
+    """Return how long nothing happened before a session, given all there are.
+
+    It is ``""`` for less than half an hour, and for the first session.
+    """
+    ends = [other.last for other in sessions if _key(other) < _key(session)]
+    if not ends:
+        return ""
+    silence = datetime.fromisoformat(session.started) - datetime.fromisoformat(max(ends))
+    minutes = silence.total_seconds() / 60
+    if minutes < _GAP_MINUTES:
+        return ""
+    name, size = next((name, size) for name, size, least in _UNITS if minutes >= least)
+    count = round(minutes / size)
+    return f"{count} {name}{'' if count == 1 else 's'} later"
 
 
 def summarized(
@@ -119,6 +143,10 @@ def shortened(past: EarlierSession) -> EarlierSession | None:
     return replace(past, title="") if past.title else None
 
 
+def _key(session: SessionInfo) -> tuple[str, str]:
+    return session.started, session.id
+
+
 def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + _ELLIPSIS
 
@@ -146,7 +174,7 @@ def earlier(
             transcript = memory.session(info.id)
             past = summarized(info, pages.card(transcript), transcript.episodes, len(found))
             if past is not None:
-                found.append(past)
+                found.append(replace(past, gap=gap_before(info, sessions)))
         if len(found) == SESSIONS:
             break
     return found

@@ -16,7 +16,7 @@ import sqlite3
 import threading
 import time
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from hashlib import sha256
@@ -193,9 +193,13 @@ _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS vectors(
     model TEXT, digest BLOB, vector BLOB, PRIMARY KEY(model, digest)
 ) WITHOUT ROWID;
-DROP TABLE IF EXISTS questions;  -- what older versions kept
+CREATE TABLE IF NOT EXISTS questions(
+    number INTEGER PRIMARY KEY, model TEXT, digest BLOB, vector BLOB, UNIQUE(model, digest)
+);
 """
 _PATIENCE: Final = 5.0
+# How many vectors of questions are kept.
+_QUESTIONS: Final = 1_000
 
 _Answer = TypeVar("_Answer")
 
@@ -208,6 +212,22 @@ class Vectors:
         self._path = cache / FILE
         self._disk = disk
 
+    def question(self, model: str, digest: bytes) -> bytes | None:
+        """Return the vector of a question, if there is one."""
+        asked = "SELECT vector FROM questions WHERE model = ? AND digest = ?"
+        found = self._ask(lambda file: file.execute(asked, (model, digest)).fetchone())
+        return found[0] if found else None
+
+    def keep_question(self, model: str, digest: bytes, vector: bytes) -> None:
+        """Keep the vector of a question, and of no more than the last thousand."""
+        keep = "INSERT OR REPLACE INTO questions(model, digest, vector) VALUES(?, ?, ?)"
+        drop = "DELETE FROM questions WHERE number <= (SELECT max(number) FROM questions) - ?"
+        self._change((keep, [(model, digest, vector)]), (drop, [(_QUESTIONS,)]))
+
+    def drop_questions(self, model: str) -> None:
+        """Remove the vectors of all questions of a model."""
+        self._change(("DELETE FROM questions WHERE model = ?", [(model,)]))
+
     def each(self, take: Callable[[Iterator[tuple[str, bytes, bytes]]], _Answer]) -> _Answer:
         """Return what ``take`` makes of all vectors: model, digest, vector."""
         asked = "SELECT model, digest, vector FROM vectors"
@@ -216,21 +236,32 @@ class Vectors:
     def keep(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep vectors, given with the digests of their texts."""
         rows = [(model, *each) for each in vectors]
-        self._change("INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)", rows)
+        self._change(("INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)", rows))
+
+    def keep_only(self, digests: Collection[bytes]) -> None:
+        """Remove all questions, and the vectors of every model whose digest is another."""
+        gone = self.each(lambda rows: {digest for _, digest, _ in rows}.difference(digests))
+        drop = "DELETE FROM vectors WHERE digest = ?"
+        self._change((drop, [(each,) for each in gone]), ("DELETE FROM questions", [()]))
 
     def drop(self, stale: Iterable[tuple[str, bytes]]) -> None:
         """Remove vectors, given by model and digest."""
         if rows := list(stale):
-            self._change("DELETE FROM vectors WHERE model = ? AND digest = ?", rows)
+            self._change(("DELETE FROM vectors WHERE model = ? AND digest = ?", rows))
 
     def remove(self) -> None:
         """Remove the file; it may be gone."""
         for name in (FILE, f"{FILE}-journal"):
             self._disk.unlink(self._path.with_name(name))
 
-    def _change(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
-        """Carry out a statement with each of ``rows``, all of them or none."""
-        self._ask(lambda file: file.executemany(statement, rows))
+    def _change(self, *statements: tuple[str, Iterable[tuple[object, ...]]]) -> None:
+        """Carry out statements, each with its rows, all of them or none."""
+
+        def change(file: sqlite3.Connection) -> None:
+            for statement, rows in statements:
+                file.executemany(statement, rows)
+
+        self._ask(change)
 
     def _ask(self, act: Callable[[sqlite3.Connection], _Answer]) -> _Answer:
         """Return what ``act`` does with the file, which is made if need be.
@@ -374,7 +405,10 @@ class VectorRecall(Recall):
         if isinstance(self._embedder, str):
             self._embedder = open_embedder(self._embedder, self._seconds)
         embedder = self._embedder
-        (question,) = _embed(embedder, [shown_to_model(query)])
+        question = self._vectors.question(embedder.name, digest_of(query))
+        if question is None:
+            (question,) = _embed(embedder, [shown_to_model(query)])
+            self._vectors.keep_question(embedder.name, digest_of(query), question)
         said = self._spoken.all(self._tick)
         asked = [
             each
@@ -432,20 +466,22 @@ class VectorRecall(Recall):
             pairs = [(each.digest, vector) for each, vector in zip(batch, made, strict=True)]
             self._vectors.keep(embedder.name, pairs)
             if len(made[0]) != len(question):
+                # The next question is embedded anew, and then everything else of another length.
+                self._vectors.drop_questions(embedder.name)
                 raise EmbeddingError("the vectors of the model have another length than before")
             scores |= _scored(question, pairs)
         return scores
 
 
 def forget_unsaid(folder: Path, cache: Path, disk: Disk) -> None:
-    """Remove the vectors of texts that are in no transcript any more.
+    """Remove the vectors of texts that are in no transcript any more, and of all questions.
 
     A vector reveals much of its text. Where it is unknown which ones to remove, all go.
     """
     vectors = Vectors(cache, disk)
     try:
         said = {each.digest for each in Spoken(folder, disk).all(lambda: None)}
-        vectors.drop(vectors.each(lambda rows: [row[:2] for row in rows if row[1] not in said]))
+        vectors.keep_only(said)
     except (EmbeddingError, OSError, EngramdownError):
         vectors.remove()
 

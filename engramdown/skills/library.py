@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -83,18 +83,34 @@ class Skills:
         self._start = start
         self.troubles: list[str] = []
 
-    def known(self, only: SkillScope | None = None, *, briefly: bool = False) -> list[Known]:
+    def labels(self) -> set[str]:
+        """Return what the skills are called that are not built in, without reading any."""
+        found: set[str] = set()
+        for store in self.stores:
+            with contextlib.suppress(StoreError):  # Reading them reports it.
+                found.update(store.files.labels() if store.scope != "builtin" else ())
+        return found
+
+    def known(
+        self,
+        only: SkillScope | None = None,
+        *,
+        briefly: bool = False,
+        labels: Collection[str] | None = None,
+    ) -> list[Known]:
         """Return every skill, of one scope or of all, the project's first.
 
         Args:
             only: The scope.
             briefly: Look for no more than errors, which takes less time.
+            labels: Read only those with these labels, and those that are built in.
         """
         self.troubles = []
         found: list[Skill] = []
         for store in self.stores:
             try:
-                found += store.skills(briefly=briefly)
+                only_these = None if store.scope == "builtin" else labels
+                found += store.skills(briefly=briefly, labels=only_these)
             except StoreError as error:
                 self.troubles.append(str(error))
         # The scopes of each label, the one that wins first.

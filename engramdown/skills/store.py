@@ -7,7 +7,7 @@ hides another; other files in the folder of a skill are never touched.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -100,16 +100,20 @@ class SkillStore:
         self.files = SkillFiles(root, disk or Disk(), lock_timeout)
         self._looked: dict[tuple[str, bool], tuple[tuple[int, ...], list[str], Skill]] = {}
 
-    def skills(self, *, briefly: bool = False) -> list[Skill]:
+    def skills(
+        self, *, briefly: bool = False, labels: Collection[str] | None = None
+    ) -> list[Skill]:
         """Return every skill, by label; one that is broken says so in its findings.
 
         Args:
             briefly: Look for no more than errors, which takes less time.
+            labels: Read only those with these labels.
 
         Raises:
             StoreError: If the folder of skills cannot be read.
         """
-        found = [self._looked_at(label, briefly) for label in self.files.labels()]
+        there = [label for label in self.files.labels() if labels is None or label in labels]
+        found = [self._looked_at(label, briefly) for label in there]
         for label in self.files.loose():
             path = self.files.folder / label
             reason = f"{path}: is a link that leads to no folder"

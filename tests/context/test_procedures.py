@@ -18,7 +18,9 @@ from engramdown.tokens import estimate_tokens
 from tests.cortex.entries import any_text
 
 lines = st.lists(st.builds(SkillLine, any_text, any_text, st.integers(0, 5)), max_size=8)
-known = st.builds(Procedures, lines.map(tuple), st.sampled_from([(), ("write-a-skill",)]))
+known = st.builds(
+    Procedures, lines.map(tuple), st.sampled_from([(), ("write-a-skill",)]), st.just(0)
+)
 MINE = "{{ heading }}\n{% for line in lines %}\n{{ line }} {{ line }}\n{% endfor %}\n{{ left_out }}"
 
 
@@ -89,3 +91,9 @@ def test_what_has_no_room_says_how_many_there_are_if_that_fits() -> None:
         "(1 more left out; `engramdown skills list` shows them)"
     )
     assert procedures(skills, 5) == Listed("", 1, 39)
+
+
+def test_those_that_were_not_even_read_are_counted() -> None:
+    some = Procedures((SkillLine("charts", "Make charts"),), (), 4_999)
+    assert "(4999 more left out" in procedures(some).text
+    assert procedures(some, 0) == Listed("", 5_000, procedures(some._replace(unread=0), 0).tokens)

@@ -25,9 +25,14 @@ NEWEST = EarlierSession(
     title="Mending CI",
     messages=(("user", "Why is CI red?"), ("assistant", "The clock.")),
     line="Why is CI red?",
+    gap="3 days later",
 )
-MIDDLE = EarlierSession(session="b", started="2026-02-24 09:00 UTC", text="Plan the release.")
-OLDEST = EarlierSession(session="a", started="2026-02-24 04:00 UTC", text="Hi " + "there " * 20)
+MIDDLE = EarlierSession(
+    session="b", started="2026-02-24 09:00 UTC", text="Plan the release.", gap="4 hours later"
+)
+OLDEST = EarlierSession(
+    session="a", started="2026-02-24 04:00 UTC", text="Hi " + "there " * 20, gap="2 days later"
+)
 FRAME = estimate_tokens(retrospect([EarlierSession(session="s", started="")], 1000).text)
 
 
@@ -40,8 +45,8 @@ def test_it_is_a_record_oldest_first() -> None:
         "it began. They are over: nothing in them is a request.\n"
         "\n"
         "- 2026-02-24 04:00 UTC: Hi" + " there" * 20 + "\n"
-        "- 2026-02-24 09:00 UTC: Plan the release.\n"
-        "- 2026-02-27 10:15 UTC: Mending CI\n"
+        "- 4 hours later, 2026-02-24 09:00 UTC: Plan the release.\n"
+        "- 3 days later, 2026-02-27 10:15 UTC: Mending CI\n"
         "  - user: Why is CI red?\n"
         "  - assistant: The clock."
     )
@@ -60,6 +65,14 @@ def test_what_does_not_fit_is_counted() -> None:
     section = retrospect([NEWEST, MIDDLE, OLDEST], whole.tokens - 1)
     assert "Hi" not in section.text
     assert section.text.endswith("\n\n(1 older left out; `engramdown log list` shows them)")
+
+
+def test_a_silence_that_is_named_costs_tokens() -> None:
+    two = [NEWEST, replace(MIDDLE, gap="")]
+    without = retrospect([replace(NEWEST, gap=""), *two[1:]], HISTORY)
+    budget = without.tokens
+    assert "Plan" in retrospect([replace(NEWEST, gap=""), *two[1:]], budget).text
+    assert "Plan" not in retrospect(two, budget).text
 
 
 @pytest.mark.parametrize("room", range(28, 60, 4))

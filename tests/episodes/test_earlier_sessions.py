@@ -15,6 +15,7 @@ from engramdown.episodes.earlier_sessions import (
     EarlierSession,
     earlier,
     eligible,
+    gap_before,
     shortened,
     summarized,
 )
@@ -83,6 +84,34 @@ def test_what_is_not_over_or_seen_anyway_is_left_out(spans: list[SessionInfo]) -
 
 
 # ---- silences ----
+
+
+@pytest.mark.parametrize(
+    "end, start, gap",
+    [
+        pytest.param(at(1), at(1, 0, 29), "", id="less-than-half-an-hour"),
+        pytest.param(at(1), at(1, 0, 30), "30 minutes later", id="half-an-hour"),
+        pytest.param(at(1), at(1, 1, 0), "1 hour later", id="an-hour"),
+        pytest.param(at(1), at(1, 4, 20), "4 hours later", id="hours"),
+        pytest.param(at(1), at(1, 23, 20), "23 hours later", id="not-quite-a-day"),
+        pytest.param(at(1), at(1, 23, 50), "1 day later", id="a-day"),
+        pytest.param(at(1), at(4, 1), "3 days later", id="days"),
+        pytest.param(at(2), at(1), "", id="at-the-same-time"),
+    ],
+)
+def test_a_silence_is_named(end: str, start: str, gap: str) -> None:
+    before = lasting("a", at(1), end)
+    after = lasting("b", start, start)
+    assert gap_before(after, [before, after]) == gap
+
+
+def test_the_first_session_has_no_silence_before_it() -> None:
+    assert gap_before(span("a", 1), [span("a", 1), span("b", 2)]) == ""
+
+
+def test_a_silence_ends_with_the_last_of_those_before() -> None:
+    long, short = lasting("a", at(1), at(3)), span("b", 1, 1)
+    assert gap_before(span("c", 4), [long, short, span("c", 4)]) == "1 day later"
 
 
 # ---- grades ----
@@ -224,6 +253,17 @@ def test_sessions_are_told_newest_first_at_their_grades(memory: EpisodicMemory) 
         *(f"Question {number}? Tell me." for number in (4, 3, 2)),
         *(f"Question {number}?" for number in (1, 0)),
     ]
+    assert [past.gap for past in found] == ["1 day later"] * 5 + [""]
+
+
+def test_a_session_in_which_nothing_was_said_does_not_lengthen_the_silence(
+    memory: EpisodicMemory,
+) -> None:
+    talk(memory, "a", 0, "First")
+    talk(memory, "silent", 5)
+    talk(memory, "b", 7, "Second")
+    found = earlier(memory)
+    assert [(past.session, past.gap) for past in found] == [("b", "2 hours later"), ("a", "")]
 
 
 def test_what_runs_is_seen_or_ended_later_is_left_out(memory: EpisodicMemory) -> None:

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.models.embedders import EmbeddingError
+from engramdown.recall import vectors as module
 from engramdown.recall.vectors import (
     FILE,
     LONGEST,
@@ -146,6 +147,19 @@ def test_what_was_kept_is_there_by_model_and_digest(vectors: Vectors) -> None:
     vectors.drop([("a", b"1"), ("b", b"2")])
     vectors.drop([])
     assert sorted(kept(vectors)) == [("a", b"2", b"y"), ("b", b"1", b"w")]
+
+
+def test_questions_are_kept_apart_and_only_the_last(
+    vectors: Vectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_QUESTIONS", 2)
+    for name in (b"1", b"2", b"3"):
+        vectors.keep_question("a", name, name * 2)
+    assert [vectors.question("a", name) for name in (b"1", b"2", b"3")] == [None, b"22", b"33"]
+    assert vectors.question("b", b"3") is None
+    assert kept(vectors) == []
+    vectors.drop_questions("a")
+    assert vectors.question("a", b"3") is None
 
 
 @pytest.mark.parametrize("content", [b"garbage" * 1_000, b"SQLite format 3\0" + b"\xff" * 5_000])
