@@ -572,11 +572,7 @@ class Saves:
         saves: list[Save] = []
         for _ in range(_LOOKS):
             # While git brings files it has not said yet why they differ.
-            paths = [place() for place in places]
-            wait_while(
-                lambda paths=paths: any(git_state.is_at_work(p, self._disk) for p in paths),
-                _GIT_AT_WORK,
-            )
+            wait_while(partial(self._is_git_at_work, places), _GIT_AT_WORK)
             data = self._staging.settled(files)
             before = {git_state.standing(place(), self._disk) for place in places}
             texts = zip(heads.items(), data, strict=True)
@@ -589,6 +585,9 @@ class Saves:
                 break
         known = self._history.head
         return [save for save in saves if digest(save.saved) != (known(save.file) or "")]
+
+    def _is_git_at_work(self, places: Iterable[Callable[[], Path]]) -> bool:
+        return any(git_state.is_at_work(place(), self._disk) for place in places)
 
     def let_finish(self, name: str) -> None:
         """Wait until a file looks whole again that an editor moved away for a moment."""

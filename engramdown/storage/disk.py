@@ -532,15 +532,16 @@ class Disk:
         self.close(self.open(note, write=True, new=True))
         return note
 
-    def unfinished(self, folder: Path) -> Iterator[Unfinished]:
-        """Yield the unfinished files in a folder, also those of processes that died."""
-        before = time.time() - _GIVEN_UP
+    def unfinished(self, folder: Path) -> list[Unfinished]:
+        """Return the unfinished files in a folder, also those of processes that died."""
+        before, files = time.time() - _GIVEN_UP, list[Unfinished]()
         for name in self.files(folder):
             matched = _UNFINISHED.search(name)
             there = self.find(folder / name) if matched else None
             if matched is not None and there is not None:
                 gone = not self.is_running(int(matched[1]))
-                yield Unfinished(folder / name, gone, there.st_mtime < before)
+                files.append(Unfinished(folder / name, gone, there.st_mtime < before))
+        return files
 
     def remove_unfinished(self, folder: Path) -> None:
         """Remove what processes that died left of files that they were making."""

@@ -189,7 +189,7 @@ def test_a_log_that_stands_elsewhere_is_asked_of_git(
     place = Place(tmp_path / "work")
     place.keep("On main")
     top = place.desk.top
-    work = git_state.WorkTree(top, top / ".git", is_named=False, disk=Disk())
+    work = git_state.WorkTree(top, top / ".git", Disk())
     log = work.log()
     assert [(move.brings, move.commit) for move in log[:1]] == [
         (False, place.desk.git("rev-parse", "HEAD").strip())
