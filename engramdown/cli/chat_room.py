@@ -98,22 +98,22 @@ class Room:
         where = f"session {session.id}" if session.id else "not recorded"
         hello = f"{address.model} at {address.host} · {where} · {self.cortex.mode}"
         count = len(self.cortex.pending())
-        asked = f"{waits(count)} in pending.md: /review decides. " if count else ""
-        begin = f"{asked}/help lists the commands, Ctrl-D ends."
+        waiting = f"{waits(count)} in pending.md: /review decides. " if count else ""
+        begin = f"{waiting}/help lists the commands, Ctrl-D ends."
         output.show([line((hello, "strong")), line((begin, "dim"))])
         arrivals = len(session.news())
         if arrivals:
             note(f"{counted(arrivals, 'thing')} in memory came with git; /review lists them")
         self._tell()
-        # What takes half a second is loaded while the person types.
+        # The client takes half a second to load, which it does while the person types.
         threading.Thread(target=self._warm_up, name="engramdown-chat", daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt, EOFError):
             for text in self._typed():
                 if text in ("/quit", "/exit"):
                     return
-                found = _COMMAND.match(text)
-                if found:
-                    self._command(found[0], text[found.end() :].strip())
+                command = _COMMAND.match(text)
+                if command:
+                    self._command(command[0], text[command.end() :].strip())
                 else:
                     self._answer(text.strip())
             return
@@ -197,7 +197,7 @@ class Room:
                 yield text
 
     def _set_up_readline(self) -> None:
-        """Let the arrow keys work, and what is pasted stay together, where the system can."""
+        """Let the arrow keys work, and keep pasted text together, where the system can."""
         try:
             import readline
         except ImportError:
@@ -248,7 +248,7 @@ class Room:
                 words = ["--", rest] if own in _TEXTS and rest else shlex.split(rest)
             except ValueError as error:
                 raise RefusalError(f"{rest!r} cannot be read as words: {error}") from error
-            # Imported here: it imports what is imported here.
+            # Imported here: the program imports this module.
             from engramdown.cli.main import main
 
             command = (*_COMPACT, self.session.id) if own == "compact" else (own,)
@@ -292,7 +292,7 @@ def _place_options(place: Place, mode: str) -> list[str]:
 
 
 def _read() -> str:
-    """Return what is typed at once: a line, those that go on, or all that is pasted."""
+    """Return one message: a line, with the lines that continue it, or all that is pasted."""
     lines = [input(_PROMPT)]
     while lines[-1].endswith("\\") or (
         os.name == "posix" and select.select([sys.stdin], [], [], _AT_ONCE)[0]
@@ -305,7 +305,7 @@ def _read() -> str:
 
 @contextlib.contextmanager
 def _stopped_by_ctrl_z() -> Iterator[None]:
-    """Let ``fg`` after Ctrl-Z bring back the line that is half typed, and how it is read."""
+    """Let ``fg`` after Ctrl-Z restore the terminal and show the half-typed line."""
     readline = sys.modules.get("readline")
     if readline is None or not hasattr(signal, "SIGTSTP"):
         yield
@@ -329,12 +329,12 @@ def _stopped_by_ctrl_z() -> Iterator[None]:
 
 
 def waits(count: int) -> str:
-    """Say how many proposals wait."""
+    """Return how many proposals wait, with the verb."""
     return f"{count} {'waits' if count == 1 else 'wait'}"
 
 
 def failed(turn: Turn, address: Address) -> str:
-    """Say why there is no answer, and what to do."""
+    """Return why an answer is missing, and what to do."""
     is_ollama = address.name.startswith("ollama/") or address.host.endswith(":11434")
     pull = f"; `ollama pull {address.model}` fetches it" if is_ollama else ""
     nexts = {
@@ -346,5 +346,5 @@ def failed(turn: Turn, address: Address) -> str:
         "server_error": "try again",
         "truncated": "say: go on",
     }
-    said = nexts.get(turn.outcome, "")
-    return f"{address.model}: {turn.failed}" + (f"; {said}" if said else "")
+    step = nexts.get(turn.outcome, "")
+    return f"{address.model}: {turn.failed}" + (f"; {step}" if step else "")

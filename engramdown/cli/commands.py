@@ -155,13 +155,13 @@ class Commands(click.Group):
         """Complete the names of commands, without loading any."""
         from click.shell_completion import CompletionItem
 
-        found = [
+        names = [
             CompletionItem(name, help=does)
             for title, rows in self.table.items()
             for name, (_, does) in rows.items()
             if title and name.startswith(incomplete)
         ]
-        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
 class ListingCommands(Commands):

@@ -1,8 +1,8 @@
-"""Lays out what a person reads: styled lines, wrapped to a width, tables, times and diffs.
+"""The layout of output for people: styled lines wrapped to a width, tables, times and diffs.
 
-Nothing is wider than the given width (as far as one character fits), no word is lost, and every
-character that could fool a terminal is shown as what it is. The diff of a file is also a patch that
-programs accept.
+No row is wider than the given width unless a single character is, no word is lost, and every
+character that could mislead a reader or steer a terminal is made visible. The diff of a file is
+also a patch that programs accept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LEAST_ROOM: Final = 12
 _CONTEXT_LINES: Final = 2
 _DIFF_HEAD: Final = 2
 _DIFF_HANG: Final = 4
-# As every program that reads patches knows it.
+# The text that every patch program knows.
 _NO_END: Final = "\\ No newline at end of file"
 _NO_PATCH: Final = "no patch: some characters are shown as what they are; --json has it exactly"
 _NO_FILE: Final = "/dev/null"
@@ -36,7 +36,7 @@ class Part(NamedTuple):
     """A piece of a line.
 
     Attributes:
-        text: What is shown.
+        text: The text.
         style: ``strong``, ``dim``, ``id``, ``where``, ``good``, ``bad``, ``warn`` or ``""``.
     """
 
@@ -52,7 +52,7 @@ class Line(NamedTuple):
         indent: How many columns the first line is moved to the right.
         hang: How many columns the lines below it are moved to the right.
         whole: Whether it is never wrapped, so that a path can be copied from a terminal.
-        exact: What stands in its place where a program reads: a line of a patch, or ``None``.
+        exact: The line of a patch that takes its place when a program reads, or ``None``.
     """
 
     parts: tuple[Part, ...] = ()
@@ -101,19 +101,19 @@ def shortened(text: str, room: int) -> str:
 def wrap(item: Line, width: int) -> list[list[Part]]:
     """Return the rows of a terminal of ``width`` columns that show ``item``.
 
-    A line end in a text begins a new row; a word that is wider than a row is cut, unless the line
-    is to stay whole.
+    A line end in a text begins a new row. A word that is wider than a row is cut, unless the line
+    stays whole.
     """
     width = sys.maxsize if item.whole else width
     hang = min(item.hang, max(width - _LEAST_ROOM, 0))
     row = _Row(width, min(item.indent, max(width - _LEAST_ROOM, 0)), hang)
     for part in item.parts:
-        # What is only spaces is a gap of ours, however wide.
+        # A part of spaces only is a gap of ours, however wide.
         text = part.text.expandtabs(len(_TAB))
         for number, shown in enumerate((on_screen(text) if text.strip(" ") else text).split("\n")):
             if number:
                 row.end()
-            # Where nothing is wrapped, looking for the words of a long text takes seconds.
+            # Without wrapping, splitting a long text into words would waste seconds.
             for word in [shown] if width == sys.maxsize else _WORD.findall(shown):
                 row.put(word, part.style)
     row.end()
@@ -121,16 +121,16 @@ def wrap(item: Line, width: int) -> list[list[Part]]:
 
 
 def diff(before: str | None, after: str | None, name: str, patch: str = "") -> list[Line]:
-    r"""Return the unified diff of two texts as lines with styles; nothing when they are equal.
+    r"""Return the unified diff of two texts as styled lines; nothing if they are equal.
 
-    Lines end at ``\n`` only, so that a carriage return that came or went is seen.
+    Lines end at ``\n`` only, so that an added or removed carriage return is seen.
 
     Args:
         before: The text before; ``None`` if there was no file.
-        after: The text after; ``None`` if there is no file any more.
+        after: The text after; ``None`` if the file is removed.
         name: What a person calls it.
-        patch: What a program calls the file, relative to the folder in which a patch is applied;
-            ``""`` if it is not the text of a file.
+        patch: The path of the file, relative to the folder in which the patch is applied; ``""`` if
+            the text is not that of a file.
     """
     rows = diff_rows(before or "", after or "", name)
     shown = []
@@ -144,8 +144,8 @@ def diff(before: str | None, after: str | None, name: str, patch: str = "") -> l
     if any(visible(text) != text for text in body):
         exact = [f"{mark} ({_NO_PATCH}) {on_screen(name)}" for mark in ("---", "+++")]
     else:
-        # With a dot ``patch -p0``, ``patch -p1`` and ``git apply`` find it. Behind a space in a
-        # name a tab tells where it ends.
+        # With a dot, ``patch -p0``, ``patch -p1`` and ``git apply`` find it. A tab ends a name that
+        # has spaces.
         file = f"./{patch}" + ("\t" if " " in patch else "")
         old, new = (_NO_FILE if text is None else file for text in (before, after))
         exact = [f"--- {old}", f"+++ {new}", *rows[_DIFF_HEAD:]]
@@ -168,11 +168,11 @@ def diff_rows(before: str, after: str, name: str) -> list[str]:
 
 
 def table(rows: Sequence[Sequence[str]], styles: Sequence[str] = (), indent: int = 0) -> list[Line]:
-    """Return ``rows`` as aligned columns; numbers to the right, the last column may wrap."""
+    """Return ``rows`` as aligned columns, numbers to the right; the last column may wrap."""
     rows = [[on_screen(text) for text in row] for row in rows]
     columns = list(zip_longest(*rows, fillvalue=""))
     widths = [max(map(cells, column)) for column in columns]
-    # A column of numbers holds one, and nothing else that has digits.
+    # A column is numeric if it holds a number, and nothing else with digits.
     numeric = [
         any(map(str.isdigit, column))
         and all(text.isdigit() or not any(map(str.isdigit, text)) for text in column)
@@ -199,7 +199,7 @@ def _cells_of(char: str) -> int:
 
 
 class _Row:
-    """The row that is being filled, and those that are done."""
+    """The row that is being filled, and the finished ones."""
 
     def __init__(self, width: int, indent: int, hang: int) -> None:
         self.rows: list[list[Part]] = []
@@ -225,7 +225,7 @@ class _Row:
         wanted = cells(word)
         if self._used + wanted > self._width:
             if not word.strip(" "):
-                # Spaces at the end of a row: what comes next stands in another one.
+                # Spaces at the end of a row: the next word begins another one.
                 self._used = self._width if self._used > self._margin else self._used
                 return
             if self._used > self._margin:
@@ -252,7 +252,7 @@ class _Row:
 
 
 def clock(ts: str) -> str:
-    """Return a moment as the person's clock shows it, to the minute."""
+    """Return a moment by the person's clock, to the minute."""
     # Imported here: most commands show no time.
     from engramdown.clock import local
 
@@ -260,7 +260,7 @@ def clock(ts: str) -> str:
 
 
 def lasted(first: str, last: str) -> str:
-    """Return how long it was from one moment to another."""
+    """Return the time from one moment to another."""
     passed = datetime.fromisoformat(last) - datetime.fromisoformat(first)
     return duration(passed.total_seconds())
 
@@ -280,7 +280,7 @@ def duration(seconds: float) -> str:
 
 
 def pick(item: object, names: str) -> dict[str, Any]:
-    """Return what an item has under these names, as JSON shows it.
+    """Return the attributes of an item with these names, as JSON shows them.
 
     >>> pick(line("a"), "indent hang")
     {'indent': 0, 'hang': 0}

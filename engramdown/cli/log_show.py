@@ -52,7 +52,7 @@ _INDENT: Final = 2
 _ANSWER: Final = 4
 # Seconds between two looks at a file; a look that finds nothing is one system call.
 _PAUSE: Final = 0.2
-# The most that `log follow` shows of what a tool was given or gave back.
+# The most that `log follow` shows of the input or the result of a tool.
 _MOST_LINES: Final = 8
 _MOST_CHARACTERS: Final = 600
 _SECOND_MS: Final = 1_000
@@ -209,14 +209,14 @@ def _show_all(transcripts: Transcripts, session: str, *, whole: bool, as_json: b
 def _head_lines(info: SessionInfo, tally: Tally) -> Iterator[Line]:
     if info.title:
         yield line((info.title, "strong"))
-    said = f"{counted(tally.turns, 'turn')}, {counted(tally.episodes, 'episode')}"
+    counts = f"{counted(tally.turns, 'turn')}, {counted(tally.episodes, 'episode')}"
     yield from fact_lines(
         [
             ("session", info.id),
             ("began", clock(info.started)),
             ("lasted", lasted(info.started, info.last)),
             ("end", f"{info.reason or _OPEN}, {clock(info.ended)}" if info.ended else _OPEN),
-            ("said", said),
+            ("said", counts),
             ("begun from", " ".join(filter(None, (info.parent, info.parent_call)))),
             ("imported from", info.source),
         ]
@@ -257,7 +257,7 @@ def _show_one(transcripts: Transcripts, pointer: Pointer, *, whole: bool, as_jso
         # As bytes, so that no encoding and no line end of the system gets in between.
         try:
             exact = episode.text.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError:  # half surrogate pairs that stand for no byte of stdin
+        except UnicodeEncodeError:  # half surrogate pairs that are not bytes of stdin
             exact = episode.text.encode("utf-8", "surrogatepass")
         click.echo(exact, nl=False)
 

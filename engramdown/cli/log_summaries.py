@@ -20,7 +20,7 @@ from engramdown.conversation import MODES, Compacted, Conversation, Track, ends
 from engramdown.transcripts import Gist
 
 _HEAD: Final = ("summary", "form", "depth", "messages", "tokens", "lines", "how")
-# What is known of a summary before it is written.
+# The facts of a summary that is not written yet.
 _PLANNED: Final = (
     *("form", "depth", "messages", "source_tokens", "tokens", "first", "last"),
     *("earliest", "latest"),
@@ -51,7 +51,7 @@ _WAYS: Final = {
 def compact(
     place: Place, /, *, session: str, scope: str | None, dry_run: bool, **_: object
 ) -> None:
-    """Summarise what is older than the newest messages, whether it is time for that or not.
+    """Summarise all but the newest messages, whether a summary is due or not.
 
     Shows the summaries that it wrote.
 

@@ -537,8 +537,8 @@ def _plan_lines(prepared: Iterable[Prepared], *, dry_run: bool) -> Iterator[Line
         if each.apply:
             yield line(("Apply", "strong"), indent=2)
             yield from _rows(each.diff())
-        asked = "Waits for you in pending.md", "yours to decide", each.propose
-        for title, because, rulings in (asked, ("Left as it is", "not done", each.refused)):
+        waiting = "Waits for you in pending.md", "yours to decide", each.propose
+        for title, because, rulings in (waiting, ("Left as it is", "not done", each.refused)):
             yield from _ruling_lines(each, title, because, rulings)
         yield line()
 

@@ -1,8 +1,8 @@
-"""How memories and other results look, to a person and as the JSON of ``--json``; common words.
+"""How memories and other results look to a person and as JSON, and the words that commands share.
 
-In a list what is usual is left out, so that what is unusual is seen. Keys of JSON stay, new ones
-may come, and texts are exact; docs/cli.md lists the shapes. This module is loaded at every start,
-so it imports nothing of memory itself. What only one command says stands in that command.
+A list leaves out what is usual, so that the unusual is seen. Keys of JSON stay, new ones may be
+added, and texts are exact; docs/cli.md lists the shapes. This module is loaded at every start, so
+it imports nothing of memory itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SCOPE_NAMES: Final = {"project": "this project", "global": "all projects", "buil
 
 
 def system_error(error: OSError) -> str:
-    """Say what the system refused, and for which file."""
+    """Return what the system refused, and for which file."""
     what = error.strerror or str(error) or type(error).__name__
     return f"{error.filename}: {what}" if error.filename else what
 
@@ -55,17 +55,17 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 
 def no_project(start: Path) -> str:
-    """Say that there is no project here."""
+    """Return the message for a folder without a project."""
     return f"no project memory in {start} or above; run `engramdown init`, or use --global"
 
 
 def no_memory(start: Path, home: Path) -> str:
-    """Say that there is no memory at all."""
+    """Return the message for a folder without a project, and no global scope."""
     return f"no memory in {start} or above, nor in {home}; run `engramdown init`"
 
 
 def ambiguous(prefix: str) -> str:
-    """Say that a prefix begins several ids, which are listed below."""
+    """Return the message for a prefix of several ids, which are listed below it."""
     return f"{prefix!r} could be any of these; give more characters"
 
 
@@ -84,7 +84,7 @@ def hit_lines(entries: Iterable[Entry], *, folded: bool = False) -> list[Line]:
 
 
 def grouped_lines(entries: Iterable[Entry], *, folded: bool = False) -> Iterator[Line]:
-    """Return the memories file by file, and section by section where a file has sections.
+    """Return the memories by file, and by section where a file has sections.
 
     ``folded`` keeps each to one row.
     """
@@ -111,7 +111,7 @@ def archived_lines(items: Iterable[Archived], *, folded: bool = False) -> Iterat
 def full_lines(
     found: Entry | Proposal | Archived, folders: Mapping[str, Path], raw: str
 ) -> Iterator[Line]:
-    """Return everything that is known about a memory, and its line in the file (``raw``)."""
+    """Return all facts about a memory, and its line in the file (``raw``)."""
     from engramdown import Entry
     from engramdown.hippocampus import Archived
 
@@ -147,7 +147,7 @@ def full_lines(
 
 
 def place(entry: Entry) -> str:
-    """Return where a memory stands: ``rules.md:12``."""
+    """Return the place of a memory: ``rules.md:12``."""
     return f"{entry.disk_file}:{entry.line}"
 
 
@@ -161,13 +161,13 @@ def one_line(text: str) -> str:
 
 
 def beside(comments: str) -> list[tuple[str, str]]:
-    """Return what stands in the lines of a memory and is no part of it, for behind its text."""
+    """Return the private comments inside the lines of a memory, to show after its text."""
     return [(f"  {one_line(comments)}", "warn")] if comments else []
 
 
 def _details(entry: Entry) -> list[str]:
     """Return what is unusual about a memory, in few words, and its date."""
-    found = [
+    details = [
         (entry.topic, f"topic {entry.topic}"),
         (entry.confidence != "high", f"{entry.confidence} confidence"),
         (entry.source != "user", f"from {BY_NAMES[entry.source]}"),
@@ -176,7 +176,7 @@ def _details(entry: Entry) -> list[str]:
         (entry.expires, f"until {entry.expires}"),
         (entry.ts, entry.ts),
     ]
-    return [words for said, words in found if said]
+    return [words for is_shown, words in details if is_shown]
 
 
 def _entry_facts(entry: Entry, path: str) -> list[tuple[str, str]]:
@@ -216,7 +216,7 @@ _OF_ENTRY: Final = (
 
 
 def entry_data(entry: Entry, folders: Folders) -> dict[str, Any]:
-    """Return a memory and where it stands."""
+    """Return a memory and its place."""
     folder = folders.get(entry.scope)
     return {
         **pick(entry, _OF_ENTRY),
@@ -233,7 +233,7 @@ def receipt_data(receipt: Receipt) -> dict[str, Any]:
 
 
 def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
-    """Return what waits for a person, with what it would replace and what it is like."""
+    """Return a proposal, with the memories that it would replace and those that are like it."""
     return {
         **pick(proposal, "id op"),
         **pick(proposal.engram, "text kind scope confidence source basis topic origin"),
@@ -247,14 +247,14 @@ def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
 
 
 def arrival_data(arrival: Arrival) -> dict[str, Any]:
-    """Return what git brought."""
+    """Return a change that came with git."""
     return {**arrival._asdict(), "path": str(arrival.path)}
 
 
 def hit_data(hit: Hit) -> dict[str, Any]:
-    """Return a line of a transcript that was found."""
-    found = pick(hit, "session seq time role name text snippet score")
-    return {"pointer": str(hit.pointer), **found}
+    """Return a line of a transcript that matches."""
+    facts = pick(hit, "session seq time role name text snippet score")
+    return {"pointer": str(hit.pointer), **facts}
 
 
 def step_data(step: Step, scope: str) -> dict[str, Any]:
@@ -263,8 +263,8 @@ def step_data(step: Step, scope: str) -> dict[str, Any]:
     for change in step.changes:
         erased = {"erased": True} if change.erased else {}
         changes.append({**pick(change, "id file before after"), **erased})
-    found = {**pick(step, "id at by op why of"), "scope": scope}
-    return {**found, "files": list(step.files), "changes": changes}
+    facts = {**pick(step, "id at by op why of"), "scope": scope}
+    return {**facts, "files": list(step.files), "changes": changes}
 
 
 def archived_data(item: Archived, folders: Folders) -> dict[str, Any]:
@@ -273,7 +273,7 @@ def archived_data(item: Archived, folders: Folders) -> dict[str, Any]:
 
 
 def news_data(item: News, folders: Folders) -> dict[str, Any]:
-    """Return what happened to memory while it was watched."""
+    """Return one change of memory that was watched."""
     folder = folders.get(item.scope)
     path = str(folder / item.file) if folder and item.file else ""
     return {**item._asdict(), "path": path}
@@ -286,8 +286,8 @@ _NOT_YOURS: Final = "(ticked by somebody else: it came with git)"
 
 
 def receipt(item: Receipt) -> str:
-    """Say what happened to a memory, where, and why."""
-    # Imported here: who has a receipt has loaded it.
+    """Return what happened to a memory, where, and why, as a sentence."""
+    # Imported here: a command with a receipt has loaded it.
     from engramdown.hippocampus import REFUSED
 
     if item.reason == "declined":
@@ -296,7 +296,7 @@ def receipt(item: Receipt) -> str:
     kind = f"({item.engram.kind}, {item.engram.scope})"
     reason = f": {item.reason}" if item.reason else ""
     aside = f", in this project: {REFUSED}" if REFUSED in item.reason else ""
-    said = {
+    sentences = {
         "encoded": f"Remembered in {place} {kind} id {item.id}{aside}",
         "merged": f"Known already: {place} {kind} id {item.id}{aside}",
         "queued": (
@@ -307,5 +307,5 @@ def receipt(item: Receipt) -> str:
         "forgotten": f"Forgot {item.id}",
         "failed": f"Could not write it{reason}",
     }
-    is_told = item.is_ours or item.action in ("discarded", "failed")
-    return said[item.action] if is_told else f"{said[item.action]} {_NOT_YOURS}"
+    is_plain = item.is_ours or item.action in ("discarded", "failed")
+    return sentences[item.action] if is_plain else f"{sentences[item.action]} {_NOT_YOURS}"
