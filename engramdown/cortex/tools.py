@@ -324,13 +324,14 @@ class Tool:
         plain = {**named, "parameters": schema}
         hints = {"readOnlyHint": self.reads, "destructiveHint": self.takes_away}
         hints["openWorldHint"] = False
-        return {
+        styles: dict[str, dict[str, Any]] = {
             "openai": {"type": "function", "function": plain},
             "openai-responses": {"type": "function", **plain, "strict": False},
             "anthropic": {**named, "input_schema": schema},
             "mcp": {**named, "inputSchema": schema, "annotations": hints},
             "plain": plain,
-        }[style]
+        }
+        return styles[style]
 
     def __call__(self, cortex: Parts, arguments: object, session: Session | None = None) -> Answer:
         """Return the answer to a call with ``arguments``, whatever they are.

@@ -101,26 +101,24 @@ class FileQueue:
             waiting = self._by_id(draft.get(PENDING))
             standing = _Standing(draft, self._store.files.names())
             done: list[_Done] = []
-            blocks: list[Block | None] = []
-            for order in orders:
+            blocks: dict[int, Block] = {}
+            for at, order in enumerate(orders):
                 if done and not go_on():
                     break
-                blocks.append(None)
                 try:
                     with draft.whole():
                         placed = self._take(waiting, order.item)
                         done.append(self._carry_out(draft, standing, placed, order))
-                        blocks[-1] = placed.block
+                        blocks[at] = placed.block
                 except errors.EngramdownError as error:
                     done.append(error)
             self._settle(draft, orders, done)
-            both = zip(blocks, done, strict=True)
-            gone = [
-                block
-                for block, each in both
-                if block and not isinstance(each, errors.EngramdownError)
-            ]
-            draft.put(PENDING, draft.get(PENDING).without(gone))
+            failed = (
+                at for at, each in enumerate(done) if isinstance(each, errors.EngramdownError)
+            )
+            for at in failed:
+                blocks.pop(at, None)
+            draft.put(PENDING, draft.get(PENDING).without([*blocks.values()]))
             return done
 
         done = self._store.files.change(lambda done: _act(orders, done), edit)

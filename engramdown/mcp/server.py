@@ -378,8 +378,8 @@ def serve_stdio(cortex: Cortex, offer: Offer) -> None:
         for number, code in _EXIT_CODES.items() if sys.platform != "win32" else ():
             asyncio.get_running_loop().add_signal_handler(number, leave, code)
         try:
-            async with stdio_server() as streams:
-                await server.run(*streams, server.create_initialization_options())
+            async with stdio_server() as (read, write):
+                await server.run(read, write, server.create_initialization_options())
         except* BrokenPipeError:
             pass  # The client has left.
 

@@ -35,7 +35,7 @@ def carry_out(
 ) -> list[Receipt]:
     """Return the receipts for engrams with what was decided about them."""
     waiting = Waiting({"project": store})
-    intake = Intake({"project": store}, Hippocampus.entries, waiting, lambda _: False)
+    intake = Intake({"project": store}, lambda it: it.entries(), waiting, lambda _: False)
     return intake.carry_out(
         [Decided(at, said(text), made, replaces) for at, (text, made) in enumerate(pairs)]
     )
