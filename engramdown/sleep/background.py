@@ -10,6 +10,7 @@ import threading
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Self
 
+from engramdown.errors import EngramdownError
 from engramdown.forks import Event, in_child
 
 if TYPE_CHECKING:
@@ -100,3 +101,32 @@ class Background(ABC):
 
     def _wake(self) -> None:  # noqa: B027 - most wait for nothing else
         """End any wait for something other than ``stopping``."""
+
+
+class Repeating(Background):
+    """Works in rounds with a rest after each.
+
+    Attributes:
+        trouble: What went wrong in the last round, or ``""``.
+        rounds: How many rounds have ended.
+    """
+
+    def __init__(self, scopes: Scopes, name: str, patience: float, every: float) -> None:
+        """Prepare to work on ``scopes``, and to rest for ``every`` seconds after a round."""
+        super().__init__(scopes, name, patience)
+        self._every = every
+        self.rounds = 0
+
+    def _work(self, scopes: Scopes, stopping: Event) -> None:
+        while not stopping.is_set():
+            try:
+                self.trouble = self._round(scopes, stopping)
+            except (EngramdownError, OSError) as error:
+                self.trouble = str(error)
+            finally:
+                self.rounds += 1
+            stopping.wait(self._every)
+
+    @abstractmethod
+    def _round(self, scopes: Scopes, stopping: Event) -> str:
+        """Do one round, and return what went wrong in it, or ``""``."""

@@ -34,7 +34,7 @@ from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.gate.scopes import scopes_of
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.git_state import known_to_git
-from engramdown.sleep.background import Background
+from engramdown.sleep.background import Repeating
 from engramdown.sleep.progress import Mark, SleepState, is_ripe, next_try
 from engramdown.sleep.session_cards import JOB, fill_card
 from engramdown.sleep.steps import LASTING, Night, SleepSummary, Steps, Summary
@@ -141,7 +141,7 @@ def work_once(
     return Round(both, followed, should_stop, tell, rest, dry_run=dry_run).run()
 
 
-class Worker(Background):
+class Worker(Repeating):
     """Works in a thread; use it as a context manager, or call ``start`` and ``stop``.
 
     Attributes:
@@ -162,26 +162,19 @@ class Worker(Background):
         Raises:
             ValueError: If ``every`` is not above 0.
         """
-        super().__init__(scopes, "engramdown-worker", patience)
         chosen = scopes.settings.worker.every if every is None else every
         if not chosen > 0:
             raise ValueError(f"every is {every}; give a number of seconds above 0")
-        self._every = min(chosen, threading.TIMEOUT_MAX)
+        super().__init__(scopes, "engramdown-worker", patience, min(chosen, threading.TIMEOUT_MAX))
         self.last: WorkSummary | None = None
-        self.rounds = 0
+        self._followed: Conversations | None = None
 
-    def _work(self, scopes: Scopes, stopping: Event) -> None:
-        conversations = Conversations(ContextBuilder(scopes))
+    def _round(self, scopes: Scopes, stopping: Event) -> str:
+        if self._followed is None or self._followed.scopes is not scopes:
+            self._followed = Conversations(ContextBuilder(scopes))
         stops, rest = stopping.is_set, stopping.wait
-        while not stopping.is_set():
-            try:
-                self.last = Round(scopes, conversations, stops, lambda _: None, rest).run()
-                self.trouble = self.last.trouble
-            except (errors.EngramdownError, OSError) as error:
-                self.trouble = str(error)
-            finally:
-                self.rounds += 1
-            stopping.wait(self._every)
+        self.last = Round(scopes, self._followed, stops, lambda _: None, rest).run()
+        return self.last.trouble
 
 
 @dataclass(slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engramdown.errors import EngramdownError, SessionNotFoundError
+from engramdown.errors import SessionNotFoundError
 from engramdown.forks import Event
 from engramdown.gate.scopes import Scopes
-from engramdown.sleep.background import Background
+from engramdown.sleep.background import Repeating
 from engramdown.sleep.sleep import Sleep
 from engramdown.storage.locks import one_call
 
@@ -19,13 +19,12 @@ if TYPE_CHECKING:
     from engramdown.sleep.worker import Worker
 
 
-class Sleeper(Background):
+class Sleeper(Repeating):
     """Sleeps in a thread; use it as a context manager, or call ``start`` and ``stop``.
 
     Attributes:
         last: The summary of the last finished sleep, or ``None``.
         trouble: Why the last sleep ended with an error, or ``""``.
-        slept: How many sleeps have ended.
     """
 
     def __init__(self, scopes: Scopes, every: float = 3600, patience: float = 10) -> None:
@@ -36,22 +35,18 @@ class Sleeper(Background):
             every: How many seconds to wait between the end of a sleep and the next.
             patience: How many seconds the end of a ``with`` block waits for a step to end.
         """
-        super().__init__(scopes, "engramdown-sleep", patience)
-        self._every = every
+        super().__init__(scopes, "engramdown-sleep", patience, every)
         self.last: SleepSummary | None = None
-        self.slept = 0
 
-    def _work(self, scopes: Scopes, stopping: Event) -> None:
-        while not stopping.is_set():
-            try:
-                with one_call():
-                    self.last = Sleep(scopes, should_stop=stopping.is_set).run()
-                self.trouble = "; ".join(self.last.failed.values())
-            except (EngramdownError, OSError) as error:
-                self.trouble = str(error)
-            finally:
-                self.slept += 1
-            stopping.wait(self._every)
+    @property
+    def slept(self) -> int:
+        """How many sleeps have ended."""
+        return self.rounds
+
+    def _round(self, scopes: Scopes, stopping: Event) -> str:
+        with one_call():
+            self.last = Sleep(scopes, should_stop=stopping.is_set).run()
+        return "; ".join(self.last.failed.values())
 
 
 class Workers:

@@ -18,9 +18,9 @@ from tests.sleep.test_sleep import LESSON, Model, record, texts
 NAME = "engramdown-sleep"
 
 
-def threads() -> list[str]:
-    """Return the names of the threads that run."""
-    return [thread.name for thread in threading.enumerate() if thread.name == NAME]
+def threads(name: str = NAME) -> list[str]:
+    """Return the names of the threads of that name that run."""
+    return [thread.name for thread in threading.enumerate() if thread.name == name]
 
 
 def wait(until: Callable[[], object]) -> None:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from engramdown.sleep import watcher
 from engramdown.sleep.watcher import News, Watching
 from tests.hippocampus.editors import STYLES, save
 from tests.hippocampus.memory_store import MemoryStore
+from tests.sleep.test_sleeper import wait
 
 PATIENCE = 60.0
 
@@ -46,14 +47,6 @@ class Told(list[News]):
     def deeds(self) -> list[tuple[str, str]]:
         """What was told, without the rest."""
         return [(item.what, item.text) for item in self]
-
-
-def wait(until: Callable[[], object]) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + PATIENCE
-    while not until():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.fixture

@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from freezegun import freeze_time
 
 from engramdown import Cortex
-from engramdown.errors import SettingsError, StoreError
-from engramdown.sleep.worker import Round, Worker, work_once
+from engramdown.errors import SettingsError
+from engramdown.sleep.worker import Worker, work_once
 from tests.cortex.desk import Desk, episodes, spoken
+from tests.sleep.test_sleeper import threads, wait
 
 NAME = "engramdown-worker"
-
-
-def threads() -> list[str]:
-    """Return the names of the threads that run."""
-    return [thread.name for thread in threading.enumerate() if thread.name == NAME]
-
-
-def wait(until: Callable[[], object]) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + 30
-    while not until():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 @pytest.fixture
@@ -47,8 +34,8 @@ def test_it_works_again_and_again_and_no_thread_survives(cortex: Cortex, desk: D
         assert desk.sessions == ["s1"]
         spoken(cortex, "s2")
         wait(lambda: len(desk.asked) == 2)
-        assert threads() == [NAME]
-    assert threads() == []
+        assert threads(NAME) == [NAME]
+    assert threads(NAME) == []
     assert worker.trouble == ""
     assert worker.last is not None
     assert episodes(cortex).card("s2").title == "About s2"
@@ -83,7 +70,7 @@ def test_it_ends_after_the_step_that_it_is_at(cortex: Cortex, desk: Desk) -> Non
     assert desk.sessions == ["s1"]
     assert worker.last is not None
     assert worker.last.stopped
-    assert threads() == []
+    assert threads(NAME) == []
 
 
 def test_it_ends_in_a_pause_too(cortex: Cortex, desk: Desk) -> None:
@@ -94,25 +81,8 @@ def test_it_ends_in_a_pause_too(cortex: Cortex, desk: Desk) -> None:
     with cortex.worker() as working:
         wait(lambda: desk.asked)
     assert desk.sessions == ["s1"]
-    assert threads() == []
+    assert threads(NAME) == []
     assert working.stop()
-
-
-def test_a_model_that_hangs_keeps_nobody_in_the_block(cortex: Cortex, desk: Desk) -> None:
-    thinking, go = threading.Event(), threading.Event()
-
-    def hang() -> None:
-        thinking.set()
-        assert go.wait(30)
-
-    desk.meanwhile = hang
-    spoken(cortex, "s1")
-    with cortex.worker(patience=0.01) as worker:
-        assert thinking.wait(30)
-    assert threads() == [NAME]
-    go.set()
-    assert worker.stop()
-    assert episodes(cortex).card("s1").title == "About s1"
 
 
 def test_two_workers_do_each_session_once(cortex: Cortex, desk: Desk) -> None:
@@ -123,35 +93,6 @@ def test_two_workers_do_each_session_once(cortex: Cortex, desk: Desk) -> None:
     with cortex.worker(every=0.001), cortex.worker(every=0.001) as second:
         wait(lambda: len(desk.asked) == 10 and second.rounds > 5)
     assert sorted(desk.sessions) == names
-
-
-def test_what_goes_wrong_is_told_and_the_next_round_is_tried(
-    cortex: Cortex, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spoken(cortex, "s1")
-    run = Round.run
-    failing = iter([True])
-
-    def fail_once(self: Round) -> object:
-        if next(failing, False):
-            raise StoreError("the disk is gone")
-        assert worker.trouble == "the disk is gone"
-        return run(self)
-
-    monkeypatch.setattr(Round, "run", fail_once)
-    worker = cortex.worker(every=0.01)
-    with worker:
-        wait(lambda: worker.rounds > 1)
-    assert (worker.trouble, desk.sessions) == ("", ["s1"])
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_bug_of_a_model_ends_it_and_is_not_hidden(cortex: Cortex, desk: Desk) -> None:
-    desk.answers["s1"] = RuntimeError("a bug")
-    spoken(cortex, "s1")
-    worker = cortex.worker().start()
-    wait(lambda: not threads())
-    assert worker.trouble == "RuntimeError: a bug"
 
 
 def test_how_long_it_rests_is_what_is_set(cortex: Cortex) -> None:
