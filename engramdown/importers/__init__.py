@@ -11,30 +11,24 @@ from typing import TYPE_CHECKING
 from engramdown.lazy import door
 
 if TYPE_CHECKING:
-    from engramdown.importers.claude_code import CLAUDE_CODE as CLAUDE_CODE
-    from engramdown.importers.importer import FileReport as FileReport
     from engramdown.importers.importer import Importer as Importer
     from engramdown.importers.importer import Report as Report
+    from engramdown.importers.importer import import_running as import_running
     from engramdown.importers.importer import purge_import as purge_import
     from engramdown.importers.importer import sources as sources
     from engramdown.importers.inputs import Input as Input
     from engramdown.importers.inputs import Ledger as Ledger
-    from engramdown.importers.inputs import Lines as Lines
     from engramdown.importers.inputs import find_inputs as find_inputs
-    from engramdown.importers.inputs import sample as sample
     from engramdown.importers.migration import MIGRATED as MIGRATED
     from engramdown.importers.migration import Came as Came
     from engramdown.importers.migration import Migration as Migration
     from engramdown.importers.migration import Surveyed as Surveyed
-    from engramdown.importers.records import FILE as FILE
 
 __getattr__, __dir__ = door(
     __name__,
     {
-        "claude_code": ["CLAUDE_CODE"],
-        "importer": ["FileReport", "Importer", "Report", "purge_import", "sources"],
-        "inputs": ["Input", "Ledger", "Lines", "find_inputs", "sample"],
+        "importer": ["Importer", "Report", "import_running", "purge_import", "sources"],
+        "inputs": ["Input", "Ledger", "find_inputs"],
         "migration": ["Came", "MIGRATED", "Migration", "Surveyed"],
-        "records": ["FILE"],
     },
 )

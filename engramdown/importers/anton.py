@@ -14,8 +14,8 @@ from engramdown.importers.records import (
     Conversation,
     Fields,
     Item,
+    Message,
     Record,
-    Said,
     Skipped,
     Source,
 )
@@ -39,7 +39,7 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
             known[own] = FILE if not known else own
             yield Conversation(key=known[own], id=own, at=at)
         meta = value.fields("meta")
-        yield Said(
+        yield Message(
             origin=f"@{record.offset}",
             at=at,
             role=value["role"],

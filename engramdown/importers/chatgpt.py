@@ -13,8 +13,8 @@ from typing import Any, Final
 from engramdown.importers.records import (
     Fields,
     Item,
+    Message,
     Record,
-    Said,
     Skipped,
     Source,
     content_text,
@@ -95,7 +95,7 @@ def _message(line: int, origin: str, key: str, message: Fields, calls: dict[str,
         calls[tool] = origin
     elif role == "tool":
         call = calls.pop(name, "")
-    return Said(
+    return Message(
         origin=origin,
         at=message.time("create_time"),
         role=ours,

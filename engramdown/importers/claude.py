@@ -14,8 +14,8 @@ from engramdown.importers.records import (
     THOUGHTS,
     Fields,
     Item,
+    Message,
     Record,
-    Said,
     Skipped,
     Source,
     content_text,
@@ -49,7 +49,7 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
             if role is None:
                 yield Skipped(record.line, "message of an unknown sender", damaged=True)
                 continue
-            said = Said(
+            said = Message(
                 origin=message.text("uuid") or f"@{place}",
                 at=message.time("created_at"),
                 role=role,
@@ -60,7 +60,7 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
             yield from _message(record.line, said, message)
 
 
-def _message(line: int, said: Said, message: Fields) -> Iterator[Item]:
+def _message(line: int, said: Message, message: Fields) -> Iterator[Item]:
     blocks = message.list("content")
     is_said = any(block.text("type") in ("text", "voice_note") for block in blocks)
     if (text := message.text("text")) and not is_said:

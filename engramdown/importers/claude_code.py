@@ -25,8 +25,8 @@ from engramdown.importers.records import (
     Earlier,
     Fields,
     Item,
+    Message,
     Record,
-    Said,
     Skipped,
     Source,
     content_text,
@@ -140,7 +140,7 @@ def _read(records: Iterable[Record], earlier: Earlier = tuple) -> Iterator[Item]
         title = value.text(_TITLES.get(value["type"], "")) or title
         side = chains.side(value)
         for item in queue.once(record, value, _items(record, value, side.key)):
-            if not isinstance(item, Said):
+            if not isinstance(item, Message):
                 yield item
                 continue
             if side.key not in known:
@@ -174,7 +174,7 @@ class _Queue:
         if not removed:
             here, there = there, here
         for item in items:
-            text = item.text if isinstance(item, Said) else ""
+            text = item.text if isinstance(item, Message) else ""
             if text and there[text]:
                 there[text] -= 1
                 yield Skipped(record.line, f"{value['type']}: said already")
@@ -203,7 +203,7 @@ def _items(record: Record, value: Fields, key: str) -> Iterator[Item]:
     kind, at, text = value["type"], value.time("timestamp"), value.text("content")
     origin = value.fields("forkedFrom").text("messageUuid") or value.text("uuid")
     origin = origin or f"@{record.offset}"
-    said = Said(origin=origin, at=at, role="system", text=text, key=key)
+    said = Message(origin=origin, at=at, role="system", text=text, key=key)
     attachment = value.fields("attachment")
     if kind in ("user", "assistant"):
         message = value.fields("message")
@@ -234,7 +234,7 @@ def _items(record: Record, value: Fields, key: str) -> Iterator[Item]:
 
 def _apart(item: Item) -> Iterator[Item]:
     """Yield the words of a user apart from what the program added to them."""
-    if not isinstance(item, Said) or item.role != "user":
+    if not isinstance(item, Message) or item.role != "user":
         yield item
         return
     own, added = _split(item.text)
@@ -267,7 +267,7 @@ def _blocks(message: Fields) -> list[Any]:
     return content if isinstance(content, list) else [content]
 
 
-def _block(record: Record, value: Fields, message: Fields, block: object, said: Said) -> Item:
+def _block(record: Record, value: Fields, message: Fields, block: object, said: Message) -> Item:
     fields = Fields(block)
     if fields.text("type") in THOUGHTS:
         return Skipped(record.line, "thoughts")

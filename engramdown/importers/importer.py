@@ -40,11 +40,12 @@ from engramdown.importers.inputs import (
     sample,
 )
 from engramdown.importers.records import (
+    FILE,
     Conversation,
     Item,
-    Kept,
+    Message,
+    OwnLine,
     Record,
-    Said,
     Skipped,
     Source,
     digest,
@@ -73,7 +74,7 @@ _PLACES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class SessionReport:
     """The imported part of one session.
 
     Attributes:
@@ -128,7 +129,7 @@ class FileReport:
     source: str = ""
     state: Literal["read", "unchanged", "unknown", "failed"] = "read"
     error: str = ""
-    sessions: list[Brought] = field(default_factory=list)
+    sessions: list[SessionReport] = field(default_factory=list)
     skipped: dict[str, Reason] = field(default_factory=dict)
     unfinished: bool = False
 
@@ -151,7 +152,7 @@ class Report:
     files: list[FileReport] = field(default_factory=list)
 
     @property
-    def sessions(self) -> list[Brought]:
+    def sessions(self) -> list[SessionReport]:
         """The imported sessions, in the order in which they were read."""
         return [brought for file in self.files for brought in file.sessions]
 
@@ -235,7 +236,7 @@ class NewLine(NamedTuple):
     payload: tuple[str, str] | None = None
 
 
-def said_line(said: Said, at: datetime, settings: EpisodeSettings) -> NewLine:
+def message_line(said: Message, at: datetime, settings: EpisodeSettings) -> NewLine:
     """Return the line of something said at ``at``."""
     identity = digest(said.origin, said.role, said.name, said.call, said.text)
     text, length, payload = shorten_for_line(said.role, said.text, settings)
@@ -246,7 +247,7 @@ def said_line(said: Said, at: datetime, settings: EpisodeSettings) -> NewLine:
     return NewLine(known["id"], at, encode(known, {}), identity, payload=payload)
 
 
-def kept_line(kept: Kept, settings: EpisodeSettings) -> NewLine:
+def own_line(kept: OwnLine, settings: EpisodeSettings) -> NewLine:
     """Return the line of an episode of ours unchanged, except for secrets."""
     episode, whole = kept.episode, kept.whole
     if whole is not None and text_digest(whole) != episode.payload:
@@ -487,18 +488,18 @@ class _FileImport:
         if isinstance(item, Conversation):
             self._conversations[item.key] = item
             return
-        if isinstance(item, Said) and item.role in _SPOKEN and not item.text.strip():
+        if isinstance(item, Message) and item.role in _SPOKEN and not item.text.strip():
             item = Skipped(line, _EMPTY)
         if isinstance(item, Skipped):
             self._report.skip(item)
             return
         writer, settings, reason = self._writers.get(item.key), self._importer.settings, ""
-        if isinstance(item, Kept):
+        if isinstance(item, OwnLine):
             writer = writer or self._writer(source, item.key, self._importer.own_name(item))
-            new = kept_line(item, settings)
+            new = own_line(item, settings)
         else:
             writer = writer or self._begin(source, item)
-            new = said_line(item, item.at or writer.last or self._found.changed, settings)
+            new = message_line(item, item.at or writer.last or self._found.changed, settings)
             reason = _PURGED if item.copied and writer.copies_purged else ""
             reason = _COPIED if new.id in writer.elsewhere else reason
         reason = reason or (_PURGED if writer.purged else "")
@@ -507,7 +508,7 @@ class _FileImport:
         else:
             writer.add(new)
 
-    def _begin(self, source: Source, said: Said) -> _Writer:
+    def _begin(self, source: Source, said: Message) -> _Writer:
         conversation, ledger = self._conversations[said.key], self._ledger
         at = conversation.at or said.at or self._found.changed
         session = self._importer.name(source.name, conversation, self._origin, at)
@@ -561,7 +562,7 @@ class _FileImport:
             started = stamp(writer.first) if writer.first else ""
             title, fresh = conversation.title, not writer.began
             self._report.sessions.append(
-                Brought(writer.session, key, title, started, fresh, writer.new, writer.known)
+                SessionReport(writer.session, key, title, started, fresh, writer.new, writer.known)
             )
             del self._writers[key]
 
@@ -680,7 +681,7 @@ class Importer:
         short = digest(source, place, conversation.key)[:_SHORT]
         return self._names.setdefault((source, short), f"{source}-{at:%Y%m%d}-{short}")
 
-    def own_name(self, kept: Kept) -> str:
+    def own_name(self, kept: OwnLine) -> str:
         """Return the id of the session of ours that begins with an episode.
 
         It keeps its own id, unless another session here has that.
@@ -734,6 +735,36 @@ class Importer:
         """Create the folder, readable for the user alone."""
         if self._disk.make_plain_folder(self.folder, durable=self._durable):
             self._disk.save(self.folder / ".gitignore", b"*\n", durable=self._durable)
+
+
+def import_running(
+    folder: Path, settings: EpisodeSettings, transcript: Input, patience: float
+) -> str | None:
+    """Import the new part of a session of Claude Code that is still running.
+
+    Args:
+        folder: The folder of the transcripts.
+        settings: The settings of transcripts.
+        transcript: The file that Claude Code keeps.
+        patience: The longest wait for a lock, in seconds.
+
+    Returns:
+        The id of the session if it has new lines, or ``""``; ``None`` if it is of another program.
+
+    Raises:
+        StoreError: If it cannot be read.
+    """
+    from engramdown.importers.claude_code import CLAUDE_CODE
+
+    with transcript.open() as stream:
+        if not any(map(CLAUDE_CODE.knows, sample(Lines(stream)))):
+            return None
+    importer = Importer(folder, settings, ends=False, patience=patience)
+    file = importer.run([transcript], CLAUDE_CODE).files[0]
+    if file.error:
+        raise StoreError(file.error)
+    # A sub-agent has a session of its own, which is not the current one.
+    return next((each.session for each in file.sessions if each.key == FILE), "")
 
 
 @contextmanager

@@ -173,7 +173,7 @@ class Statement(NamedTuple):
         return in_context(self.text, self.context)
 
 
-class Passed(NamedTuple):
+class Omission(NamedTuple):
     """A part of a file that is not a memory.
 
     Attributes:
@@ -195,7 +195,7 @@ class Page(NamedTuple):
     """
 
     statements: tuple[Statement, ...]
-    passed: tuple[Passed, ...]
+    passed: tuple[Omission, ...]
     front: FrontMatter
 
 
@@ -228,7 +228,7 @@ class _Walker:
         self.at = at
         self.lines = lines
         self.statements: list[Statement] = []
-        self.passed: list[Passed] = []
+        self.passed: list[Omission] = []
         self.headings: list[Heading] = []
         # The items above, outermost first, each with its indentation; -1 is a leading paragraph.
         self.above: list[tuple[int, str]] = []
@@ -331,7 +331,7 @@ class _Walker:
         self._close()
         goes_on = self.last_passed == self.at - 1 and self.passed[-1].reason == reason
         if not goes_on:
-            self.passed.append(Passed(self.at, reason))
+            self.passed.append(Omission(self.at, reason))
         self.last_passed = self.at
 
     # ---- statements ----
@@ -364,9 +364,9 @@ class _Walker:
         if is_item or text.endswith(_ENDS):
             self.above.append((indent if is_item else -1, in_context(text, context)))
         if text.endswith(_ENDS):
-            self.passed.append(Passed(line, "only introduces what follows"))
+            self.passed.append(Omission(line, "only introduces what follows"))
         elif _TASK.match(text):
-            self.passed.append(Passed(line, "a task"))
+            self.passed.append(Omission(line, "a task"))
         elif text:
             headings = tuple(self.headings)
             self.statements.append(Statement(text, context, line, headings, metadata(comment)))
@@ -472,7 +472,7 @@ class File:
     folder: str = ""
 
 
-class Brought(NamedTuple):
+class Candidate(NamedTuple):
     """A memory from a file.
 
     Attributes:
@@ -484,7 +484,7 @@ class Brought(NamedTuple):
     line: int
 
 
-class Found(NamedTuple):
+class FileMemories(NamedTuple):
     """The memories of a file.
 
     Attributes:
@@ -492,8 +492,8 @@ class Found(NamedTuple):
         passed: The skipped parts, in file order.
     """
 
-    memories: tuple[Brought, ...]
-    passed: tuple[Passed, ...]
+    memories: tuple[Candidate, ...]
+    passed: tuple[Omission, ...]
 
 
 # Whose word a memory is: its source, its confidence, and its basis.
@@ -525,7 +525,7 @@ def layout_of(path: str) -> Layout | None:
     return "notes" if name.lower().endswith((".md", ".markdown")) else None
 
 
-def read(file: File, scope: Scope, kind_of: Callable[[str], Kind]) -> Found:
+def read(file: File, scope: Scope, kind_of: Callable[[str], Kind]) -> FileMemories:
     """Return the memories of a file.
 
     Args:
@@ -535,18 +535,18 @@ def read(file: File, scope: Scope, kind_of: Callable[[str], Kind]) -> Found:
     """
     page = walk(file.text)
     reader = _Reader(file, scope, kind_of, page.front)
-    memories: list[Brought] = []
+    memories: list[Candidate] = []
     passed = list(page.passed)
     known: set[str] = set()
     for statement in page.statements:
         reason = reader.refusal(statement)
         brought = None if reason else reader.engram(statement)
         if brought is None or identity(brought) in known:
-            passed.append(Passed(statement.line, reason or "is in the file twice"))
+            passed.append(Omission(statement.line, reason or "is in the file twice"))
         else:
             known.add(identity(brought))
-            memories.append(Brought(brought, statement.line))
-    return Found(tuple(memories), tuple(sorted(passed)))
+            memories.append(Candidate(brought, statement.line))
+    return FileMemories(tuple(memories), tuple(sorted(passed)))
 
 
 def links(text: str) -> list[str]:
@@ -955,10 +955,10 @@ class Surveyed:
 
     path: str
     layout: Layout | None = None
-    new: tuple[Brought, ...] = ()
+    new: tuple[Candidate, ...] = ()
     known: int = 0
     waiting: int = 0
-    passed: tuple[Passed, ...] = ()
+    passed: tuple[Omission, ...] = ()
     problem: str = ""
 
 
@@ -972,7 +972,7 @@ class Came(NamedTuple):
     """
 
     path: str
-    brought: Brought
+    brought: Candidate
     receipt: Receipt
 
 
@@ -1060,7 +1060,7 @@ class Migration:
         for brought in file.memories:
             elsewhere = seen.setdefault(identity(brought.engram), found.path)
             if elsewhere != found.path:
-                passed.append(Passed(brought.line, f"is also in {elsewhere}"))
+                passed.append(Omission(brought.line, f"is also in {elsewhere}"))
             elif not self._again and self._ledger.knows(brought.engram):
                 known += 1
             else:

@@ -14,8 +14,8 @@ from engramdown.importers.records import (
     Conversation,
     Fields,
     Item,
+    Message,
     Record,
-    Said,
     Skipped,
     Source,
     content_text,
@@ -55,7 +55,7 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
             if not begun:
                 begun = True
                 yield Conversation(at=at)
-            said = Said(origin=f"@{record.offset}", at=at, role="", text="")
+            said = Message(origin=f"@{record.offset}", at=at, role="", text="")
             yield from _message(record.line, said, value)
             continue
         own, title = value.text("id", "custom_id", "conversation_id"), value.text("title")
@@ -65,11 +65,11 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
         )
         for place, message in enumerate(value.list("messages")):
             inner = Fields({"model": value.text("model"), **message})
-            said = Said(origin=f"@{place}", at=inner.time(*_TIMES), role="", text="", key=key)
+            said = Message(origin=f"@{place}", at=inner.time(*_TIMES), role="", text="", key=key)
             yield from _message(record.line, said, inner)
 
 
-def _message(line: int, said: Said, message: Fields) -> Iterator[Item]:
+def _message(line: int, said: Message, message: Fields) -> Iterator[Item]:
     role, content = _ROLES.get(message.text("role")), message.get("content")
     if role is None:
         yield Skipped(line, "message of an unknown role", damaged=True)

@@ -15,8 +15,8 @@ from engramdown.importers.records import (
     Conversation,
     Fields,
     Item,
+    Message,
     Record,
-    Said,
     Skipped,
     Source,
     content_text,
@@ -54,7 +54,7 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
         if value["type"] == "session_info":
             title = value.text("name") or title
         for item in _items(record, value):
-            if isinstance(item, Said) and not begun:
+            if isinstance(item, Message) and not begun:
                 begun = True
                 folder = head.text("cwd")
                 # The file of the session that it was branched from has the name of that session.
@@ -73,7 +73,7 @@ def _items(record: Record, value: Fields) -> Iterator[Item]:
     kind, message = value["type"], value.fields("message")
     # The time of the line is that of the file; the message's own is in milliseconds.
     at = value.time("timestamp") or message.time("timestamp")
-    said = Said(origin=value.text("id") or f"@{record.offset}", at=at, role="system", text="")
+    said = Message(origin=value.text("id") or f"@{record.offset}", at=at, role="system", text="")
     if kind == "message":
         yield from _message(record.line, said, message)
     elif kind in ("compaction", "branch_summary"):
@@ -84,7 +84,7 @@ def _items(record: Record, value: Fields) -> Iterator[Item]:
         yield Skipped(record.line, f"{kind[:40]}: not part of the conversation")
 
 
-def _message(line: int, said: Said, message: Fields) -> Iterator[Item]:
+def _message(line: int, said: Message, message: Fields) -> Iterator[Item]:
     origin, role, content = said.origin, message.text("role"), message.get("content")
     if role == "toolResult":
         name, failed = message.text("toolName"), message.get("isError") is True
@@ -107,7 +107,7 @@ def _message(line: int, said: Said, message: Fields) -> Iterator[Item]:
         yield Skipped(line, "message of an unknown role", damaged=True)
 
 
-def _block(line: int, said: Said, message: Fields, block: object) -> Item:
+def _block(line: int, said: Message, message: Fields, block: object) -> Item:
     inner = Fields(block)
     spoken = replace(said, model=message.text("model"))
     if inner.get("type") == "thinking":

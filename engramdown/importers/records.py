@@ -76,7 +76,7 @@ class Conversation:
     as_it_was: bool = False
 
 
-class Kept(NamedTuple):
+class OwnLine(NamedTuple):
     """An unchanged episode of ours.
 
     Attributes:
@@ -91,8 +91,8 @@ class Kept(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """An utterance, which becomes an episode.
+class Message:
+    """A message, a call or a result, which becomes an episode.
 
     See :class:`engramdown.transcripts.episode.Episode`.
 
@@ -141,7 +141,7 @@ class Skipped(NamedTuple):
     damaged: bool = False
 
 
-Item = Conversation | Said | Kept | Skipped
+Item = Conversation | Message | OwnLine | Skipped
 Read = Callable[[Iterable[Record]], Iterator[Item]]
 # Returns the records of a file that were read before it grew.
 Earlier = Callable[[], Iterable[Record]]
@@ -154,7 +154,7 @@ class Source(NamedTuple):
         name: Its name, for ``--from`` and in the ids of sessions.
         title: Its name for a person.
         knows: Whether a value is one of its records.
-        read: Turns records into conversations and utterances.
+        read: Turns records into conversations and messages.
         resume: The same for a file that grew, if earlier records matter.
     """
 
@@ -272,20 +272,20 @@ def exported(record: Record, own: str, at: datetime | None, title: str) -> Conve
     return Conversation(key=key, everywhere=bool(own), whole=True, id=own, at=at, title=title)
 
 
-def tool_call(said: Said, name: str, arguments: object, call: str) -> Said:
+def tool_call(said: Message, name: str, arguments: object, call: str) -> Message:
     """Return ``said`` as the call of a tool."""
     return replace(said, role="tool_call", text=as_text(arguments), name=name, call=call)
 
 
 def tool_result(
-    said: Said, name: str, content: object, call: str, *, error: bool | str = False
-) -> Said:
+    said: Message, name: str, content: object, call: str, *, error: bool | str = False
+) -> Message:
     """Return ``said`` as the result of a tool."""
     text = content_text(content)
     return replace(said, role="tool_result", text=text, name=name, call=call, error=error, model="")
 
 
-def tool_block(said: Said, block: Fields) -> Said | None:
+def tool_block(said: Message, block: Fields) -> Message | None:
     """Return ``said`` as the tool call or result in a block of Anthropic's, if it holds one."""
     kind, name = block.text("type"), block.text("name")
     if kind in _CALLS:

@@ -418,7 +418,7 @@ _LIKE: Final = 0.5
 _MOST_PAIRS: Final = 2_500
 
 
-class Said(NamedTuple):
+class Memory(NamedTuple):
     """A memory on a page.
 
     Attributes:
@@ -441,8 +441,8 @@ class Edits(NamedTuple):
         others: The first lines of code, tables, quotations and comments, which are not memories.
     """
 
-    added: tuple[Said, ...] = ()
-    reworded: tuple[tuple[int, Said], ...] = ()
+    added: tuple[Memory, ...] = ()
+    reworded: tuple[tuple[int, Memory], ...] = ()
     removed: tuple[int, ...] = ()
     headings: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
@@ -509,10 +509,10 @@ def edits(file: str, before: str, after: str) -> Edits:
         ]
         for document in (old, new)
     )
-    were = [Said(each.block.text, each.kind or each.heading) for each in old_places]
-    are = [Said(each.block.text, each.kind or each.heading) for each in new_places]
+    were = [Memory(each.block.text, each.kind or each.heading) for each in old_places]
+    are = [Memory(each.block.text, each.kind or each.heading) for each in new_places]
     # An unchanged line matches the first memory with its words.
-    waiting: dict[Said, list[int]] = {}
+    waiting: dict[Memory, list[int]] = {}
     for at in reversed(range(len(were))):
         waiting.setdefault(were[at], []).append(at)
     matched: set[int] = set()
@@ -546,7 +546,7 @@ def edits(file: str, before: str, after: str) -> Edits:
 
 
 def _pairs(
-    were: Sequence[Said], are: Sequence[Said], gone: Sequence[int], come: Sequence[int]
+    were: Sequence[Memory], are: Sequence[Memory], gone: Sequence[int], come: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of a removed and an added memory of one section: one reworded."""
     for section in dict.fromkeys(were[at].section for at in gone):

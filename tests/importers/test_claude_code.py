@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engramdown.importers.claude_code import CLAUDE_CODE
-from engramdown.importers.records import FILE, Record, Said
+from engramdown.importers.records import FILE, Message, Record
 from tests.importers.told import read
 
 AT = "2026-02-27T10:15:00.123Z"
@@ -318,7 +318,7 @@ def test_what_stands_before_is_asked_for_once_and_only_where_it_matters() -> Non
         assert CLAUDE_CODE.resume is not None
         records = [Record(place, place, value) for place, value in enumerate(values)]
         found = CLAUDE_CODE.resume(records, earlier)
-        return [(item.role, item.text) for item in found if isinstance(item, Said)]
+        return [(item.role, item.text) for item in found if isinstance(item, Message)]
 
     told = resumed(link("m2", "m1", "again"), link("m3", "m2", "and again", isSidechain=None))
     assert (told, asked) == ([("user", "again"), ("user", "and again")], [])

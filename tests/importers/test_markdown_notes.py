@@ -13,7 +13,7 @@ from engramdown.gate.gate import kind_of
 from engramdown.importers.migration import (
     LAYOUTS,
     File,
-    Found,
+    FileMemories,
     Layout,
     layout_of,
     links,
@@ -36,7 +36,7 @@ NAMES: Final[dict[Layout, str]] = {
 
 def found(
     path: str, text: str, layout: Layout | None = None, scope: Scope = "project", topic: str = ""
-) -> Found:
+) -> FileMemories:
     """Return what a file holds."""
     known = layout or layout_of(path)
     assert known

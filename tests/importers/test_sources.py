@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.importers.importer import recognised, sources
-from engramdown.importers.records import Record, Said, Skipped
+from engramdown.importers.records import Message, Record, Skipped
 from tests.episodes.strategies import any_value
 
 KEYS: Final = """
@@ -86,7 +86,7 @@ def test_what_nobody_knows_has_no_source() -> None:
 def test_no_value_stops_a_reader(name: str, values: list[Any]) -> None:
     records = [Record(place, place, value) for place, value in enumerate(values, 1)]
     for item in sources()[name].read(records):
-        if isinstance(item, Said):
+        if isinstance(item, Message):
             assert isinstance(item.text, str)
             assert isinstance(item.name + item.call + item.model + item.origin, str)
         elif isinstance(item, Skipped):

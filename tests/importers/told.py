@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engramdown.importers.records import Conversation, Kept, Record, Said, Skipped, Source
+from engramdown.importers.records import (
+    Conversation,
+    Message,
+    OwnLine,
+    Record,
+    Skipped,
+    Source,
+)
 
 __all__ = ["Told", "read"]
 
@@ -13,11 +20,11 @@ __all__ = ["Told", "read"]
 class Told:
     """The items of a reader, apart."""
 
-    def __init__(self, items: Sequence[Conversation | Said | Kept | Skipped]) -> None:
+    def __init__(self, items: Sequence[Conversation | Message | OwnLine | Skipped]) -> None:
         """Sort ``items``."""
         self.conversations = [item for item in items if isinstance(item, Conversation)]
-        self.said = [item for item in items if isinstance(item, Said)]
-        self.kept = [item for item in items if isinstance(item, Kept)]
+        self.said = [item for item in items if isinstance(item, Message)]
+        self.kept = [item for item in items if isinstance(item, OwnLine)]
         self.skipped = [item for item in items if isinstance(item, Skipped)]
 
     @property

@@ -291,18 +291,12 @@ def _imported(episodes: EpisodicMemory, event: Event) -> tuple[str, str]:
     transcript = _transcript(event.transcript, episodes.folder.parent)
     if transcript is None or isinstance(transcript, str):
         return "", transcript or ""
-    from engramdown.importers import CLAUDE_CODE, FILE, Importer, Lines, sample
+    from engramdown.importers import import_running
 
-    with transcript.open() as stream:
-        if not any(CLAUDE_CODE.knows(value) for value in sample(Lines(stream))):
-            return "", ""
-    importer = Importer(episodes.folder, episodes.settings, ends=False, patience=PATIENCE)
-    file = importer.run([transcript], CLAUDE_CODE).files[0]
-    if file.error:
-        raise StoreError(file.error)
-    # A sub-agent has a session of its own, which is not the current one.
-    here = [each.session for each in file.sessions if each.key == FILE]
-    return imported_session(episodes, event.session) or "".join(here[:1]), ""
+    session = import_running(episodes.folder, episodes.settings, transcript, PATIENCE)
+    if session is None:
+        return "", ""
+    return imported_session(episodes, event.session) or session, ""
 
 
 def _transcript(name: str, scope: Path) -> Input | str | None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.hippocampus.entry import raw_entries
-from engramdown.integrations.memory_folder import Edits, Said, edits, rendered
+from engramdown.integrations.memory_folder import Edits, Memory, edits, rendered
 from engramdown.language.untrusted import inert
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import Metadata
@@ -69,20 +69,22 @@ def test_headings_stand_only_above_what_is_shown() -> None:
 
 def test_a_word_that_is_changed_rewords_one_memory() -> None:
     after = RULES.replace("UTC", "UTC, always")
-    assert edits("rules.md", RULES, after).reworded == ((1, Said("Log in UTC, always", "always")),)
+    assert edits("rules.md", RULES, after).reworded == (
+        (1, Memory("Log in UTC, always", "always")),
+    )
 
 
 def test_a_line_more_is_a_memory_more_and_a_line_less_is_one_less() -> None:
     found = edits("rules.md", RULES, RULES.replace("- Use uv\n", "- Be brief\n- Be kind\n"))
-    assert found == Edits((Said("Be brief", "always"), Said("Be kind", "always")), (), (0,))
+    assert found == Edits((Memory("Be brief", "always"), Memory("Be kind", "always")), (), (0,))
     assert edits("rules.md", RULES, RULES.replace("- Use uv\n", "")) == Edits(removed=(0,))
 
 
 def test_of_two_lines_in_the_place_of_one_the_likest_rewords_it() -> None:
     after = RULES.replace("- Use uv\n", "- Be brief\n- Use uv, never pip\n")
     found = edits("rules.md", RULES, after)
-    assert found.reworded == ((0, Said("Use uv, never pip", "always")),)
-    assert found.added == (Said("Be brief", "always"),)
+    assert found.reworded == ((0, Memory("Use uv, never pip", "always")),)
+    assert found.added == (Memory("Be brief", "always"),)
 
 
 def test_of_several_likely_lines_each_is_taken_once() -> None:
@@ -94,7 +96,7 @@ def test_of_several_likely_lines_each_is_taken_once() -> None:
 
 def test_a_line_under_another_heading_is_another_memory() -> None:
     after = RULES.replace("- Use uv\n", "").replace("- Push", "- Use uv\n- Push")
-    assert edits("rules.md", RULES, after) == Edits((Said("Use uv", "never"),), (), (0,))
+    assert edits("rules.md", RULES, after) == Edits((Memory("Use uv", "never"),), (), (0,))
 
 
 def test_the_order_says_nothing() -> None:
@@ -110,9 +112,9 @@ def test_many_changed_lines_are_paired_in_order() -> None:
 
 
 def test_a_paragraph_is_a_memory_and_in_the_rules_only_in_a_section() -> None:
-    assert edits("lessons.md", "", "CI is\nslow\n").added == (Said("CI is\nslow", ""),)
+    assert edits("lessons.md", "", "CI is\nslow\n").added == (Memory("CI is\nslow", ""),)
     assert edits("rules.md", "", "Be brief\n") == Edits(others=("Be brief",))
-    assert edits("rules.md", "", "## Never\n\nBe rude\n").added == (Said("Be rude", "never"),)
+    assert edits("rules.md", "", "## Never\n\nBe rude\n").added == (Memory("Be rude", "never"),)
 
 
 def test_what_is_no_memory_is_told() -> None:
@@ -120,7 +122,7 @@ def test_what_is_no_memory_is_told() -> None:
     found = edits("topics/ci.md", "# ci\n", after)
     assert found.headings == ("Tools",)
     assert found.others == ("```",)
-    assert found.added == (Said("uv", ""),)
+    assert found.added == (Memory("uv", ""),)
 
 
 def test_the_cost_of_many_changed_lines_is_linear() -> None:
