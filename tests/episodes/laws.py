@@ -265,7 +265,7 @@ def a_payload_is_noted_until_a_line_points_to_it() -> None:
         payloads.keep(name, "heron")
         assert [each.path.name[:64] for each in disk.unfinished(folder)] == [name]
         payloads.release([name])
-        assert disk.unfinished(folder) == []
+        assert list(disk.unfinished(folder)) == []
         assert payloads.fetch(name) == "heron"
 
 

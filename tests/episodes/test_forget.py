@@ -24,6 +24,7 @@ from engramdown.errors import (
     InvalidSessionError,
     SessionNotFoundError,
 )
+from engramdown.journal.working_notes import WorkingNotes
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
 from engramdown.storage.safe_open import patiently
@@ -229,16 +230,6 @@ def test_somebody_who_has_the_index_open_finds_it_no_more(tmp_path: Path) -> Non
     assert len(two.recall("grey")) == 1
 
 
-def test_only_what_is_forgotten_is_not_found_any_more(memory: EpisodicMemory) -> None:
-    assert memory.recall("heron")
-    memory.forgetting().redact("s", [1, 3])
-    assert memory.recall("heron") == []
-    assert [str(hit.pointer) for hit in memory.recall("grey")] == ["s#2"]
-    memory.forgetting().purge("s")
-    assert memory.recall("grey") == []
-    assert [str(hit.pointer) for hit in memory.recall("hello")] == ["other#1"]
-
-
 def test_the_piece_of_it_that_was_torn_off_goes_too(memory: EpisodicMemory) -> None:
     own = json.loads(lines(memory)[1])["id"]
     piece = memory.folder / "s.torn-1"
@@ -251,19 +242,12 @@ def test_the_piece_of_it_that_was_torn_off_goes_too(memory: EpisodicMemory) -> N
     assert other.exists()
 
 
-def test_a_torn_last_line_is_mended_first(memory: EpisodicMemory) -> None:
+@pytest.mark.parametrize("torn", [b'{"seq":4,"ts"', b""])
+def test_the_end_of_a_torn_file_is_mended_first(memory: EpisodicMemory, torn: bytes) -> None:
     path = memory.folder / "s.jsonl"
-    with path.open("ab") as file:
-        file.write(b'{"seq":4,"ts"')
+    path.write_bytes(path.read_bytes() + torn if torn else path.read_bytes()[:-1])
     memory.forgetting().redact("s", [1])
-    assert (memory.folder / "s.torn-1").read_bytes() == b'{"seq":4,"ts"'
-    assert [json.loads(line)["seq"] for line in lines(memory)] == [0, 1, 2, 3, 4]
-
-
-def test_a_last_line_without_its_end_is_kept(memory: EpisodicMemory) -> None:
-    path = memory.folder / "s.jsonl"
-    path.write_bytes(path.read_bytes()[:-1])
-    memory.forgetting().redact("s", [1])
+    assert [each.read_bytes() for each in memory.folder.glob("s.torn-*")] == [torn] * bool(torn)
     assert [json.loads(line)["seq"] for line in lines(memory)] == [0, 1, 2, 3, 4]
 
 
@@ -724,3 +708,46 @@ def test_hiding_that_an_error_interrupts_is_finished_or_was_not_begun(
     assert (WORD.encode() in everything(memory.folder)) == bool(left)
     assert len(memory.session("t").episodes) >= 6
     memory.close()
+
+
+# ---- notes on the session ----
+
+
+def noted(root: Path) -> tuple[EpisodicMemory, WorkingNotes]:
+    """Return a scope with a session, notes on it, and notes that were replaced."""
+    memory = EpisodicMemory(root)
+    memory.start_session("s")
+    memory.log("s", "user", "hunter2")
+    memory.close()
+    notes = WorkingNotes(root, "s")
+    notes.write("the word is hunter2")
+    notes.write("nothing")
+    WorkingNotes(root, "s-2").write("other")
+    return memory, notes
+
+
+def test_a_purge_takes_the_notes(tmp_path: Path) -> None:
+    memory, notes = noted(tmp_path)
+    left = notes.path.with_name(f".s.md.{'0' * 16}.{'0' * 16}.00000000.tmp")
+    left.write_text("hunter2", encoding="utf-8")
+    told = memory.forgetting().purge("s", dry_run=True)
+    assert {notes.path, left, tmp_path / "gists/s.jsonl"} <= set(told.files)
+    assert notes.path.exists()
+    assert memory.forgetting().purge("s").notes is None
+    assert [path.name for path in notes.path.parent.glob("*s*.md*")] == ["s-2.md"]
+    assert notes.history() == []
+
+
+def test_a_redaction_names_the_notes_and_takes_what_they_said_before(tmp_path: Path) -> None:
+    memory, notes = noted(tmp_path)
+    assert [version.text for version in notes.history()] == ["the word is hunter2"]
+    assert memory.forgetting().redact("s", [1]).notes == notes.path
+    assert notes.read().text == "nothing"
+    assert notes.history() == []
+
+
+def test_without_notes_none_are_named(tmp_path: Path) -> None:
+    memory, notes = noted(tmp_path)
+    notes.path.unlink()
+    assert memory.forgetting().redact("s", [1]).notes is None
+    assert memory.forgetting().exclude("s").notes is None

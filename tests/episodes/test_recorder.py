@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import json
 import os
 import subprocess
 import sys
@@ -13,9 +14,10 @@ import pytest
 
 from engramdown.episodes import recorder
 from engramdown.episodes.memory import EpisodicMemory
-from engramdown.episodes.recorder import find_trouble
+from engramdown.episodes.recorder import Trouble, find_trouble, marker
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock
+from engramdown.transcripts.changes import touch, touched
 from tests.episodes.disks import Fault, FaultyDisk
 
 
@@ -39,6 +41,17 @@ def said(memory: EpisodicMemory, session: str = "s") -> list[str]:
     assert transcript.malformed == ()
     assert [each.seq for each in transcript.episodes] == list(range(len(transcript.episodes)))
     return [each.text for each in transcript.episodes if each.role != "event"]
+
+
+def run(program: str, root: Path, env: dict[str, str]) -> None:
+    """Run a program in a process of its own."""
+    head = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from engramdown.episodes.memory import EpisodicMemory\n"
+        "from tests.episodes.disks import Fault, FaultyDisk\n"
+    )
+    subprocess.run([sys.executable, "-c", head + program, str(root)], check=True, env=env)
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EDQUOT])
@@ -210,17 +223,13 @@ def test_what_goes_with_a_process_is_seen_by_others(
     tmp_path: Path, child_env: dict[str, str]
 ) -> None:
     program = (
-        "import sys\n"
-        "from pathlib import Path\n"
-        "from engramdown.episodes.memory import EpisodicMemory\n"
-        "from tests.episodes.disks import Fault, FaultyDisk\n"
         "disk = FaultyDisk()\n"
         "memory = EpisodicMemory(Path(sys.argv[1]), disk=disk)\n"
         "memory.log('s', 'user', 'first')\n"
         "disk.faults = [Fault('write', name='s.jsonl')]\n"
         "for text in 'abc': memory.log('s', 'user', text)\n"
     )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=child_env)
+    run(program, tmp_path, child_env)
     memory = EpisodicMemory(tmp_path)
     ((_, trouble),) = find_trouble(memory.folder, Disk())
     assert (trouble.waiting, trouble.ended) == (3, True)
@@ -231,16 +240,12 @@ def test_what_waits_is_tried_when_the_program_ends(
     tmp_path: Path, child_env: dict[str, str]
 ) -> None:
     program = (
-        "import sys\n"
-        "from pathlib import Path\n"
-        "from engramdown.episodes.memory import EpisodicMemory\n"
-        "from tests.episodes.disks import Fault, FaultyDisk\n"
         "disk = FaultyDisk(Fault('write', name='s.jsonl', times=1))\n"
         "memory = EpisodicMemory(Path(sys.argv[1]), disk=disk)\n"
         "assert memory.log('s', 'user', 'last words') is None\n"
         "del memory\n"
     )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=child_env)
+    run(program, tmp_path, child_env)
     memory = EpisodicMemory(tmp_path)
     assert said(memory) == ["last words"]
     assert find_trouble(memory.folder, Disk()) == []
@@ -292,10 +297,6 @@ def test_a_child_does_not_write_what_waits_in_its_parent(
     tmp_path: Path, child_env: dict[str, str]
 ) -> None:
     program = (
-        "import os, sys\n"
-        "from pathlib import Path\n"
-        "from engramdown.episodes.memory import EpisodicMemory\n"
-        "from tests.episodes.disks import Fault, FaultyDisk\n"
         "disk = FaultyDisk(Fault('write', name='s.jsonl', times=1))\n"
         "memory = EpisodicMemory(Path(sys.argv[1]), disk=disk)\n"
         "assert memory.log('s', 'user', 'parent') is None\n"
@@ -307,7 +308,7 @@ def test_a_child_does_not_write_what_waits_in_its_parent(
         "assert os.waitpid(child, 0)[1] == 0\n"
         "assert memory.recorder.flush()\n"
     )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, env=child_env)
+    run(program, tmp_path, child_env)
     assert said(EpisodicMemory(tmp_path)) == ["child", "parent"]
 
 
@@ -353,3 +354,59 @@ def test_a_folder_without_locks_is_told_by_name(tmp_path: Path, call: str, name:
     assert name in memory.trouble.reason
     disk.faults.clear()
     assert memory.recorder.flush()
+
+
+# ---- what a process in trouble leaves for the others ----
+
+OURS = {"process": os.getpid(), "since": "2026", "reason": "disk full", "waiting": 2, "lost": 1}
+
+
+def troubles(folder: Path, data: bytes) -> list[Trouble]:
+    (folder / marker(1)).write_bytes(data)
+    return [trouble for _, trouble in find_trouble(folder, Disk())]
+
+
+def test_a_marker_tells_what_waits_and_what_is_lost(tmp_path: Path) -> None:
+    (trouble,) = troubles(tmp_path, json.dumps(OURS).encode())
+    assert str(trouble) == (
+        "transcripts are not written: disk full; 2 episodes in the queue, 1 episode lost"
+    )
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        ("process", 10**400),
+        ("process", "1"),
+        ("waiting", None),
+        ("waiting", "2"),
+        ("lost", []),
+        ("lost", True),
+        ("more", 1),
+    ],
+)
+def test_a_marker_of_somebody_else_tells_nothing(tmp_path: Path, key: str, value: object) -> None:
+    assert troubles(tmp_path, json.dumps(OURS | {key: value}).encode()) == []
+
+
+def test_a_marker_of_many_levels_tells_nothing(tmp_path: Path) -> None:
+    assert troubles(tmp_path, b"[" * 100_000) == []
+
+
+# ---- the list of what was written ----
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(b"a\0b", id="nul"),
+        pytest.param(b"../../secret", id="a-way-out"),
+        pytest.param(b"/etc/passwd", id="from-the-top"),
+        pytest.param(b"\xff\xfe", id="no-text"),
+        pytest.param(b"x" * 5000, id="long"),
+    ],
+)
+def test_only_what_can_be_a_session_is_named(tmp_path: Path, name: bytes) -> None:
+    (tmp_path / "written").write_bytes(name + b"\n")
+    touch(tmp_path, "birch")
+    assert touched(tmp_path, 0)[1] == ["birch"]

@@ -60,15 +60,6 @@ def test_a_line_with_a_name_is_read_as_read_line_reads_it(name: str, text: str) 
     assert (taken.seq, taken.name, taken.text, taken.role) == (2, name, text, 1)
 
 
-@pytest.mark.parametrize("name", ["recall", "search_journals", "engramdown_grep", "grep"])
-def test_what_only_repeats_is_read_as_such(name: str) -> None:
-    written = line(2, "the boat", role="tool_result", name=name)
-    (taken,) = read_lines(written)
-    known = read_line(written)
-    assert known is not None
-    assert ROLES[taken.role] == ("memory_read" if repeats_memory(known) else "tool_result")
-
-
 @given(st.lists(episodes, max_size=4), st.data())
 def test_lines_that_need_not_be_read_are_episodes(said: list[Episode], data: st.DataObject) -> None:
     block = bytearray(b"".join(map(write_line, said)))
@@ -174,6 +165,11 @@ def test_microseconds_are_what_a_line_says(ts: int) -> None:
     [
         ({"role": "tool_call", "name": "recall"}, "memory_read"),
         ({"role": "tool_result", "name": "mcp__engramdown__recall"}, "memory_read"),
+        *(
+            ({"role": "tool_result", "name": name}, "memory_read")
+            for name in ("recall", "search_journals", "engramdown_grep")
+        ),
+        ({"role": "tool_result", "name": "grep"}, "tool_result"),
         ({"role": "tool_result", "name": "search", "recalled": ["a#1"]}, "memory_read"),
         ({"role": "scratchpad", "recalled": ["a#1"]}, "memory_read"),
         ({"role": "assistant", "recalled": ["a#1"]}, "assistant"),
@@ -182,8 +178,10 @@ def test_microseconds_are_what_a_line_says(ts: int) -> None:
     ],
 )
 def test_what_came_out_of_memory_counts_as_read_from_it(fields: dict[str, Any], role: str) -> None:
-    (taken,) = read_lines(line(1, "text", **fields))
-    assert ROLES[taken.role] == role
+    written = line(1, "text", **fields)
+    (taken,), known = read_lines(written), read_line(written)
+    assert known is not None
+    assert (ROLES[taken.role], repeats_memory(known)) == (role, role == "memory_read")
 
 
 # ---- what is kept of a line comes back ----

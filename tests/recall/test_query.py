@@ -43,32 +43,23 @@ def test_wants(question: str, found: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "sign, text",
+    "sign, text, found",
     [
-        pytest.param("time", "We met last week", id="time"),
-        pytest.param("time", "it was in 2019", id="year"),
-        pytest.param("number", "I have 3 of them", id="digits"),
-        pytest.param("number", "Twice, in fact", id="number-word"),
-        pytest.param("wish", "Always show units when I ask for sums", id="always"),
-        pytest.param("wish", "Well, I prefer tea", id="prefer"),
-        pytest.param("first person", "That is MY cat", id="my"),
+        ("time", "We met last week", True),
+        ("time", "it was in 2019", True),
+        ("time", "At the seaside", False),
+        ("number", "I have 3 of them", True),
+        ("number", "Twice, in fact", True),
+        ("number", "None of them", False),
+        ("wish", "Always show units when I ask for sums", True),
+        ("wish", "Well, I prefer tea", True),
+        ("wish", "She always sings", False),
+        ("first person", "That is MY cat", True),
+        ("first person", "That is its tail in Miami", False),
     ],
 )
-def test_what_a_text_says(sign: Sign, text: str) -> None:
-    assert says(sign, text)
-
-
-@pytest.mark.parametrize(
-    "sign, text",
-    [
-        pytest.param("time", "At the seaside", id="time"),
-        pytest.param("number", "None of them", id="number"),
-        pytest.param("wish", "She always sings", id="wish"),
-        pytest.param("first person", "That is its tail in Miami", id="first-person"),
-    ],
-)
-def test_what_a_text_does_not_say(sign: Sign, text: str) -> None:
-    assert not says(sign, text)
+def test_what_a_text_says(sign: Sign, text: str, *, found: bool) -> None:
+    assert says(sign, text) is found
 
 
 def test_a_question_is_asked_at_the_end() -> None:
@@ -212,17 +203,19 @@ def test_every_string_is_a_question(text: str) -> None:
 @pytest.mark.parametrize(
     "piece",
     [
-        "a",
-        "?",
-        "kayak ",
-        '"',
-        "日",
-        "7 may ",
-        "a couple of ",
-        "last ",
-        "May 1, ",
-        "\u0301",
-        "when ",
+        *(
+            "a",
+            "?",
+            "kayak ",
+            '"',
+            "日",
+            "7 may ",
+            "a couple of ",
+            "last ",
+            "May 1, ",
+            "\u0301",
+            "when ",
+        )
     ],
 )
 def test_a_long_hostile_question_is_read_at_once(piece: str) -> None:

@@ -61,6 +61,13 @@ def answers(memory: EpisodicMemory) -> list[list[tuple[str, float]]]:
     ]
 
 
+def script(program: str, *arguments: str) -> list[str]:
+    """Return what runs a program in a process of its own."""
+    head = "import os, sys\nfrom pathlib import Path\n"
+    head += "from engramdown.episodes.memory import EpisodicMemory\n"
+    return [sys.executable, "-c", head + textwrap.dedent(program), *arguments]
+
+
 def index_of(root: Path) -> Path:
     return root / "cache" / index_file.FILE
 
@@ -246,14 +253,11 @@ def test_a_line_of_another_process_is_found_at_once(root: Path) -> None:
     with closing(memory(root)) as reader:
         assert found(reader, "zeppelin") == []
         program = """
-            import sys
-            from pathlib import Path
-            from engramdown.episodes.memory import EpisodicMemory
             with_it = EpisodicMemory(Path(sys.argv[1]))
             with_it.log("new", "user", "a zeppelin")
             with_it.close()
         """
-        subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(root)], check=True)
+        subprocess.run(script(program, str(root)), check=True)
         assert found(reader, "zeppelin", 1) == ["new#1"]
 
 
@@ -399,9 +403,6 @@ def test_of_many_sessions_those_are_looked_at_that_change(
 
 def test_a_killed_process_leaves_an_index_that_answers(root: Path) -> None:
     program = """
-        import sys
-        from pathlib import Path
-        from engramdown.episodes.memory import EpisodicMemory
         reader = EpisodicMemory(Path(sys.argv[1]))
         print(len(reader.recall("boat")), flush=True)
         while True:
@@ -411,9 +412,7 @@ def test_a_killed_process_leaves_an_index_that_answers(root: Path) -> None:
     """
     arguments = [str(root), line(77, "a boat again").hex()]
     for delay in (0.0, 0.01, 0.03, 0.06, 0.1):
-        with subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(program), *arguments], stdout=subprocess.PIPE
-        ) as process:
+        with subprocess.Popen(script(program, *arguments), stdout=subprocess.PIPE) as process:
             if delay and process.stdout:
                 process.stdout.readline()
             time.sleep(delay)
@@ -427,9 +426,6 @@ def test_a_killed_process_leaves_an_index_that_answers(root: Path) -> None:
 
 def test_eight_processes_ask_while_two_write(root: Path) -> None:
     program = """
-        import sys
-        from pathlib import Path
-        from engramdown.episodes.memory import EpisodicMemory
         both = EpisodicMemory(Path(sys.argv[1]))
         me = sys.argv[2]
         for number in range(25):
@@ -440,10 +436,7 @@ def test_eight_processes_ask_while_two_write(root: Path) -> None:
         both.close()
     """
     (root / "cache").mkdir()
-    processes = [
-        subprocess.Popen([sys.executable, "-c", textwrap.dedent(program), str(root), str(number)])
-        for number in range(8)
-    ]
+    processes = [subprocess.Popen(script(program, str(root), str(number))) for number in range(8)]
     assert [process.wait(120) for process in processes] == [0] * 8
     with closing(memory(root)) as reader:
         assert len(found(reader, "writer1", 50, mode="exact")) == 25
@@ -455,9 +448,6 @@ def test_eight_processes_ask_while_two_write(root: Path) -> None:
 
 def test_a_child_process_does_not_use_what_its_parent_opened(root: Path) -> None:
     program = """
-        import os, sys
-        from pathlib import Path
-        from engramdown.episodes.memory import EpisodicMemory
         reader = EpisodicMemory(Path(sys.argv[1]))
         before = [hit.pointer for hit in reader.recall("boat")]
         child = os.fork()
@@ -469,7 +459,7 @@ def test_a_child_process_does_not_use_what_its_parent_opened(root: Path) -> None
         assert [hit.pointer for hit in reader.recall("boat")] == before
     """
     (root / "cache").mkdir()
-    subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(root)], check=True)
+    subprocess.run(script(program, str(root)), check=True)
 
 
 @pytest.mark.parametrize("made", [False, True])
