@@ -97,12 +97,6 @@ def topics(person: Person) -> list[Path]:
     return sorted((person.memory / "topics").iterdir())
 
 
-def test_a_put_that_differs_in_type_alone_is_written(store: MemoryStore) -> None:
-    store.put(USER, "on", {"text": "The light", "on": 1})
-    store.put(USER, "on", {"text": "The light", "on": True})
-    assert value_of(store, "on")["on"] is True
-
-
 def test_nodes_in_threads_may_use_one_store(store: MemoryStore) -> None:
     def work(who: int) -> None:
         for number in range(8):

@@ -185,9 +185,6 @@ class TestSummarised:
         left = values(summarised(kept, [Summary(2, 3, "…")]))
         assert left == [{"role": "user", "content": "…"}, THOUGHT, CALL]
 
-    def test_of_nothing_there_is_nothing(self) -> None:
-        assert summarised([], []) == []
-
     def test_reasoning_at_the_end_stays(self) -> None:
         kept = [entry(SAID, 1), entry(THOUGHT, 2)]
         assert values(summarised(kept, [])) == [SAID, THOUGHT]

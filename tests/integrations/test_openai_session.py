@@ -147,11 +147,6 @@ class TestItems:
             {"role": "assistant", "content": "Hi"},
         ]
 
-    def test_what_is_changed_in_place_changes_nothing_here(self, cortex: Cortex) -> None:
-        session = EngramdownSession("s1", cortex)
-        kept(session, SAID)[0]["content"] = "changed"
-        assert kept(session) == [SAID]
-
     def test_a_result_of_a_call_of_an_earlier_process_knows_its_tool(
         self, cortex: Cortex, project: Path
     ) -> None:

@@ -174,14 +174,6 @@ def test_what_is_put_in_is_ours_and_taken_out_it_is_as_before(
     assert found == {key: each for key, each in value.items() if key != "hooks"}
 
 
-@pytest.mark.parametrize("indent", [None, 2])
-def test_settings_with_a_mark_hold_the_hooks_of_others(indent: int | None) -> None:
-    text = json.dumps(SETTINGS, indent=indent, ensure_ascii=False)
-    after = with_hooks(text, WANTED)
-    assert after != text
-    assert without_hooks(after) == text
-
-
 @pytest.mark.parametrize("text", ["", " \n", "{}", "{\n}\n", "\ufeff"])
 def test_empty_settings_hold_nothing_but_ours(text: str) -> None:
     after = with_hooks(text, WANTED)

@@ -402,13 +402,6 @@ def test_a_save_between_two_looks_wins(rules: Model, person: Person) -> None:
     assert "- Log in CET" in rules.sees("rules.md")
 
 
-@pytest.mark.parametrize("arguments", [None, 7, "{", {"command": "view"}, {"command": "x"}, []])
-def test_whatever_is_passed_gets_an_answer(model: Model, arguments: object) -> None:
-    answer = model.folder.run(arguments)
-    assert answer.is_error
-    assert "\n" not in answer.text
-
-
 def test_a_link_out_of_the_memory_is_not_followed(
     model: Model, project: Path, tmp_path: Path
 ) -> None:
