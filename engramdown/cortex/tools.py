@@ -133,9 +133,9 @@ def read_arguments(arguments: object, wanted: type[A]) -> tuple[A | None, list[s
     fields = wanted.model_fields
     names = [each for each in given if each not in fields]
     there = f"there are {', '.join(fields)}" if fields else "it takes none"
-    wrong = [f"{brief_json(name)} is no argument; {there}" for name in names[:_TOLD]]
+    wrong = [f"{brief_json(name)} is not an argument; {there}" for name in names[:_TOLD]]
     if names[_TOLD:]:
-        wrong.append(f"{len(names) - _TOLD} more are none either")
+        wrong.append(f"{len(names) - _TOLD} more are not, either")
     try:
         read = wanted.model_validate({key: given[key] for key in given.keys() & fields})
     except ValidationError as error:

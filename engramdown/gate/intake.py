@@ -569,7 +569,7 @@ class Waiting:
             if item.tick != "x":
                 return ""
             if item.put or item.op == "skill":
-                why = "it is no plain memory"
+                why = "it is not a plain memory"
             elif item.op != "encode" and not by_person.isdisjoint(ids):
                 why = "it takes away what you wrote, confirmed or pinned"
             else:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _LONGEST: Final = 4_000
 _SCOPES: Final = {"global": "for all projects", "project": "for this project"}
 _GONE: Final = (
-    "The user was asked, but {id} waits no more, or what it is about is gone: somebody was "
-    "quicker. recall shows what is remembered."
+    "The user was asked, but {id} is not pending any more, or its memory is gone: somebody else "
+    "was quicker. recall shows what is remembered."
 )
 
 

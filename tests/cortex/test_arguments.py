@@ -76,7 +76,7 @@ def test_what_fits_is_taken(arguments: Any, expected: Any) -> None:  # noqa: ANN
         ({"query": "a", "limit": "5"}, '"limit" is "5"'),
         ({"query": "a", "limit": True}, '"limit" is true'),
         ({"query": "a", "days": float("nan")}, '"days" is NaN; it must be a number, at least 0'),
-        ({"query": "a", "top": 1}, '"top" is no argument; there are query, mode, limit, days'),
+        ({"query": "a", "top": 1}, '"top" is not an argument; there are query, mode, limit, days'),
         ({"query": "a", "text": "abcd"}, '"text" is "abcd"; it must be a string, at most 3 char'),
         ({"mode": "fast", "limit": 0}, '"query" is missing; "mode" is "fast"'),
         ([1], "the arguments are [1]; give a JSON object"),
@@ -118,13 +118,13 @@ def test_what_is_far_too_long_is_not_taken() -> None:
 def test_however_much_is_wrong_few_words_tell_it() -> None:
     _, wrong = read_arguments({"query": "a"} | {f"k{number}": 1 for number in range(9)}, Given)
     assert [each.split(";")[0] for each in wrong] == [
-        *(f'"k{number}" is no argument' for number in range(5)),
-        "4 more are none either",
+        *(f'"k{number}" is not an argument' for number in range(5)),
+        "4 more are not, either",
     ]
 
 
 def test_a_tool_that_takes_nothing_says_so() -> None:
-    assert read_arguments({"a": 1}, Nothing)[1] == ['"a" is no argument; it takes none']
+    assert read_arguments({"a": 1}, Nothing)[1] == ['"a" is not an argument; it takes none']
     assert read_arguments("{}", Nothing) == (Nothing(), [])
 
 

@@ -219,7 +219,7 @@ def test_hostile_text_forges_nothing(opened: Opening) -> None:
         ("grep", {"pattern": 3}, '"pattern" is 3; it must be a string'),
         ("grep", {"pattern": "a", "scope": "all"}, "it must be one of both, messages, summaries"),
         ("grep", {"pattern": "a", "limit": 1_000}, "at most 100"),
-        ("grep", {"pattern": "a", "query": "b"}, '"query" is no argument; there are pattern'),
+        ("grep", {"pattern": "a", "query": "b"}, '"query" is not an argument; there are pattern'),
         ("grep", {"pattern": "a", "session": "none"}, "there is no session 'none'; recall finds"),
         ("grep", {"pattern": "a", "session": "../x"}, "there is no session '../x'"),
         ("describe", {}, '"id" is missing'),

@@ -301,7 +301,9 @@ def test_what_waits_is_listed_and_cannot_be_decided(copilot: Cortex) -> None:
     assert rows[-1] == "They tick them in pending.md, or run `engramdown review`."
     wrong = copilot.use_tool("review", {"accept": "all"})
     assert wrong.is_error
-    assert wrong.text == 'review was not called rightly: "accept" is no argument; it takes none.'
+    assert (
+        wrong.text == 'review was not called rightly: "accept" is not an argument; it takes none.'
+    )
     assert len(copilot.pending()) == MOST + 2
 
 

@@ -152,7 +152,7 @@ def test_a_pointer_brings_the_whole_of_what_was_cut(cortex: Cortex) -> None:
         ({"query": "a", "days_back": "week"}, '"days_back" is "week"; it must be a number'),
         ({"query": "a", "since": "soon"}, "\"since\" is 'soon'; give a day, 2026-02-27"),
         ({"query": "a", "role": "judge"}, '"role" is "judge"; it must be one of user, assistant'),
-        ({"query": "a", "top_k": 3}, '"top_k" is no argument; there are query, pointer'),
+        ({"query": "a", "top_k": 3}, '"top_k" is not an argument; there are query, pointer'),
         ({"query": "a", "pointer": "lake#1"}, "give a pointer alone"),
         ({"pointer": "lake#99"}, "'lake#99' points to no line that can be shown"),
         ({"pointer": "lake#0"}, "points to no line"),

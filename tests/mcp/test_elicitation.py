@@ -111,7 +111,7 @@ def test_who_is_asked_twice_at_once_decides_once(copilot: Cortex, project: Path,
 
     first, second = run(work())
     assert first.startswith("The user was asked and accepted. Remembered: ")
-    assert second.endswith("somebody was quicker. recall shows what is remembered.")
+    assert second.endswith("somebody else was quicker. recall shows what is remembered.")
     assert len(texts(project)) == 1
     assert copilot.pending() == []
 
@@ -240,7 +240,7 @@ async def test_a_decision_counts_once_and_only_for_the_call_that_asked(
         assert isinstance(done, types.CallToolResult)
         again = await _raw(client, TELLS, accepted, first.request_state)
         assert isinstance(again, types.CallToolResult)
-        assert "somebody was quicker" in said(again)
+        assert "somebody else was quicker" in said(again)
     assert len(texts(project)) == 1
 
 
