@@ -43,8 +43,8 @@ from engramdown.importers.records import (
     FILE,
     Conversation,
     Item,
+    Line,
     Message,
-    OwnLine,
     Record,
     Skipped,
     Source,
@@ -247,7 +247,7 @@ def message_line(said: Message, at: datetime, settings: EpisodeSettings) -> NewL
     return NewLine(known["id"], at, encode(known, {}), identity, payload=payload)
 
 
-def own_line(kept: OwnLine, settings: EpisodeSettings) -> NewLine:
+def own_line(kept: Line, settings: EpisodeSettings) -> NewLine:
     """Return the line of an episode of ours unchanged, except for secrets."""
     episode, whole = kept.episode, kept.whole
     if whole is not None and text_digest(whole) != episode.payload:
@@ -494,7 +494,7 @@ class _FileImport:
             self._report.skip(item)
             return
         writer, settings, reason = self._writers.get(item.key), self._importer.settings, ""
-        if isinstance(item, OwnLine):
+        if isinstance(item, Line):
             writer = writer or self._writer(source, item.key, self._importer.own_name(item))
             new = own_line(item, settings)
         else:
@@ -681,7 +681,7 @@ class Importer:
         short = digest(source, place, conversation.key)[:_SHORT]
         return self._names.setdefault((source, short), f"{source}-{at:%Y%m%d}-{short}")
 
-    def own_name(self, kept: OwnLine) -> str:
+    def own_name(self, kept: Line) -> str:
         """Return the id of the session of ours that begins with an episode.
 
         It keeps its own id, unless another session here has that.

@@ -9,15 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from engramdown.importers.records import (
-    Conversation,
-    Fields,
-    Item,
-    OwnLine,
-    Record,
-    Skipped,
-    Source,
-)
+from engramdown.importers.records import Conversation, Fields, Item, Line, Record, Skipped, Source
 from engramdown.transcripts import is_session_id, read_line
 
 # The key of an export of ours; its value is the version of the format.
@@ -47,7 +39,7 @@ def _read(records: Iterable[Record]) -> Iterator[Item]:
                 yield Skipped(record.line, "is not an episode", damaged=True)
                 continue
             whole = payloads.get(episode.payload)
-            yield OwnLine(episode, whole if isinstance(whole, str) else None, key)
+            yield Line(episode, whole if isinstance(whole, str) else None, key)
 
 
 OWN: Final = Source("engramdown", "engramdown export", _knows, _read)

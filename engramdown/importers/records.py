@@ -76,7 +76,7 @@ class Conversation:
     as_it_was: bool = False
 
 
-class OwnLine(NamedTuple):
+class Line(NamedTuple):
     """An unchanged episode of ours.
 
     Attributes:
@@ -141,7 +141,7 @@ class Skipped(NamedTuple):
     damaged: bool = False
 
 
-Item = Conversation | Message | OwnLine | Skipped
+Item = Conversation | Message | Line | Skipped
 Read = Callable[[Iterable[Record]], Iterator[Item]]
 # Returns the records of a file that were read before it grew.
 Earlier = Callable[[], Iterable[Record]]

@@ -140,11 +140,7 @@ def first() -> Talk:
     talk.add(
         "system", subtype="compact_boundary", content="Conversation compacted", parentUuid=None
     )
-    talk.user(
-        CONTINUED,
-        isCompactSummary=True,
-        isVisibleInTranscriptOnly=True,
-    )
+    talk.user(CONTINUED, isCompactSummary=True, isVisibleInTranscriptOnly=True)
     talk.add("attachment", attachment={"type": "todo_reminder", "content": []})
     talk.add("attachment", attachment={"type": "queued_command", "prompt": "and quickly"})
     synthetic = {"role": "assistant", "model": "<synthetic>", "content": [text("API Error: 529")]}

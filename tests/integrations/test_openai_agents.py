@@ -8,13 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import (
-    FunctionTool,
-    Runner,
-    RunResultStreaming,
-    StopAtTools,
-    function_tool,
-)
+from agents import FunctionTool, Runner, RunResultStreaming, StopAtTools, function_tool
 
 from engramdown import Cortex, Engram
 from engramdown.errors import MidTurnError

@@ -109,11 +109,7 @@ class TestItems:
     ) -> None:
         session = EngramdownSession("s1", cortex)
         found = kept(session, THE_CALL, {**THE_RESULT, "output": f"token {KEY}"}, SAID)
-        assert found == [
-            THE_CALL,
-            {**THE_RESULT, "output": "token [redacted: GitHub token]"},
-            SAID,
-        ]
+        assert found == [THE_CALL, {**THE_RESULT, "output": "token [redacted: GitHub token]"}, SAID]
         assert KEY not in (project / ".engramdown/episodes/s1.jsonl").read_text(encoding="utf-8")
         fresh = EngramdownSession("s1", again(cortex, project))
         assert asyncio.run(fresh.get_items()) == found

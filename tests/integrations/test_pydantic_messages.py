@@ -150,10 +150,7 @@ def test_every_part_has_a_line_that_a_transcript_takes(given_messages: list[Mode
             ("user", "Look\n\n[image-url]\n\n?", "", "", False),
         ),
         (ModelRequest([UserPromptPart("")]), ("user", "(empty)", "", "", False)),
-        (
-            ModelRequest([UserPromptPart([TextContent("Hi")])]),
-            ("user", "Hi", "", "", False),
-        ),
+        (ModelRequest([UserPromptPart([TextContent("Hi")])]), ("user", "Hi", "", "", False)),
         (ModelRequest([SystemPromptPart("Be brief")]), ("system", "Be brief", "", "", False)),
         (
             ModelRequest([ToolReturnPart("shell", {"code": 1}, "c1", outcome="failed")]),

@@ -361,7 +361,7 @@ def test_calls_that_a_stopped_turn_left_are_answered_in_mind(project: Path) -> N
         assert chat.turn("And now?").text == "Yes."
     assert check_openai(model.asked[-1]) == []
     assert [each["role"] for each in model.asked[-1]] == [
-        *("system", "user", "assistant", "tool", "tool", "assistant", "user"),
+        *("system", "user", "assistant", "tool", "tool", "assistant", "user")
     ]
 
 

@@ -134,10 +134,7 @@ def test_in_copilot_everything_waits(copilot: Cortex) -> None:
     copilot.mode = "autopilot"
     model.does("create", "topics/ci.md", file_text="- CI is slow\n")
     copilot.mode = "copilot"
-    for command, more in (
-        ("str_replace", {"old_str": "slow", "new_str": "fast"}),
-        ("delete", {}),
-    ):
+    for command, more in (("str_replace", {"old_str": "slow", "new_str": "fast"}), ("delete", {})):
         told = model.does(command, "topics/ci.md", **more)
         assert told.startswith("Nothing is changed in /memories/topics/ci.md yet.")
         assert "the user wants to be asked" in told or "medium confidence" in told
