@@ -23,7 +23,7 @@ _SETTLED: Final = 256
 
 
 class RunningSession(Protocol):
-    """What a prompt has to know of the conversation that it is for."""
+    """What a prompt needs to know about its conversation."""
 
     @property
     def id(self) -> str:

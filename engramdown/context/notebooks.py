@@ -98,7 +98,7 @@ class Notebooks:
         )
 
     def _notebook_store(self) -> Hippocampus:
-        """Return the store beside which transcripts are, too."""
+        """Return the store whose folder also has the transcripts."""
         stores = self.scopes.stores
         if not stores:
             raise StoreError("no scope has files, so there is no place for a journal or notes")
@@ -134,7 +134,7 @@ class Notebooks:
 
 
 def known(paths: list[Path]) -> set[Path]:
-    """Return which of some files git knows: they may be somebody else's."""
+    """Return those of some files that git tracks: they may be somebody else's."""
     # Imported here: it reads the index of git.
     from engramdown.hippocampus.git_state import known_to_git
     from engramdown.storage.disk import Disk

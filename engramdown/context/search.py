@@ -36,7 +36,7 @@ PIECE: Final = 300
 
 
 class Asked(NamedTuple):
-    """What is looked for; see :meth:`engramdown.EpisodicMemory.recall`.
+    """A search; see :meth:`engramdown.EpisodicMemory.recall`.
 
     Attributes:
         query: Words, a question, or for ``exact`` the very string; ``""`` with a range of time for
@@ -101,7 +101,7 @@ def search_all(notebooks: Notebooks, asked: Asked, episodes: Finder | None) -> F
 
 
 def _days(asked: Asked) -> tuple[str, str]:
-    """Return the first and the last day that are wanted, as memories have them, or ``""``."""
+    """Return the first and the last day to search, as memories have them, or ``""``."""
     first, last = (
         (at.date() if isinstance(at, datetime) else at).isoformat() if at is not None else ""
         for at in (asked.since, asked.until)

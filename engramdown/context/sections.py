@@ -112,7 +112,7 @@ class Listed(NamedTuple):
 def _shrink_to_fit(
     budget: int, render: Callable[[Sequence[int]], str], choose: Callable[[int], Sequence[int]]
 ) -> tuple[str, Sequence[int]]:
-    """Return a text that keeps to its budget, and which items it shows.
+    """Return a text within its budget, and the items that it shows.
 
     Args:
         budget: What it may cost, in tokens; if that does not even hold the frame, it is ``""``.
@@ -178,7 +178,7 @@ NONE: Final = Procedures()
 def procedures(
     skills: Procedures, budget: int = SKILLS, overrides: Mapping[str, str] | None = None
 ) -> Listed:
-    """Return as much of the skills as fits; without one of the person's own, nothing.
+    """Return as many skills as fit; nothing if the person has none.
 
     Args:
         skills: What there is.
@@ -648,7 +648,7 @@ _TEMPLATES: Final = TemplateFolder("engramdown.context", "templates")
 
 
 def renderer(overrides: Mapping[str, str]) -> Render:
-    """Return what renders our templates, or those of ``overrides`` that take their place.
+    """Return a function that renders our templates, or those of ``overrides`` instead.
 
     Args:
         overrides: Sources by name, see :data:`TEMPLATES`.

@@ -41,7 +41,7 @@ _KILOBYTE: Final = 1024
 
 
 class RecalledSkill(NamedTuple):
-    """What a model gets that asked for a skill.
+    """The answer to a model that asked for a skill.
 
     Attributes:
         label: The label of the skill that was found, or ``""``.
@@ -310,7 +310,7 @@ def _with_note(found: RecalledSkill, broken: Skill) -> RecalledSkill:
 def _failed(
     reason: str, skill: Skill | None = None, files: tuple[Beside, ...] = ()
 ) -> RecalledSkill:
-    """Return the answer to what could not be read."""
+    """Return the answer that something could not be read."""
     from engramdown.secrets.redaction import redact
 
     text = one_line(redact(reason))

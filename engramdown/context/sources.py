@@ -42,7 +42,7 @@ _MOST_PAIRS: Final = 10_000
 
 
 def left(before: str, now: str) -> str:
-    r"""Return what is left of a page: the lines that were not taken out of it since.
+    r"""Return a page without the lines that were taken out since.
 
     A line that was changed is left as it was; one that was added is not among them.
 
@@ -213,7 +213,7 @@ FOLDER: Final = "templates"
 
 
 class _Candidate(NamedTuple):
-    """A page that may be used: what it says, what a model may see of it, and why not, if not."""
+    """A page that may be used: its text, what a model may see of it, and why it is not used."""
 
     store: Hippocampus
     text: str
@@ -223,7 +223,7 @@ class _Candidate(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Recollection:
-    """What a global and a project store hold, as a model is shown it.
+    """The memory of a global and a project store, as a model is shown it.
 
     What cannot be read is left out and passed to ``pass_over``; without it, that is an error.
 

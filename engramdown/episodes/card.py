@@ -3,8 +3,8 @@
 It is computed from the lines, without a model; a model may fill it in (a line of JSON in
 ``gists/<session>.jsonl``), and what a person writes on the page ``gists/<session>.card.md`` wins,
 field by field. Lines that were excluded or redacted leave nothing on it, and what a model said
-before lines were taken back counts no more. Any text is a page, and it is never written again by
-us once it is there.
+before lines were taken back no longer counts. Any text is a valid page, and we never write to a
+page that exists.
 
 The fields that need judgement are extracts: the title is how the user began, the paragraph is how
 the user began and what the assistant said last. There are no decisions until a model or a person
@@ -183,7 +183,7 @@ def _sentence(text: str) -> str:
 
 
 def _tags(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the words that were said most often, of those that say something.
+    """Return the content words that were said most often.
 
     Of those that were said as often the longer ones come first: they say more.
     """
@@ -240,7 +240,7 @@ def as_page(card: Card) -> str:
 
 
 def apply_page(card: Card, page: str) -> Card:
-    r"""Return a card with what a person's page says in the place of what was computed.
+    r"""Return a card with what a person's page says instead of what was computed.
 
     Between two lines of ``---`` at the top stand ``key: value`` and lists of ``- item``; what comes
     after them is the paragraph, and below ``## Details`` what happened. What is not there stays as
@@ -327,7 +327,7 @@ def write_filled(said: ModelCard) -> bytes:
 
 
 def read_filled(data: bytes) -> ModelCard | None:
-    r"""Return the newest of the lines that a model's card is, if there is one.
+    r"""Return the newest card of a model in a log, or ``None``.
 
     >>> read_filled(b'torn\n' + write_filled(ModelCard("2026", "m", title="Mending CI"))).title
     'Mending CI'
@@ -336,7 +336,7 @@ def read_filled(data: bytes) -> ModelCard | None:
 
 
 def without_filled(data: bytes) -> bytes:
-    """Return what is in such a file besides the cards of models."""
+    """Return a log without the cards of models."""
     return b"\n".join(line for line in data.split(b"\n") if _read(line) is None)
 
 

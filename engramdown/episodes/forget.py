@@ -2,13 +2,13 @@
 
 *Exclude* adds a line and changes none; *redact* empties lines and leaves everything else
 of the file as it was, *hide* only hides the secrets in lines; *purge* leaves nothing of a session.
-What a crash interrupts is finished by the next call, or was not begun. Nobody who writes to the
-session meanwhile loses a line. What was made of the lines goes with them: payloads that no other
+What a crash interrupts is finished by the next call, or was not begun. Writers to the session lose
+no line meanwhile. What was made of the lines goes with them: payloads that no other
 line has, the index, what sleep has in hand, summaries, earlier notes, and cards that were computed
 or written by a model; a person's own card and the present notes are named, and left to them.
 
-A redaction replaces the file by a copy. Whoever has the old one open sees that it lost its name,
-under the lock that is held here, and goes on in the new one.
+A redaction replaces the file by a copy. A writer that has the old one open sees under the lock that
+it lost its name, and goes on in the new one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A batch of messages of another program: checked, and compared with what is there already.
 
-Nothing is taken of a batch in which anything is wrong, and the error says which message it is and
-what it may be. A message whose id is in the session is not written again.
+If anything is wrong with a batch, nothing of it is recorded, and the error names the message and
+says what is allowed. A message whose id is in the session is not written again.
 """
 
 from __future__ import annotations

@@ -241,10 +241,10 @@ class EpisodicMemory(Finder):
         self.recorder.close()
         super().close()
 
-    # ---- ending what nobody ended ----
+    # ---- ending sessions that nobody ended ----
 
     def tidy(self) -> None:
-        """End what nobody ended in the last days; never raises, and leaves what fails for later."""
+        """End recent sessions that nobody ended; never raises, and retries failures later."""
         from engramdown.episodes.forget import remove_leftovers
 
         try:
@@ -261,7 +261,7 @@ class EpisodicMemory(Finder):
         return self._end_silent(minutes, "crash_recovery")
 
     def close_idle(self, minutes: float | None = None) -> Ended:
-        """End the sessions that are silent for so long, also our own; 0 for never.
+        """End the sessions that were silent for so long, including our own; 0 for never.
 
         Args:
             minutes: How long, by default what is configured.
@@ -391,13 +391,13 @@ class EpisodicMemory(Finder):
         return CardFiles(self.folder.parent, self._disk).card(self.session(session))
 
     def forgetting(self) -> Forgetting:
-        """Return what takes back what was recorded."""
+        """Return the object that takes back what was recorded."""
         from engramdown.episodes.forget import Forgetting
 
         return Forgetting(self.folder, self._disk, self.recorder.lock, self._event)
 
     def eraser(self, words: Words) -> EpisodeEraser:
-        """Return what erases ``words`` for good from what was recorded."""
+        """Return the object that erases ``words`` for good from what was recorded."""
         from engramdown.episodes.eraser import EpisodeEraser
 
         return EpisodeEraser(self.folder, self._disk, self.recorder.lock, self._event, words)
@@ -412,12 +412,12 @@ class EpisodicMemory(Finder):
     # ---- lines ----
 
     def _records(self, session: object) -> bool:
-        """Whether anything of a session is recorded."""
+        """Whether a session is recorded."""
         ignored = self.settings.ignore
         return self.settings.enabled and not (ignored and line_format.is_like(session, ignored))
 
     def _made(self, session: str, make: Callable[[], Item | None]) -> Item | None:
-        """Return what is to be recorded, if anything; what cannot be is counted, and said there."""
+        """Return what to record, if anything; count what cannot be, and note it in the session."""
         if not self._records(session):
             return None
         known = False

@@ -1,8 +1,8 @@
-"""Writing episodes without ever being in the way, and telling when they cannot be written.
+"""Writing episodes without ever being in the way, and reporting when they cannot be written.
 
 :meth:`Recorder.put` raises nothing that a disk, a lock or a permission may cause, and waits no
 longer than a short time-out. What could not be written waits in a queue and is tried again at the
-next call, in its order; what the queue cannot hold is counted and said in the transcript itself
+next call, in order; what the queue cannot hold is counted, and the transcript says how much it was
 once it can be written. :attr:`Recorder.trouble` says so here, and a small file beside the
 transcripts says so to other processes.
 """
@@ -75,7 +75,7 @@ class _Waiting:
     """What waits to be written to one session."""
 
     def __init__(self) -> None:
-        """Let nothing wait."""
+        """Begin with nothing."""
         self.items: list[Item] = []
         self.lost = 0
         self.start: bytes | None = None
@@ -227,7 +227,7 @@ class Recorder:
             return list(self._logs)
 
     def release(self, session: str) -> None:
-        """Say no more that a session is running here."""
+        """Stop marking a session as running here."""
         with self._guard:
             self._close(session)
 
@@ -274,7 +274,7 @@ class Recorder:
         lines = [item.line for item in items]
         log, start = self._log(session), partial(self._first, session)
         try:
-            # Again: who redacts a line may remove the same text until this line refers to it.
+            # Again, since a redaction may remove the same text until this line refers to it.
             seq = log.append(lines, start, timeout, keep)
         except FileNotFoundError:  # somebody removed the folder
             self._make_folder()
@@ -323,7 +323,7 @@ class Recorder:
     # ---- what waits ----
 
     def _take_in(self, session: str, item: Item) -> bool:
-        """Let an episode wait, after what waits already; ``False`` if there is no room for it."""
+        """Queue an episode behind those that wait already; ``False`` if there is no room for it."""
         waiting = self._waiting.setdefault(session, _Waiting())
         sizes = [each.size for queue in self._waiting.values() for each in queue.items]
         full = len(sizes) >= QUEUE_ITEMS or sum(sizes) + item.size > QUEUE_BYTES
@@ -367,13 +367,13 @@ class Recorder:
         self._mark()
 
     def leave(self) -> None:
-        """Try a last time, and say what is lost with this process."""
+        """Try to write a last time, and note what is lost with this process."""
         with self._guard:
             if not self.flush():
                 self._mark()
 
     def _mark(self) -> None:
-        """Tell other processes; where even that cannot be written, they see it themselves."""
+        """Leave a note for other processes; if even that fails, they see the trouble themselves."""
         with contextlib.suppress(*_Failure):
             if trouble := self.trouble:
                 self._disk.refuse_link(self.folder)
@@ -388,7 +388,7 @@ _IN_TROUBLE: Final[set[Recorder]] = set()
 
 @atexit.register
 def _leave() -> None:
-    """At the end of the program try what waits a last time."""
+    """At the end of the program, try to write a last time."""
     for recorder in list(_IN_TROUBLE):
         recorder.leave()
 

@@ -48,7 +48,7 @@ _FEW: Final = 31
 
 
 class Written(NamedTuple):
-    """Where a section stands.
+    """Where a section was written.
 
     Attributes:
         path: The file of its day.
@@ -142,7 +142,7 @@ def recent_of(days: Iterable[Day], today: date) -> list[Recent]:
 
 
 class Clock:
-    """The clock on the wall where the person is: by it the days of the journal begin.
+    """The local clock of the person, by which the days of the journal begin.
 
     Attributes:
         notice: Why another zone counts than the one that was asked for, or ``""``.
@@ -299,7 +299,7 @@ class Journal:
     # ---- reading ----
 
     def today(self) -> date:
-        """Return the day that it is."""
+        """Return the present day."""
         return self.clock.local(_now()).date()
 
     def path(self, day: date) -> Path:
@@ -395,7 +395,7 @@ class Journal:
         return matches
 
     def _day(self, name: str, value: date | str) -> date:
-        """Return the day that a caller gives, or on which a time is."""
+        """Return the day of a date or a time that a caller gives."""
         # Imported here: hardly anybody who writes a page asks for a range.
         from engramdown.recall.query import time_from
 

@@ -3,8 +3,8 @@ r"""One day of the journal: a markdown page that sections are appended to and no
 ``parse(x).render() == x`` for every ``x``. A section that is added leaves the bytes before it as
 they are but for ``words`` and ``themes`` of the front matter; what is read of it equals what was
 written, and no text can begin a section of its own. A section that a person began with a heading of
-theirs is one as well. What cannot be written is refused with what could; a secret is hidden before
-anything is written, and its kind is reported, never its value.
+their own is one as well. What cannot be written is refused, with what could; a secret is hidden
+before anything is written, and its kind is reported, never its value.
 
 A section of ours begins with ``## 10:15 <!-- by:agent at:2026-02-27T10:15:00Z -->``. In its text
 what would be a heading or a comment is escaped with a backslash, as markdown has it.
@@ -105,7 +105,7 @@ class Page:
         return self.front.text("locked").lower() == "true"
 
     def with_section(self, section: Section) -> Page:
-        """Return the page with a section more at its end."""
+        """Return the page with another section at its end."""
         front = self.front
         end = front.line_end
         lines = normalized(section.text).split("\n")
@@ -124,7 +124,7 @@ class Page:
 
 
 def parse(text: str) -> Page:
-    """Return the page that a text is."""
+    """Parse the text of a page."""
     return Page(parse_strict(text))
 
 
@@ -326,7 +326,7 @@ def draft_entry(
     stamp: str,
     day: date | None,
 ) -> tuple[date, Section, tuple[str, ...]]:
-    """Return what is to be written: to which day, the section, and the kinds of hidden secrets.
+    """Return the day to write to, the section, and the kinds of hidden secrets.
 
     Args:
         text: What somebody wants to say.

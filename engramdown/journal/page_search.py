@@ -1,8 +1,8 @@
 """Which of some pages answer a question best, and the excerpt of one that shows why.
 
 Any string may be asked; the same texts and question always give the same order; of two that answer
-equally well the later one comes first. The score is BM25 over stemmed words: for pages that change
-under our hands and are few enough to be read each time; transcripts have an index.
+equally well the later one comes first. The score is BM25 over stemmed words. Pages change at any
+time and are few enough to be read for each question; transcripts have an index.
 
 Notes on a session that was excluded are not found, nor notes that are older than a redaction of it,
 since they may hold what was redacted.

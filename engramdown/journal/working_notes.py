@@ -202,7 +202,7 @@ class WorkingNotes:
     # ---- steps ----
 
     def move(self, other: WorkingNotes, *, by: Author = "agent") -> None:
-        """Let the notes be those on another session, which has none; every byte of them stays.
+        """Move the notes to another session, which has none; every byte of them stays.
 
         They are there before they are gone here, where they can be restored.
 

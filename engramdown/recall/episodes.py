@@ -4,9 +4,8 @@ Any string may be asked for, and none is an error; the same transcripts give the
 same order, with an index or without; a line that was written a moment ago by another process is
 found. Reading changes no transcript.
 
-A string is found as it is exactly if the case-folded text of an episode holds the case-folded
-string. Most lines are passed over by looking at their bytes; that is only done where it is certain
-that the bytes would show it.
+An exact string is found if the case-folded text of an episode holds the case-folded string. Most
+lines are skipped by looking at their bytes alone, where it is certain that these would show it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The index of all transcripts: a SQLite file that can be rebuilt at any time, and its queries.
 
-Before every question it takes in what was appended since, by any process, and nothing twice. It is
-the only place of nothing: it is built again from the transcripts whenever it is missing, of another
-version, or not as it was left. A
-transcript that was replaced, cut short or removed, an index of another version and one that SQLite
-calls damaged are :class:`Unusable`: whoever opened it makes a new one.
+Before every question it takes in what was appended since, by any process, and nothing twice. It
+holds nothing that is not in the transcripts, and is built again from them whenever it is missing,
+of another version, or not as it was left. If a transcript was replaced, cut short or removed, or
+the index is of another version or damaged, it is :class:`Unusable`, and its user makes a new one.
 
 The words of each line are in a contentless FTS5 table with its key and nothing else: no text,
 no places, no counts. That is an eighth of the transcripts' size. A word that is in very many
@@ -286,7 +285,7 @@ class Index:
         for name in _FACTS:
             self._remember(name, 0)
         started = time.time()
-        # Before they are read: of one that cannot be, it is taken back.
+        # Before the files are read: if one cannot be, this is reset.
         self._remember("listed", changes.settled(changes.moment_of(self._folder)))
         self._take(sorted(changes.listing(self._folder)))
         self._remember("looked", int(started))

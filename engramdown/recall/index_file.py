@@ -108,7 +108,7 @@ class IndexFile:
         with contextlib.ExitStack() as stack:
             now = self._state()
             try:
-                # One that stands as it is noted can be read, whoever has the lock.
+                # A file that is as noted can be read without the lock.
                 stack.enter_context(self._lock.hold(0.0 if self._is_noted(now) else None))
             except LockTimeoutError:
                 if not self._is_noted(now):
@@ -250,7 +250,7 @@ def _let_go(connection: sqlite3.Connection, cache: Path, lock: FolderLock, disk:
 
     with contextlib.suppress(OSError, EngramdownError, *FAILURES), lock.hold(_CLOSING):
         log = disk.find(cache / f"{FILE}-wal")
-        # Most who close it have only read, and leave the file as it is noted.
+        # Most connections have only read, and leave the file as noted.
         ours = log and log.st_size and _state(cache, disk) == _noted(cache, disk)
         if ours:
             with contextlib.suppress(*FAILURES):

@@ -89,10 +89,10 @@ def asks(text: str) -> bool:
     return "?" in text[-_END:]
 
 
-def told(text: str) -> float:
+def statement_share(text: str) -> float:
     """Return how much of ``text`` is not a question, from 0 to 1.
 
-    >>> told("Nice!"), told("So? Yes."), told("Why?")
+    >>> statement_share("Nice!"), statement_share("So? Yes."), statement_share("Why?")
     (1.0, 0.625, 0.0)
     """
     parts = text.split("?")[:-1]
@@ -158,7 +158,7 @@ def read_query(text: str, speakers: Collection[str] = (), now: datetime | None =
 
 
 def nameless(text: str, speakers: Collection[str]) -> str:
-    """Return a question without the speakers that it is about, as far as something is left.
+    """Return a question without the names of speakers, unless nothing would be left.
 
     >>> nameless("What did Ada's brother give Ben?", {"Ada", "Ben"})
     'What did brother give ?'
@@ -220,7 +220,7 @@ _LAST: Final = (1 << 63) - 1
 
 
 class Wanted(NamedTuple):
-    """What was asked for beside the words.
+    """The filters of a question.
 
     Attributes:
         roles: The places of the roles among ``ROLES``.
@@ -241,7 +241,7 @@ class Wanted(NamedTuple):
         return role in self.roles and self.since <= ts <= self.until
 
     def has_range(self) -> bool:
-        """Whether a time was asked for, from which or to which."""
+        """Whether there is an earliest or a latest time."""
         return (self.since, self.until) != (_FIRST, _LAST)
 
     def takes_all(self) -> bool:

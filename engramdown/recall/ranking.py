@@ -1,15 +1,15 @@
 """Which lines are worth ranking for a question, and how well each answers it: recall's formula.
 
-The choice depends on what the transcripts say and on nothing else: not on the order in which they
-came into the index, nor on what number a chunk has there.
+The choice depends only on what the transcripts say, not on the order in which they came into the
+index, nor on the numbers of chunks there.
 
 The candidates are the lines whose own words weigh most, and of equals the newest. The rarest words
-of the question say where to look: their lists are gone through whole, as long as that is not too
-much; the frequent ones only add to the weight of what was found. Where somebody speaks whom the
-question names comes before everything else: the rest is most often about somebody else.
+of the question say where to look: their lists are read whole, up to a limit; frequent words only
+add to the weight of what was found. Chunks in which a speaker whom the question names speaks come
+before everything else, since the rest is most often about somebody else.
 
-The same evidence gives the same order; equal scores stand newest first, then by key; an
-episode for which nothing speaks never comes; no text is kept, no clock is read, no file.
+The same evidence gives the same order. Of equal scores the newest comes first, then the lower key.
+An episode with a score of 0 is left out. Nothing here keeps a text or reads a clock or a file.
 
 Ranking has two steps, because an index knows quickly *which* episodes hold a word, and reading
 texts costs more. :func:`rank` orders a few hundred candidates by presence alone: each term of the
@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.language.terms import speaking, spelt, stem, tokens, words
 from engramdown.recall.lines import CHUNK, SPEAKERS, Chunk
-from engramdown.recall.query import Query, Wanted, asks, says, says_name, told
+from engramdown.recall.query import Query, Wanted, asks, says, says_name, statement_share
 from engramdown.transcripts.episode import ROLES
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Mark(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What an index or a scan found for a query.
+    """What the index found for a query.
 
     Attributes:
         keys: For each term of the query, in order, the keys of the episodes that hold it: at
@@ -221,7 +221,7 @@ def _covered(
     covered = dict.fromkeys(candidates, 0.0)
     helps = {key: 1 / (1 + (marks[key].length / weights.helped) ** 2) for key in covered}
     for each, keys in zip(worth, evidence.keys, strict=True):
-        # From where the term stands to whom it helps: most candidates have it nowhere near.
+        # From where the term is to whom it helps: most candidates have it nowhere near.
         best: dict[int, float] = {}
         for key in marks.keys() & keys:
             gain = gains[key]
@@ -287,7 +287,7 @@ def _reader(
         bonus += weights.name * (known is not None and says_name(text, known))
         if mark.speaker not in ROLES:
             # One of several people, and not a person with an assistant.
-            bonus += weights.told * told(text)
+            bonus += weights.told * statement_share(text)
             bonus += weights.first * bool(query.names and says("first person", text))
         elif mark.own and "advice" in wants and says("wish", text):
             bonus += weights.wish
@@ -392,7 +392,7 @@ def _newest(
 
 
 class Place(NamedTuple):
-    """Where a line stands.
+    """Where a line is.
 
     Attributes:
         chunk: In which chunk.
@@ -404,7 +404,7 @@ class Place(NamedTuple):
 
 
 def best(index: Index, query: Query, wanted: Wanted) -> tuple[list[Ranked], dict[int, Place]]:
-    """Return the lines that answer ``query``, the best first, and where each stands, by its key.
+    """Return the lines that answer ``query``, the best first, and where each is, by its key.
 
     This is done without reading the lines. The keys are the same however the index
     came by the lines: sessions are numbered here by their names.
@@ -424,7 +424,7 @@ def best(index: Index, query: Query, wanted: Wanted) -> tuple[list[Ranked], dict
 
 
 def lists_of(index: Index, words: Iterable[str]) -> Lists:
-    """Return where any of ``words`` stands: one list for each."""
+    """Return the keys of the lines with any of ``words``: a list for each word."""
     lists: list[Sequence[int]] = []
     # Words with one stem have one list.
     for word in {tuple(tokens(word)): spelt(word) for word in words}.values():
@@ -492,7 +492,7 @@ class _Gathering:
         return None if beside is None else beside * CHUNK + line
 
     def places(self, chosen: Sequence[int]) -> dict[int, Place]:
-        """Return where the candidates stand, by the keys that ranking knows them by."""
+        """Return where the candidates are, by the keys that ranking knows them by."""
         chunks, names = self._chunks, self._names
         order = sorted({chunks[key // CHUNK].session for key in chosen}, key=self._index.name)
         base = {session: at << _SESSION for at, session in enumerate(order)}

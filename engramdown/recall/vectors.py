@@ -1,7 +1,7 @@
 """Recall by meaning beside recall by words, if there is an embedder.
 
-A question waits for it no longer than its time-out; whatever goes wrong with it, the words alone
-answer, exactly as they do without it, and a note says why. What was excluded is not sent to a
+A question waits for the embedder no longer than its time-out. If anything goes wrong with it, the
+words alone answer, exactly as without it, and a note says why. What was excluded is not sent to a
 model, and secrets in what is sent are hidden. No text is embedded twice: its vector is in
 ``cache/vectors.sqlite`` by model and digest of the text, for any number of processes, until the
 text is in no transcript any more; a file that we did not write is replaced. Vectors may have
@@ -71,7 +71,7 @@ def nearness(question: bytes, vectors: Sequence[bytes]) -> list[float]:
         vectors: The same, of the same length.
     """
     try:
-        # By its name, so that nobody needs it to be there.
+        # By name, since it is optional.
         numpy = importlib.import_module("numpy")
     except ImportError:
         asked = array("f", question)
@@ -179,7 +179,7 @@ class Spoken:
 
 
 def shown_to_model(text: str) -> str:
-    """Return as much of a text as a model is shown, in characters that every encoding has."""
+    """Return the beginning of a text that a model is shown, in valid UTF-8."""
     return text[:LONGEST].encode("utf-8", "replace").decode()
 
 
@@ -422,7 +422,7 @@ class VectorRecall(Recall):
         return asked[:POOL]
 
     def _known(self, model: str, question: bytes, said: set[bytes]) -> dict[bytes, float]:
-        """Return how near what has its vector is, by digest, and let go of what nobody said."""
+        """Return the scores of texts with a vector, by digest; drop vectors of unsaid texts."""
         scores: dict[bytes, float] = {}
         stale: list[tuple[str, bytes]] = []
         kept: list[tuple[bytes, bytes]] = []
@@ -450,7 +450,7 @@ class VectorRecall(Recall):
         asked: Iterable[Utterance],
         known: dict[bytes, float],
     ) -> dict[bytes, float]:
-        """Return how near what had no vector is; it has one now."""
+        """Return the scores of the texts that had no vector, and keep their vectors."""
         missing = {each.digest: each for each in asked if each.digest not in known}
         newest = sorted(missing.values(), key=lambda each: -each.ts)
         scores: dict[bytes, float] = {}

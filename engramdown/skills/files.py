@@ -1,12 +1,11 @@
 """The SKILL.md files of one scope on the disk: the only place that writes one.
 
-A skill appears whole or not at all; a change is applied to what is on the disk at that
-moment, under a lock; a file is exchanged, never overwritten, so that what a person saved in between
-is in our hands and gets its place again; an error leaves the skill as it was; what a crash left is
-swept up by the next writer. No other file of a skill is ever touched; one whose place another
-takes is kept as a whole.
+A skill appears whole or not at all; a change is applied to what is on the disk at that moment,
+under a lock; a file is exchanged, never overwritten, so that what a person saved in between is not
+lost and gets its place again; an error leaves the skill as it was; what a crash left is swept up by
+the next writer. No other file of a skill is ever touched; a skill that is replaced is kept.
 
-How a file is written says :mod:`engramdown.storage.exchange`.
+:mod:`engramdown.storage.exchange` explains how a file is written.
 """
 
 from __future__ import annotations
@@ -54,13 +53,13 @@ class SkillFiles:
         self._lock = ScopeLock(root / "skills.lock", lock_timeout)
 
     def labels(self) -> list[str]:
-        """Return the names of the folders in which a skill may stand, sorted."""
+        """Return the names of the folders that may hold a skill, sorted."""
         with named_errors(self.folder, "read"):
             self._disk.inside(self.folder, self.root)
             return [name for name in self._disk.folders(self.folder) if name[:1] != "."]
 
     def loose(self) -> list[str]:
-        """Return the names of links that lead to no folder, where a skill should stand, sorted."""
+        """Return the names of links that lead to no folder where a skill should be, sorted."""
         with named_errors(self.folder, "read"):
             found = [name for name in self._disk.names(self.folder) if name[:1] != "."]
             return [name for name in found if (self.folder / name).is_symlink()]
@@ -251,7 +250,7 @@ class SkillFiles:
         return kept
 
     def _put_folder(self, staged: Path, home: Path, *, is_there: bool) -> Path | None:
-        """Give a staged skill its place, and return where the one is kept that had it."""
+        """Move a staged skill to its place, and return where the one before is kept."""
         if not is_there:
             self._disk.remove_folder(home)
             self._disk.move_folder(staged, home)
@@ -287,7 +286,7 @@ class SkillFiles:
                 yield from (each for each in found if _is_temporary(each.name))
 
     def _clear(self, folder: Path) -> None:
-        """Remove a folder in which a skill was made, which has not got its place."""
+        """Remove the folder of a staged skill that was not moved to its place."""
         for name in self._disk.folders(folder):
             if (folder / name).is_symlink():
                 self._disk.unlink(folder / name)
@@ -336,7 +335,7 @@ class Beside(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A file of a skill as something that may have been changed.
+    """A file that counts as a part of a skill.
 
     Attributes:
         name: Its path in the folder of the skill, with ``/`` between.

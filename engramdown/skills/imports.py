@@ -43,7 +43,7 @@ _NOBODYS: Final = frozenset({".git", ".DS_Store"})
 
 
 class Content(NamedTuple):
-    """A file that is to be brought in.
+    """A file to import.
 
     Attributes:
         data: What it holds.
@@ -55,7 +55,7 @@ class Content(NamedTuple):
 
 
 class Incoming(NamedTuple):
-    """A skill that is to be brought in.
+    """A skill to import.
 
     Attributes:
         label: What it is to be called.
@@ -148,7 +148,7 @@ def _is_passed_over(name: str) -> bool:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether a file or a folder is hidden, and somebody may miss it."""
+    """Whether a file or a folder is hidden and not just left by a program."""
     return name[:1] == "." and name not in _NOBODYS
 
 

@@ -1,10 +1,9 @@
 """The skills of a project, of all projects, and built in: which one counts, what may be written.
 
-A project's skill wins over the one of all projects with the same label, and that over a
-built-in one, unless it is broken and the other is not; all are listed, and a folder that cannot
-be read hides no other; nothing is written to what is built in; no text that holds a secret is
-written, and none is repeated; a change is made to what was read or to nothing: what somebody wrote
-meanwhile is not lost.
+A project's skill wins over the global one with the same label, and that over a built-in one, unless
+it is broken and the other is not. All are listed, and a folder that cannot be read hides no other.
+Built-in skills are never written to, no secret is written or repeated, and a change applies only to
+what was read: what somebody wrote meanwhile is not lost.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class Known(NamedTuple):
 
 
 class Fate(NamedTuple):
-    """What becomes of a skill that is to be brought in.
+    """What becomes of a skill that is imported.
 
     Attributes:
         incoming: The skill.
@@ -84,7 +83,7 @@ class Skills:
         self.troubles: list[str] = []
 
     def labels(self) -> set[str]:
-        """Return what the skills are called that are not built in, without reading any."""
+        """Return the labels of the skills that are not built in, without reading any."""
         found: set[str] = set()
         for store in self.stores:
             with contextlib.suppress(StoreError):  # Reading them reports it.
@@ -128,7 +127,7 @@ class Skills:
         return [each for each in known if only in (None, each.skill.scope)]
 
     def read(self, label: str, scope: SkillScope | None = None) -> Skill:
-        """Return the skill that is meant by a label.
+        """Return the skill with a label.
 
         Raises:
             SkillNotFoundError: If there is none.
@@ -181,7 +180,7 @@ class Skills:
         return self._started(scope).create(label, page)
 
     def fate_of(self, scope: Scope, each: Incoming, *, replace: bool) -> Fate:
-        """Return what becomes of a skill that is to be brought in; nothing is written."""
+        """Return what importing a skill would do; nothing is written."""
         if each.problem:
             return Fate(each, "refused", each.problem)
         (store,) = self._stores(scope)
@@ -381,7 +380,7 @@ def changed(page: FrontMatter, change: Change) -> FrontMatter:
 
 
 def _refuse_secrets(page: FrontMatter, before: FrontMatter | None = None) -> None:
-    """Refuse a page that holds a secret which did not stand there before."""
+    """Refuse a page with a secret that was not there before."""
     known = Counter(value for value, _ in _secrets(before)) if before else Counter[str]()
     for value, kind in _secrets(page):
         known[value] -= 1

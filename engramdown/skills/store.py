@@ -58,7 +58,7 @@ class Skill(NamedTuple):
 
     @property
     def is_fit(self) -> bool:
-        """Whether others would take it: there is nothing but warnings."""
+        """Whether other programs would accept it: there are only warnings."""
         return all(finding.level != "error" for finding in self.findings)
 
 
@@ -285,7 +285,7 @@ class Usage:
         return _counted(each for each in _lines(data) if not before or each[1].last < before)
 
     def add(self, scope: str, label: str) -> bool:
-        """Count that a skill was read; whether it could be."""
+        """Count that a skill was read; return ``False`` if that failed."""
         if not self._root.is_dir():
             return False
         line = _line(f"{scope}/{label}", Used(1, moment()))
@@ -301,7 +301,7 @@ class Usage:
         return True
 
     def _fold(self) -> None:
-        """Say the same in a line for each skill, and one of today, of those that were read last."""
+        """Rewrite the file with a line per skill and one for today, of those read last."""
         uses, today = [*_lines(self._disk.read(self._path) or b"")], midnight()
         early = _counted(each for each in uses if each[1].last < today)
         late = _counted(each for each in uses if each[1].last >= today)

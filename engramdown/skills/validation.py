@@ -1,7 +1,7 @@
-"""What is wrong with a skill, by the rules of the Agent Skills standard, and what to do about it.
+"""Findings about a skill, by the rules of the Agent Skills standard, and what to do about them.
 
-A finding names the line, what is wrong and what is allowed, and never
-repeats a secret; a skill with findings can still be read.
+A finding names the line, what is wrong and what is allowed, and never repeats a secret. A skill
+with findings can still be read.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "unreadable": "Put a readable file there.",
     "kept": "Take over what SKILL.md lacks, then delete this file.",
 }
-# With these others still take the skill.
+# Other programs still accept a skill with these.
 _WARNINGS: Final = frozenset({"form", "secret", "hidden", "no-utf-8", "empty", "kept"})
 
 
@@ -79,7 +79,7 @@ class Finding(NamedTuple):
 
     @property
     def level(self) -> Level:
-        """How bad it is: ``error`` if others would not take the skill."""
+        """How bad it is: ``error`` if other programs would not accept the skill."""
         return "warning" if self.code in _WARNINGS else "error"
 
     @property
@@ -171,7 +171,7 @@ def _of_front_matter(page: FrontMatter) -> Iterator[Finding]:
 
 
 def _of_keys(page: FrontMatter) -> Iterator[Finding]:
-    """Look at what holds for several keys."""
+    """Yield the findings that may concern any key."""
     seen: Counter[str] = Counter()
     for key in page.keys:
         seen[key.name] += 1
@@ -221,7 +221,7 @@ def _of_description(page: FrontMatter) -> Iterator[Finding]:
 
 
 def _of_text(page: FrontMatter) -> Iterator[Finding]:
-    """Look at what holds for the whole file."""
+    """Yield the findings that concern the whole file."""
     text = page.render()
     ends = [found.start() for found in re.finditer("\n", text)]
     for secret in find_secrets(text):

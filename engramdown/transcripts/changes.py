@@ -39,7 +39,7 @@ _SELDOM: Final = 10.0
 
 
 class FileState(NamedTuple):
-    """What a file was when it was looked at.
+    """The state of a file when it was looked at.
 
     Attributes:
         inode: Which file it is.
@@ -53,7 +53,7 @@ class FileState(NamedTuple):
 
 
 def file_state(folder: Path, session: str) -> FileState | None:
-    """Return what the file of a session is now; ``None`` if it is not a file."""
+    """Return the present state of a session's file; ``None`` if it is not a regular file."""
     try:
         found = os.lstat(f"{folder}/{session}{SUFFIX}")
     except OSError:
@@ -63,7 +63,7 @@ def file_state(folder: Path, session: str) -> FileState | None:
 
 
 def changed(folder: Path, sessions: Mapping[str, FileState]) -> list[str]:
-    """Return those of ``sessions`` whose files are not what they were."""
+    """Return those of ``sessions`` whose files have changed."""
     lstat, before = os.lstat, f"{folder}{os.sep}"
     found = []
     for session, (inode, size, written) in sessions.items():
@@ -141,7 +141,7 @@ def moment_of(folder: Path) -> int:
 
 
 def settled(moment: int) -> int:
-    """Return ``moment`` if whatever happens to a folder from now on will give it a later one."""
+    """Return ``moment`` if any further change of the folder will give it a later one, else 0."""
     return moment if time.time_ns() - moment > _STEP else 0
 
 

@@ -55,7 +55,7 @@ _ELLIPSIS: Final = "…"
 
 
 class Pointer(NamedTuple):
-    """Where an episode stands.
+    """Where an episode is.
 
     Attributes:
         session: The id of the session.
@@ -316,7 +316,7 @@ def _number(value: float) -> float | str:
 
 
 def safe_str(value: object) -> str:
-    """Return what an object says of itself; its type and why, if it cannot."""
+    """Return ``str(value)``, or its type and the error if that fails."""
     try:
         return str(value)
     except Exception as error:  # noqa: BLE001 - code of the caller's: whatever it raises is its own

@@ -98,14 +98,14 @@ class Payloads:
 
     def _note(self, name: str, begun: Path) -> None:
         note = self._notes.get(name)
-        # What waits for long is swept up by others, who take us for gone.
+        # A note that is old is swept up by others, who take us for gone.
         if note is None or self._disk.find(note) is None:
             self._notes[name] = self._disk.begin(begun)
             if self._durable:
                 self._disk.sync_folder(self.folder)
 
     def _make_last(self, name: str, *, synced: bool = False) -> None:
-        """Let a text last through a power cut, whoever wrote it: they may have died before that."""
+        """Sync a text, whoever wrote it: they may have died before they did."""
         if not self._durable or name in self._lasting:
             return
         path = self.path(name)

@@ -194,7 +194,7 @@ class SessionLog:
             self._disk.close(descriptor)
 
     def __del__(self) -> None:
-        """Close the file, which says to others that the session runs no more."""
+        """Close the file, which shows others that the session no longer runs."""
         self.close()
 
     # ---- under the lock ----
@@ -226,7 +226,7 @@ class SessionLog:
         return (self._next if last is None else last + 1) - len(lines)
 
     def _name_session(self) -> None:
-        """Name the session to those who search, now and then while it is written."""
+        """Name the session for searching processes, now and then while it is written."""
         now = time.monotonic()
         if now - self._named_at > _NAMED_FOR:
             self._named_at = now

@@ -1,9 +1,9 @@
 """Sessions: which there are, what their files say, which one runs, and ending those left open.
 
-Reading creates nothing, stops at no malformed line and has no limit for a line; a last line that
-is still being written is left for later. A session is ended only while nobody has it open, under
-the lock, with the time of its last activity; one that cannot be ended is named and tried again by
-the next run. Of a session in which nothing was said nothing is left.
+Reading creates nothing, skips malformed lines and accepts lines of any length; a last line that is
+still being written is left for later. A session is ended only while nobody has it open, under the
+lock, with the time of its last activity; one that cannot be ended is reported and tried again by
+the next run. A session in which nothing was said is removed.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class Sessions:
         return Transcript(session, episodes, tuple(reading.malformed))
 
     def reading(self, session: str) -> Reading:
-        """Return what reads a session one line after the other."""
+        """Return an iterator over the lines of a session."""
         return Reading(self._disk, self.path(session), session)
 
     def episode(self, session: str, seq: int) -> Episode | None:
@@ -327,7 +327,7 @@ def left_open(sessions: Sessions, disk: Disk, minutes: float = ORPHAN_MINUTES) -
     """
     found = []
     for info in sessions.list():
-        # One that is being removed is nobody's business any more.
+        # One that is being removed needs nothing any more.
         with contextlib.suppress(FileNotFoundError):
             if info.is_silent(minutes) and not disk.is_kept(sessions.path(info.id)):
                 found.append(info)

@@ -74,7 +74,7 @@ class GistLog:
         with self._lock.hold(LOCK_TIMEOUT):
             before = self._disk.load(path)
             if before and not before.endswith(b"\n"):
-                # What is whole but for its end counts from now on, so it is seen by who makes.
+                # A line that lacks only its end counts from now on, so ``make`` must see it.
                 self._write(path, b"\n", is_new=False)
             lines = list(make())
             if lines:

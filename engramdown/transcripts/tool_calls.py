@@ -171,7 +171,7 @@ def newest(calls: Sequence[ToolCall], name: str = "", limit: int = 100) -> list[
 
 
 def sums(calls: Iterable[ToolCall]) -> list[ToolSum]:
-    """Return what ``calls`` come to for each tool, the one that was called most first."""
+    """Return the sums of ``calls`` for each tool, the one that was called most first."""
     of: dict[str, list[ToolCall]] = {}
     for call in calls:
         of.setdefault(call.name, []).append(call)

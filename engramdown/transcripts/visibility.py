@@ -16,7 +16,7 @@ REDACTED: Final = "redacted"
 
 
 class Excluded(NamedTuple):
-    """What is excluded of a session.
+    """The excluded parts of a session.
 
     Attributes:
         whole: Whether all of it is.
@@ -100,6 +100,6 @@ def repeats_memory(episode: Episode) -> bool:
 
 
 def without_repeats(episode: Episode) -> Episode:
-    """Return an episode without what it only repeats, so that nothing is learned from it again."""
+    """Return an episode without what it only repeats: nothing is to be learned from that."""
     repeats = episode.role == "tool_result" and repeats_memory(episode)
     return episode._replace(text=LOOKED_UP) if repeats else episode

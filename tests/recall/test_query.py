@@ -18,7 +18,7 @@ from engramdown.recall.query import (
     read_query,
     says,
     says_name,
-    told,
+    statement_share,
     wants,
 )
 from tests.episodes.strategies import texts
@@ -82,15 +82,15 @@ def test_a_name_is_written_large_inside_a_sentence(text: str, found: str) -> Non
 
 
 def test_what_is_told_is_no_question() -> None:
-    assert told("I see. Why?") == 1 - 5 / 11
-    assert told("") == told("I see.") == told("I see! So") == 1
-    assert told("Why? How") > told("Why? How?") == 0
+    assert statement_share("I see. Why?") == 1 - 5 / 11
+    assert statement_share("") == statement_share("I see.") == statement_share("I see! So") == 1
+    assert statement_share("Why? How") > statement_share("Why? How?") == 0
 
 
 @given(texts)
 def test_any_text_may_be_looked_at(text: str) -> None:
     assert wants(text) <= {"time", "number", "name", "advice"}
-    assert 0 <= told(text) <= 1
+    assert 0 <= statement_share(text) <= 1
     assert says_name(text, set()) or not says_name(text, {"so"})
     assert asks(text) in {True, False}
     for sign in get_args(Sign):
