@@ -1,4 +1,4 @@
-"""What is a secret, and how it is hidden. Pure."""
+"""Finds secrets in texts and hides them. Pure."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Secrets behind a name: tells the value of a secret from a placeholder, a reference and a word.
+"""Finds secrets behind a name, and leaves placeholders, references and words alone.
 
-A value is judged by its looks and by the name in front of it, with no list of services. Pure; the
+A value is judged by its looks and by the name in front of it, without a list of services. Pure; the
 cost grows linearly with the text.
 
-Names are believed to different degrees. After ``password`` every value counts that is no plain
-word; after ``token`` and ``api key`` one that is no word with a number either, which ``secret``
-asks for only where it is not quoted; after ``key``, ``cookie`` and the like, and without a name,
-only one that looks random.
+Some names prove more than others. After ``password`` every value counts except a plain word; after
+``token`` and ``api key`` a word with a number does not count either, nor after ``secret`` unless it
+is quoted; after ``key``, ``cookie`` and the like, and without a name, only a value that looks
+random counts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from engramdown.secrets.prefilter import LikelyPattern, compiled, small
 
-# The start, the end and the kind of what was found.
+# The start, the end and the kind of a secret.
 Span = tuple[int, int, str]
 
 
@@ -38,8 +38,8 @@ def find_named(piece: str) -> Iterator[Span]:
     lowered = small(piece)
     for pattern in _PATTERNS:
         at = 0
-        # Behind a value that does not count the search goes on at its first character, because it
-        # may hold another name. Until it counts a value has at most 300 characters, so this is
+        # After a value that does not count the search goes on at its first character, because it
+        # may contain another name. A match has at most 300 characters of a value, so this is
         # linear.
         while match := pattern.search(piece, lowered, at):
             given = _given(match)
@@ -47,7 +47,7 @@ def find_named(piece: str) -> Iterator[Span]:
             if _counts(given):
                 end = at + len(given.value)
                 if not given.quoted:
-                    # The rest of a long one.
+                    # The rest of a long value.
                     rest = next(compiled(_BARE + "*+").finditer(piece, end))
                     end = at + len(piece[at : rest.end()].rstrip(_AFTER[False]))
                 is_key = given.family != "password" and "key" in (given.name + given.sign).lower()
@@ -56,7 +56,7 @@ def find_named(piece: str) -> Iterator[Span]:
 
 
 def is_placeholder(value: str) -> bool:
-    """Say whether ``value`` stands where a secret would: ``<key>``, ``${KEY}``, ``your-key``.
+    """Whether ``value`` is a placeholder for a secret: ``<key>``, ``${KEY}``, ``your-key``.
 
     >>> is_placeholder("sk-your-key-here"), is_placeholder("xxxxxxxx"), is_placeholder("a8Kq0Zw")
     (True, True, False)
@@ -65,7 +65,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def decoded(run: str) -> str:
-    """Return the text that ``run`` is the base64 of, or ``""`` where it is of none.
+    """Return the text that ``run`` encodes in base64, or ``""`` if it encodes none.
 
     >>> decoded("cGx1bSB0cmVl"), decoded("plum_tree_77")
     ('plum tree', '')
@@ -86,13 +86,13 @@ def decoded(run: str) -> str:
     return text if data.translate(None, _NO_TEXT) == data else ""
 
 
-# What ends a line and what URLs have in the place of two signs.
+# Without line ends, and with the two signs that URLs replace.
 _STANDARD: Final = str.maketrans("-_", "+/", " \t\r\n=")
 _NO_TEXT: Final = bytes({*range(32), 127} - {*b"\t\n\r"})
 
 
 def is_public(value: str) -> bool:
-    """Say whether ``value`` is made to be shown: a publishable key, an address, a cursor in JSON.
+    """Whether ``value`` may be public: a publishable key, an address, a cursor in JSON.
 
     >>> is_public("pk_test_51Hxy"), is_public("sk_live_51Hxy")
     (True, False)
@@ -101,7 +101,7 @@ def is_public(value: str) -> bool:
 
 
 def names_public(before: str) -> bool:
-    """Say whether ``before``, in front of the word *key*, makes a public one of it.
+    """Whether ``before``, in front of the word *key*, says that it is a public one.
 
     >>> names_public("Public"), names_public("the private ")
     (True, False)
@@ -113,12 +113,12 @@ _PUBLIC_NAME: Final = 20
 
 
 def is_saying(value: str) -> bool:
-    """Say whether ``value`` is a word that is said of passwords, like *required*."""
+    """Whether ``value`` is a word that describes passwords, like *required*."""
     return value.lower() in _SAYINGS or _is_name(value) or value.endswith(("ed", "ing"))
 
 
 def is_reference(value: str) -> bool:
-    """Say whether ``value`` is a placeholder, code, a name, a path or a version."""
+    """Whether ``value`` is a placeholder, code, a name, a path or a version."""
     known = compiled(_REFERENCE).match(value) or compiled(_TECHNICAL).match(value)
     return bool(known) or is_placeholder(value) or _is_name(value)
 
@@ -128,7 +128,7 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", text))
 
 
-# ---- where a value has a name ----
+# ---- values behind a name ----
 
 _NAME: Final = (
     r"(?:(?P<password>(?i:passw(?:or)?d|passwort|passphrase|passcode|pwd|identified by)"
@@ -172,7 +172,7 @@ _ELEMENT: Final = (
     r"<[\w.:-]{0,30}?(?:(?P<password>(?i:passw(?:or)?d|pwd))"
     r"|(?P<token>(?i:secret|token|api-?key)))>(?P<double>[^<>\s]{1,300}+)</"
 )
-# Where a value may be given to a name, in small letters.
+# Likely assignments, in small letters.
 _LIKELY: Final = (
     r"(?:pass(?:w(?:or)?d|wort|phrase|code)?|psk|pwd?|identified by|secret|token|credentials?|key"
     r"|auth|cookie|dsn|salt|signature|session|bearer)"
@@ -183,7 +183,7 @@ _LIKELY_SPOKEN: Final = (
     r"(?:passw(?:or)?d|passphrase|passcode|secret|token|key)"
     r"(?:[ \t](?:at|for|in|of|on|to|got|has|is|was|changed|reset|set)[ \t:]|[ \t]?[:=][ \t])"
 )
-# What "key" and others may begin with.
+# Words that may begin a name with "key" and others.
 _BEFORE: Final = (
     r"(?:[_-]|(?:access|account|admin|api|app|auth|encrypt(?:ion)?|hmac|jwt|licen[cs]e|master|private|secret"
     r"|service|shared|signing|storage|webhook)[ _-]?)\Z"
@@ -199,11 +199,11 @@ _FAMILIES: Final = ("password", "secret", "token", "key")
 
 
 class _Given(NamedTuple):
-    """A value as a text gives it to a name.
+    """A value that a text assigns to a name.
 
     Attributes:
-        family: What the name is one of: ``password``, ``secret``, ``token`` or ``key``.
-        quoted: Whether the value stands in quotes.
+        family: The kind of the name: ``password``, ``secret``, ``token`` or ``key``.
+        quoted: Whether the value is quoted.
         value: The value, without final punctuation.
         start: The offset of the value.
         match: The name, the sign and the value in their text.
@@ -217,21 +217,21 @@ class _Given(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name as it is written."""
+        """The name as the text has it."""
         return self.match[self.family]
 
     @property
     def sign(self) -> str:
-        """What stands between the name and the value."""
+        """The text between the name and the value."""
         return self.match.string[self.match.end(self.family) : self.start]
 
     def before(self, length: int) -> str:
-        """Return so many characters in front of the name."""
+        """Return up to ``length`` characters in front of the name."""
         at = self.match.start(self.family)
         return self.match.string[max(0, at - length) : at]
 
 
-# How a function that fetches is called, in front of what it fetches: get_db_, findUser.
+# Names of functions that fetch something: get_db_, findUser.
 _FETCHING: Final = 40
 _FETCHES: Final = (
     r"(?:keyring\.|(?<![A-Za-z])(?i:ask|delete|describe|fetch|find|get|has|have|list|load|look_?up|need"
@@ -241,7 +241,7 @@ _FETCHES: Final = (
 )
 
 
-# What does not belong to a value at its end, by whether it is quoted.
+# Punctuation behind a value, by whether it is quoted.
 _AFTER: Final = {True: "\\", False: ".,;:)]}"}
 
 
@@ -253,7 +253,7 @@ def _given(match: re.Match[str]) -> _Given:
     return _Given(family, quoted, match[group].rstrip(_AFTER[quoted]), match.start(group), match)
 
 
-# ---- what a value looks like ----
+# ---- the looks of a value ----
 
 _PLACEHOLDER: Final = (
     r"\.\.\.|\u2026|<[^<>]{1,60}>|\$\{|\$\(|\{\{|^\{\w{0,40}\}|^\$[a-z_]\w*+(?![!#^*~]\S)|^%[a-z_(]"
@@ -281,7 +281,7 @@ _TECHNICAL: Final = (
     r"|ps|py|python|rsa?|s|sha|tls|u?int|utf|v|version|x)[-_]?[0-9]{1,4}[a-z]{0,2}(?![a-z0-9!#$%&*+"
     r"=?@^~|])|v?[0-9]+(?:[.:/_-][0-9]+)+[a-z]{0,3}\Z|[0-9.,]{1,12}[a-z%]{0,3}\Z)"
 )
-# Eight letters and digits, no word with a number: a8kq0zw2, not plum2024.
+# Eight letters and digits that are not a word with a number: a8kq0zw2, not plum2024.
 _OPAQUE: Final = (
     r"(?<![A-Za-z0-9])(?=(?:[A-Za-z]*+[0-9]){2})(?=[0-9]*+[A-Za-z])"
     r"(?!(?:[A-Za-z]++[0-9]{1,4}|[0-9]{1,4}+[A-Za-z]++)(?![A-Za-z0-9]))[A-Za-z0-9]{8}"
@@ -295,7 +295,7 @@ _WORDS: Final = word_set(
     the token tokens true type undefined user username value var
     """
 )
-# What a person says of a password in one word, without saying the password.
+# Single words with which people describe a password.
 _SAYINGS: Final = word_set(
     """
     classified complex complicated confidential correct different difficult embarrassing empty
@@ -311,11 +311,11 @@ _FEW_LETTERS: Final = 2
 
 
 def _counts(given: _Given) -> bool:
-    """Say whether a value is a secret, as far as its name is to be believed."""
+    """Whether a value is a secret, by its looks and its name."""
     value = given.value
     if len(value) < _LEAST[given.family] or is_placeholder(value) or _is_name(value):
         return False
-    # What a function fetches, or what is made to be shown.
+    # The argument of a function that fetches, or a public value.
     if "(" in given.sign and compiled(_FETCHES).search(given.before(_FETCHING)):
         return False
     before = given.before(_PUBLIC_NAME)
@@ -330,14 +330,14 @@ def _counts(given: _Given) -> bool:
 
 
 def _is_name(value: str) -> bool:
-    """Say whether ``value`` is made of the words of programs, like ``newPassword2``."""
+    """Whether ``value`` consists of the words of programs, like ``newPassword2``."""
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", value)
     others = len(value) - sum(map(len, words)) - sum(map(value.count, "_-. "))
     return bool(words) and others <= _FEW_DIGITS and all(word.lower() in _WORDS for word in words)
 
 
 def is_opaque(value: str) -> bool:
-    """Say whether ``value`` mixes letters and digits as no word with a number does.
+    """Whether ``value`` mixes letters and digits in a way that no word with a number does.
 
     >>> is_opaque("a8kq0zw2"), is_opaque("plum2024")
     (True, False)
@@ -348,7 +348,7 @@ def is_opaque(value: str) -> bool:
 
 
 def _is_password(given: _Given) -> bool:
-    """Say whether what may be short or a word is a password, from how it is written and said."""
+    """Whether a value that may be short or a word is a password, by its form and its context."""
     value = given.value
     if any(map(str.isspace, value)):
         return "phrase" in given.name.lower() and value.count(" ") > 1
@@ -360,7 +360,7 @@ def _is_password(given: _Given) -> bool:
         return False
     if given.quoted:
         return bool(re.search(r"[:=(]|is\s", given.sign))
-    # A word in a file of variables, or one that somebody calls his own.
+    # A word in a file of variables, or one that somebody calls their own.
     variable = given.name.isupper() and given.sign.endswith("=")
     return len(value) >= _LEAST_BARE and (variable or _is_told(given))
 
@@ -369,7 +369,7 @@ _OWN: Final = r"(?i:\b(?:her|his|my|our|their|your)(?:\s\S{1,20}){0,3}\s)\Z"
 
 
 def _is_told(given: _Given) -> bool:
-    """Say whether somebody tells his own password, with the last word of the sentence."""
+    """Whether the last word of a sentence is somebody's own password."""
     text, end = given.match.string, given.start + len(given.value)
     before = text[max(0, given.match.start() - 80) : given.match.start()]
     return bool(
@@ -380,11 +380,11 @@ def _is_told(given: _Given) -> bool:
 
 
 def is_odd(value: str) -> bool:
-    """Say whether capitals stand where words and names seldom have them: ``vmMCEvKt``."""
+    """Whether capitals are where words and names seldom have them: ``vmMCEvKt``."""
     return value.isalpha() and len(re.findall(r"[A-Z][a-z](?![a-z])", value)) > 1
 
 
-# ---- what looks random ----
+# ---- random looks ----
 
 _CLASSES: Final = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "a" * 26 + "A" * 26 + "0" * 10
@@ -394,7 +394,7 @@ _SEPARATED: Final = 0.12
 
 
 def looks_random(value: str, least: int, digits: int = 2) -> bool:
-    """Say whether ``value`` mixes capitals, small letters and digits as chance does.
+    """Whether ``value`` mixes capitals, small letters and digits as chance does.
 
     In a random text of letters and digits six neighbours of ten are of different classes, of
     letters alone five, in camelCase three, in a path fewer; and it has no word of eight letters.

@@ -1,12 +1,11 @@
-"""Where in a long text a pattern is worth trying.
+"""Finds the places in a long text where a pattern is worth trying.
 
-:meth:`LikelyPattern.search` finds what the pattern alone would find, at the same place, and
-:func:`runs` misses no run. Pure; the cost grows linearly with the text, and is small where there is
-nothing.
+:meth:`LikelyPattern.search` finds the same matches as the pattern alone, and :func:`runs` misses no
+run. Pure; the cost grows linearly with the text, and is small if there is nothing to find.
 
 :mod:`re` tries a pattern that begins with many names in any case at every character, which is slow.
-So a plainer pattern in small letters is looked for in the text in small letters, and the real one
-is tried only where that stands.
+So a plainer pattern in small letters is searched first, and the real one is tried only where that
+matches.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-# How many characters are looked at before what is likely.
+# How many characters in front of the likely pattern are searched.
 BEFORE: Final = 16
 
 
@@ -26,18 +25,18 @@ def small(text: str) -> str:
     >>> small("PASS \u0130D"), len("\u0130".lower())
     ('pass id', 2)
     """
-    # What re takes for an i, a k or an s where case is of no account.
+    # The characters that re takes for an i, a k or an s if it ignores case.
     lowered = text.replace("\u0130", "i").lower()
     return lowered.replace("\u0131", "i").replace("\u017f", "s")
 
 
 class LikelyPattern(NamedTuple):
-    """A pattern, and a plainer one that says where it is worth trying.
+    """A pattern, and a plainer one for the places where it is worth trying.
 
     Attributes:
         likely: A pattern that matches, in small letters, wherever the other one does.
-        pattern: What is to be found.
-        before: What may stand before the likely one, in small letters, up to the end; at most
+        pattern: The pattern to find.
+        before: A pattern for the text right before the likely one, in small letters; at most
             :data:`BEFORE` characters.
     """
 
@@ -50,7 +49,7 @@ class LikelyPattern(NamedTuple):
 
         Args:
             text: Any text.
-            lowered: The same as :func:`small` returns it.
+            lowered: The same text from :func:`small`.
             at: Where to begin.
         """
         likely = compiled(self.likely)
@@ -58,17 +57,17 @@ class LikelyPattern(NamedTuple):
         while found := likely.search(lowered, place):
             place = found.start()
             for start in self._starts(lowered, at, place):
-                # Compiled here: that takes longer than most texts, and most have nothing likely.
+                # Compiled here: it takes longer than most texts, and most have nothing likely.
                 if match := compiled(self.pattern).match(text, start):
                     return match
             place += 1
         return None
 
     def _starts(self, lowered: str, at: int, place: int) -> list[int]:
-        """Return where the pattern may begin, from ``at`` on, if the likely one stands there."""
-        found = compiled(self.before).search(lowered, max(at, place - BEFORE), place)
+        """Return where the pattern may begin, from ``at`` on, if the likely one is at ``place``."""
+        before = compiled(self.before).search(lowered, max(at, place - BEFORE), place)
         # A name may begin with the sign that joins it to the word before.
-        return sorted({found.start(), place - 1, place}) if found else [place]
+        return sorted({before.start(), place - 1, place}) if before else [place]
 
     def finditer(self, text: str, lowered: str) -> Iterator[re.Match[str]]:
         """Yield the matches of the pattern, none of which is empty."""
@@ -80,19 +79,19 @@ class LikelyPattern(NamedTuple):
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern, compiled when it is first needed: most texts need few of them."""
+    """Return a pattern, compiled at its first use: most texts need few of them."""
     return re.compile(pattern)
 
 
 def runs(text: str, signs: str, least: int) -> Iterator[tuple[int, int]]:
-    """Yield where ``least`` or more letters, digits and ``signs`` stand together.
+    """Yield the spans of ``least`` or more letters, digits and ``signs`` in a row.
 
-    What is no ASCII counts as a letter.
+    Characters other than ASCII count as letters.
 
     >>> list(runs("id 0123-4567 x", "-", 8))
     [(3, 12)]
     """
-    # One byte a character, and the search for many of one byte is quick.
+    # With one byte for each character, the search for a run of one byte is quick.
     if len(text) < least:
         return
     marks = text.encode("latin-1", "replace").translate(_table(signs))
@@ -108,7 +107,7 @@ _IN: Final = b"a"
 
 @cache
 def _table(signs: str) -> bytes:
-    """Return what marks each byte; what latin-1 does not have was made a question mark."""
+    """Return the marks of all bytes; encoding made question marks of other characters."""
     known = {*signs, "?"}
     every = map(chr, range(256))
     marks = ("a" if one in known or one.isalnum() or not one.isascii() else " " for one in every)

@@ -1,10 +1,10 @@
-"""Secrets told in prose: a login with its password, a key beside its id, a PIN in a sentence.
+"""Finds secrets in prose: a login with its password, a key beside its id, a PIN in a sentence.
 
-A word, a name, a version or a path is no secret, so more is missed than is wrongly hidden. Pure;
-the cost grows linearly with the text.
+Words, names, versions and paths do not count, so it misses more than it hides wrongly. Pure; the
+cost grows linearly with the text.
 
-The words for a secret, and the sentences that give one, are known for English, German, French,
-Spanish, Italian, Portuguese and Dutch. Accents are off by then: *contraseña* comes as
+It knows the words for secrets, and the sentences that reveal one, in English, German, French,
+Spanish, Italian, Portuguese and Dutch. The text has no accents any more: *contraseña* is
 ``contrasena``.
 """
 
@@ -49,7 +49,7 @@ _PASSWORD: Final = (
     r"\b(?i:and|use|using|with|(?:user|username)[ \t][\w.-]{1,30},?)[ \t](?i:the[ \t])?"
     r"(?i:pass(?:word|wd|phrase|code)?|pw)[ \t]" + _VALUE
 )
-# Somebody comes in with ann and …, or uses root and ….
+# Somebody logs in with ann and …, or uses root and ….
 _WITH_BOTH: Final = (
     r"(?i:(?:log in|logged in|login|sign in|einlogg?en|connecte\w{0,4}|entra|inlogg?en)\b[^\n.;!?]{"
     r"0,40}?[ \t](?:with|mit|avec|con|com|met)[ \t][\w.@+-]{2,40}|root|admin)(?:,?[ \t](?:and|und"
@@ -78,12 +78,12 @@ _PATTERNS: Final = (
 )
 _KEY_ID: Final = r"(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])"
 _KEY: Final = r"(?<![\w+/=-])[A-Za-z0-9+/]{40}(?![\w+/=-])"
-# How far a key may stand from its id, in characters.
+# How far a key may be from its id, in characters.
 _NEAR: Final = 200
 
 
 def find_login_passwords(piece: str) -> Iterator[Span]:
-    """Find the passwords that ``piece`` tells with a login, or after "with the password".
+    """Find the passwords in ``piece`` that follow a login, or the words "with the password".
 
     >>> list(find_login_passwords("log in as ann/" + "plum!77"))
     [(14, 21, 'password')]
@@ -102,7 +102,7 @@ def find_login_passwords(piece: str) -> Iterator[Span]:
 
 
 def _places(lowered: str, word: str) -> Iterator[int]:
-    """Yield where ``word`` stands."""
+    """Yield the places of ``word``."""
     place = lowered.find(word)
     while place >= 0:
         yield place
@@ -110,7 +110,7 @@ def _places(lowered: str, word: str) -> Iterator[int]:
 
 
 def find_aws_keys(piece: str) -> Iterator[Span]:
-    """Find the secret keys of AWS that stand near the id of one, in whatever words."""
+    """Find the secret keys of AWS near the id of one."""
     for found in compiled(_KEY_ID).finditer(piece):
         start, end = max(0, found.start() - _NEAR), min(len(piece), found.end() + _NEAR)
         for match in compiled(_KEY).finditer(piece, start, end):
@@ -125,19 +125,19 @@ _STRONG: Final = r"[!#$%&*+=?^~|]|[A-Za-z][0-9]+[._-]?[A-Za-z]|[A-Za-z][0-9]{2,}
 
 
 def _is_strong(value: str) -> bool:
-    """Say whether a value is a password whoever tells it; a word may be said of one."""
+    """Whether a value is a password in any context; a word may only describe one."""
     named = is_reference(value) or not compiled(r"[A-Za-z]").search(value)
     return not named and bool(compiled(_STRONG).search(value))
 
 
-# ---- what a sentence tells, in seven languages ----
+# ---- sentences in seven languages ----
 
 
 class _Noun(NamedTuple):
-    """What a secret is called, in small letters and without accents.
+    """A name for a secret, in small letters and without accents.
 
     Attributes:
-        word: How every form of it begins.
+        word: The beginning of all of its forms.
         form: A pattern of its forms.
         family: ``password``, ``pass``, ``phrase``, ``pin``, ``token`` or ``key``.
         compound: Whether it may be the end of a longer word, as in Datenbankpasswort.
@@ -153,14 +153,14 @@ _OF: Final = (
     r"(?:a[lnt]?|for|in|o[fn]|to|am|auf|beim?|furs?|im|vo[mn]|zu[mr]?|au|d[eu]s?|pour|sur|del|en"
     r"|para|d[aio]|dell[aeo]|nel|per|na|no|aan|bij|op|van|voor)"
 )
-# What a code opens.
+# Things that a code opens.
 _LOCKS: Final = ("alarm", "deur", "door", "entry", "garage", "gate", "haustur", "lock", "safe")
 _LOCKED: Final = (
     r"(?:(?:front )?door|gate|alarm[aem]?|allarme|safe|lock|building|garage|tor|(?:haus)?tur|tresor"
     r"|porte(?: d'entree)?|portail|entree|immeuble|coffre|puerta|caja fuerte|porta|portone|portao"
     r"|cancello|cassaforte|sblocco|desbloqueo|desbloqueio|cofre|(?:voor)?deur|hek|poort|kluis)"
 )
-# What has one form, by its family; with a plus it may be the end of a longer word.
+# Names with one form, by their family; with a plus they may be the end of a longer word.
 _SIMPLE: Final = {
     "password": "passcode|zugangscode|toegangscode|pwd|pw|mdp|contrasena|senha|access code"
     "|mot de passe|code de passe|code d'acces|cle wifi",
@@ -217,14 +217,14 @@ _KINDS: Final = {"login": "password", "pass": "password", "phrase": "password", 
 
 
 def find_in_prose(piece: str) -> Iterator[Span]:
-    """Find the passwords, numbers, tokens and keys that a sentence of ``piece`` tells.
+    """Find the passwords, numbers, tokens and keys that sentences of ``piece`` reveal.
 
     >>> list(find_in_prose("Das Passwort lautet " + "Apfel77."))
     [(20, 27, 'password')]
     """
     lowered = small(piece)
     found: dict[Span, None] = {}
-    # A noun with two such words is looked for twice, and found once.
+    # A noun with two such words is searched twice, and found once.
     nouns = [noun for word in NOUNS if word in lowered for noun in _WITH_WORD[word]]
     for noun in nouns:
         for place in _places(lowered, noun.word):
@@ -247,10 +247,10 @@ class _Mention(NamedTuple):
 
     Attributes:
         text: The text.
-        lowered: The same in small letters.
-        family: What is named.
-        start: Where its name begins.
-        end: Where its name ends.
+        lowered: The text in small letters.
+        family: The family of the name.
+        start: Where the name begins.
+        end: Where the name ends.
     """
 
     text: str
@@ -260,22 +260,22 @@ class _Mention(NamedTuple):
     end: int
 
     def name(self) -> str:
-        """Return the name as it is written."""
+        """Return the name as the text has it."""
         return self.text[self.start : self.end]
 
     def before(self) -> str:
-        """Return what stands in front of the name on its line, in small letters."""
+        """Return the text in front of the name on its line, in small letters."""
         near = self.lowered[max(0, self.start - _NEAR) : self.start]
         return near[near.rfind("\n") + 1 :]
 
     def behind(self) -> str:
-        """Return what stands behind the name on its line, in small letters."""
+        """Return the text behind the name on its line, in small letters."""
         return self.lowered[self.end : self.end + _NEAR].partition("\n")[0]
 
 
-# ---- how a sentence gives a value ----
+# ---- values in a sentence ----
 
-# What a password is, behind its name: a new one, that of the wifi.
+# Words behind the name of a password: a new one, that of the wifi.
 _SUCH: Final = (
     r"(?:[ \t]\(?(?:admin|ftp|prod|root|smtp|ssh|staging|vpn|wifi|wlan|(?:a[ct]+ual|actuel|alt"
     r"|ancien|anterior|antig|attual|corrent|corrient|definitiv|inici|inizial|bonne?|cert[ao]"
@@ -290,7 +290,7 @@ _STILL: Final = (
     r"|actuellement|maintenant|encore|toujours|donc|desormais|ahora|todavia|entonces|ora|adesso"
     r"|ancora|quindi|agora|ainda|entao|nu|nog|dus|momenteel|le|el)){0,2}"
 )
-# What somebody says who is not sure of it.
+# Words of somebody who is not sure.
 _MAYBE: Final = (
     r"(?:,?[ \t]\(?(?:i (?:think|believe|guess)|if i (?:remember|recall)(?: \w{4,9})?|afaik"
     r"|probably|perhaps|maybe|glaube? ich|ich glaube?|(?:so )?viel ich weiss|meine? ich|denke? ich"
@@ -313,7 +313,7 @@ _SIGN: Final = (
     r"[ \t]{0,4}(?:\*\*|__)?[ \t]{0,3}(?![:=|])"
 )
 _GIVES: Final = rf"{_MEANT}(?:,?[ \t]c'est[ \t]|{_SIGN}|[ \t]{_IS})"
-# Somebody comes in with a password, or is user ann, password ….
+# Somebody logs in with a password, or is user ann, password ….
 _WITH: Final = (
     r"(?:(?:con|com|with|using|mit|avec|met)[ \t](?:(?:the|an?|o|de[mn]|le|la|el|il|het)[ \t])?"
     r"|(?:user(?:[ -]?name)?|login|benutzer(?:name)?|utilisateur|identifiant|usuario|utente"
@@ -339,16 +339,16 @@ _GIVEN: Final = (
     r"(?:(?P<quote>[\"'`])[ \t]?(?P<quoted>[^\"'`\n]{4,80}?)[ \t]?(?P=quote)"
     r"|[\"'`]?(?P<bare>[^\s\"'`<>|]{4,200}+))"
 )
-# In a URL or a line of settings another name comes behind the value.
+# In a URL or a line of settings another name follows the value.
 _NEXT_NAME: Final = r"[&;,](?=[\w.-]{1,40}=)"
-# A value that stands alone on the next line.
+# A value alone on the next line.
 _BELOW: Final = r"\r?\n[ \t]{0,8}[\"'`]?([^\s\"'`<>|]{6,80})[\"'`]?[ \t]{0,4}(?=\r?\n|\Z)"
 # A sign between letters and digits, which says enough without a verb.
 _SURE: Final = r"(?=.{8})[\w.-]*+(?:[!#$%&*+^~][\w.-]*+){1,9}\Z"
 _PHRASE: Final = r"([^\W_]{1,20}(?:[ -][^\W_]{1,20}){2,9}+)[ \t]{0,4}(?=[.,;\n]|\Z)"
 
 
-# What writes to the next command of a shell, where a table has nothing like it.
+# Commands that write into a pipe, which is not the border of a table.
 _COMMAND: Final = (
     r"[$;]|(?:\A|[|&;])[ \t]{0,8}(?:awk|cat|cut|echo|gpg|grep|head|pass|printf|read|sed|tail|tr)"
     r"[ \t]"
@@ -356,12 +356,12 @@ _COMMAND: Final = (
 
 
 class _Value(NamedTuple):
-    """A value as a sentence gives it.
+    """A value in a sentence.
 
     Attributes:
         text: The value, without final punctuation.
         start: Where it begins.
-        quoted: Whether it stands in quotes.
+        quoted: Whether it is quoted.
     """
 
     text: str
@@ -375,7 +375,7 @@ class _Value(NamedTuple):
 
 
 def _values(mention: _Mention) -> Iterator[tuple[int, int]]:
-    """Yield where the values stand that are given."""
+    """Yield the spans of the values that belong to a name."""
     if mention.family != "login":
         yield from _next(mention)
     line = f"{mention.before()} {mention.behind()}"
@@ -387,7 +387,7 @@ def _values(mention: _Mention) -> Iterator[tuple[int, int]]:
 
 
 def _next(mention: _Mention) -> Iterator[tuple[int, int]]:
-    """Yield where the value stands that is given next to the name, if one is."""
+    """Yield the span of the value next to the name, if there is one."""
     gives = compiled(_GIVES).match(mention.lowered, mention.end)
     if gives and "|" in gives[0] and compiled(_COMMAND).search(mention.before()):
         return
@@ -409,12 +409,12 @@ def _next(mention: _Mention) -> Iterator[tuple[int, int]]:
             yield value.span
 
 
-# A word on the way to a value; what somebody is called is no such word.
+# A word on the way to a value, other than the name of a user.
 _WORD: Final = (
     r"[ \t](?!user|login|benutzer|usuari|utent|identifiant|gebruiker|utili[zs]a[dt]|e-?mail)"
     r"[^\s,;:.!?()\"`<>|]{1,15}"
 )
-# What may be a password: it has a digit or a sign.
+# A possible password: it has a digit or a sign.
 _LIKELY: Final = r"[\"'`(]?(?=\S{0,79}?[0-9!#$%&*+=?^~])([^\s\"'`<>|]{6,80})[\"'`]?"
 _ENTER: Final = (
     r"(?<![a-z])(?:typ|enter|key in|punch|put|us(?:e|ing)\b|try|paste|giv|fill|log(?:ged)?[ -]?in"
@@ -428,7 +428,7 @@ _WHEN: Final = (
     r"|im|quand|lorsqu\w*|si|ou|a|au|comme|pour|dans|en|cuando|donde|al|como|de|por|para|quando|se"
     r"|dove|come|per|alla|nel|di|onde|na|no|ao|wanneer|zodra|waar|bij|voor|op)"
 )
-# Who asks for the password, or what is for it, with \0 in the place of the name.
+# Somebody asks for the password, with \0 in the place of the name.
 _ASKED: Final = (
     r"(?<![a-z])(?:(?:ask|prompt|want|request|need|frag|gefragt|verlang|will\b|demand|reclam|pid"
     r"|pregunt|solicit|chied|richied|ped|pergunt|vraag|gevraagd|wil\b)"
@@ -445,7 +445,7 @@ _KNOWN: Final = (
     r"|conozco|recuerdo"
     r"|acuerdo|so|conosco|ricordo|sei|conheco|lembro|weet|ken|herinner|onthou)[a-z]{0,3}(?![a-z])"
 )
-# What it was: (antes …).
+# The former password: (antes …).
 _ONCE: Final = (
     rf"(?:[(,;\u2013-][ \t]?|(?<![a-z])(?:and|und|et|y|ed?|en)[ \t])(?:before(?: that)?|previously"
     rf"|formerly|the old one|old|it used to be|used to be|vorher|fruher|zuvor|bisher|davor|alt"
@@ -497,7 +497,7 @@ _AFTER: Final = (
     (_THEN_ENTERED, _ASKED),
     (_THEN_SET, _ASKED),
 )
-# What is named so is no password.
+# Values behind these names are not passwords.
 _CALLED: Final = (
     r"(?<![a-z])(?:user|login|name|account|konto|compte|cuenta|conta|benutzer|usuari|utent|utilisat"
     r"|utilizad|identifiant|gebruiker|e-?mail|build|commit|branch|version|release|firmware|ticket"
@@ -505,7 +505,7 @@ _CALLED: Final = (
     r"|netz|network)[a-z]{0,8}[ \t:]{1,2}[\"'`(]?\Z"
 )
 _CALLING: Final = 24
-# Where there is none.
+# Words that say that there is no password.
 _WITHOUT: Final = (
     r"(?<![a-z])(?:no|not|without|instead of|rather than|ohne|kein\w{0,2}|(?:an)?statt|sans|pas de"
     r"|au lieu d[eu']|sin|en vez de|senza|invece d\w{1,3}|nessuna|sem|em vez d\w|zonder|geen"
@@ -520,7 +520,7 @@ _PRODUCT: Final = (
 
 
 def _framed(mention: _Mention) -> Iterator[tuple[int, int]]:
-    """Yield the values that a sentence gives without a word between them and what they are."""
+    """Yield the spans of the values that a whole sentence connects with the name."""
     before, behind = mention.before(), mention.behind()
     if compiled(_WITHOUT).search(before):
         return
@@ -543,12 +543,12 @@ def _framed(mention: _Mention) -> Iterator[tuple[int, int]]:
 
 
 def _is_called(mention: _Mention, start: int) -> bool:
-    """Whether what begins there is the name of something else than a secret."""
+    """Whether the value that begins at ``start`` is the name of something else."""
     return bool(compiled(_CALLED).search(mention.lowered, max(0, start - _CALLING), start))
 
 
 def _before_or_behind(mention: _Mention) -> _Value | None:
-    """Return what is the password, was made it, or is what somebody comes in with."""
+    """Return the value that is, or became, the password, or that somebody logs in with."""
     before = mention.before()
     match = compiled(_AS).search(before)
     if match and compiled(_AND_NO_MORE).match(mention.lowered, mention.end):
@@ -573,10 +573,10 @@ def _value(text: str, at: int) -> _Value | None:
     return _Value(bare.rstrip(".,;:)]}"), match.start("bare"), quoted=False)
 
 
-# ---- what a sentence near the name says ----
+# ---- sentences near the name ----
 
 _NEW: Final = r"[\"'`(]?([^\s\"'`<>|]{4,80})[\"'`]?"
-# What stands for the name once it was said: it, the new one, la del portatil.
+# Pronouns for the name: it, the new one, la del portatil.
 _IT: Final = (
     r"(?:(?:it|that|this|which|mine|yours|er|es|das|dies|ce|cela|ca|il|elle|esta|questa|isso|esta"
     r"|het|dat|dit|die)"
@@ -588,19 +588,19 @@ _SO: Final = (
     r"(?:and|but|so|now|und|jetzt|nun|neu|et|maintenant|desormais|donc|y|ahora|asi que|ed?|ora"
     r"|adesso|quindi|agora|entao|en|nu|dus)"
 )
-# A new clause that says what it is: now it's …, heisst nun …, celui du NAS, c'est ….
+# A new clause with the value: now it's …, heisst nun …, celui du NAS, c'est ….
 _ANAPHOR: Final = (
     rf"(?:\A(?=[ \t]\w{{1,3}}[ \t]back)|[.,;:!?)(\u2013-]|(?=(?:[ \t]{_SO}){{2}}))[ \t]{{0,2}}(?:"
     rf"{_SO}[ \t]){{0,2}}(?:(?:it|that)'s|(?:{_IT},?[ \t])?c'est|(?:{_IT},?[ \t]?)?(?<![a-z])"
     rf"{_COPULA}){_STILL}:?[ \t](?:(?:die|der|das|the|le|la|el|il|o)[ \t])?{_NEW}"
 )
-# As always, but …: what it is then stands at the end.
+# As always, but …: then the value is at the end.
 _ALIKE: Final = (
     rf"(?<![a-z])(?:(?:same|as|than)[ \t](?:as[ \t])?(?:always|before|ever|usual)|wie (?:immer"
     rf"|sonst)|que d'habitude|de siempre|como siempre|de sempre|di sempre|solit[ao]|mesma"
     rf"|als (?:altijd|eerst))[^.!?]{{0,60}}?(?:[:,]|[:,][ \t]{_SO})[ \t]{_NEW}"
 )
-# How it is written: with a capital O, all in one word, a 7 at the end.
+# Its spelling: with a capital O, all in one word, a 7 at the end.
 _SPELT: Final = (
     r"(?<![a-z])(?:capital|uppercase|lower ?case|upper ?case|at the end|all one word"
     r"|gross(?:e[mns]?|geschrieben)?[ \t:]|hinten|am ende|kleine[mns]?|zusammengeschrieben"
@@ -620,7 +620,7 @@ _MEANING: Final = (
     r"(?:[ \t](?:i mean|that is|meine ich|je veux dire|digo|quiero decir|intendo|dico|quero dizer"
     r"|bedoel ik))?[ \t]{0,2}(?:[.,;:!?)]|\Z)"
 )
-# Letters, a digit and a sign inside as only passwords have it; no issue, no variable, no URL.
+# Letters, a digit and a sign inside, as only passwords have; not an issue, a variable or a URL.
 _UNLIKE_WORDS: Final = (
     r"(?<![^\s\"'`(])(?=\S{0,24}[0-9])(?=\S{0,24}[A-Za-z])(?!\S{0,24}(?:\$[A-Z_]|%[0-9A-Fa-f]{2}))"
     r"(?!\S{0,24}[#$][0-9])([A-Za-z0-9](?=[\w.+&*?-]{0,22}[!#$%^][\w!#$%^])[\w.+&*?!#$%^-]{7,24})"
@@ -631,7 +631,7 @@ _TICKET: Final = r"[A-Z]{2,10}-[0-9][0-9A-Z-]*\Z"
 
 
 def _near(mention: _Mention) -> Iterator[tuple[int, int]]:
-    """Yield what a clause near the name says of it: of *it*, of how it is written."""
+    """Yield the spans of the values in a clause near the name: about *it*, or its spelling."""
     before, behind = mention.before(), mention.behind()
     first = mention.start - len(before)
     line = f"{before}{mention.name()}{behind}"
@@ -656,9 +656,9 @@ def _near(mention: _Mention) -> Iterator[tuple[int, int]]:
             yield start, start + len(text)
 
 
-# ---- whether what is given is a secret ----
+# ---- whether a value is a secret ----
 
-# A number that is typed at a door or a machine: 2584#, 38B12.
+# A number for a door or a machine: 2584#, 38B12.
 _NUMBER: Final = r"(?:[0-9]{4,8}|(?=[A-Z0-9]*[0-9])[A-Z0-9]{4,8}|[0-9]{2}(?:-[0-9]{2}){2})[#*]?\Z"
 
 _LONG_KEY: Final = 20
@@ -687,7 +687,7 @@ _TALK_IN_WORDS: Final = word_set(
 
 
 def _is_given(mention: _Mention, value: _Value, gives: str) -> bool:
-    """Say whether a value is a secret that is given in so many words."""
+    """Whether a value right behind its name is a secret."""
     text = value.text
     match mention.family:
         case "password" | "phrase":
@@ -715,7 +715,7 @@ def _is_password(mention: _Mention, value: _Value, gives: str) -> bool:
 
 
 def _is_chosen(text: str) -> bool:
-    """Say whether ``text`` is made as passwords are, and is no product, path or address."""
+    """Whether ``text`` looks like a password, and not like a product, a path or an address."""
     core = text.rstrip("!?")
     if len(core) < _SHORT or compiled(_TALK).match(core):
         return False
@@ -732,7 +732,7 @@ def _is_convincing(family: str, text: str) -> bool:
 
 
 def _is_word(mention: _Mention, value: _Value, gives: str) -> bool:
-    """Say whether a plain word is said to be the password: a quoted one, or a name of one's own."""
+    """Whether a plain word is the password: it is quoted, or somebody's own."""
     text, end = value.text, value.start + len(value.text)
     if not text.isalpha() or len(text) < _SHORT or is_saying(text):
         return False

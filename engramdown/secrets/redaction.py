@@ -1,18 +1,17 @@
 """Finds secrets in a text and hides them.
 
-A finding is a place and a kind, never the value. Hiding twice changes nothing, and what was hidden
-is not found again. Pure; the cost grows linearly with the text, whatever is in it. Only the kinds
-of secret that are known here are found.
+A finding is a place and a kind, never the value. Hiding twice changes nothing, and a hidden secret
+is not found again. Pure; the cost grows linearly with any text. Only known kinds of secret are
+found.
 
 A token of a known shape (``ghp_…``) counts by its shape. The value of an assignment
 (``password = …``) counts by its looks: references, placeholders, names and words do not. A random
-token on its own counts if it is long and mixes capitals, small letters and digits, and is no
+token on its own counts if it is long and mixes capitals, small letters and digits, and is not a
 picture, digest, certificate or part of a URL. In a binary file only known shapes count: too much of
 the rest would be chance.
 
-A text is looked at as it stands and as it reads: without accents and invisible characters, with
-letters in their plain form. What is wrapped over two lines is looked at in one piece, and base64 of
-a text is looked at as that text.
+A text is searched as it is and as it reads: without accents and invisible characters, with letters
+in their plain form. A token that is wrapped over two lines is joined, and base64 is decoded.
 """
 
 from __future__ import annotations
@@ -45,11 +44,11 @@ from engramdown.secrets.prose import (
     find_login_passwords,
 )
 
-# ---- tokens that stand alone ----
+# ---- tokens without a name ----
 
 
 def find_random(piece: str) -> Iterator[Span]:
-    """Find the long tokens that stand alone, look random and are no picture, digest or URL.
+    """Find the long tokens that look random and are not a picture, a digest or part of a URL.
 
     >>> list(find_random("try " + "k9Qz2XwV7bLm4RtY8sNc" + "J3hGf6DpA1uE5oZi"))
     [(4, 40, 'random token')]
@@ -71,8 +70,8 @@ _SEEN_LONE: Final = 2  # characters behind a token that say where it ends
 _ALONE: Final = (
     r"(?<![^\s\"'`(\[{<,;=|>:])([A-Za-z0-9_-]{32,256}+)(?=[\s\"'`)\]}>,;|&]|[.:!?](?:\s|\Z)|\Z)"
 )
-# How base64 of a picture, a document, an archive, an SSH key or a certificate begins, and what
-# has an address or a C++ function for its name.
+# The beginnings of base64 of a picture, a document, an archive, an SSH key or a certificate, and of
+# names that are an address or a C++ function.
 _KNOWN: Final = (
     r"_Z|iVBOR|R0lGOD|_9j_|UklGR|PHN2Z|JVBER|UEsDB|H4sI|AAAA|MII"
     r"|[13][1-9A-HJ-NP-Za-km-z]{25,34}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}\Z"
@@ -80,7 +79,7 @@ _KNOWN: Final = (
 _LINE: Final = r"[ \t\"']{0,20}[A-Za-z0-9+/]{30,90}+={0,2}[ \t\"']{0,4}"
 _BEFORE_BLOB: Final = (
     r"(?i:://|data:|base64|sha[0-9]{1,3}[-:=]|\bssh-|\bpublic[ _-]?key[\"':= ]{1,5})\S{0,300}\Z",
-    # A public key as JSON writes one.
+    # A public key in JSON.
     r"\"kty\"[^{}]{0,250}\"[nxy]\"[ \t]{0,4}:[ \t]{0,4}\"\Z",
     # One line of many in base64.
     _LINE + r"\n[ \t\"']{0,20}\Z",
@@ -88,12 +87,12 @@ _BEFORE_BLOB: Final = (
 
 
 def _is_known_blob(piece: str, start: int, end: int) -> bool:
-    """Say whether a random-looking token is a picture, a digest, or part of a URL or a key."""
+    """Whether a random-looking token is a picture, a digest, or part of a URL or a key."""
     value = piece[start:end]
     if re.match(_KNOWN, value) or is_public(value) or decoded(value):
         return True
     before = piece[max(0, start - 300) : start]
-    # A public key or a certificate: behind a first line, before its last line.
+    # A public key or a certificate: between its first and its last line.
     lines = piece[max(0, start - 8000) : start]
     return (
         any(compiled(pattern).search(before) for pattern in _BEFORE_BLOB)
@@ -104,10 +103,10 @@ def _is_known_blob(piece: str, start: int, end: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Where a secret stands in a text.
+    """The place of a secret in a text.
 
     Attributes:
-        kind: What it is, in plain words: ``GitHub token``.
+        kind: Its kind in plain words: ``GitHub token``.
         start: The offset of its first character.
         end: The offset after its last character.
     """
@@ -118,7 +117,7 @@ class Secret:
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """Return where secrets stand in ``text``, in order and without overlap.
+    """Return the places of the secrets in ``text``, in order and without overlap.
 
     >>> find_secrets("psql postgres://ann:" + "plum-7" + "@db/shop")
     [Secret(kind='password in a URL', start=20, end=26)]
@@ -138,7 +137,7 @@ def find_secrets(text: str) -> list[Secret]:
         secrets = [Secret(kind, start + left, start + right) for left, right, kind in spans]
         found += secrets
         if secrets:
-            # What is left is looked at again, as it will be by whoever reads the hidden text.
+            # The rest is searched again, as it will be when the hidden text is searched.
             gaps = _gaps([(secret.start, secret.end) for secret in secrets], start, end)
             pieces += [(*gap, turn + 1) for gap in gaps]
     return sorted(found, key=lambda secret: secret.start)
@@ -174,35 +173,35 @@ def secret_in(data: bytes) -> str:
     return found[0].kind if found else ""
 
 
-# A text has few of these, or one in a hundred, whatever its encoding; what is packed one in ten.
+# A text has few of these, or one in a hundred, in any encoding; a packed file has one in ten.
 _CONTROLS: Final = bytes({*range(32), 127} - {*b"\t\n\r\f\b\x1b"})
 _FEW: Final = 16
 
 # ---- pieces of a text ----
 
-# A secret that shows only once another one is hidden is rare, one behind that was never seen.
-# After so many turns more is hidden with each secret, twice as much every time: so there is an end.
+# A secret that shows only once another one is hidden is rare, a third one has never been seen.
+# After this many turns more is hidden with each secret, twice as much every time, so that it ends.
 _TURNS: Final = 4
 _MARGIN: Final = 64
 _MARK: Final = r"\[redacted: [A-Za-z ]{1,40}\]"
 
 
 def _gaps(spans: Iterable[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
-    """Return what ``spans`` leave of the text from ``start`` to ``end``."""
+    """Return the parts of the text from ``start`` to ``end`` between ``spans``."""
     edges = [start, *(edge for span in spans for edge in span), end]
     pairs = zip(edges[::2], edges[1::2], strict=True)
     return [(left, right) for left, right in pairs if left < right]
 
 
-# The start, the end and the kind of what was found, and the rule that found it.
+# The start, the end and the kind of a secret, and the rule that found it.
 _Ranked = tuple[int, int, str, int]
 
-# How often base64 is looked into: once, and once more where it was encoded twice.
+# How often base64 is decoded: twice, for text that was encoded twice.
 _DEEP: Final = 2
 
 
 def _ranked(piece: str, deep: int) -> list[_Ranked]:
-    """Return what is found in ``piece``, as it stands and as it reads."""
+    """Return the secrets in ``piece``, as it is and as it reads."""
     found = _as_it_stands(piece, deep)
     if reading := _reading(piece):
         for start, end, kind, rule in _as_it_stands(reading.text, deep):
@@ -241,15 +240,15 @@ def _merged(ranked: Iterable[_Ranked]) -> list[Span]:
 
 
 class _Rule(NamedTuple):
-    """What is looked for, and the lower-case words without which it cannot be there."""
+    """A search, and the lower-case words without one of which it finds nothing."""
 
     hints: tuple[str, ...]
     find: Callable[[str], Iterable[Span]]
 
 
-# What is found without a hint in the whole text stands where a word has so many characters.
+# Secrets without a hint in the whole text are in words of at least so many characters.
 _LONG_WORD: Final = 22
-# How the tokens of services begin: a kind, and its beginnings.
+# The tokens of services: a kind, and its beginnings.
 _SERVICES: Final = """
 age key: AGE-SECRET-KEY-1; Atlassian token: ATATT3; Bitbucket password: ATBB;
 Brevo API key: xkeysib-; Buildkite token: bkua_; CircleCI token: CCIPAT_; Clojars token: CLOJARS_;
@@ -279,7 +278,7 @@ _PREFIXES: Final = {
 _START: Final = r"(?<![A-Za-z0-9])"
 _END: Final = r"(?![A-Za-z0-9])"
 _BLANK: Final = r"(?:\s|\\[nrt])"
-# A key with its last line, else what stands in the lines of base64 below the first one.
+# A key up to its last line, or else the lines of base64 below its first line.
 _PRIVATE_KEY: Final = (
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?=[^-]{0,300}?[A-Za-z0-9+/]{16})(?:[^-]++|-(?!----))*+-----END [A-Z0-9 ]{1,50}-----"
@@ -287,15 +286,15 @@ _PRIVATE_KEY: Final = (
     rf"(?:{_BLANK}++[A-Za-z0-9+/=]{{24,}}+)*+(?:{_BLANK}++[A-Za-z0-9+/]{{1,23}}={{0,2}}(?=\s|\Z))?)"
 )
 
-# A user and a password that are called so, on this machine or on one that is called host.
+# A user called user with the password password, on this machine or on a host called host.
 _NOBODY: Final = (
     r"(?i:(?:db[_-]?)?(?:user(?:[_-]?name)?|usr)?:(?:db[_-]?)?(?:pass(?:w(?:or)?d)?|pwd?)"
     r"@(?:localhost|127(?:\.[0-9]{1,3}){3}|0\.0\.0\.0|\[::1\]|host(?:name)?|example\.(?:com|net|org))(?![\w.-]))"
 )
 
 # Kind, hints and pattern, two spaces apart; a pattern goes on below, further in. The secret is the
-# first group, or the whole where there is none. A letter or digit stands neither before \< nor
-# behind \>. A hint that others have, too, costs nothing.
+# first group, or else the whole. There is no letter or digit before \< or behind \>. A hint that
+# others have, too, costs nothing.
 _SHAPES: Final = r"""
 private key  private key  PRIVATE
 Anthropic API key  sk-  \<sk-ant-[A-Za-z0-9_-]{16,}+
@@ -369,7 +368,7 @@ def _read_shapes() -> Iterator[tuple[str, tuple[str, ...], str]]:
 _SHAPE_RULES: Final = tuple(_read_shapes())
 _SEEN: Final = 48
 _DISCORD: Final = _START + r"[MNO][\w-]{23,27}\.[\w-]{6}\.(?=\D{0,39}[0-9])[\w-]{27,40}(?![\w-])"
-# Shapes without a word of their own, looked for where a long word stands.
+# Shapes without a word of their own, searched in long words.
 _LONG_SHAPES: Final = (
     ("Twilio key", _START + rf"SK[0-9a-f]{{32}}{_END}"),
     ("Telegram bot token", r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![\w-])"),
@@ -377,7 +376,7 @@ _LONG_SHAPES: Final = (
 )
 
 
-# What counts by its shape alone, wherever it stands.
+# Kinds that do not count by their shape alone, and those that do.
 _NAMED: Final = {
     "authorization header",
     "bearer token",
@@ -390,7 +389,7 @@ _SHAPED: Final = {
     *(kind for kind, *_ in (*_SHAPE_RULES, *_LONG_SHAPES) if kind not in _NAMED),
 }
 
-# Whatever is longer holds some word of a placeholder by chance, and is none.
+# A longer value contains the word of some placeholder by chance.
 _LONG: Final = 200
 
 
@@ -414,7 +413,7 @@ _OPAQUE: Final = (
 
 
 def _prefixed(piece: str) -> Iterable[Span]:
-    """Find what begins like a token of a known service and goes on without words."""
+    """Find words that begin like a token of a known service and go on without words."""
     starts = "|".join(re.escape(prefix) for prefix in _PREFIXES)
     for match in compiled(rf"{_START}({starts})([\w=-]{{20,}}+)").finditer(piece):
         if compiled(_OPAQUE).search(match[2]) and not is_placeholder(match[2]):
@@ -424,13 +423,13 @@ def _prefixed(piece: str) -> Iterable[Span]:
 def _telling(piece: str) -> Iterable[Span]:
     for start, end in runs(piece, "_-:.", _LEAST):
         for kind, pattern in _LONG_SHAPES:
-            # Who looks behind the run for its end may see what belongs to the next one.
+            # Looking behind the run for its end may find a part of the next one.
             found = _shape(kind, pattern)(piece, start, end + _SEEN)
             yield from (span for span in found if span[0] < end)
     yield from find_random(piece)
 
 
-# ---- what is encoded ----
+# ---- base64 ----
 
 _LEAST_ENCODED: Final = 24
 _ENCODED: Final = r"[A-Za-z0-9+/_-]{24,}+"
@@ -446,7 +445,7 @@ def _encoded(piece: str, deep: int) -> Iterator[_Ranked]:
     for first, last in runs(piece, "+/_-", _LEAST_ENCODED):
         for match in compiled(_ENCODED).finditer(piece, max(first, joined), last):
             start, end = match.span()
-            # Lines that make no text together are not joined again from the second one on.
+            # Lines that are not a text together are not joined again from the second one on.
             more = compiled(_MORE_LINES).match(piece, end) if start >= block else None
             block = more.end() if more else block
             if more and (kind := _kind_inside(piece[start : more.end()], deep)):
@@ -462,19 +461,19 @@ def _encoded(piece: str, deep: int) -> Iterator[_Ranked]:
 
 
 def _padded(piece: str, end: int) -> int:
-    """Return where the signs end that fill base64 up, from ``end`` on."""
+    """Return the end of the padding of base64 that begins at ``end``."""
     return end + len(piece[end : end + 2]) - len(piece[end : end + 2].lstrip("="))
 
 
 def _kind_inside(run: str, deep: int) -> str:
-    """Return what kind of secret stands in the text that ``run`` is the base64 of, or ``""``."""
+    """Return the kind of the secret in the text that ``run`` encodes, or ``""``."""
     text = decoded(run)
     kinds = [kind for _, _, kind in _merged(_ranked(text, deep - 1))] if text else []
     kind = next((kind for kind in kinds if kind != "random token"), "")
     return f"encoded {kind.removeprefix('encoded ')}" if kind else ""
 
 
-# ---- what is wrapped ----
+# ---- wrapped tokens ----
 
 # From one line to the next, or from one string to the next: a quote, a backslash or a plus, the
 # end of the line as it is or as JSON writes it, and how a quote, a comment or a list goes on.
@@ -530,7 +529,7 @@ def _wrapped(piece: str, found: list[_Ranked]) -> Iterator[_Ranked]:
 
 
 def _rests(piece: str, token: str, end: int, known: set[int]) -> Iterator[tuple[int, int]]:
-    """Yield where ``token`` goes on that ends with its line, line by line up to a known one."""
+    """Yield the spans of the rest of ``token`` on the next lines, up to a known secret."""
     if any(token.startswith(head) and len(token) >= _WHOLE[head] for head in _WHOLE):
         return
     while match := compiled(_GLUE + _REST).match(piece, end):
@@ -542,7 +541,7 @@ def _rests(piece: str, token: str, end: int, known: set[int]) -> Iterator[tuple[
 
 
 def _goes_on(rest: str) -> bool:
-    """Say whether a line begins with the rest of a token, and with no word, name or number."""
+    """Whether a line begins with the rest of a token, not with a word, a name or a number."""
     if looks_random(rest, _LONG_WORD):
         return True
     if is_reference(rest) or is_public(rest) or not compiled(r"[A-Za-z]").search(rest):
@@ -569,13 +568,13 @@ _COLOUR: Final = r"\x1b\[[0-9;?]{0,16}[A-Za-z]"
 
 
 class _Reading(NamedTuple):
-    """A text as it reads, and where each piece of it stands.
+    """A text as it reads, and the place of each of its pieces in the original.
 
     Attributes:
         text: The text.
         starts: Where the pieces begin whose length changed.
         ends: Where they end.
-        sources: Where they begin and end in the text as it stands.
+        sources: Where they begin and end in the original.
     """
 
     text: str
@@ -584,7 +583,7 @@ class _Reading(NamedTuple):
     sources: list[tuple[int, int]]
 
     def start(self, at: int) -> int:
-        """Return where the character stands that the one at ``at`` was read from."""
+        """Return the place in the original of the character at ``at``."""
         piece = bisect_right(self.starts, at) - 1
         if piece < 0:
             return at
@@ -592,14 +591,14 @@ class _Reading(NamedTuple):
         return first if at < self.ends[piece] else last + at - self.ends[piece]
 
     def end(self, at: int) -> int:
-        """Return where the character ends that the one in front of ``at`` was read from."""
+        """Return the end in the original of the character in front of ``at``."""
         piece = bisect_right(self.starts, at - 1) - 1
         inside = piece >= 0 and at - 1 < self.ends[piece]
         return self.sources[piece][1] if inside else self.start(at - 1) + 1
 
 
 def _reading(piece: str) -> _Reading | None:
-    """Return ``piece`` as it reads, or None where it stands so."""
+    """Return ``piece`` as it reads, or None if that is no different."""
     if piece.isascii() and "\x1b" not in piece:
         return None
     plain = {sign: _plain(sign) for sign in set(piece) - _SEEN_SIGNS}
@@ -627,7 +626,7 @@ def _reading(piece: str) -> _Reading | None:
 
 @lru_cache(maxsize=4096)
 def _plain(sign: str) -> str:
-    """Return what a character reads as: its plain form without accents, or nothing."""
+    """Return how a character reads: its plain form without accents, or nothing."""
     import unicodedata
 
     if sign in _PLAINER:
