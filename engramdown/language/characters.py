@@ -1,9 +1,9 @@
-"""Characters that a person does not see, and how to show them.
+"""Finds characters that a person does not see, and shows them.
 
-A character is judged where it stands: an emoji keeps its joiners, Persian and Hindi
-keep theirs, the flag of England its tags. What :func:`visible` returns has nothing left that
-:func:`hidden_characters` names, and showing it twice changes nothing. What a person reads on any
-screen passes :func:`on_screen`. No I/O.
+A character is judged by its neighbours: an emoji keeps its joiners, Persian and Hindi keep theirs,
+the flag of England its tags. The result of :func:`visible` has nothing left that
+:func:`hidden_characters` names, and calling it twice changes nothing. Every text for a screen
+passes :func:`on_screen`. No I/O.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def hidden_characters(text: str) -> list[tuple[int, str]]:
 
 
 def is_utf16(text: str) -> bool:
-    r"""Whether bytes that were read as UTF-8, those that are none as surrogates, are UTF-16.
+    r"""Whether a text that was read as UTF-8, with surrogates for other bytes, is UTF-16.
 
     >>> is_utf16("- Use uv".encode("utf-16").decode("utf-8", "surrogateescape"))
     True
@@ -60,30 +60,29 @@ def visible(text: str, *, keep: str = "\n\t") -> str:
 
 
 def on_screen(text: str) -> str:
-    r"""Return ``text`` as a person is to see it on any screen.
+    r"""Return ``text`` as a person should see it on any screen.
 
-    It is :func:`visible`, and a run of spaces that is longer than a row, or of empty lines that
-    is higher than a window, is told as a number: what stands behind it is not pushed out of sight.
+    It is :func:`visible`, and a number replaces a run of spaces that is longer than a row, or of
+    empty lines that is higher than a window, so that nothing is pushed out of sight.
 
     >>> ascii(on_screen("Keep tests green" + " " * 4000 + "or not"))
     "'Keep tests green\\u20394,000 spaces\\u203aor not'"
     """
-    shown = visible(text)
-    return _compiled(_LONG_RUN).sub(_told, shown)
+    return _compiled(_LONG_RUN).sub(_counted, visible(text))
 
 
-def _told(run: re.Match[str]) -> str:
-    """Say how many spaces, or empty lines, stand there, if they are too many to look at."""
+def _counted(run: re.Match[str]) -> str:
+    """Return the number of spaces, or empty lines, of a run that is too long to look at."""
     text = run[0]
     lines = text.count("\n")
     if lines > _MOST_LINES:
         first, last = text.find("\n"), text.rfind("\n")
         inside = f"\n\u2039{lines - 1:,} empty lines\u203a\n"
-        return _told_spaces(text[:first]) + inside + _told_spaces(text[last + 1 :])
-    return "\n".join(map(_told_spaces, text.split("\n")))
+        return _counted_spaces(text[:first]) + inside + _counted_spaces(text[last + 1 :])
+    return "\n".join(map(_counted_spaces, text.split("\n")))
 
 
-def _told_spaces(run: str) -> str:
+def _counted_spaces(run: str) -> str:
     return f"\u2039{len(run):,} spaces\u203a" if len(run) > _MOST_SPACES else run
 
 
@@ -105,7 +104,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-# What is hidden unless it stands where the patterns below say that it belongs.
+# Characters that are hidden unless one of the patterns below matches them in their place.
 _SUSPECT: Final = (
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
@@ -113,8 +112,8 @@ _SUSPECT: Final = (
     "\U00013430-\U00013438\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff]"
 )
-# What breaks a line or a terminal: C0, C1, the separators, and half surrogate pairs, which
-# cannot be written at all.
+# Characters that break a line or a terminal: C0, C1, the separators, and half surrogate pairs,
+# which cannot be written at all.
 _UNSAFE: Final = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 # Left-to-right mark, right-to-left mark and Arabic letter mark: usual where a text has letters
 # that run from right to left.
@@ -166,7 +165,7 @@ def _hidden(text: str) -> Iterator[int]:
 
 
 _DELETE: Final = "\x7f"
-# The pictures of the control characters stand in their order, from the picture of NUL.
+# The pictures of the control characters are in their order, from the picture of NUL.
 _PICTURES: Final = 0x2400
 
 

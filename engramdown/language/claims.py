@@ -1,9 +1,9 @@
-"""What a short text claims, read without a model: its words, numbers, names, and what they govern.
+"""Reads the claim of a short text without a model: words, numbers, names, and what they govern.
 
 Any string may be read, in linear time; the same text always gives the same claim.
 
-English comes first; of other languages only the commonest words for *not*, *without* and *only*
-are known, because to miss one of those would equate a rule with its opposite.
+English comes first; in other languages only the commonest words for *not*, *without* and *only*
+are known, because missing one of those would equate a rule with its opposite.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engramdown.language.words import STOP_WORDS, spaced, word_set
 
 Mark = Literal["number", "version", "path", "name"]
 
-# Words that add little to what is claimed, except by where they stand: "use uv", "prefer uv".
+# Words that add little to a claim, except by their place: "use uv", "prefer uv".
 _LIGHT: Final = word_set(
     "instead rather use uses used using prefer prefers preferred preferring run runs ran running "
     "execute executes executed executing need needs needed require requires required make makes "
@@ -41,7 +41,7 @@ NUMBERS: Final = {
 }  # fmt: skip
 
 # English, then German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish, Chinese and
-# the Korean syllables that negate; then what is rarer in these, Nordic languages and Romanian.
+# the Korean syllables that negate; then rarer words of these, Nordic languages and Romanian.
 _NOT: Final = word_set(
     "not no never none nothing nor neither cannot avoid avoids forbid forbidden refuse stop "
     "dont doesnt didnt cant wont isnt arent shouldnt mustnt nicht nie niemals kein keine "
@@ -79,7 +79,7 @@ OPPOSITES: Final = frozenset(
     )
 )
 
-# How much of a text is read, in characters: what is longer is no claim but a document.
+# How much of a text is read, in characters: a longer one is a document rather than a claim.
 LONGEST: Final = 4000
 _STOPS: Final = frozenset(",;:.!?()\u2013\u2014\u3002\uff0c\uff1b\uff1a\u3001")
 _EDGES: Final = "\"'`*~&<>[]{}-\u00ab\u00bb\u2018\u2019\u201c\u201d\u2026" + "".join(_STOPS)
@@ -93,21 +93,21 @@ _CONTRACTED: Final = "n't"
 
 @dataclass(slots=True)
 class Claim:
-    """What a text claims.
+    """The claim of a text.
 
     Attributes:
-        words: What it is about: folded words and names, without stop words, in order.
-        forms: The subset whose order in a clause matters, as ``(word, clause)``: not governed by a
-            preposition, so that one may be who does it and another to whom it is done.
-        places: The words with those that add little, as ``(word, clause)``.
+        words: Its folded words and names, without stop words, in order.
+        forms: Those whose order in a clause matters, as ``(word, clause)``: no preposition governs
+            them, so that one may be the subject and another the object.
+        places: The words, also those that add little, as ``(word, clause)``.
         every: All its words, stop words too.
-        marks: What must agree exactly, by kind: numbers, versions, paths and names.
-        code: The names that are code or a symbol, of which no other form is the same name.
-        negations: How it negates: ``not``, ``without``, ``instead``.
+        marks: The parts that must agree exactly, by kind: numbers, versions, paths and names.
+        code: The names that are code or a symbol, so that another form is another name.
+        negations: Its kinds of negation: ``not``, ``without``, ``instead``.
         only: Whether it is limited to something (*only*).
-        scopes: What stands behind a word that gives a role: ``not``, ``before``, ``from``, or
-            ``of`` for any other preposition.
-        counts: The number that stands before a word, by the word.
+        scopes: The words behind a word that gives a role: ``not``, ``before``, ``from``, or ``of``
+            for any other preposition.
+        counts: The number before a word, by the word.
     """
 
     words: list[str] = field(default_factory=list)
@@ -127,7 +127,7 @@ class Claim:
 
 
 def read(text: str) -> Claim:
-    """Return what ``text`` claims in its first 4,000 characters; do not change it, it is shared.
+    """Return the claim of the first 4,000 characters of ``text``; it is shared, do not change it.
 
     >>> claim = read("Never use pip, use uv 0.5.1")
     >>> claim.words, claim.negations, claim.marks
@@ -151,7 +151,7 @@ def _read(text: str) -> Claim:
 
 @dataclass(slots=True)
 class _Reader:
-    """Where in a text the reader is, and what it has understood so far."""
+    """The place of the reader in a text, and what it has understood so far."""
 
     claim: Claim
     clause: int = 0
@@ -169,7 +169,7 @@ class _Reader:
         self.direction = ""
 
     def chunk(self, chunk: str) -> None:
-        """Read what stands between two spaces."""
+        """Read the characters between two spaces."""
         core = chunk.strip(_EDGES)
         lead, _, tail = chunk.partition(core) if core else (chunk, "", "")
         if not _STOPS.isdisjoint(lead):
@@ -220,7 +220,7 @@ class _Reader:
         self.before = folded
 
     def function(self, word: str) -> bool:
-        """Note what a small word does to those behind it; return whether it is one."""
+        """Note the effect of a small word on those behind it; return whether it has one."""
         if negation := self.negation(word):
             self.claim.negations.add(negation)
             self.negated = True

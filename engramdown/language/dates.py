@@ -1,8 +1,8 @@
-"""When a question is about.
+"""Reads the time that a question is about.
 
 It may name months, years, days and seasons, say "three weeks ago" or "last summer", or count from
-an event: "two weeks before the release". Any string may be passed; what is named is named once,
-however often; linear time.
+an event: "two weeks before the release". Any string may be passed; repeated times are returned
+once; linear time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from engramdown.language.words import STOP_WORDS, word_set
 
-# From when to when, in seconds since 1970; the end is no part of it.
+# The beginning and the end in seconds since 1970; the end is excluded.
 Span = tuple[float, float]
 
 _DAY: Final = 86_400.0
@@ -65,7 +65,7 @@ _WITHIN: Final = rf"\b(?:last|past) (?:([0-9]{{1,3}}|{_COUNT}) )?(day|week|month
 _WEEKDAY: Final = rf"\blast ({'|'.join(_WEEK)})day\b"
 _NEAR: Final = rf"\b({'|'.join(_SINCE)})\b"
 _LATEST: Final = rf"\b(last|this|past) ({_NAMED}|{'|'.join(_SEASONS)})\b"
-# What every ASCII text holds that one of the last five matches.
+# Every ASCII text that one of the last five matches contains one of these.
 _HINTS: Final = ("ago", "last", "past", "day", "this")
 
 _UNIT: Final = "(day|week|month|year)"
@@ -88,15 +88,15 @@ _LAST: Final = 250e9
 
 
 class Dates(NamedTuple):
-    """What a question says about time.
+    """The times in a question.
 
     Attributes:
         months: From 1.
         years: All of four digits.
         days: Months and days.
         span: A time that is named by its distance from now.
-        latest: Of the months, those of the year that "last March" means.
-        near: Times that are named by their distance from an event, each a possible one.
+        latest: The month in the year that "last March" means.
+        near: Possible times that are named by their distance from an event.
     """
 
     months: frozenset[int] = frozenset()
@@ -107,11 +107,11 @@ class Dates(NamedTuple):
     near: tuple[Span, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether it says anything."""
+        """Whether it has any."""
         return bool(self.months or self.years or self.span or self.near)
 
     def is_then(self, at: float) -> bool:
-        """Whether ``at`` lies near an event, or in the month, the year and the span named."""
+        """Whether ``at`` is near an event, or in the month, the year and the span."""
         if any(first <= at < last for first, last in self.near):
             return True
         if self.span and not self.span[0] <= at < self.span[1]:
@@ -123,7 +123,7 @@ class Dates(NamedTuple):
         return in_month and (not self.years or day.year in self.years)
 
     def is_that_day(self, at: float) -> bool:
-        """Whether ``at`` is a day that is named, or the day after it, when people tell of it.
+        """Whether ``at`` is a named day, or the day after it, when people talk about it.
 
         "Last March" names days, too.
         """
@@ -137,16 +137,16 @@ class Dates(NamedTuple):
         return not self.days.isdisjoint({(day.month, day.day), (before.month, before.day)})
 
 
-# What a question says that names no time.
+# The times of a question that names none.
 NO_DATES: Final = Dates()
 
 
 def read_dates(text: str, now: datetime | None = None) -> Dates:
-    """Return what ``text`` says about time.
+    """Return the times in ``text``.
 
     Args:
         text: A question.
-        now: What "last week" is counted from; without it such words name no time.
+        now: The moment from which "last week" is counted; without it such words are ignored.
 
     >>> sorted(read_dates("What happened on 7 May 2023, or in june?").months)
     [5, 6]
@@ -168,7 +168,7 @@ def read_dates(text: str, now: datetime | None = None) -> Dates:
 @cache
 def _read(pattern: str) -> re.Pattern[str]:
     # Most questions name no time, and all these patterns take milliseconds to compile.
-    # In ASCII, so that what is found stands in the tables here: a Turkish i is none of theirs.
+    # In ASCII, so that every match is in the tables: a Turkish i is not.
     return re.compile(pattern, re.IGNORECASE | re.ASCII)
 
 
@@ -191,7 +191,7 @@ def _days(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _span(text: str, now: datetime) -> Span | None:
-    """Return the time that is named by its distance from ``now``."""
+    """Return the time whose distance from ``now`` is named."""
     end = now.timestamp()
     if found := _read(_AGO).search(text):
         unit = _UNITS[found[2].lower()] * _DAY
@@ -215,7 +215,7 @@ def _count(text: str) -> int:
 
 
 def _latest(text: str, now: datetime) -> Span | None:
-    """Return the month or season that is over last, or, if it is called "this", has begun last."""
+    """Return the last month or season that is over, or, if it is called "this", has begun."""
     found = _read(_LATEST).search(text)
     if not found:
         return None
@@ -233,12 +233,12 @@ def _latest(text: str, now: datetime) -> Span | None:
 
 
 class Anchor(NamedTuple):
-    """A time that is told from an event.
+    """A time that is counted from an event.
 
     Attributes:
-        event: What names it.
-        first: Days from the event to the beginning of that time; below zero is before it.
-        last: And to its end.
+        event: The words that name the event.
+        first: Days from the event to the beginning of that time; negative before it.
+        last: Days from the event to its end.
     """
 
     event: str
@@ -272,16 +272,16 @@ def read_anchor(text: str) -> Anchor | None:
     return Anchor(event, first, last) if event else None
 
 
-def spans_from(anchor: Anchor, told: Iterable[tuple[float, str]]) -> tuple[Span, ...]:
-    """Return the times that ``anchor`` may mean, given the turns that tell of its event.
+def spans_from(anchor: Anchor, turns: Iterable[tuple[float, str]]) -> tuple[Span, ...]:
+    """Return the times that ``anchor`` may mean, given the turns about its event.
 
-    A turn tells of a day that it names, or else of the time when it was said.
+    A turn is about a day that it names, or else about the time of the turn.
 
     Args:
-        anchor: What a question counts from.
-        told: When each of these turns was said, in seconds since 1970, and what.
+        anchor: The event that a question counts from.
+        turns: The time of each of these turns, in seconds since 1970, and its text.
     """
-    spans = (span for at, text in told for span in _when(at, text))
+    spans = (span for at, text in turns for span in _when(at, text))
     return tuple((start + anchor.first * _DAY, end + anchor.last * _DAY) for start, end in spans)
 
 
@@ -292,8 +292,8 @@ def _about(count: int, length: float) -> Span:
 
 def _event(text: str) -> str:
     """Return the words at the beginning of ``text`` that name an event."""
-    said = takewhile(lambda word: word.lower() not in _ENDS, _WORD.findall(text))
-    words = (word for word in said if word.lower() not in STOP_WORDS)
+    phrase = takewhile(lambda word: word.lower() not in _ENDS, _WORD.findall(text))
+    words = (word for word in phrase if word.lower() not in STOP_WORDS)
     return " ".join(islice(words, _LONGEST))
 
 

@@ -1,16 +1,16 @@
-"""Whether two memories say the same, and whether they contradict each other.
+"""Compares memories: whether two say the same, and whether they contradict each other.
 
 No model, no I/O, symmetric, linear time in the length of a text; any string may be passed. Two
 texts that differ in a number, a name, a path, a version or a negation are never the same, however
 alike they look: a new memory that is taken for a known one would be dropped in silence, while one
-that is not recognised is only asked about once more. What is caught is another order, inflection,
-filler words, another negator, a slip of the pen, a small addition. Synonyms are not.
+that is not recognised only leads to one more question. Another order, inflection, filler words,
+another negator, a typo and a small addition are recognised; synonyms are not.
 
 Besides words, two texts differ in signs (:func:`signs_apart`): letters that are names, quotations,
-numbers in a row. A sign that both have in the same place is no difference; everything else is one,
-because what a sign means cannot be told from it. And they differ in small words that turn a claim
-(:func:`turns`): *was* and *is*, *or* and *and*, *his* and *her*. What adds nothing is listed; every
-other small word counts, because what is not known to be harmless may be the point.
+numbers in a row. A sign that both have in the same place is not a difference; every other sign is
+one, because its meaning is unknown. And they differ in small words that turn a claim
+(:func:`turns`): *was* and *is*, *or* and *and*, *his* and *her*. Harmless words are listed; every
+other small word counts, because it may be the point.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from engramdown.language.words import (
 _LETTER: Final = re.compile(r"(?<![\w'-])(-?[^\W\d_])(?![\w'])")
 _SIGNED: Final = re.compile(r"(?<![\w-])-[0-9]\S*")
 _NO_NAMES: Final = frozenset("aAiI")
-# Numbers that stand in a row: a date, a range, a ratio, a time, a version.
+# Numbers in a row: a date, a range, a ratio, a time, a version.
 _ROW: Final = re.compile(r"[0-9]+(?:[-/.:,\u2013][0-9]+)+")
-# What a number is the end of.
+# Words that make a number a bound.
 _BOUND: Final = re.compile(
     r"\b(at least|at most|up to|more than|less than|fewer than|over|under|above|below|within)"
     r"\s+(?=[0-9])",
@@ -55,17 +55,17 @@ _QUOTED: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[^\W_]+")
 _BETWEEN: Final = re.compile(r"[,;.!?](?:\s|\Z)|\band\b", re.IGNORECASE)
-# Two parts may change places; of more it may matter which one comes behind which.
+# Two parts may change places; the order of more may matter.
 _SEVERAL: Final = 2
-# Where from what to what is told by the claim itself, and what must be may be as well.
+# The claim itself reads "from" and "to"; "must" and "should" are not opposites of "may" here.
 _OPPOSED: Final = [pair for pair in OPPOSITES if not pair & {"from", "must", "should"}]
-# They set words apart, and say nothing.
+# They only separate words.
 _PLAIN: Final = frozenset({"-", "--", "---", "\u2013", "\u2014", "...", "\u2026", "\u00b7"})
 _QUOTES: Final = frozenset("`\u00b4")
 
 
 def signs_apart(a: str, b: str) -> str:
-    """Return in which signs two texts differ so that they may say two things, or ``""``.
+    """Return the signs in which two texts differ so that they may say two things, or ``""``.
 
     >>> signs_apart("Use option a", "Use option b")
     'a letter or a sign'
@@ -98,10 +98,10 @@ def _signs(text: str) -> tuple[list[str], ...]:
     """Return letters, numbers with a sign, halves of a day, rows and bounds, and symbols.
 
     The letters are those that are names; each is in its order. Symbols are arrows, currencies,
-    operators, pictures, and punctuation that stands for itself.
+    operators, pictures, and punctuation on its own.
     """
-    found = [each if each[0] == "-" else each.casefold() for each in _LETTER.findall(text)]
-    letters = found if set(found) - _NO_NAMES else []
+    letters = [each if each[0] == "-" else each.casefold() for each in _LETTER.findall(text)]
+    letters = letters if set(letters) - _NO_NAMES else []
     half_days = [half.casefold() for half in _HALF_DAY.findall(text)]
     rows = [*_ROW.findall(text), *_VERSION.findall(text), *map(_folded, _BOUND.findall(text))]
     tokens = (token for token in text.split() if token not in _PLAIN)
@@ -134,7 +134,7 @@ def _regrouped(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]])
 
 
 def _quoted(text: str, other: str) -> set[str]:
-    """Return what ``text`` quotes and ``other`` does not hold letter by letter."""
+    """Return the quotations of ``text`` that ``other`` does not contain letter by letter."""
     held = _folded(other)
     quoted = ("".join(groups) for groups in _QUOTED.findall(text))
     return {words for each in quoted if (words := _folded(each)) not in held}
@@ -147,8 +147,8 @@ def _folded(text: str) -> str:
 def _parts(text: str, other: str) -> set[str]:
     """Return the parts of words with a hyphen, small words too, that ``other`` has no form of."""
     parts = {part for word in _HYPHENED.findall(text) for part in word.casefold().split("-")}
-    said = read(other).every if parts else set[str]()
-    return {part for part in parts if not any(is_inflected(part, word) for word in said)}
+    words = read(other).every if parts else set[str]()
+    return {part for part in parts if not any(is_inflected(part, word) for word in words)}
 
 
 def _told(what: str, mine: Iterable[str], theirs: Iterable[str]) -> str:
@@ -167,14 +167,14 @@ _HARMLESS: Final = word_set(
     "own every all each any so then and as s because use uses used using prefer prefers preferred "
     "preferring choose chooses chosen choosing instead rather than over remember needs to of"
 )
-# Harmless where one text has them, and not where each has another one.
+# Harmless if one text has them, but not if each has another one.
 _WHOSE: Final = word_set("your you i me my we us our user")
-# They stand for one another in too many sentences to keep two of these apart, but may matter.
+# They are interchangeable in too many sentences to be a difference, but may matter.
 _LIKE: Final = word_set(
     "in on at for by with per into during within when while if from well now them"
 )
 _ROLES: Final = _LIKE | {"of"}
-# What is done: to run a test is not to write it. Beside no such word it may go without saying.
+# Verbs of doing: to run a test is not to write it. A text without one may mean any of them.
 # The forms of such words, each with the plain one.
 DOING: Final = {
     word: words.split()[0]
@@ -193,7 +193,7 @@ DOING: Final = {
 }
 
 _USED_TO: Final = "used to "
-# Beside one of these a form in -ed is no past tense: errors are logged.
+# Beside one of these a form in -ed is not the past tense: errors are logged.
 _PASSIVE: Final = word_set("is are be been being am get gets was were s")
 _AGENTS: Final = ("er", "ers")
 _PAST: Final = word_set("made kept")
@@ -265,11 +265,11 @@ def _apart(a: str, b: str) -> tuple[set[str], set[str]]:
 
 
 def _is_past(a: str, b: str) -> bool:
-    """Whether ``a`` tells as past what ``b`` tells as present."""
+    """Whether ``a`` says in the past what ``b`` says in the present."""
     if (_USED_TO in a.casefold()) > (_USED_TO in b.casefold()):
         return True
     mine, theirs = read(a).every, read(b).every
-    # To feed is no past, either.
+    # "feed" is not a past tense, either.
     ends = {word for word in mine - theirs if word.endswith("ed") and not word.endswith("eed")}
     past = ends | ((mine - theirs) & _PAST)
     if not past or mine & _PASSIVE:
@@ -282,13 +282,13 @@ def _is_past(a: str, b: str) -> bool:
 
 
 def _done_by(a: str, b: str) -> set[str]:
-    """Return the words of ``a`` for who does, or does more, what ``b`` names: parser, faster."""
+    """Return the agents and comparatives in ``a`` of words in ``b``: parser, faster."""
     mine, theirs = read(a).every, read(b).every
     return {
         word
         for word in mine - theirs
         if word.endswith(_AGENTS)
-        # An offer is no agent: it is what is offered.
+        # An offer is not an agent.
         and any(
             is_inflected(word, each) and not each.startswith(word.removesuffix("s"))
             for each in theirs
@@ -306,7 +306,7 @@ _LOOKED_AT: Final = 40
 _LETTERS_PER_WORD: Final = 8
 _FEW: Final = 4
 _MOST_BITS: Final = 1 << 28
-# What a contradiction may differ in. Whoever differs in a name or a path speaks of another thing.
+# The differences of a contradiction. Texts that differ in a name or a path are about other things.
 _CONTRADICTING: Final = frozenset({"a negation", "opposites", "a number", "a version"})
 _MARKS: Final[tuple[Literal["number", "version", "path"], ...]] = ("number", "version", "path")
 _NONE: Final[frozenset[str]] = frozenset()
@@ -396,7 +396,7 @@ class Rewordings:
         Args:
             texts: The texts.
             kinds: The kind of each, so that it is compared as :func:`in_full` says it; without,
-                each is compared as it stands.
+                each is compared as it is.
         """
         self.texts: tuple[str, ...] = tuple(texts)
         self._kinds = tuple(kinds)
@@ -417,7 +417,7 @@ class Rewordings:
         return (at for at in _places_in(near) if is_rewording(text, self._said(at)))
 
     def near(self, text: str) -> Iterator[int]:
-        """Return, in order, the positions of texts that hold enough of the words of ``text``.
+        """Return, in order, the positions of texts that contain enough words of ``text``.
 
         None that agrees with it is missing: forms of one word begin alike, and a re-wording leaves
         out at most one word in four.
@@ -441,7 +441,7 @@ class Rewordings:
         return near if self._worded is None else self._worded.agreeing(text, near)
 
     def _sharing(self, text: str) -> int:
-        """Return which texts hold enough of the words of ``text``."""
+        """Return the texts that contain enough of the words of ``text``."""
         if not self.texts:
             return 0
         words = {word for word in read(text).words if word not in _OPPOSITE}
@@ -459,7 +459,7 @@ class Rewordings:
         return _bits(at for at, said in folded if sum(key not in said for key in keys) <= missing)
 
     def _holding(self, key: str) -> int:
-        """Return which texts hold ``key``."""
+        """Return the texts that contain ``key``."""
         if key not in self._held:
             _make_room(self._held, len(self.texts))
             self._held[key] = _bits(at for at, said in enumerate(self._folded) if key in said)
@@ -501,9 +501,9 @@ class Rewordings:
 
 
 class _Worded:
-    """What many texts that share their words say, to compare one with few of them.
+    """The claims of many texts that share their words, to compare one text with few of them.
 
-    Texts are passed over that surely differ: in what both would have to say, in a number, a
+    It leaves out texts that surely differ: in a word that both must contain, in a number, a
     version, a path, a name that is code or a negation.
     """
 
@@ -516,7 +516,7 @@ class _Worded:
         for at, text in enumerate(texts):
             claim = read(text)
             if len(text) > LONGEST:
-                every.append(at)  # Of these not all is read.
+                every.append(at)  # These are not read to their end.
             core = _core(claim)
             for key in core:
                 self._keys.add(key, at)
@@ -534,7 +534,7 @@ class _Worded:
         claim, found = read(text), 0
         core, words = _core(claim), len(set(claim.words))
         missing = _may_miss(words)
-        # One of the two says all that the other one says, but for words with an opposite.
+        # One of the two contains all words of the other, except words with an opposite.
         within = _at_most(near, map(self._keys.of, core), missing)
         for more in range(words // _WORDS_PER_ADDITION + 1):
             found |= within[0] & self._sizes.of(len(core) + more)
@@ -554,12 +554,12 @@ class _Worded:
         return near & (found | self._sure(text))
 
     def _sure(self, text: str) -> int:
-        """Return which texts are not passed over, whatever they say."""
+        """Return the texts that are never left out."""
         return self._always | self._folds.of(fold(text))
 
 
 class _Postings:
-    """Which texts have something, by what it is."""
+    """The texts that have a key, by the key."""
 
     __slots__ = ("_bits", "_places")
 
@@ -599,7 +599,7 @@ class _Pair:
         self.left_b = set(b.words) - self.same.keys()
 
     def agrees(self) -> bool:
-        """Whether both speak of the same things, but for a small addition on one side."""
+        """Whether both are about the same things, except for a small addition on one side."""
         lefts, rights = self.opposites()
         more_a, more_b = self.left_a - lefts, self.left_b - rights
         if not self.same or (more_a and more_b):
@@ -618,7 +618,7 @@ class _Pair:
         return shared / (shared + apart) if shared else 0.0
 
     def differences(self) -> Iterator[_Difference]:
-        """Yield what keeps the two from meaning the same: what it is, and the two sides."""
+        """Yield the differences in meaning: the kind of each, and the two sides."""
         for kind in _MARKS:
             mine, theirs = (claim.marked(kind) for claim in (self.a, self.b))
             if mine != theirs:
@@ -640,7 +640,7 @@ class _Pair:
             yield "an order", _NONE, _NONE
 
     def recounted(self) -> Iterator[_Difference]:
-        """Yield the words that stand behind different numbers, when the numbers are the same."""
+        """Yield the words behind different numbers, if the numbers are the same."""
         if self.a.marked("number") == self.b.marked("number"):
             for word, number in self.b.counts.items():
                 mine = self.a.counts.get(self.same.get(word, ""), number)
@@ -648,7 +648,7 @@ class _Pair:
                     yield "a number", {mine}, {number}
 
     def opposites(self) -> tuple[set[str], set[str]]:
-        """Return the words of each side whose opposite stands on the other."""
+        """Return the words of each side whose opposite is on the other."""
         mine, theirs = self.a.every - self.b.every, self.b.every - self.a.every
         return (
             {word for word in mine if not theirs.isdisjoint(_OPPOSITE.get(word, _NONE))},
@@ -666,7 +666,7 @@ class _Pair:
         return not known.isdisjoint(mine - theirs) and not known.isdisjoint(theirs - mine)
 
     def turned(self) -> bool:
-        """Whether words of one clause stand in another order, so that B does it to A."""
+        """Whether words of one clause are in another order, so that B does it to A."""
         places, others = _places(self.a.forms), _places(self.b.forms)
         orders: dict[tuple[int, int], list[int]] = {}
         # With another ending than an s it may be the passive.
@@ -694,19 +694,19 @@ class _Pair:
 
 
 def _core(claim: Claim) -> set[str]:
-    """Return the keys of words that both of two texts must say, or one of them adds."""
+    """Return the keys of the words that both of two texts must contain, or one of them adds."""
     keys = {word_key(word) for word in claim.words if len(word) > 1}
     return keys - _OPPOSITE_KEYS
 
 
 def _sign(claim: Claim) -> tuple[object, ...]:
-    """Return what two texts that say the same have in common."""
+    """Return the properties that two texts with one meaning share."""
     marks = (frozenset(claim.marked(kind)) for kind in _MARKS)
     return (*marks, len(claim.negations), claim.only)
 
 
 def _at_most(among: int, holding: Iterable[int], missing: int) -> list[int]:
-    """Return which of ``among`` miss none of what others hold, at most one, at most two, ..."""
+    """Return those of ``among`` that miss none of the sets ``holding``, at most one, two, ..."""
     within = [among] * (missing + 1)
     for held in holding:
         for misses in range(missing, 0, -1):
@@ -735,18 +735,18 @@ def _places_in(bits: int) -> Iterator[int]:
 
 
 def _make_room(kept: dict[Any, int], texts: int) -> None:
-    """Forget what was looked up if it takes too much room."""
+    """Empty a cache that takes too much room."""
     if len(kept) * texts > _MOST_BITS:
         kept.clear()
 
 
 def _pair(a: str, b: str) -> _Pair:
-    # In one order, so that what is found does not depend on which is asked about.
+    # In one order, so that the result does not depend on the order of the arguments.
     return _Pair(*(read(text) for text in sorted((a, b))))
 
 
 def _forms(words: Iterable[str], others: Iterable[str]) -> dict[str, str]:
-    """Return those of ``words`` that stand among ``others``, each with its form there."""
+    """Return those of ``words`` that are among ``others``, each with its form there."""
     by_key: dict[str, list[str]] = {}
     for other in sorted(set(others)):
         by_key.setdefault(word_key(other), []).append(other)
@@ -760,7 +760,7 @@ def _forms(words: Iterable[str], others: Iterable[str]) -> dict[str, str]:
 
 
 def _places(words: Sequence[tuple[str, int]]) -> dict[str, tuple[int, int]]:
-    """Return clause and place of each word that stands once among ``words``."""
+    """Return clause and place of each word that is once among ``words``."""
     often = Counter(word for word, _ in words)
     return {word: (clause, place) for place, (word, clause) in enumerate(words) if often[word] == 1}
 

@@ -1,8 +1,7 @@
-"""The piece of a text that shows why it was found.
+"""Cuts the piece out of a text that shows why it matches.
 
-The match is in the piece, wherever it stands; no character that a person sees as one is
-cut in two: not an emoji of several people, not a letter and its accent, not a flag. Linear time,
-no I/O.
+The match is always in the piece, and no character that a person sees as one is cut in two: not an
+emoji of several people, not a letter and its accent, not a flag. Linear time, no I/O.
 """
 
 from __future__ import annotations
@@ -26,55 +25,55 @@ _SPACES: Final = 24
 
 
 def find(text: str, needle: str) -> tuple[int, int] | None:
-    """Return where ``needle`` stands in ``text``, capitals or not.
+    """Return the span of ``needle`` in ``text``, whatever its case.
 
     >>> find("Die Straße", "STRASSE"), find("abc", "x")
     ((4, 10), None)
     """
-    wanted, given = needle.casefold(), text.casefold()
-    at = given.find(wanted)
+    folded_needle, folded = needle.casefold(), text.casefold()
+    at = folded.find(folded_needle)
     if at < 0:
         return None
-    if len(given) == len(text):
-        return at, at + len(wanted)
+    if len(folded) == len(text):
+        return at, at + len(folded_needle)
     start = end = passed = 0
     for place, char in enumerate(text):
         before, passed = passed, passed + len(char.casefold())
         if before <= at:
             start = place
-        if before < at + len(wanted):
+        if before < at + len(folded_needle):
             end = place + 1
     return start, max(start, end)
 
 
 def where(text: str, stems: frozenset[str]) -> tuple[int, int]:
-    """Return where the most of ``stems`` stand close together; the beginning if none does.
+    """Return the span with the most of ``stems`` close together, or the beginning without any.
 
     Args:
-        text: What was said.
+        text: Any text.
         stems: As :func:`engramdown.language.terms.tokens` returns them.
     """
-    found = []
+    hits = []
     for word in _WORD.finditer(text):
         said = word[0]
         hit = stems & ({stem(said.lower())} if said.isascii() else set(tokens(said)))
         if hit:
-            found.append((word.start(), word.end(), hit))
+            hits.append((word.start(), word.end(), hit))
     best, chosen = 0, (0, 0)
     first = 0
-    for last, (_, end, _hit) in enumerate(found):
-        # A word may be longer than what is shown: a key, or a picture in base64.
-        while first < last and end - found[first][0] > LONGEST // 2:
+    for last, (_, end, _hit) in enumerate(hits):
+        # A word may be longer than a piece: a key, or a picture in base64.
+        while first < last and end - hits[first][0] > LONGEST // 2:
             first += 1
-        kinds = len(set().union(*(hit for _, _, hit in found[first : last + 1])))
+        kinds = len(set().union(*(hit for _, _, hit in hits[first : last + 1])))
         if kinds > best:
-            start = found[first][0]
+            start = hits[first][0]
             best, chosen = kinds, (start, min(end, start + LONGEST // 2))
     return chosen
 
 
 def snippet(text: str, start: int, end: int, longest: int = LONGEST) -> str:
-    """Return the piece of ``text`` around ``start`` to ``end``, with an ellipsis where it is cut.
+    """Return the piece of ``text`` around ``start`` to ``end``, with ellipses at the cuts.
 
     >>> snippet("word " * 100 + "needle" + " word" * 100, 500, 506).count("needle")
     1
@@ -84,7 +83,7 @@ def snippet(text: str, start: int, end: int, longest: int = LONGEST) -> str:
     room = max(longest - (end - start), 0) // 2
     first = max(start - room, 0)
     if first:
-        # The beginning of a word near it, if there is one before what was found.
+        # The beginning of a word near it, if there is one before the match.
         first = max(first, text.find(" ", first - 1, min(first + _SPACES, start)) + 1)
     first = whole(text, first)
     last = min(max(end + room, first + longest), len(text))
@@ -105,10 +104,10 @@ def shortened(text: str, size: int = 2_000) -> tuple[str, bool]:
     data = text.encode("utf-8", "surrogatepass")
     if len(data) <= size:
         return text, False
-    kept = data[:size]
-    while kept and data[len(kept)] & 0xC0 == 0x80:  # noqa: PLR2004 - the rest of a character
-        kept = kept[:-1]
-    shown = kept.decode("utf-8", "surrogatepass") or text[:1]
+    beginning = data[:size]
+    while beginning and data[len(beginning)] & 0xC0 == 0x80:  # noqa: PLR2004 - inside a character
+        beginning = beginning[:-1]
+    shown = beginning.decode("utf-8", "surrogatepass") or text[:1]
     return shown, shown != text
 
 
@@ -124,7 +123,7 @@ def whole(text: str, at: int) -> int:
 
 
 def _inside(text: str, at: int) -> bool:
-    """Whether what stands at ``at`` belongs to the character before it."""
+    """Whether the code point at ``at`` belongs to the character before it."""
     char, before = text[at], text[at - 1]
     if before == _JOINER or _GLUED.match(char) or unicodedata.category(char)[0] == "M":
         return True

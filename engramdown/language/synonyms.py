@@ -1,12 +1,12 @@
-"""Other words for the same, in two small tables: what is certain, and what is likely.
+"""Replaces words by plainer ones of the same meaning, from tables of certain and likely synonyms.
 
-Pure, linear time, any string may be passed; what stands in code quotes or is part of a
-path, an option or an identifier is not touched, because there a word is a name.
+Pure, linear time, any string may be passed; words in code quotes, or in a path, an option or an
+identifier, stay as they are, because there a word is a name.
 
-Without these, duplicates that differ by an abbreviation or a common verb are not seen; a thesaurus
-or a model of meaning would see more of them, and take values for synonyms (*cat* for *dog*). So a
-word is here only if nobody means two things by the pair. What is *likely* depends on the sentence
-(*dev* is a developer, too): it is enough to ask a person, not to do without one.
+Without these tables, duplicates that differ by an abbreviation or a common verb are missed; a
+thesaurus or a model of meaning would find more of them, and take values for synonyms (*cat* for
+*dog*). So a pair is here only if nobody means two things by it. A *likely* pair depends on the
+sentence (*dev* is a developer, too): enough to ask a person, not to do without one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Final
 from engramdown.language.claims import NUMBERS
 from engramdown.language.words import word_set
 
-# The first is what the others are read as.
+# Each group is replaced by its first word.
 _CERTAIN: Final = """
 configuration config; configurations configs; database db; databases dbs; documentation docs;
 repository repo; repositories repos; parameter param; parameters params; environment env;
@@ -54,7 +54,7 @@ _IRREGULAR: Final = """
 started began; started begun; picked chose; picked chosen; told informed; told notified;
 kept retained; got fetched; got retrieved; got obtained; spoke talked
 """
-# What adds nothing: it is left out. A phrase at the beginning only where it introduces the rest.
+# Fillers are left out; a phrase at the beginning only if it introduces the rest.
 _FILLERS: Final = re.compile(
     r"\A(?:(?:please|note|remember|keep in mind|bear in mind|be aware|it turns out|it seems)"
     r"(?: that)?|(?:make|be) sure (?:to|that|you)|it is important (?:to|that)|ensure(?: that)?"
@@ -121,7 +121,7 @@ _UNIT: Final = re.compile(
     rf"(?:(?<=[0-9])|[ -])[ -]?({'|'.join(_LONGEST_FIRST)})(?![\w/-])",
     re.IGNORECASE,
 )
-# "up to 5" is no more than "at most 5", but "up to date" is.
+# "up to 5" means "at most 5", but "up to date" does not.
 _BOUND: Final = re.compile(
     r"\b(?:(up to|an? maximum of|no more than|not more than)"
     r"|(an? minimum of|no (?:less|fewer) than)|(above|more than|greater than|exceeding)"
@@ -129,12 +129,12 @@ _BOUND: Final = re.compile(
     re.IGNORECASE,
 )
 _BOUNDS: Final = ("about", "at most", "at least", "over", "under")
-# "tabs rather than spaces" is how claims are read.
+# Claims are read as "tabs rather than spaces".
 _PREFERRED: Final = re.compile(
     r"\b(prefer(?:s|red)?(?: [\w-]+){1,4}?) to (?!(?:be|have|get|use)\b)", re.IGNORECASE
 )
-# Verbs and what is done, which is read as if they were regular, so that it is a form of the verb.
-# Of those that add little every form is known.
+# Irregular participles, replaced by regular ones so that they are a form of the verb. Verbs that
+# add little have all their forms in a table.
 _PARTICIPLES: Final = {
     done: f"{verb.removesuffix('e')}ed"
     for verb, done in (
@@ -170,7 +170,7 @@ _CALLED: Final = re.compile(
     re.IGNORECASE,
 )
 _IS: Final = {"get": "are", "gets": "is", "got": "was"}
-# How facts about the user are written down.
+# The keys of facts about the user.
 _KEYS: Final = {"name": "is", "location": "lives in"}
 _KEYED: Final = re.compile(r"\A(name|location): ", re.IGNORECASE)
 # "answers that are short"
@@ -187,25 +187,24 @@ _CONTRACTIONS: Final = (
     (re.compile(r"(?<=\bi)'m\b", re.IGNORECASE), " am"),
     (re.compile(r"\b(?<!\w)(it|that|there|here|he|she|what|who)'s\b", re.IGNORECASE), r"\1 is"),
 )
-# A word that is no part of something longer: of my-db, db.py, --env, #dev or /tmp.
+# A word that is not a part of something longer, like my-db, db.py, --env, #dev or /tmp.
 _WORD: Final = re.compile(r"(?<![\w./\\#@$&=:-])[^\W_][\w-]*(?![\w/\\@&=]|[.:-]\w)")
 _CODE: Final = re.compile(r"(`[^`\n]*`)")
 
 
 @lru_cache(maxsize=2048)
 def plain(text: str, *, likely: bool = True) -> str:
-    """Return ``text`` in plainer words, for a comparison and never to be kept.
+    """Return ``text`` in plainer words, only for comparisons.
 
     Args:
         text: Any text.
-        likely: Also read what is likely the same as the same.
+        likely: Also replace likely synonyms.
 
     >>> plain("Please execute the tests in the dev env"), plain("Open `db` from db.py")
     ('run the tests in the development environment', 'Open `db` from db.py')
     """
-    said = text.replace("\u2019", "'").replace("*", "")
-    parts = _CODE.split(said)
-    # Quotes of code stand at the odd places.
+    parts = _CODE.split(text.replace("\u2019", "'").replace("*", ""))
+    # Quotes of code are at the odd places.
     return "".join(
         part if at % 2 else _plainer(part, likely=likely) for at, part in enumerate(parts)
     )
@@ -227,12 +226,12 @@ def _plainer(text: str, *, likely: bool) -> str:
     text = _DONE.sub(_regular, text)
     text = _RELATIVE.sub(r"\2 \1", text)
     text = _PREFERRED.sub(r"\1 over ", text)
-    known = _words(likely=likely)
-    return _WORD.sub(lambda found: known.get(found[0].casefold(), found[0]), text)
+    plainer = _words(likely=likely)
+    return _WORD.sub(lambda found: plainer.get(found[0].casefold(), found[0]), text)
 
 
 def _regular(found: re.Match[str]) -> str:
-    """Return a form of *be* and a participle as regular verbs have it."""
+    """Return a form of *be* with a regular participle."""
     return f"{found[1]}{found[2]}{found[3]}{_PARTICIPLES[found[4].casefold()]}"
 
 
@@ -243,7 +242,7 @@ def _range(found: re.Match[str]) -> str:
 
 
 def _bound(found: re.Match[str]) -> str:
-    """Return how a bound is read."""
+    """Return a bound in plain words."""
     return f"{_BOUNDS[found.lastindex or 0]} "
 
 
@@ -255,13 +254,13 @@ def _one_word(found: re.Match[str]) -> str:
 
 @cache
 def _words(*, likely: bool) -> dict[str, str]:
-    found = _read(_CERTAIN)
+    plainer = _read(_CERTAIN)
     if likely:
-        found |= _read(_LIKELY) | _read(_IRREGULAR)
+        plainer |= _read(_LIKELY) | _read(_IRREGULAR)
         for word, other in _read(_VERBS).items():
             for inflected, form in zip(_forms(word), _forms(other), strict=True):
-                found.setdefault(inflected, form)
-    return found
+                plainer.setdefault(inflected, form)
+    return plainer
 
 
 def _read(table: str) -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 Any string may be passed; linear time. English is stemmed with Porter's algorithm, in the index too:
 for every word the same stem as SQLite's FTS5 gives with ``tokenize = 'porter unicode61'``, so that
-a search without SQLite finds what a search with it finds. What a stemmer cannot know is asked for
-by its other names: *went* for *go*, *mice* for *mouse*. Scripts that write no space between words
+a scan finds what a search in the index finds. What a stemmer cannot know is searched by its other
+forms: *went* for *go*, *mice* for *mouse*. Scripts that write no space between words
 are cut into overlapping pairs of characters.
 
 The index is given ASCII (:func:`folded`), so that FTS5 and a scan cannot differ about a letter:
@@ -86,7 +86,7 @@ def _past(word: str) -> str:
 
 
 def _mended(start: str) -> str:
-    """Return what *-ed* or *-ing* was put behind: conflat-e, hop-(p), fil-e."""
+    """Return the word before *-ed* or *-ing*: conflat-e, hop-(p), fil-e."""
     if start.endswith(("at", "bl", "iz")):
         return start + "e"
     if _DOUBLE.search(start):
@@ -99,7 +99,7 @@ def _final_y(word: str) -> str:
 
 
 def _table(lines: str) -> tuple[tuple[str, str], ...]:
-    """Return the suffixes of ``lines`` and what becomes of them, the longest first."""
+    """Return the suffixes of ``lines`` with their replacements, the longest first."""
     pairs = [(old, new.strip("-")) for old, new in (line.split() for line in lines.split(","))]
     return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
 
@@ -151,10 +151,10 @@ class Term(NamedTuple):
     """One thing that a question asks for.
 
     Attributes:
-        words: What to look for in an index that stems by itself: any of them will do.
-        stems: Their stems, in the same order, as :func:`stems` gives them for a turn.
-        weight: What it counts, besides how rare it is: less for words like *kind* or *discuss*,
-            which stand in questions rather than in answers.
+        words: The words to search in an index that stems by itself: any of them will do.
+        stems: Their stems, in the same order, as :func:`stems` returns them for a turn.
+        weight: Its weight, besides its rarity: less for words like *kind* or *discuss*,
+            which are in questions rather than in answers.
     """
 
     words: tuple[str, ...]
@@ -163,7 +163,7 @@ class Term(NamedTuple):
 
 
 def indexed(text: str) -> str:
-    """Return what is given to the index for ``text``: the text, unless its script has no spaces.
+    """Return ``text`` for the index: unchanged, unless its script has no spaces.
 
     >>> indexed("plain"), indexed("用日本語 now")
     ('plain', ' 用 用日 日 日本 本 本語 語  now')
@@ -189,14 +189,14 @@ def stems(text: str) -> list[str]:
 
 
 def term(word: str) -> Term:
-    """Return what to look for when a question says ``word``, which :func:`words` returned.
+    """Return the term for a ``word`` of a question, which :func:`words` returned.
 
     >>> term("going").words, term("plans").stems
     (('goes', 'gone', 'went', 'go'), ('plan',))
     """
     root = stem(word)
-    known = _irregular(root[:1]).get(root)
-    return known or Term((word,), (root,), _LIGHT if root in _asking() else 1.0)
+    irregular = _irregular(root[:1]).get(root)
+    return irregular or Term((word,), (root,), _LIGHT if root in _asking() else 1.0)
 
 
 def _pieces(match: re.Match[str]) -> str:
@@ -223,21 +223,21 @@ def _irregular(first: str) -> Mapping[str, Term]:
 
     To stem all of them takes milliseconds, and a question has few words.
     """
-    found = {}
+    terms = {}
     for family in _IRREGULAR.split(","):
         if f" {first}" in f" {family}":
             by_stem = {stem(word): word for word in reversed(family.split())}
             weight = 1.0 if _asking().isdisjoint(by_stem) else _LIGHT
             term = Term(tuple(by_stem.values()), tuple(by_stem), weight)
-            found.update(dict.fromkeys(by_stem, term))
-    return found
+            terms.update(dict.fromkeys(by_stem, term))
+    return terms
 
 
 _LIGHT: Final = 0.5
 _ASKING: Final = (
     "kind type name many use different activity thing time recent way new first specific "
     "mention plan something place event reason purpose current main "
-    # What is said about a conversation, and not in it.
+    # Words about a conversation that are not in it.
     "list order bring aspect item across throughout conversation discuss discussion message "
     "summary summarize comprehensive overview recap walk describe say tell share ask talk "
     "recall remember regard accord consider decide involve include related various particular "
@@ -283,7 +283,7 @@ def folded(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of ``text`` as they stand in the index, stemmed, in their order.
+    """Return the words of ``text`` as they are in the index, stemmed, in their order.
 
     >>> tokens("Plans for a Café")
     ['plan', 'for', 'a', 'cafe']
@@ -301,9 +301,9 @@ def spelt(text: str) -> list[str]:
 
 
 def speaking(name: str) -> str:
-    """Return the word that stands in the index beside the first line of a speaker in each chunk.
+    """Return the word that the index has beside the first line of a speaker in each chunk.
 
-    It tells of a few hundred lines at once who speaks there, and is nobody's word.
+    It says who speaks in a few hundred lines, and is not a word that anybody uses.
     """
     return f"by{crc32(name.lower().encode('utf-8', 'replace')):08x}0"
 

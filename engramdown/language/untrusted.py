@@ -1,11 +1,10 @@
-r"""How a memory stands in a prompt: as data that can forge nothing.
+r"""Writes memories into a prompt as data that can forge nothing.
 
-What these functions return holds no control character but ``\n`` and tab, nothing that
-some program takes for a line break, no terminal escape and nothing that is hidden, and can be
-written as UTF-8; of a :func:`bullet`, only the first line stands at column 0, so that no text can
-begin a heading, an item or a section of its own; what is :func:`quoted` stands on one line and
-closes nothing. Emoji with joiners, flags, and scripts written
-from right to left stay as they are. Linear time.
+The results contain no control character but ``\n`` and tab, nothing that some program takes for a
+line break, no terminal escape and no hidden character, and can be written as UTF-8. Only the first
+line of a :func:`bullet` is at column 0, so that no text can begin a heading, an item or a section
+of its own; a :func:`quoted` text is on one line and closes nothing. Emoji with joiners, flags, and
+scripts written from right to left stay as they are. Linear time.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from engramdown.language.characters import visible
 # The line on which a paragraph starts, from 1, and its text.
 Paragraph = tuple[int, str]
 
-# What some program takes for a line break, and is none of ours: it stands for a space.
+# Line breaks for some programs but not for us; they become spaces.
 _BREAK: Final = re.compile("[\x0b\x0c\r\x1c-\x1e\x85\u2028\u2029]")
 _PLAIN_WORD: Final = re.compile(r"(?:~?\w[\w.:#@/+-]{0,80})?\Z")
 _HEADING: Final = re.compile(r"(#{1,6}+)(?=[ \t]|\Z)")
-# What a person wrote stands two levels below the heading of its section.
+# A person's headings go two levels below the heading of their section.
 _LEVELS_DOWN: Final = 2
 _LOWEST: Final = 6
 _BRIEF: Final = 60
 
 
 def inert(text: str) -> str:
-    """Return ``text`` with what could act on a reader or a terminal made visible.
+    """Return ``text`` with everything visible that could act on a reader or a terminal.
 
     >>> inert(chr(0x1B) + "[2J" + chr(0x2028) + "c")
     '␛[2J c'
@@ -83,15 +82,15 @@ def heading(text: str) -> str:
 def paragraphs(document: str) -> list[Paragraph]:
     """Return the paragraphs of a person's own page, as data and without its private notes.
 
-    Its headings go two levels down, below the heading of the section that the page is shown in,
-    and stay with the paragraph that follows; headings that nothing follows say nothing.
+    Its headings go two levels down, below the heading of the section of the page, and stay with the
+    paragraph that follows; headings that nothing follows are left out.
     """
-    # Without its comments, each line still where it was.
-    said = (text + "\n" * note.count("\n") for text, note in _around_comments(document))
+    # Without its comments, and with every line still in its place.
+    pieces = (text + "\n" * note.count("\n") for text, note in _around_comments(document))
     found: list[Paragraph] = []
     waiting: list[str] = []
     start, lines = 0, list[str]()
-    for number, line in enumerate([*inert("".join(said)).split("\n"), ""], 1):
+    for number, line in enumerate([*inert("".join(pieces)).split("\n"), ""], 1):
         if line.strip():
             start = start or number
             lines.append(_lowered(line.rstrip()))
@@ -114,7 +113,7 @@ def _lowered(line: str) -> str:
 
 
 def _around_comments(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what is said and the comment behind it; one that never ends is no comment."""
+    """Yield the pieces of text, each with the comment behind it; an open comment is text."""
     at = 0
     while True:
         start = text.find("<!--", at)
@@ -127,9 +126,10 @@ def _around_comments(text: str) -> Iterator[tuple[str, str]]:
 
 
 def brief_json(value: object) -> str:
-    """Return what a program sent as JSON of at most 60 characters, to name it in a message.
+    """Return a value of a program as JSON of at most 60 characters, to quote it in a message.
 
-    What is no JSON (too deep, a circle, a number with thousands of digits) is named by its type.
+    A value that is not JSON (too deep, a circle, a number with thousands of digits) is named by its
+    type.
 
     >>> brief_json({"limit": -1})
     '{"limit": -1}'
