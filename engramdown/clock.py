@@ -15,9 +15,9 @@ def today() -> date:
 
 
 def local(moment: datetime) -> datetime:
-    """Return ``moment`` as the person's clock shows it; one without a zone is the person's already.
+    """Return ``moment`` as the person's clock shows it; one without a zone already is.
 
-    A ``TZ`` of a day or more, which is a slip, counts as UTC, like one that is no zone at all.
+    A ``TZ`` of a day or more, which is a mistake, counts as UTC, like an unknown zone.
     """
     try:
         return moment.astimezone()

@@ -146,8 +146,8 @@ def slug(topic: str) -> str:
     if "/" in topic or "\\" in topic or ".." in topic or re.match(r"[A-Za-z]:\S", topic):
         raise InvalidEngramError("topic", f"{topic!r} looks like a path; use plain words")
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", topic).casefold())
-    kept = "".join(char if unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
-    name = "-".join(part for part in kept.split("-") if part)
+    letters = "".join(char if unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
+    name = "-".join(part for part in letters.split("-") if part)
     if not name:
         raise InvalidEngramError("topic", f"{topic!r} has no letter or digit")
     if name in _RESERVED or folded.partition(".")[0].strip() in _RESERVED:
@@ -178,8 +178,8 @@ def pointers(*origins: str) -> str:
     >>> pointers("s1#1,s2#2", "", "s2#2,s3#4")
     's1#1,s2#2,s3#4'
     """
-    found = (pointer for origin in origins for pointer in origin.split(","))
-    return ",".join(dict.fromkeys(filter(None, found)))
+    every = (pointer for origin in origins for pointer in origin.split(","))
+    return ",".join(dict.fromkeys(filter(None, every)))
 
 
 def identity(engram: Engram) -> str:

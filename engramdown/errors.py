@@ -4,7 +4,7 @@
 
     EngramdownError
     ├── InvalidEngramError    (also a ValueError)   a memory that cannot be one
-    ├── InvalidSessionError   (also a ValueError)   a session id that is no safe file name
+    ├── InvalidSessionError   (also a ValueError)   a session id that is not a safe file name
     ├── InvalidSkillError     (also a ValueError)   a skill that cannot be one
     ├── InvalidNoteError      (also a ValueError)   an entry of the journal, or a note, that cannot
     ├── SettingsError         (also a ValueError)   a config file or variable with a wrong value
@@ -75,20 +75,20 @@ class InvalidEngramError(_InvalidFieldError):
 
 
 class InvalidSessionError(EngramdownError, ValueError):
-    """An id that no session can have, because it is no safe file name everywhere.
+    """An id that no session can have, because it is not a safe file name everywhere.
 
     Attributes:
-        value: What was asked for.
+        value: The id.
         suggestion: An id like it that is allowed.
     """
 
     def __init__(self, value: str, reason: str, suggestion: str) -> None:
         """Say what is wrong with ``value`` (``reason``) and offer a ``suggestion``."""
         # Hidden before it is cut: a piece of a secret does not look like one.
-        known = _hidden(value)
-        shown = known if len(known) <= _LONGEST_SHOWN else f"{known[:_LONGEST_SHOWN]}…"
+        safe = _hidden(value)
+        shown = safe if len(safe) <= _LONGEST_SHOWN else f"{safe[:_LONGEST_SHOWN]}…"
         # A suggestion would repeat the secret.
-        like = f"; try {suggestion!r}" if known == value else ""
+        like = f"; try {suggestion!r}" if safe == value else ""
         super().__init__(f"session id {shown!a} {reason}{like}")
         self.value = value
         self.suggestion = suggestion
@@ -129,7 +129,7 @@ class SettingsError(EngramdownError, ValueError):
     """
 
     def __init__(self, source: str, key: str, reason: str) -> None:
-        """Say where the value stands (``source``, ``key``) and what is allowed."""
+        """Name the ``source`` and the ``key`` of the value, and what is allowed."""
         super().__init__(f"{source}: {key}: {reason}")
         self.source = source
         self.key = key
@@ -138,11 +138,11 @@ class SettingsError(EngramdownError, ValueError):
 
 
 class GitError(EngramdownError):
-    """What git was asked has no answer: no repository, no such commit, no git."""
+    """Git has no answer: no repository, no such commit, no git."""
 
 
 class MidTurnError(EngramdownError):
-    """Something was to be decided by a person while a turn was running."""
+    """A person was to decide something in the middle of a turn."""
 
 
 class SkillRefusedError(EngramdownError):
@@ -193,7 +193,7 @@ class LockTimeoutError(StoreError):
     Attributes:
         path: The lock file.
         seconds: How long we waited.
-        holder: What is known about who holds it; may be empty.
+        holder: Who holds it, as far as that is known; may be empty.
     """
 
     def __init__(self, path: str, seconds: float, holder: str = "", setting: str = "") -> None:
@@ -267,11 +267,11 @@ class GistNotFoundError(StoreError, LookupError):
 
     Attributes:
         session: The id of the session.
-        id: What was asked for.
+        id: The id that was asked for.
     """
 
     def __init__(self, session: str, gist: str, known: Iterable[str] = ()) -> None:
-        """Name the ``session``, what was asked for, and the ids that it could be."""
+        """Name the ``session``, the id that was asked for, and the ids that it could be."""
         self.session = session
         self.id = gist
         ids = ", ".join([*known][:_SHOWN])
@@ -336,7 +336,7 @@ class AmbiguousIdError(StoreError, LookupError):
     """A prefix that begins several ids.
 
     Attributes:
-        prefix: What was asked for.
+        prefix: The prefix that was asked for.
         matches: The ids that begin with it, in file order.
     """
 

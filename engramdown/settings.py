@@ -103,7 +103,7 @@ class EpisodeSettings(NamedTuple):
         durability: ``full`` survives a power cut; ``fast`` only a crash of the program.
         redact: Where secrets are hidden before anything is written: in the input and output of
             tools (``tools``), everywhere (``all``), nowhere (``off``, in the global scope).
-        ignore: Sessions that are not recorded: their ids, where ``*`` and ``?`` stand for anything.
+        ignore: The ids of sessions that are not recorded; ``*`` and ``?`` match anything.
         idle_minutes: Silence after which a session counts as ended; 0 for never.
         gap_minutes: Silence that ends the surroundings of a hit of recall.
         around: Episodes on each side of a hit at most.
@@ -180,8 +180,8 @@ class Settings(NamedTuple):
     """All settings.
 
     Attributes:
-        mode: What is written without asking: everything (``autopilot``), what is certain
-            (``copilot``), nothing (``off``).
+        mode: Which memories are written without asking: all (``autopilot``), the certain ones
+            (``copilot``), none (``off``).
         durability: ``full`` survives a power cut; ``fast`` only a crash of the program.
         lock_timeout: How long to wait for another writer, in seconds.
         max_file_mb: The largest memory file that is read, in megabytes.
@@ -237,12 +237,12 @@ class Settings(NamedTuple):
         >>> Settings(lock_timeout=1.0, at_home={"lock_timeout": 10.0}).of("global").lock_timeout
         10.0
         """
-        found = self
+        settings = self
         for key, value in self.at_home.items() if scope == "global" else ():
             name, _, inner = key.partition(".")
-            held = getattr(found, name)._replace(**{inner: value}) if inner else value
-            found = found._replace(**{name: held})
-        return found
+            table = getattr(settings, name)._replace(**{inner: value}) if inner else value
+            settings = settings._replace(**{name: table})
+        return settings
 
 
 # ---- what one value may be ----
@@ -656,9 +656,9 @@ def strictest(home: Path) -> Settings:
     Raises:
         SettingsError: If a setting of the global scope is wrong, too.
     """
-    found = load(home, None, "off")
-    episodes = found.episodes._replace(enabled=False)
-    return found._replace(pulled="review", episodes=episodes)
+    settings = load(home, None, "off")
+    episodes = settings.episodes._replace(enabled=False)
+    return settings._replace(pulled="review", episodes=episodes)
 
 
 def load_or_strictest(home: Path, project: Path | None, mode: str | None = None) -> Settings:
@@ -705,11 +705,11 @@ _SWITCHES: Final = {
 
 def _switched(name: str) -> bool | None:
     """Return whether an environment variable is on or off; ``None`` if it is not set."""
-    said = os.environ.get(name, "")
+    value = os.environ.get(name, "")
     short = name.removeprefix("ENGRAMDOWN_").lower()
-    if not said:
+    if not value:
         return None
-    return bool(_SWITCH(f"environment variable {name}", short, said.lower()) == "on")
+    return bool(_SWITCH(f"environment variable {name}", short, value.lower()) == "on")
 
 
 def _absolute(place: Path | str, source: str = "argument") -> Path:

@@ -31,7 +31,7 @@ def estimate_tokens(text: str) -> int:
     if text.isascii():
         return -(-size * _ASCII // _PER_TOKEN)
     plain = len(text.encode("ascii", "ignore"))
-    # What is beyond the basic plane takes two units of UTF-16.
+    # A character beyond the basic plane takes two units of UTF-16.
     beyond = len(text.encode("utf-16-le", "surrogatepass")) // 2 - size
     cjk = size - len(_cjk().sub("", text)) if _maybe_cjk().search(text) else 0
     other = size - plain - cjk - beyond

@@ -1,7 +1,7 @@
-"""``engramdown doctor``: finds what is wrong in the files of both scopes, and repairs what is safe.
+"""``engramdown doctor``: finds faults in the files of both scopes, and repairs the safe ones.
 
 Looking writes nothing and takes no lock. Repairing shows the diff first, asks, and writes exactly
-what it showed; what a person wrote is only reported. ``--staged`` checks what git is about to
+that diff; faults in lines of a person are only reported. ``--staged`` checks what git is about to
 commit.
 """
 
@@ -40,7 +40,7 @@ NEEDS_YES: Final = "nothing was written; `engramdown doctor --fix --yes` mends w
 CHANGED_MEANWHILE: Final = (
     "nothing was written: the files changed meanwhile; run `engramdown doctor --fix` again"
 )
-NOTHING_TO_MEND: Final = "There is nothing that can be mended without you."
+NOTHING_TO_MEND: Final = "There is nothing to mend without you."
 NOTHING_STAGED: Final = "No memory is staged."
 STAGED_ONLY_LOOKS: Final = (
     "--staged only looks; mend with `engramdown doctor --fix`, then `git add` the files again"
@@ -48,15 +48,15 @@ STAGED_ONLY_LOOKS: Final = (
 _LEVELS: Final[tuple[health.Level, ...]] = ("error", "warning", "note")
 _STYLES: Final = {"error": "bad", "warning": "warn", "note": "dim"}
 _WEEK: Final = 7
-# A longer name of a file takes what it needs, and its row is out of line.
+# A longer name of a file sticks out of its column.
 _WIDEST_COLUMN: Final = 24
-# How much of a line of a transcript is shown, from where before a secret that is hidden.
+# How much of a line of a transcript is shown, and how much of that before a hidden secret.
 _BEFORE_SECRET: Final = 40
 _SHOWN: Final = 100
 
 
 class _Report(NamedTuple):
-    """What was found in one scope."""
+    """The findings in one scope."""
 
     scope: Scope
     folder: Path
@@ -65,28 +65,28 @@ class _Report(NamedTuple):
 
 
 class _Fixes(NamedTuple):
-    """What was mended, or would be: memory files, and transcripts."""
+    """The repairs that were or would be made in memory files and transcripts."""
 
     changes: Sequence[FileChange] = ()
     tidied: Sequence[health.Tidying] = ()
 
     def sentences(self) -> Iterator[str]:
-        """Yield what is tidied in the transcripts, one sentence each."""
+        """Yield a sentence for each repair in the transcripts."""
         for each in self.tidied:
             for session in each.open:
                 yield f"End the session {session}, with the time of its last line"
             for path, why in each.told:
-                yield f"Remove {path.name}, which told that {why}"
+                yield f"Remove {path.name}, which says that {why}"
             for session, lines in each.telling:
                 for seq, text in lines:
-                    yield f"Hide what {session}#{seq} tells{_without_secret(text)}"
+                    yield f"Hide the secret in {session}#{seq}{_without_secret(text)}"
 
 
 def _without_secret(text: str) -> str:
-    """Return how a line reads around the secret that is hidden in it."""
+    """Return the text of a line around the secret that is hidden in it."""
     mark = text.find("[redacted: ")
     if mark < 0:
-        return " in the whole text that was kept beside it"
+        return ", in the whole text beside it"
     at = max(0, mark - _BEFORE_SECRET)
     return f": {' '.join(text[at : at + _SHOWN].split())}"
 
@@ -97,11 +97,11 @@ def _without_secret(text: str) -> str:
 @click.option("--yes", is_flag=True, help="Mend without asking.")
 @changes
 def doctor(place: Place, /, *, staged: bool, mend: bool, dry_run: bool, **_: object) -> None:
-    """Find what is wrong in the files of memory and in transcripts, by file and line.
+    """Find faults in the files of memory and in transcripts, by file and line.
 
-    Looking changes nothing. --fix mends lines that Engramdown wrote: wrong values, ids and
-    lines that stand twice, memories that have expired. It ends sessions that nobody ended. What
-    you wrote is only reported.
+    Looking changes nothing. --fix mends lines that Engramdown wrote: wrong values, repeated ids and
+    lines, memories that have expired. It ends sessions that nobody ended. Your own lines are only
+    reported.
     """
     if staged:
         if mend or dry_run:
@@ -150,7 +150,7 @@ def _inspect_scopes(place: Place) -> list[_Report]:
 
 
 def _hook_findings(root: Path) -> list[health.Finding]:
-    """Return what went wrong in hooks of agents within a week."""
+    """Return the failures of hooks of agents within a week."""
     since = (today() - timedelta(days=_WEEK)).isoformat()
     lately = [line for line in troubles(root) if line > since]
     if not lately:
@@ -165,7 +165,7 @@ def _hook_findings(root: Path) -> list[health.Finding]:
 
 
 def _mend(place: Place) -> _Fixes:
-    """Show what would be mended, ask, and mend it; return what changed."""
+    """Show the repairs, ask, and make them; return them."""
     ids = health.Ids()
     cortex = open_cortex(place)
     changes = _plan_repair(cortex, ids)
@@ -192,7 +192,7 @@ def _mend(place: Place) -> _Fixes:
 
 
 def _open_again(place: Place) -> Cortex:
-    """Open memory again; what there is to notice has been said."""
+    """Open memory again, without printing its notices again."""
     project = project_of(place) or place.project
     return Cortex.open(project=project, home=place.home, mode=place.mode)
 
@@ -251,7 +251,7 @@ def _scope_lines(report: _Report) -> Iterator[Line]:
 
 
 def _advice_lines(found: Iterable[health.Finding]) -> Iterator[Line]:
-    """Yield what to do about each kind of finding."""
+    """Yield the advice for each kind of finding."""
     yield line((ADVICE, "strong"))
     codes = list(dict.fromkeys(finding.code for finding in found))
     width = _column(codes)
@@ -301,14 +301,14 @@ def _finding_data(finding: health.Finding, path: Path) -> dict[str, Any]:
     return {**data, "path": str(path)}
 
 
-# ---- what is staged ----
+# ---- staged files ----
 
 
 def _check_staged(place: Place) -> None:
-    """Show what is wrong, and end with code 1 if a commit is to be stopped for it."""
+    """Show faults in staged files, and end with code 1 if one of them must stop a commit."""
     repository = find_repository(start_of(place))
     settings = Settings()
-    # What is wrong there `doctor` says; here it is what is staged that counts.
+    # `doctor` reports wrong settings; here only the staged files count.
     with contextlib.suppress(SettingsError):
         settings = load(home_of(place), project_of(place))
     report = health.inspect_staged(repository, home_of(place), settings.max_file_bytes)
@@ -322,7 +322,7 @@ def _check_staged(place: Place) -> None:
         lines.append(line((where, "where"), ": ", code, f": {finding.message}", hang=4))
     if found:
         more = "; mend it and `git add` it again, or `git commit --no-verify`" if is_stopped else ""
-        summary = f"{_counted_levels(counts)} in what is staged{more}."
+        summary = f"{_counted_levels(counts)} in staged files{more}."
         lines += [line(), *_advice_lines(found), line((summary, "strong"))]
     elif report.files:
         files = counted(report.files, "staged file")

@@ -1,8 +1,8 @@
 """``engramdown remember``, ``edit``, ``forget`` and ``restore``: write and change single memories.
 
-What is remembered goes through the gate: it is said where it stands, or why nothing was written. A
-secret is never repeated. All ids are looked up before anything is changed. What is forgotten can be
-restored, unless it is erased with ``forget --forever``.
+A new memory goes through the gate: the command prints where it is, or why nothing was written. A
+secret is never repeated. All ids are looked up before anything is changed. A forgotten memory can
+be restored, unless it was erased with ``forget --forever``.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 ONLY_FOREVER: Final = "--pieces and --yes go with --forever"
 NEEDS_YES: Final = (
-    "what is erased cannot be brought back; look with --dry-run, then say --yes, or run it in a "
+    "nothing brings back erased words; look with --dry-run, then give --yes, or run it in a "
     "terminal to be asked"
 )
-# So many numbers of lines are named.
+# At most so many line numbers are printed.
 _MOST_NUMBERS: Final = 20
 _STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}
 _WRITTEN: Final = ("encoded", "merged", "queued")
@@ -95,7 +95,7 @@ def remember(place: Place, /, **_: object) -> None:
 def _engram(options: dict[str, Any]) -> Engram:
     words: tuple[str, ...] = options["words"]
     text = read_stdin() if words == ("-",) else " ".join(words)
-    # Who types a line of a list means what stands in it; several lines of one are a text.
+    # A single line of a list means the text of its item; several lines are a text.
     mark, space, rest = text.lstrip().partition(" ")
     if mark in _BULLETS and space and "\n" not in rest.strip():
         text = rest
@@ -160,7 +160,7 @@ def edit(
     "entry_ids", metavar="ID...", shell_complete=commands.complete_ids, nargs=-1, required=True
 )
 @click.option("--why", default="", metavar="REASON", help="Why, for the journal.")
-@click.option("--forever", is_flag=True, help="Erase the words for good, wherever they stand.")
+@click.option("--forever", is_flag=True, help="Erase the words for good, everywhere.")
 @click.option("--pieces", is_flag=True, help="With --forever: lines that share a few words, too.")
 @click.option("--yes", is_flag=True, help="With --forever: do not ask.")
 @commands.changes
@@ -208,7 +208,7 @@ def _address(entry: Entry) -> str:
 
 
 def _erase(place: Place, names: Sequence[str]) -> None:
-    """Erase memories, or what standard input says if one of ``names`` is ``-``."""
+    """Erase memories, or the words on standard input if one of ``names`` is ``-``."""
     options = commands.given()
     cortex = open_cortex(place)
     words = [read_stdin().rstrip("\n")] if "-" in names else []
@@ -237,7 +237,7 @@ def _erase(place: Place, names: Sequence[str]) -> None:
 
 
 def _text_lines(cortex: Cortex, erased: Erased) -> Iterator[Line]:
-    """Yield what the memories say, for the person who is asked."""
+    """Yield the texts of the memories, for the person who is asked."""
     ids = {gone.id for gone in erased.memories}
     for entry in cortex.entries():
         if entry.id in ids:
@@ -263,7 +263,7 @@ def _shared_texts(shared: Shared) -> Iterator[tuple[int, str]]:
 def _erased_lines(erased: Erased) -> Iterator[Line]:
     done = "Erased" if erased.changed else "Would erase"
     places = dict.fromkeys(f"{each.id} ({each.scope} {each.file})" for each in erased.memories)
-    said = f"{done} the words, which are no memory here"
+    said = f"{done} the words, which are not a memory here"
     if places:
         earlier = erased.versions - 1
         also = f", with {counted(earlier, 'more text')} that it had" if earlier else ""
@@ -291,11 +291,11 @@ def _erased_lines(erased: Erased) -> Iterator[Line]:
 
 
 def _shared_lines(shared: Sequence[Shared]) -> Iterator[Line]:
-    """Yield where lines share a shorter run of words, and stay."""
+    """Yield the lines that share a shorter run of words, and stay."""
     if count := sum(len(each.lines) for each in shared):
-        kept = f"kept, with a few of the words: {counted(count, 'line')}"
-        takes = "--pieces erases those of transcripts and notes, too"
-        yield line((f"{kept}; {takes}", "warn"), indent=2)
+        lines = f"kept, with a few of the words: {counted(count, 'line')}"
+        erases = "--pieces erases those of transcripts and notes, too"
+        yield line((f"{lines}; {erases}", "warn"), indent=2)
     for each in shared:
         where = f"{each.scope} transcript {each.session}" if each.session else str(each.path)
         yield line((f"{where}: {_numbers(each.lines)}", "dim"), indent=4)

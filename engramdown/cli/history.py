@@ -1,6 +1,6 @@
-"""``engramdown history``, ``undo`` and ``diff``: what changed in memory, and how to reverse it.
+"""``engramdown history``, ``undo`` and ``diff``: show the changes of memory, and reverse them.
 
-``history`` and ``diff`` change nothing. What a person wrote since is never undone, and a refused
+``history`` and ``diff`` change nothing. Later lines of a person are never undone, and a refused
 undo says how to go on.
 """
 
@@ -84,7 +84,7 @@ class _Kept(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """What to undo: a step, or all of one errand; what is passed over, and what is before."""
+    """The steps to undo, the newer ones that are passed over, and the one before them."""
 
     kept: Sequence[_Kept]
     passed: Sequence[_Kept] = ()
@@ -101,9 +101,9 @@ class _Choice(NamedTuple):
 def history(
     place: Place, /, *, number: int, file: str | None, scope: str | None, **_: object
 ) -> None:
-    """Show what was changed in memory, the newest step first."""
+    """Show the changes of memory, the newest step first."""
     cortex = open_cortex(place)
-    # Of a path only what is below memory/ counts.
+    # Only the part of a path below memory/ counts.
     wanted = (file or "").replace("\\", "/").rpartition("memory/")[2]
     kept = [
         _Kept(step, store)
@@ -231,8 +231,8 @@ def _deed(step: Step) -> str:
 def undo(place: Place, /, *, step_id: str, scope: str | None, dry_run: bool, **_: object) -> None:
     """Reverse a step: the last one that can be undone, or STEP of `engramdown history`.
 
-    A hand edit is never undone, and never overwritten. What `migrate` brought
-    in goes as a whole, and so does what a step of `sleep` learned.
+    A hand edit is never undone, and never overwritten. The memories of one `migrate` go
+    together, and so do those of one step of `sleep`.
     """
     cortex = open_cortex(place)
     stores = [store for store in cortex.scopes.stores if scope in (None, store.scope)]
@@ -257,7 +257,7 @@ def undo(place: Place, /, *, step_id: str, scope: str | None, dry_run: bool, **_
         raise RefusalError(str(error), more) from error
     lines = []
     for step, _store in choice.passed:
-        gone = "nothing that it wrote is there any more"
+        gone = "nothing that it wrote is left"
         lines.append(line(f"Passed over: step {step.id} ({_deed(step)}); {gone}", hang=2))
     for step, _store in choice.kept:
         lines.append(line((f"Undone: step {step.id} ({_deed(step)})", "good"), hang=2))
@@ -356,10 +356,10 @@ class _Sides(NamedTuple):
 @click.argument("rev", metavar="[REV]", default="HEAD")
 @commands.in_scope
 def diff(place: Place, /, *, rev: str, scope: str | None, **_: object) -> None:
-    """Show what changed in memory since the commit REV (default: HEAD), as sentences.
+    """Show the changes of memory since the commit REV (default: HEAD), as sentences.
 
-    REV1..REV2 compares two commits, REV1...REV2 what REV2 changed since the two parted. Code 1
-    means that nothing changed.
+    REV1..REV2 compares two commits, REV1...REV2 shows the changes of REV2 since the two parted.
+    Code 1 means that nothing changed.
     """
     there = place_in_git(place, scope)
     sides = _sides(there, rev)
@@ -382,7 +382,7 @@ def diff(place: Place, /, *, rev: str, scope: str | None, **_: object) -> None:
 
 
 def place_in_git(place: Place, scope: str | None) -> GitPlace:
-    """Return where the memory that is meant stands in git.
+    """Return the place in git of the memory that is meant.
 
     Raises:
         click.ClickException: There is no such scope.
@@ -463,7 +463,7 @@ def _sentence(change: GitChange, file: str) -> Line:
 
 
 def _notes(change: GitChange) -> list[str]:
-    """Return what else there is to say of a change, in few words."""
+    """Return the other facts about a change, in few words."""
     before, after, record = change.before, change.after, change.record
     found = []
     if change.verb == "approved" and before is not None:
@@ -480,7 +480,7 @@ def _notes(change: GitChange) -> list[str]:
             found.append(f"{_NOTES.get(name, name)} {before_it} → {after_it}")
     if change.verb in ("forgot", "erased") and record is not None:
         by = f"by {views.BY_NAMES.get(record.by, record.by)}" if record.by else ""
-        now = f"{record.replaced} stands for it" if record.replaced else ""
+        now = f"{record.replaced} replaces it" if record.replaced else ""
         found += filter(None, (record.reason, by, record.date, now))
     return found
 

@@ -27,10 +27,10 @@ _WORDS: Final = ("text", "tool", "input", "output", "error", "call", "transcript
 
 
 class _Hook(click.Command):
-    """A command whose wrong usage is no error of the agent that calls it."""
+    """A command whose wrong usage is not an error for the agent that calls it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the command line; without a person, what is wrong in it is only told."""
+        """Parse the command line; without a person, a mistake in it is only reported."""
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
@@ -68,7 +68,7 @@ def hook(place: Place, /, *, event: str, **_: object) -> None:
 
 
 def _event(name: str, *, is_person: bool) -> Event:
-    """Return what happened, as the options say or else the standard input."""
+    """Return the event from the options, or else from standard input."""
     options = given()
     # Imported here: agents write what happened as JSON.
     from click.core import ParameterSource
@@ -82,8 +82,8 @@ def _event(name: str, *, is_person: bool) -> Event:
     more: dict[str, Any] = {key: options[key] for key in names if options[key]}
     for key, field in (("input", "given"), ("output", "got"), ("text", "text")):
         if options[key] is not None:
-            said = options[key]
-            more[field] = read_input().decode("utf-8", "replace") if said == "-" else said
+            value = options[key]
+            more[field] = read_input().decode("utf-8", "replace") if value == "-" else value
     if options["error"] is not None:
         more["error"] = options["error"] or True
         more.setdefault("got", options["error"])

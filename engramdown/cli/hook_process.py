@@ -46,12 +46,12 @@ class _TooLongError(Exception):
 
 
 def happen(place: Place, name: str, found: Callable[[], Event]) -> None:
-    """Tell memory that something happened to an agent, and print what the agent is to know.
+    """Tell memory about an event of an agent, and print what the agent should know.
 
     Args:
         place: Where memory is.
-        name: What happened, if that is known before it is read.
-        found: Reads what happened; it is given a moment, and what it raises is told on stderr.
+        name: The name of the event, if it is known before it is read.
+        found: Reads the event, within a time limit; its errors are reported on stderr.
     """
     printer = _Printer()
     try:
@@ -63,17 +63,17 @@ def happen(place: Place, name: str, found: Callable[[], Event]) -> None:
 
 
 def told_by_json(name: str) -> Event:
-    """Return what the standard input says that happened; ``name`` goes first.
+    """Return the event on standard input; ``name`` goes first.
 
     Raises:
-        ValueError: If it says more than a hook reads.
+        ValueError: If it is longer than a hook reads.
     """
     event = read_event(read_input(), name)
     return event._replace(session=event.session or os.environ.get(SESSION, ""))
 
 
 def _handle(place: Place, name: str, found: Callable[[], Event], printer: _Printer) -> None:
-    """Handle what happened; trouble is told on stderr, and kept for ``doctor``."""
+    """Handle an event; trouble is reported on stderr, and kept for ``doctor``."""
     where = None
     try:
         event = printer.event = found()
@@ -95,7 +95,7 @@ def _handle(place: Place, name: str, found: Callable[[], Event], printer: _Print
         if where.trouble:
             complain(name, where.trouble)
     except _TooLongError:
-        reason = "took too long and was given up; the next one goes on"
+        reason = "took too long and was stopped; the next one goes on"
     except OSError as error:
         from engramdown.cli.views import system_error
 
@@ -122,15 +122,15 @@ def _folder(place: Place, event: Event) -> Path:
 
 
 def read_input() -> bytes:
-    """Return what the agent wrote; more than a hook reads is taken, so that it can write it.
+    """Return the input of the agent; too much is read to its end, so that the agent can write it.
 
     Raises:
-        ValueError: If it is that much.
+        ValueError: If it is too much.
     """
     if sys.stdin is None or sys.stdin.closed:
         return b""
     parts, size = [], 0
-    # What cannot be read is nothing: an agent may have closed it.
+    # The agent may have closed it.
     with suppress(OSError):
         while piece := sys.stdin.buffer.read(_PIECE):
             size += len(piece)
@@ -143,10 +143,10 @@ def read_input() -> bytes:
 
 
 class _Printer:
-    """What is printed, part by part: who is given up, or killed, has said what came before.
+    """Prints the output part by part, so that a hook that is killed has printed its first parts.
 
     Attributes:
-        event: What happened; an agent that reads JSON gets all parts as one, at the end.
+        event: The event; an agent that reads JSON gets all parts as one, at the end.
     """
 
     def __init__(self) -> None:
@@ -162,11 +162,11 @@ class _Printer:
             self._put(text)
 
     def end(self) -> None:
-        """Print what was kept."""
+        """Print the parts that were kept."""
         self._put(answer(self.event, "\n\n".join(filter(None, self._parts))))
 
     def _put(self, text: str) -> None:
-        """Print it; an agent that does not listen is no trouble."""
+        """Print a text, whether the agent listens or not."""
         if not text or sys.stdout is None:
             return
         gap = "\n" if self._any else ""
@@ -180,7 +180,7 @@ class _Printer:
 
 
 def complain(event: str, reason: str) -> None:
-    """Say on stderr that a hook could not do what it is for."""
+    """Report on stderr that a hook failed."""
     try:
         process.complain(f"hook {event or 'without an event'}: {reason}")
     except OSError:
@@ -189,7 +189,7 @@ def complain(event: str, reason: str) -> None:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Give up what takes too long, where the system has an alarm; first of all, to be told."""
+    """Stop reading the event if it takes too long, if the system has an alarm."""
     before = None
     if _CAN_WAKE:
         # Only the main thread may ask for it.
@@ -207,10 +207,10 @@ def _limited() -> Iterator[None]:
 
 
 def _patience(usual: float) -> float:
-    """Return how many seconds something may take: what the environment says, or the usual."""
-    said = os.environ.get(_PATIENCE, "")
-    is_number = said.isascii() and said.isdecimal() and len(said) <= _DIGITS
-    return float(said) if is_number and int(said) else usual
+    """Return how many seconds something may take: from the environment, or the usual."""
+    value = os.environ.get(_PATIENCE, "")
+    is_number = value.isascii() and value.isdecimal() and len(value) <= _DIGITS
+    return float(value) if is_number and int(value) else usual
 
 
 @contextmanager

@@ -35,12 +35,12 @@ HOOK_NEEDS_GIT: Final = "--hook belongs to --git; give both"
 NEEDS_AGENT: Final = "--remove belongs to --claude, --codex, --gemini or --cursor; give one of them"
 NEEDS_YES: Final = "nothing is written without a yes; give --yes, or --dry-run to look only"
 NOBODY_WANTS: Final = """\
-Nobody here wants a memory for all projects: what would go there is kept in this one.
+Nobody here wants a memory for all projects: this project keeps what would go there.
 `engramdown init --global` sets one up.
 """
 _ELSEWHERE: Final = (
-    "`engramdown` is not on the PATH here, so the program is named by where it stands; in settings "
-    "that others share, that is not where theirs is."
+    "`engramdown` is not on the PATH here, so the settings have its full path; whoever shares "
+    "these settings has it somewhere else."
 )
 _NO_SERVER: Final = (
     "The tools (MCP) are left out, as their extra is not installed: `pip install "
@@ -78,7 +78,7 @@ def init(
 ) -> None:
     """Set up memory in DIR (default: here): a folder .engramdown with starter files.
 
-    What is there already is left alone. The memory that all projects share is offered too.
+    Existing files are left alone. The memory that all projects share is offered, too.
     --git adds a line to .gitattributes and registers the merge driver in this clone. --claude,
     --codex, --gemini and --cursor show what they add to the files of that assistant in the
     project (with --global, in your home folder), and ask once.
@@ -129,7 +129,7 @@ def _start_scopes(project: Path, home: Path, *, may_ask: bool, dry_run: bool) ->
             f"{home} is where memory for all projects is kept, so it cannot be a project too; run "
             "`engramdown init` in a project's folder, or `engramdown init --global` here"
         )
-    # Whether memory for all projects is wanted stays open if nobody said so.
+    # Without an answer the question of memory for all projects stays open.
     wants = True if everywhere is None and given()["yes"] else everywhere
     if wants is None and not home.is_dir() and may_ask and output.is_person():
         question = f"Also keep memory for all your projects, in {home}?"
@@ -184,24 +184,24 @@ def _scope_lines(
 
 
 def _notes_beside(root: Path) -> list[str]:
-    """Return what other assistants left beside the folder of a project, if it did not come yet."""
-    found = [name for name in _NOTES if (root.parent / name).exists()]
-    if not found:
+    """Return the notes of other assistants beside a project, unless they were brought in."""
+    notes = [name for name in _NOTES if (root.parent / name).exists()]
+    if not notes:
         return []
     # Imported here: most projects have no such notes.
     from engramdown.importers import MIGRATED
 
-    return [] if (root / MIGRATED).exists() else found
+    return [] if (root / MIGRATED).exists() else notes
 
 
 # ---- agents ----
 
 
 def _plan_agents(project: Path, names: Sequence[str], *, server: bool) -> list[Change]:
-    """Return what is to become of the files of agents, after a person saw it and said yes.
+    """Return the changes of the files of agents, after a person saw them and said yes.
 
     Raises:
-        UnfitFileError: If they cannot be edited; what to paste is shown.
+        UnfitFileError: If they cannot be edited; the text to paste is shown.
         RefusalError: If nobody is there to say yes, and no option did.
         Exit: If the person says no.
     """
@@ -256,12 +256,11 @@ def _agents_lines(
     if is_new or not remove:
         yield line()
     for change in changes:
-        known = "has nothing of ours" if remove else "is set up already"
-        said = f"{change.path} {known}."
+        state = "has no memory set up" if remove else "is set up already"
+        sentence = f"{change.path} {state}."
         if change.is_new:
-            said = f"Memory {verb} set up in {change.path}."
-            said = f"Ours {verb} gone from {change.path}." if remove else said
-        yield line((said, "good"), hang=2)
+            sentence = f"Memory {verb} {'removed from' if remove else 'set up in'} {change.path}."
+        yield line((sentence, "good"), hang=2)
     if not (remove or server):
         yield line((_NO_SERVER, "warn"), hang=2)
     if remove or not is_new:
@@ -292,7 +291,7 @@ def _git_data(setup: Setup) -> dict[str, Any]:
 
 
 def _git_lines(setup: Setup) -> Iterator[Line]:
-    """Yield what is set up, and how to take it back."""
+    """Yield the setup of git, and how to take it back."""
     yield line()
     if setup.hook_kept is not None:
         stays = "This hook is not ours and stays as it is; to look at memory, let it call:"

@@ -48,9 +48,9 @@ COMMANDS: Final[Table] = {
         "show": ("show:show", "Show one memory in full."),
         "why": ("show:why", "Say where a memory comes from."),
         "history": ("history:history", "Show what was changed, newest first."),
-        "diff": ("history:diff", "Tell what changed in memory since a commit."),
+        "diff": ("history:diff", "Show what changed in memory since a commit."),
         "stats": ("stats:stats", "Count what is remembered."),
-        "watch": ("watch:watch", "Take in hand edits as you save them, and tell what changes."),
+        "watch": ("watch:watch", "Take in hand edits as you save them, and print changes."),
     },
     "Transcripts": {
         "log": ("log:log", "Record what is said and done, and read it."),
@@ -127,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code.
 
     Args:
-        arguments: What stands behind the name of the program; by default that of the process.
+        arguments: The words behind the name of the program; by default those of the process.
     """
     process.set_up_streams()
     words = sys.argv[1:] if arguments is None else list(arguments)
@@ -144,21 +144,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _sentence(error: BaseException) -> str:
-    """Return what is wrong in a command line, as it is said on stderr."""
+    """Return the sentence for stderr about a mistake in a command line."""
     # Imported here: most commands go right.
     from engramdown.secrets import redact
 
     if not isinstance(error, click.UsageError):
-        said = error.format_message() if isinstance(error, click.ClickException) else str(error)
-        return redact(said)
+        text = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        return redact(text)
     if isinstance(error, click.NoSuchOption) and error.possibilities:
         # No typing error leads to an option that takes something away, or asks nothing.
         safe = [each for each in error.possibilities if each not in _BOLD]
         error = click.NoSuchOption(error.option_name, possibilities=safe, ctx=error.ctx)
     path = error.ctx.command_path if error.ctx else _program_name()
-    said = error.format_message().rstrip(". ")
-    joint = " " if said.endswith("?") else "; "
-    return redact(f"{said[:1].lower()}{said[1:]}{joint}see `{path} --help`")
+    text = error.format_message().rstrip(". ")
+    joint = " " if text.endswith("?") else "; "
+    return redact(f"{text[:1].lower()}{text[1:]}{joint}see `{path} --help`")
 
 
 def _end(error: BaseException) -> int:
@@ -199,7 +199,7 @@ def _run(arguments: list[str]) -> None:
     if instruction:
         from click.shell_completion import FishComplete, add_completion_class, shell_complete
 
-        # Its own script cuts what is said of a word at the first comma.
+        # Its own script cuts a description at the first comma.
         source = FishComplete.source_template.replace("string split", "string split --max 1")
         add_completion_class(type("_Fish", (FishComplete,), {"source_template": source}), "fish")
         raise Exit(shell_complete(program, {}, name, variable, instruction))

@@ -1,7 +1,7 @@
 """``engramdown mcp``: serves memory to any assistant that speaks the Model Context Protocol.
 
 Standard output carries only the protocol, or only the settings for a client: the whole file that
-it reads if it has no other server. What is wrong is said on stderr before a client is served.
+it reads if it has no other server. Errors are reported on stderr before a client is served.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""``engramdown recall``: memories that fit some words, then transcripts, journal and notes.
+"""``engramdown recall``: searches memories, then transcripts, journal and notes.
 
-It starts fast: neither rich nor anything heavy is loaded, and nothing of transcripts where there
-are none. Outside a terminal one hit is one line.
+It starts fast: nothing heavy is loaded, and nothing for transcripts if there are none. Outside a
+terminal every hit is one line.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _ROLES: Final = (
 @commands.session_option("Only what was said in this session.")
 @commands.shows
 def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: object) -> None:
-    """Search memory for WORDS, best hits first, then what was said, and the journal.
+    """Search memory for WORDS, best hits first, then transcripts and the journal.
 
-    Without WORDS, but with --since, --until or --days, it shows what was learned and said in that
-    time, newest first.
+    Without WORDS, but with --since, --until or --days, it shows everything of that time, newest
+    first.
 
     With --role or --session only transcripts are searched. A session is an id or the beginning of
     one. `engramdown log show SESSION#NUMBER` shows a line whole.
@@ -94,7 +94,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
 
 
 def _finder(place: Place, cortex: Cortex) -> Finder | None:
-    """Return what finds in the transcripts that ``engramdown log`` writes, if there are any."""
+    """Return a finder for the transcripts of ``engramdown log``, if there are any."""
     root = project_of(place) or home_of(place)
     if not (root / _FOLDER).is_dir():
         return None

@@ -1,4 +1,4 @@
-"""``engramdown review``: a person decides on what waits in pending.md.
+"""``engramdown review``: a person decides on the proposals in pending.md.
 
 Nothing is decided without a key, an option or a tick. Each decision is carried out at once, so that
 quitting loses none.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from engramdown.gate import Arrival
 
 
-# So much of what came is listed; who clones a large memory reads its files.
+# At most so many arrivals are listed; whoever clones a large memory reads its files.
 _MOST: Final = 40
 _STYLES: Final = {
     "encoded": "good",
@@ -59,7 +59,7 @@ _ACCEPT: Final = {
 }
 _DECLINE: Final = {
     "encode": "it is not proposed again, re-worded or not",
-    "replace": "what stands there stays, and this is not proposed again",
+    "replace": "the memory there stays, and this is not proposed again",
     "forget": "it stays a memory",
     "skill": "it is not proposed again",
     "load": "no model sees it; the file stays as it is",
@@ -93,7 +93,7 @@ def _repeatable(name: str, does: str, **more: Any) -> commands.Command:  # noqa:
 @click.option("--all", "everything", is_flag=True, help="Accept all that no other option names.")
 @commands.changes
 def review(place: Place, /, *, as_json: bool, dry_run: bool, **orders: Any) -> None:  # noqa: ANN401 - as click gives them
-    """Decide on what waits in pending.md.
+    """Decide on the proposals in pending.md.
 
     On a terminal each proposal is shown, and one key decides: accept, edit, decline, skip, all
     of this kind, stop. Without a terminal, options decide; without options, what waits is listed.
@@ -106,12 +106,12 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **orders: Any) -> N
     arrivals = cortex.scopes.if_readable(cortex.review.arrivals)
     cortex.review.mark_told(arrivals)
     if cortex.scopes.settings.pulled == "review":
-        # All else waits to be approved, and is shown as what waits.
+        # Everything else waits to be approved, and is shown with the proposals.
         arrivals = [each for each in arrivals if each.kind == "settings"]
     walks = not any(orders.values()) and output.is_person() and not as_json and not dry_run
     if any(orders.values()):
         receipts += cortex.review.resolve_all(_decisions(cortex, orders))
-    # Ticks of somebody else that wait are listed with the rest that does.
+    # Ticks of somebody else that wait are listed with the proposals.
     shown = [each for each in receipts if each.is_ours or each.action != "queued"]
     lines = [*_news_lines(arrivals), *map(receipt_line, shown)]
     if walks:
@@ -135,7 +135,7 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **orders: Any) -> N
 
 
 def _decisions(cortex: Cortex, orders: dict[str, Any]) -> list[Answer]:
-    """Return what the options say; every id is looked up before anything is done."""
+    """Return the decisions in the options; every id is looked up before anything is done."""
     asked = [
         *((each, "decline", None) for each in orders["decline"]),
         *((each, "accept", text) for each, text in orders["edit"]),
@@ -154,7 +154,7 @@ def _decisions(cortex: Cortex, orders: dict[str, Any]) -> list[Answer]:
 
 
 def _news_lines(arrivals: Sequence[Arrival]) -> Iterator[Line]:
-    """Return what came with git and is loaded; nobody has to decide on it."""
+    """Yield the memories that came with git and are loaded; nobody has to decide on them."""
     if not arrivals:
         return
     count = views.counted(len(arrivals), "thing")
@@ -219,10 +219,10 @@ class Walk:
         """Ask on the screen.
 
         Args:
-            resolve: Carries out what is decided about one.
-            resolve_all: Carries out what is decided about many.
-            complain: Says what cannot be carried out.
-            goes_on: Whether the program goes on behind Ctrl-C: then it stops the walk alone.
+            resolve: Carries out one decision.
+            resolve_all: Carries out many decisions.
+            complain: Reports a decision that cannot be carried out.
+            goes_on: Whether the program goes on after Ctrl-C, which then only stops the walk.
         """
         self.decided = 0
         self._left: list[Proposal] = []
@@ -291,7 +291,7 @@ class Walk:
         return self._resolve(proposal, "accept", text)
 
     def _explain(self, proposal: Proposal) -> _Then:
-        """Say what each key does about this proposal."""
+        """Explain what each key does to this proposal."""
         kind = _kind(proposal)
         help_lines = [
             f"a  accept: {_ACCEPT[proposal.op]}",
@@ -331,7 +331,7 @@ class Walk:
 
 
 def _kind(proposal: Proposal) -> str:
-    """Return what one key accepts together: a yes to lessons takes no memory away."""
+    """Return the kind that one key accepts together: a yes to lessons removes no memory."""
     if proposal.op == "load":
         return f"{proposal.engram.kind} of others" if proposal.line else "page"
     return proposal.engram.kind if proposal.op in ("encode", "replace") else proposal.op
@@ -364,7 +364,7 @@ def _heading(proposal: Proposal, number: int, count: int) -> str:
 
 
 def _proposal_lines(proposal: Proposal) -> Iterator[Line]:
-    """Return what a person needs to decide."""
+    """Yield the facts that a person needs to decide."""
     yield from _tidying(proposal) if proposal.takes else _change(proposal)
     if proposal.comments:
         yield line(*beside(proposal.comments))
@@ -393,7 +393,7 @@ def _change(proposal: Proposal) -> Iterator[Line]:
 
 
 def _tidying(proposal: Proposal) -> Iterator[Line]:
-    """Return what a question about memories that stand would take, and what comes for it."""
+    """Yield the memories that a proposal would remove, and what would replace them."""
     merges = proposal.op == "merge"
     if not merges:
         yield line((proposal.engram.text, "strong"))
@@ -407,13 +407,13 @@ def _tidying(proposal: Proposal) -> Iterator[Line]:
 
 
 def _facts(proposal: Proposal) -> str:
-    """Say in one line what is known about a proposal, or claimed by what git brought."""
+    """Return in one line the facts about a proposal, or the claims of one that git brought."""
     engram = proposal.engram
     is_page = proposal.op == "load" and not proposal.line
     what = "skill" if proposal.op == "skill" else engram.kind
     facts = ["page" if is_page else what, engram.scope]
     facts += [] if is_page else [f"{engram.confidence} confidence"]
-    # Whose word it is a line says of itself; of one that git brought it is not this user's.
+    # A line names its source; if git brought it, that is not this user.
     is_ours = proposal.op != "load" and proposal.is_ours
     facts.append(f"from {views.BY_NAMES[engram.source]}" if is_ours else "somebody else's")
     facts += [f"topic {engram.topic}"] if engram.topic else []

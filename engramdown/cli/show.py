@@ -75,7 +75,7 @@ _CHOICES: Final = ("kind", "scope", "confidence", "source")
 @click.option("--source", type=click.Choice(SOURCES), multiple=True, help="Only from this source.")
 @click.option("--older", type=click.IntRange(0), metavar="DAYS", help="Only older than DAYS days.")
 @click.option("--newer", type=click.IntRange(0), metavar="DAYS", help="Only of the last DAYS days.")
-@click.option("--archived", is_flag=True, help="What was retired instead, with the reason.")
+@click.option("--archived", is_flag=True, help="Retired memories instead, with the reason.")
 @commands.shows
 def list_command(place: Place, /, *, archived: bool, as_json: bool, **filters: Any) -> None:  # noqa: ANN401 - as click gives them
     """List memories, file by file.
@@ -96,7 +96,7 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **filters: A
         entries = [entry for entry in cortex.entries() if passes(entry, now, filters)]
         data = [views.entry_data(entry, where) for entry in entries]
         commands.show(views.grouped_lines(entries, folded=folded), data)
-    # What could not be read is said, and ends with its own code.
+    # Files that could not be read are reported, with a code of their own.
     if not data and not cortex.scopes.unread():
         nothing = 'nothing is remembered yet; begin with `engramdown remember "..."`'
         if any(value not in (None, (), "") for value in filters.values()):
@@ -174,7 +174,7 @@ def show(place: Place, /, *, entry_id: str, rev: str, **_: object) -> None:
 
 
 def _data(found: Found, where: Mapping[str, Path]) -> dict[str, Any]:
-    """Return a memory as JSON shows it, with whether it is kept, waits, or is retired."""
+    """Return the JSON of a memory, with its state: kept, pending or archived."""
     if isinstance(found, Archived):
         return {"state": "archived", **views.archived_data(found, where)}
     if isinstance(found, Proposal):
@@ -323,7 +323,7 @@ def _why_lines(known: Why) -> Iterator[Line]:
         yield from _taught_lines(taught)
     if known.made_of:
         yield line()
-        yield line(("It stands for", "strong"))
+        yield line(("It replaces", "strong"))
         yield from views.archived_lines(known.made_of)
     for step, scope in known.steps:
         yield line()
@@ -331,7 +331,7 @@ def _why_lines(known: Why) -> Iterator[Line]:
 
 
 def _facts(known: Why, engram: Engram | Entry) -> Iterator[str]:
-    """Yield what is known, a sentence each."""
+    """Yield the facts about a memory, a sentence each."""
     found, brought = known.found, known.brought
     if known.is_ours:
         yield said.whence(engram.source, engram.basis, engram.origin)
@@ -353,7 +353,7 @@ def _facts(known: Why, engram: Engram | Entry) -> Iterator[str]:
         return
     by_git = known.first.step.op == "checkout" if known.first else not known.steps
     how = "It came with commit" if by_git else "It is in git since commit"
-    more = "; what was before was not fetched" if brought.shallow else ""
+    more = "; older commits were not fetched" if brought.shallow else ""
     yield f"{how} {said.commit(brought.commit)}: {brought.commit.subject}{more}"
 
 

@@ -53,7 +53,7 @@ _KILOBYTE: Final = 1024
 COMMANDS: Final[commands.Table] = {
     "Look": {
         "list": ("skills:list_skills", "List skills, each with what it is for."),
-        "show": ("skills:show_skill", "Show one skill as it stands."),
+        "show": ("skills:show_skill", "Show one skill as it is."),
         "validate": ("skills:validate", "Check skills against the standard."),
     },
     "Change": {
@@ -112,7 +112,7 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
 @commands.label_argument
 @commands.scoped("The one for all projects.", "The one of this project.")
 def show_skill(place: Place, /, *, label: str, scope: Scope | None, **_: object) -> None:
-    """Show one skill as it stands: this project's, if there are two of that label."""
+    """Show one skill as it is: this project's, if there are two of that label."""
     skills = opened(place, scope)
     skill = skills.read(label, scope)
     used = skills.uses().get(f"{skill.scope}/{skill.label}", library.Used())
@@ -166,7 +166,7 @@ def _refuse_unread(skills: library.Skills) -> None:
 
 
 def skill_data(skill: library.Skill) -> dict[str, Any]:
-    """Return a skill as JSON shows it."""
+    """Return the JSON of a skill."""
     return {
         "label": skill.label,
         "scope": skill.scope,
@@ -181,7 +181,7 @@ def skill_data(skill: library.Skill) -> dict[str, Any]:
 
 
 def finding_lines(skill: library.Skill) -> Iterator[Line]:
-    """Yield what is wrong with a skill, and what to do about it."""
+    """Yield the findings in a skill, each with advice."""
     for finding in skill.findings:
         yield _finding_line(finding, f"{skill.label}/", hang=4)
         yield line((finding.advice, "dim"), indent=4)
@@ -206,7 +206,7 @@ _body_option = click.option(
     "--body-file",
     metavar="FILE",
     type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True),
-    help='What stands below the front matter; "-" reads it from stdin.',
+    help='The text below the front matter; "-" reads it from stdin.',
 )
 
 
@@ -245,9 +245,9 @@ def new(place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_:
 def edit_skill(
     place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_: object
 ) -> None:
-    """Change a skill: its description, what stands below it, or all of it in your editor.
+    """Change a skill: its description, the text below it, or all of it in your editor.
 
-    Of a built-in one a copy is changed, which is yours: in this project, or with --global.
+    A built-in one is copied first: into this project, or with --global for all projects.
     """
     skills = opened(place, scope)
     skill = _find(skills, label, scope)
@@ -345,7 +345,7 @@ def _find(skills: library.Skills, label: str, scope: Scope | None) -> library.Sk
 
 
 def _body(file: Path | None) -> str:
-    """Return what is to stand below the front matter, ending with a line end."""
+    """Return the text below the front matter, ending with a line end."""
     if file is None:
         return ""
     if str(file) == "-":
@@ -360,7 +360,7 @@ def _edit_text(skill: library.Skill) -> str:
     text = edit_whole(before, EDIT_INSTEAD)
     if not text.strip():
         raise click.UsageError(EMPTY_EDIT)
-    # Editors end the last line of a file that they save, be nothing else changed in it.
+    # Editors end the last line of a file when they save it, even if nothing else changed.
     return before if text == f"{before}\n" else text
 
 
@@ -391,7 +391,7 @@ def import_skills(
     known = {each.label for each in found}
     if missing := ", ".join(label for label in only if label not in known):
         there = ", ".join(sorted(known)) or "none"
-        raise RefusalError(f"there is no skill {missing} among them; there are: {there}")
+        raise RefusalError(f"no skill {missing} there; the skills there are: {there}")
     if not found:
         raise RefusalError(f"{path}: holds no skill; one is a folder with a SKILL.md")
     options = commands.given()

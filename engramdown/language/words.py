@@ -67,8 +67,8 @@ def _unspaced() -> re.Pattern[str]:
 # Inflection is seen by comparing two words, not by cutting one: they agree at the start, and what
 # is left of both belongs to one way of inflecting (open / opened / opening). A plain limit on the
 # length of the common start was tried first; it takes ``strict`` for ``string`` and ``public`` for
-# ``publish``, which in a memory are different claims. The well-kept stemmers are no dependency of
-# ours, and SQLite's cannot be asked about one word without a table.
+# ``publish``, which in a memory are different claims. The good stemmers would be a dependency, and
+# SQLite's cannot be asked about one word without a table.
 
 _KEY_LENGTH: Final = 3
 # The ways of inflecting: open, opens, opened; write, writing; study, studies.
@@ -101,7 +101,7 @@ def word_key(word: str) -> str:
 
 
 def same_word(one: str, other: str) -> bool:
-    """Whether two folded words are forms of one word, or one is the other with a slip of the pen.
+    """Whether two folded words are forms of one word, or one is the other with a typo.
 
     >>> same_word("deploy", "deploying"), same_word("recieve", "receive")
     (True, True)

@@ -249,7 +249,7 @@ def test_a_session_that_nobody_ended_is_ended_when_asked(run: Runner, left_open:
     assert left_open.read_bytes() == before
     assert run.ok("doctor", "--fix", "--yes").out == f"{sentence}\n\nNothing is wrong in 2 files.\n"
     assert b'"crash_recovery"' in left_open.read_bytes()
-    assert "There is nothing that can be mended without you." in run.ok("doctor", "--fix").out
+    assert "There is nothing to mend without you." in run.ok("doctor", "--fix").out
 
 
 def test_what_is_wrong_in_a_transcript_has_its_line(run: Runner, left_open: Path) -> None:
@@ -284,13 +284,13 @@ def test_transcripts_that_tell_a_secret_are_hidden_when_asked(run: Runner, talka
     assert (done.code, WORD in done.out) == (1, False)
     assert "episodes/old.jsonl:2  transcript-secret" in done.out
     shown = run("doctor", "--fix", "--dry-run")
-    assert "Hide what old#1 tells: my password is [redacted: password], keep it" in shown.out
-    assert "Hide what old#2 tells in the whole text that was kept beside it" in shown.out
+    assert "Hide the secret in old#1: my password is [redacted: password], keep it" in shown.out
+    assert "Hide the secret in old#2, in the whole text beside it" in shown.out
     assert holds_word(talkative)
     assert run("doctor", "--fix").code == 1
     assert holds_word(talkative)
     done = run.ok("doctor", "--fix", "--yes")
-    assert "Hide what old#1 tells" in done.out
+    assert "Hide the secret in old#1" in done.out
     assert not holds_word(talkative)
     recalled = run.ok("recall", "password").out
     assert "[redacted: password], keep it" in recalled

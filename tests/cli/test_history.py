@@ -144,7 +144,7 @@ def test_a_step_whose_lines_you_deleted_is_passed_over(
     assert [step["id"] for step in done["passed_over"]] == [last]
     done = run.ok("undo")
     assert done.out.startswith(
-        f"Passed over: step {last} (you remembered); nothing that it wrote is there any"
+        f"Passed over: step {last} (you remembered); nothing that it wrote is left"
     )
     assert f"- - Never push to main <!-- id:{rule}" in done.out
     assert "nothing is left to undo" in run("undo").err

@@ -57,10 +57,10 @@ def test_what_it_writes_it_takes_out_again(run: Runner, settings: Path) -> None:
     assert settings.read_text(encoding="utf-8") == once
     assert stat.S_IMODE(settings.stat().st_mode) == 0o640
     done = run.ok("init", "--claude", "--remove", "--yes")
-    assert "is gone from" in " ".join(done.out.split())
+    assert "is removed from" in " ".join(done.out.split())
     assert settings.read_text(encoding="utf-8") == THEIRS
     said = run.ok("init", "--claude", "--remove", "--yes").out
-    assert "has nothing of ours" in " ".join(said.split())
+    assert "has no memory set up" in " ".join(said.split())
     assert list(settings.parent.iterdir()) == [settings]
 
 

@@ -102,7 +102,7 @@ def test_a_skill_comes_in_for_all_projects(
 def test_what_is_not_there_is_said(run: Runner, source: Path) -> None:
     assert "is not a folder" in run("skills", "import", "nowhere").err
     done = run("skills", "import", str(source), "--only", "plots")
-    assert "there is no skill plots among them; there are: broken, charts, maps" in done.err
+    assert "no skill plots there; the skills there are: broken, charts, maps" in done.err
     (source / "empty").mkdir()
     done = run("skills", "import", str(source / "empty"))
     assert (done.code, done.out) == (1, "")

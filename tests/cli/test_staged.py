@@ -95,7 +95,7 @@ def test_what_may_be_meant_is_told_and_passes(run: Runner, desk: Desk) -> None:
     stage(desk, LESSONS, "words\n\n  - indented\n")
     done = run.ok("doctor", "--staged")
     assert "indented-item" in done.out
-    assert done.out.endswith("1 warning in what is staged.\n")
+    assert done.out.endswith("1 warning in staged files.\n")
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,7 @@ def test_what_a_memory_was_made_of_is_told_with_its_transcripts(
         encoding="utf-8",
     )
     out = run.ok("why", rule).out
-    assert "It stands for\naaaaaaa1  Pip is slow" in out
+    assert "It replaces\naaaaaaa1  Pip is slow" in out
     data = run.ok("why", rule, "--json").json
     assert [each["id"] for each in data["made_of"]] == ["aaaaaaa1", "aaaaaaa2"]
     assert [each["pointer"] for each in data["taught"]] == [f"{session}#1", f"{session}#3"]
@@ -300,7 +300,7 @@ def test_the_beginning_of_a_shallow_clone_is_said_to_be_one(
     desk.commit("More")
     desk.git("clone", "--quiet", "--depth=1", f"file://{desk.top}", str(tmp_path / "clone"))
     monkeypatch.chdir(tmp_path / "clone")
-    assert "what was before was not fetched" in " ".join(run.ok("why", rule).out.split())
+    assert "older commits were not fetched" in " ".join(run.ok("why", rule).out.split())
     assert run.ok("why", rule, "--json").json["shallow"] is True
 
 
