@@ -1,12 +1,221 @@
-"""`engramdown.language.similarity`: what two texts show besides words."""
+"""`engramdown.language.similarity` and `claims`: the same claim in other words, and its opposite.
+
+`rewordings_tuning.tsv` and `rewordings_held_out.tsv` are pairs labelled by hand before any code
+was written: label, what the pair tries, and the two texts. Nothing was tuned on the second.
+"""
 
 from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import given
 
-from engramdown.language.similarity import signs_apart
+from engramdown.language import claims
+from engramdown.language import similarity as similarity_module
+from engramdown.language.claims import LONGEST, read
+from engramdown.language.similarity import (
+    Rewordings,
+    asks,
+    differs_in_substance,
+    in_full,
+    is_contrary,
+    is_rewording,
+    signs_apart,
+    similarity_of,
+    turns,
+)
+from engramdown.language.words import word_key
 from tests.cortex.entries import any_text
+from tests.language import table
+
+HERE: Final = Path(__file__).parent
+
+
+def pairs(name: str) -> list[tuple[bool, str, str]]:
+    """Return the pairs of a corpus, each with whether they say the same."""
+    lines = (HERE / f"rewordings_{name}.tsv").read_text(encoding="utf-8").strip("\n").split("\n")
+    rows = [line.split("\t") for line in lines]
+    return [(label == "same", a, b) for label, _, a, b in rows]
+
+
+@pytest.mark.parametrize(
+    "name, recall",
+    [
+        pytest.param("tuning", 0.9, id="tuning"),
+        pytest.param("held_out", 0.85, id="held-out"),
+    ],
+)
+def test_rewordings_are_found_and_nothing_else_is(name: str, recall: float) -> None:
+    corpus = pairs(name)
+    found = [same for same, a, b in corpus if is_rewording(a, b)]
+    assert len(corpus) == 80
+    assert sum(found) / len(found) >= 0.97
+    assert sum(found) / sum(same for same, _, _ in corpus) >= recall
+
+
+@pytest.mark.parametrize("a, b, reason", table("substance.tsv"))
+def test_a_difference_in_substance_has_a_name(a: str, b: str, reason: str) -> None:
+    assert differs_in_substance(a, b) == reason
+
+
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        pytest.param("Don\u2019t use print", "don't use print", id="apostrophe"),
+        pytest.param("Use a cache in CI for wheels", "For wheels use a cache in CI", id="phrases"),
+        pytest.param("Read Ada's notes", "Read the notes of Ada", id="genitive"),
+        pytest.param("it is", "It is!", id="stop-words-only"),
+        pytest.param("???", "???", id="no-words"),
+    ],
+)  # fmt: skip
+def test_other_words_for_one_claim(a: str, b: str) -> None:
+    assert is_rewording(a, b)
+
+
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        pytest.param("it is", "they were", id="stop-words-only"),
+        pytest.param("\U0001f44d", "\U0001f44e", id="no-words"),
+        pytest.param("Never push", "Never push without review", id="two-negations"),
+        pytest.param("Tests run in CI", "Slow tests run in CI", id="narrower"),
+        pytest.param("Review the schema first", "Review the tests first", id="other-object"),
+        pytest.param("word " * 900, "other " + "word " * 900, id="too-long-to-read"),
+    ],
+)
+def test_other_claims_in_like_words(a: str, b: str) -> None:
+    assert not is_rewording(a, b)
+
+
+@given(any_text, any_text)
+def test_comparing_is_symmetric_and_takes_every_string(a: str, b: str) -> None:
+    assert is_rewording(a, b) == is_rewording(b, a)
+    assert bool(differs_in_substance(a, b)) == bool(differs_in_substance(b, a))
+    assert similarity_of(a, b) == similarity_of(b, a)
+    assert 0 <= similarity_of(a, b) <= 1
+
+
+@given(any_text)
+def test_every_text_says_the_same_as_itself(text: str) -> None:
+    assert is_rewording(text, f" {text} ")
+    assert differs_in_substance(text, text) == ""
+
+
+def test_only_the_beginning_of_a_document_is_read() -> None:
+    assert "last" not in read("word " * LONGEST + "last").every
+    assert read("a b") is read("a b")
+    assert claims.OPPOSITES
+
+
+def test_similarity_is_the_share_of_words() -> None:
+    assert similarity_of("Retry 3 times", "Retry 5 times") == pytest.approx(2 / 3)
+    assert similarity_of("Use tabs", "Deploy on Fridays") == 0
+    assert similarity_of("", "") == 0
+
+
+def test_another_number_of_the_same_is_contrary() -> None:
+    assert is_contrary("Retry 3 times", "Retry 5 times")
+    assert not is_contrary("Retry 3 times", "Retry 3 times")
+
+
+def test_what_shares_one_word_is_neither_near_nor_a_pair() -> None:
+    known = Rewordings(["Deploy the parser to staging", "Deploy on Fridays"])
+    assert list(known.near("Deploy the parser at night")) == []
+    assert list(known.near("Deploy the parser to staging at night")) == [0]
+    assert known.find("Deploy on a Friday") == 1
+    assert list(Rewordings(["alpha beta", "alpha gamma", "gamma beta"]).pairs()) == []
+    assert list(Rewordings(["alpha beta", "gamma", "alpha betas"]).pairs()) == [(0, 2)]
+
+
+def test_the_likely_ones_share_most() -> None:
+    known = Rewordings(["Deploy on Fridays", "gamma", "Deploy the parser"])
+    assert known.likely("deploy the parser") == [0, 2]
+    assert Rewordings([]).find("gamma") is None
+
+
+VOCABULARY: Final = (
+    "tests test deploy deploys server cache cached config get_user getUser Maria not never only "
+    "before after on off open closed to in with , . and 3 4 7.1 --flag a/b A B fast slow port_1"
+)
+NOUNS: Final = "tests deploy server cache branch build format review module commit package"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", [1, similarity_module._MOST_BITS])
+def test_among_many_the_same_is_found_as_when_each_is_compared(
+    monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    monkeypatch.setattr(similarity_module, "_MOST_BITS", room)
+    for seed in range(8):
+        dice = random.Random(seed)
+        words = dice.sample(VOCABULARY.split(" "), dice.choice([4, 8, 14, 30]))
+        most = dice.choice([2, 4, 6, 8])
+        texts = [" ".join(dice.sample(words, min(len(words), most))) for _ in range(60)]
+        texts += [" ".join(dice.choices(words, k=dice.randint(1, most))) for _ in range(30)]
+        texts.append("tests deploy " * LONGEST)
+        kinds = [dice.choice(["always", "never", "lesson"]) for _ in texts] if seed % 3 else []
+        shown = [in_full(*each) for each in zip(texts, kinds, strict=True)] if kinds else texts
+        known = Rewordings(texts, kinds)
+        for text in [*dice.choices(shown, k=40), *(f"Never {each}" for each in texts[:40])]:
+            agree = [is_rewording(text, each) for each in shown]
+            near = set(known.near(text))
+            assert list(known.matches(text)) == [at for at, same in enumerate(agree) if same]
+            # Few texts are compared one by one, and of these none is missing.
+            few = [Rewordings([each]) for each in shown]
+            contrary = {
+                at
+                for at, each in enumerate(shown)
+                if is_contrary(text, each) and list(few[at].near(text))
+            }
+            assert contrary <= near
+        assert known.find(shown[-1]) == len(texts) - 1
+        assert [*known.pairs()] == [
+            (earlier, later)
+            for later in range(len(texts))
+            for earlier in range(later)
+            if share_enough(texts[earlier], texts[later])
+            and is_rewording(texts[earlier], texts[later])
+        ]
+
+
+def share_enough(text: str, other: str) -> bool:
+    """Whether hardly any word of ``other`` is missing in ``text``, and one at least is there."""
+    words = read(other).words
+    mine, theirs = {word_key(word) for word in words}, {word_key(word) for word in read(text).words}
+    return bool(mine & theirs) and len(mine & theirs) >= len(mine) - len(words) // 4
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{0} {1} {2} {3} {4} {5}",
+        "Rule {at} of many",
+        "Use port_{at} for tests",
+        "{0} {1} {2}",
+        "Open v1.{at} in src/{at}",
+    ],
+)
+def test_of_many_that_share_their_words_few_are_compared(
+    monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    dice = random.Random(7)
+    texts = [line.format(*dice.sample(NOUNS.split(" "), 6), at=at) for at in range(1_200)]
+    compared, compare = [0], is_rewording
+
+    def counted(one: str, other: str) -> bool:
+        compared[0] += 1
+        return compare(one, other)
+
+    monkeypatch.setattr(similarity_module, "is_rewording", counted)
+    known = Rewordings(texts[:600])
+    found = [known.find(text) for text in texts[600:]]
+    assert compared[0] <= 10 * len(found)
+    compared[0] = 0
+    assert len([*known.pairs()]) <= compared[0] <= 10 * len(found)
+
 
 _SIGN = "a letter or a sign"
 
@@ -49,7 +258,52 @@ def test_what_differs_beside_the_words_is_told(a: str, b: str, why: str) -> None
     assert signs_apart(a, b) == signs_apart(b, a) == why
 
 
+@pytest.mark.parametrize(
+    "a, b, why",
+    [
+        pytest.param("He pays Ann", "She pays Ann", "a small word (he / she)", id="who"),
+        pytest.param("a or b", "a and b", "a small word (none / or)", id="or"),
+        pytest.param("Due by noon", "Due at noon", "a small word (at / by)", id="by"),
+        pytest.param("Run tests", "Make tests", "a word (make / run)", id="doing"),
+        pytest.param("The user lives in Rome", "The store lives in Rome", "a word (store / user)",
+                     id="user"),
+        pytest.param("The user used to smoke", "The user smokes", "what was, and what is",
+                     id="used-to"),
+        pytest.param("Ann approved it", "Ann approves it", "what was, and what is", id="past"),
+        pytest.param("Ann kept it", "Ann keeps it", "what was, and what is", id="irregular-past"),
+        pytest.param("Mock the parser", "Mock the parse", "a word (parser)", id="who-does-it"),
+    ],
+)  # fmt: skip
+def test_what_may_turn_a_claim_is_told(a: str, b: str, why: str) -> None:
+    assert turns(a, b) == turns(b, a) == why
+
+
+@pytest.mark.parametrize(
+    "a, b, asked",
+    [
+        pytest.param("Use a cache", "The cache is used", False, id="harmless"),
+        pytest.param("Meet in Rome", "Meet at Rome", True, id="preposition"),
+        pytest.param("Errors are logged", "Log errors", True, id="passive"),
+        pytest.param("Feed the cat", "Feed the cats", False, id="plural"),
+        pytest.param("Offer a discount", "A discount is offered", True, id="no-agent"),
+        pytest.param("Seed the lawn", "Seeding the lawn", True, id="no-past"),
+        pytest.param("Keep it in Rome", "It lives in Rome", True, id="one-thing-to-do"),
+        pytest.param("Feed the cat", "Feed cats and dogs", True, id="more"),
+        pytest.param("Feed my cat", "Feed the cat", False, id="whose-else"),
+        pytest.param("Feed my cat", "Feed your cat", True, id="whose"),
+        pytest.param("Mock the fast parser", "Mock the fast parsers", False, id="two-agents"),
+    ],
+)
+def test_what_turns_nothing_may_still_be_asked_about(a: str, b: str, asked: bool) -> None:  # noqa: FBT001 - the expected answer
+    assert turns(a, b) == ""
+    assert asks(a, b) == asks(b, a) == asked
+
+
 @given(any_text, any_text)
 def test_any_two_texts_are_compared_alike_from_both_sides(a: str, b: str) -> None:
     assert signs_apart(a, b) == signs_apart(b, a)
     assert signs_apart(a, a) == ""
+    assert turns(a, b) == turns(b, a)
+    assert asks(a, b) == asks(b, a)
+    assert turns(a, a) == ""
+    assert not asks(a, a)
