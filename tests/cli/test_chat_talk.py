@@ -383,8 +383,15 @@ def test_what_is_pasted_is_one_message(
 
 @pytest.mark.slow
 def test_a_narrow_window_is_enough(notes: Path, memory: Path, child_env: dict[str, str]) -> None:
-    script = (LOOK, KEEP, says("A long answer:\n日本語 as well."))
+    reason = {"error": {"message": "Rate limit reached for requests of this organization"}}
+    sent = http(reason, "429 Too Many Requests")
+    script = (sent, LOOK, KEEP, says("A long answer:\n日本語 as well."))
     with chat(child_env, *script, more=("--mode", "copilot"), columns=40) as (screen, _):
+        screen.type("Hi")
+        screen.expect(
+            "engramdown: small: the server answered\n  429: Rate limit reached for requests\n"
+        )
+        screen.expect("\n> ")
         screen.type("Look!")
         screen.expect("a e d s A q, ? for help > ")
         screen.press("d")
@@ -399,21 +406,6 @@ def test_a_narrow_window_is_enough(notes: Path, memory: Path, child_env: dict[st
     assert [row for row in wide if "Go on with" not in row] == []
     assert texts(notes) == []
     assert ORDER not in (memory / "pending.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_without_colours_there_are_none(memory: Path, child_env: dict[str, str]) -> None:
-    assert memory.is_dir()
-    with wired(says("**Bold** and `code`.")) as server:
-        arguments = ["engramdown", "chat", "--model", "small", "--base-url", server.url]
-        env = ["env", "NO_COLOR=1", "TERM=xterm", *arguments]
-        with Terminal(env, child_env) as screen:
-            screen.expect("> ")
-            screen.type("Hi")
-            screen.expect("**Bold** and `code`.")
-            screen.type("/quit")
-            assert screen.end() == 0
-            assert "\x1b[3" not in screen.raw
 
 
 @pytest.mark.slow
@@ -516,26 +508,6 @@ def test_what_cannot_be_recorded_is_told_once(memory: Path, child_env: dict[str,
         screen.type("/quit")
         assert screen.end() == 0
         assert screen.text.count("note: what is said is not recorded") == 1
-
-
-@pytest.mark.slow
-def test_what_goes_wrong_is_not_cut_in_the_middle_of_a_word(
-    memory: Path, child_env: dict[str, str]
-) -> None:
-    assert memory.is_dir()
-    reason = {"error": {"message": "Rate limit reached for requests of this organization"}}
-    sent = http(reason, "429 Too Many Requests")
-    with chat(child_env, sent, says("Hello."), columns=40) as (screen, _):
-        screen.type("Hi")
-        screen.expect(
-            "engramdown: small: the server answered\n  429: Rate limit reached for requests\n"
-        )
-        screen.expect("\n> ")
-        screen.type("/memory")
-        screen.expect("Nothing is remembered here yet;")
-        screen.expect("\n> ")
-        screen.type("/quit")
-        assert screen.end() == 0
 
 
 @pytest.mark.slow

@@ -54,6 +54,11 @@ class Window:
         """What is to be seen, and what went out of the window at its top."""
         return self._tmux("capture-pane", "-p", "-S", "-500").rstrip()
 
+    @property
+    def coloured(self) -> str:
+        """The same, with its colours, and no line that is wrapped."""
+        return self._tmux("capture-pane", "-e", "-J", "-p", "-S", "-500").rstrip()
+
     def type(self, text: str) -> None:
         """Type a line."""
         self._tmux("send-keys", "-l", text)
