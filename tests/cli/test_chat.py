@@ -13,6 +13,8 @@ from tests.cli.conftest import Runner
 from tests.consolidation.wire import http, wired
 from tests.integrations.chat.streams import calls, says, stream
 
+pytestmark = pytest.mark.usefixtures("memory")
+
 
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,29 +30,20 @@ def texts(project: Path) -> list[str]:
 # ---- a newcomer's first minute ----
 
 
-def test_without_memory_it_says_how_to_begin(run: Runner) -> None:
-    done = run("chat", "--model", "ollama/small", "Hi")
-    assert done.code == 1
-    assert "engramdown init" in done.err
-
-
-def test_without_a_model_it_says_how_to_name_one(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_without_a_model_it_says_how_to_name_one(run: Runner) -> None:
     done = run("chat", "Hi")
     assert done.code == 1
     assert "--model ollama/llama3.2" in done.err
     assert done.err.count("\n") == 1
 
 
-def test_without_a_key_it_says_where_it_belongs(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_without_a_key_it_says_where_it_belongs(run: Runner) -> None:
     done = run("chat", "--model", "openai/small", "Hi")
     assert done.code == 1
     assert "OPENAI_API_KEY is not set" in done.err
 
 
-def test_without_a_server_it_says_what_to_look_at(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_without_a_server_it_says_what_to_look_at(run: Runner) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     done = run("chat", "--model", "small", "--base-url", f"http://127.0.0.1:{port}/v1", "Hi")
@@ -58,8 +51,7 @@ def test_without_a_server_it_says_what_to_look_at(run: Runner, memory: Path) -> 
     assert f"no connection to the server; is 127.0.0.1:{port} running?" in done.err
 
 
-def test_a_wrong_model_says_how_to_name_another(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_a_wrong_model_says_how_to_name_another(run: Runner) -> None:
     with wired(http({"error": {"message": "model 'smal' not found"}}, "404 No")) as server:
         done = run("chat", "--model", "ollama/smal", "--base-url", server.url, "Hi")
     assert done.code == 1
@@ -71,8 +63,7 @@ def test_a_wrong_model_says_how_to_name_another(run: Runner, memory: Path) -> No
     "status, said",
     [("401 No", "look at ENGRAMDOWN_MODEL_KEY"), ("429 No", "try again"), ("500 No", "try again")],
 )
-def test_what_a_server_says_is_one_line(status: str, said: str, run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_what_a_server_says_is_one_line(status: str, said: str, run: Runner) -> None:
     with wired(http({"error": {"message": "so\nthere"}}, status)) as server:
         done = run("chat", "--model", "small", "--base-url", server.url, "Hi")
     assert done.code == 1
@@ -88,10 +79,7 @@ def test_what_a_server_says_is_one_line(status: str, said: str, run: Runner, mem
         (["--model", "x", "--budget", "1", "Hi"], "1000"),
     ],
 )
-def test_wrong_usage_says_what_is_right(
-    arguments: list[str], said: str, run: Runner, memory: Path
-) -> None:
-    assert memory.is_dir()
+def test_wrong_usage_says_what_is_right(arguments: list[str], said: str, run: Runner) -> None:
     done = run("chat", *arguments)
     assert done.code == 2
     assert said in done.err
@@ -100,8 +88,7 @@ def test_wrong_usage_says_what_is_right(
 # ---- one turn ----
 
 
-def test_a_pipe_is_one_turn(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_a_pipe_is_one_turn(run: Runner) -> None:
     with wired(says("Because of the clock.")) as server:
         done = run.ok("chat", "--model", "small", "--base-url", server.url, stdin=b"Why?\n\nCI\n")
     assert (done.out, done.err) == ("Because of the clock.\n", "")
@@ -111,21 +98,18 @@ def test_a_pipe_is_one_turn(run: Runner, memory: Path) -> None:
     assert json.loads(run.ok("log", "list", "--json").out)[0]["ended"]
 
 
-def test_an_empty_pipe_asks_nobody(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_an_empty_pipe_asks_nobody(run: Runner) -> None:
     done = run("chat", "--model", "small", "--base-url", "http://127.0.0.1:1", stdin=b" \n")
     assert (done.code, done.out) == (1, "")
 
 
-def test_bytes_that_are_no_text_are_sent_as_well_as_can_be(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_bytes_that_are_no_text_are_sent_as_well_as_can_be(run: Runner) -> None:
     with wired(says("Yes.")) as server:
         run.ok("chat", "--model", "small", "--base-url", server.url, "-", stdin=b"caf\xe9?")
     assert server.asked[0]["messages"][-1]["content"] == "caf??"
 
 
-def test_the_model_of_the_settings_is_asked(run: Runner, memory: Path, isolated_home: Path) -> None:
-    assert memory.is_dir()
+def test_the_model_of_the_settings_is_asked(run: Runner, isolated_home: Path) -> None:
     with wired(says("Yes.")) as server:
         home = isolated_home / ".engramdown"
         home.mkdir()
@@ -163,8 +147,7 @@ def test_what_would_be_asked_waits(run: Runner, memory: Path, tmp_path: Path) ->
     assert order in (memory / "pending.md").read_text(encoding="utf-8")
 
 
-def test_files_can_be_withheld(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_files_can_be_withheld(run: Runner) -> None:
     with wired(says("No.")) as server:
         run.ok("chat", "--model", "small", "--base-url", server.url, "--no-files", "Look")
     names = [each["function"]["name"] for each in server.asked[0]["tools"]]
@@ -172,8 +155,7 @@ def test_files_can_be_withheld(run: Runner, memory: Path) -> None:
     assert "memorize" in names
 
 
-def test_a_program_gets_all_of_it(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_a_program_gets_all_of_it(run: Runner) -> None:
     with wired(calls("recall", {"query": "uv"}), says("Yes\x1b[2J.")) as server:
         done = run.ok("chat", "--model", "small", "--base-url", server.url, "--json", "uv?")
     assert "\x1b" not in done.out
@@ -190,16 +172,14 @@ def test_a_program_gets_all_of_it(run: Runner, memory: Path) -> None:
     }
 
 
-def test_a_failure_is_told_to_a_program_too(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_a_failure_is_told_to_a_program_too(run: Runner) -> None:
     with wired(stream(b"{nope")) as server:
         done = run("chat", "--model", "small", "--base-url", server.url, "--json", "Hi")
     assert done.code == 1
     assert (done.json["outcome"], done.json["answer"]) == ("malformed", "")
 
 
-def test_a_conversation_goes_on(run: Runner, memory: Path) -> None:
-    assert memory.is_dir()
+def test_a_conversation_goes_on(run: Runner) -> None:
     with wired(says("Hello Ada."), says("Ada.")) as server:
         options = ("--model", "small", "--base-url", server.url)
         first = run.ok("chat", *options, "--json", "I am Ada").json["session"]
@@ -217,8 +197,7 @@ def test_there_is_no_going_on_with_what_is_not_there(run: Runner, memory: Path) 
     assert "conversations are not recorded here" in done.err
 
 
-def test_mode_off_remembers_nothing(run: Runner, memory: Path, tmp_path: Path) -> None:
-    assert memory.is_dir()
+def test_mode_off_remembers_nothing(run: Runner, tmp_path: Path) -> None:
     keep = calls("memorize", {"text": "The port is 8017", "kind": "lesson"})
     with wired(keep, says("Not kept.")) as server:
         done = run.ok(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engramdown.cli.chat_screen import Silent, TurnScreen, Words
 from engramdown.cortex.tools import Answer
 from tests.attacks.test_terminal import HOSTILE, OUR_COLOURS, RAW
+from tests.cli.conftest import Runner
 
 # What the mark of a model that is asked ends with.
 DRAWING = re.compile(r"\r")
@@ -125,3 +126,9 @@ def test_words_are_whole_and_none_is_lost(text: str, places: list[int]) -> None:
 
 def test_a_text_without_spaces_does_not_wait_for_ever() -> None:
     assert len(Words().add("x" * 500)) == 484
+
+
+def test_without_memory_it_says_how_to_begin(run: Runner) -> None:
+    done = run("chat", "--model", "ollama/small", "Hi")
+    assert done.code == 1
+    assert "engramdown init" in done.err

@@ -87,6 +87,12 @@ def asks(home: Path, url: str, more: str = "") -> None:
     (home / "config.toml").write_text(f"{model}\n[worker]\npause = 0\n", encoding="utf-8")
 
 
+def line_of(stream: IO[bytes] | None) -> bytes:
+    """Wait for the next line."""
+    assert stream is not None
+    return stream.readline()
+
+
 def without_time(text: str) -> list[str]:
     """Return lines without the time at their beginning."""
     return [line[10:] if line[2:3] == ":" else line for line in text.split("\n")[:-1]]
@@ -277,9 +283,7 @@ def test_a_signal_ends_it_in_its_rest(
     with serving(answering(CARD)) as url:
         asks(home, url)
         process = child()
-        out: IO[bytes] | None = process.stdout
-        assert out is not None
-        assert out.readline()[10:] == b"Card: Moving (s1)\n"
+        assert line_of(process.stdout)[10:] == b"Card: Moving (s1)\n"
         process.send_signal(number)
         _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
@@ -304,11 +308,9 @@ def test_it_ends_after_the_step_that_it_is_at(
     with serving(think) as url:
         asks(home, url)
         process = child()
-        err: IO[bytes] | None = process.stderr
-        assert err is not None
         assert thinking.wait(PATIENCE)
         process.send_signal(signal.SIGTERM)
-        assert err.readline() == f"{said.STOPPING}\n".encode()
+        assert line_of(process.stderr) == f"{said.STOPPING}\n".encode()
         go.set()
         out, _ = process.communicate(timeout=PATIENCE)
         assert len(Provider.seen) == 1
@@ -335,11 +337,9 @@ def test_a_second_ctrl_c_ends_it_at_once(
     with serving(think) as url:
         asks(home, url)
         process = child()
-        err: IO[bytes] | None = process.stderr
-        assert err is not None
         assert thinking.wait(PATIENCE)
         process.send_signal(signal.SIGINT)
-        err.readline()
+        line_of(process.stderr)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=PATIENCE)
         assert process.returncode == STOPPED
@@ -367,10 +367,8 @@ def test_each_round_is_a_line_of_json(
 ) -> None:
     sessions("s1")
     process = child("--every", "0.01", "--json")
-    out: IO[bytes] | None = process.stdout
-    assert out is not None
     for _ in range(30):
-        data = json.loads(out.readline())
+        data = json.loads(line_of(process.stdout))
         assert (data["done"], data["left"], data["waits"]) == ([], 1, "no model is set")
     process.send_signal(signal.SIGTERM)
     assert process.communicate(timeout=PATIENCE)[1] in (b"", f"{said.STOPPING}\n".encode())
@@ -383,12 +381,10 @@ def test_what_lasts_is_said_once(
 ) -> None:
     sessions("s1")
     process = child("--every", "0.01")
-    err: IO[bytes] | None = process.stderr
-    assert err is not None
-    assert err.readline().endswith(b": 1 session\n")
+    assert line_of(process.stderr).endswith(b": 1 session\n")
     for number in range(2, 5):
         sessions(f"s{number}")
-        assert err.readline().endswith(f": {number} sessions\n".encode())
+        assert line_of(process.stderr).endswith(f": {number} sessions\n".encode())
 
 
 def test_a_person_is_told_how_it_ends(
