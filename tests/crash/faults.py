@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -74,31 +75,6 @@ def errors_of(calls: Mapping[str, int]) -> list[Injection]:
 def both_of(calls: Mapping[str, int]) -> list[Injection]:
     """Return all of these."""
     return kills_of(calls) + errors_of(calls)
-
-
-def memory_killed(folder: Path, dice: random.Random) -> Iterator[Trial]:
-    """Kill every operation on memory files."""
-    yield from trials(folder, dice, OF_MEMORY, kills_of)
-
-
-def memory_failed(folder: Path, dice: random.Random) -> Iterator[Trial]:
-    """Fail every call of every operation on memory files."""
-    yield from trials(folder, dice, OF_MEMORY, errors_of)
-
-
-def transcripts_cut_short(folder: Path, dice: random.Random) -> Iterator[Trial]:
-    """Kill and fail every call of every operation on transcripts."""
-    yield from trials(folder, dice, OF_TRANSCRIPTS, both_of)
-
-
-def skills_cut_short(folder: Path, dice: random.Random) -> Iterator[Trial]:
-    """Kill and fail every call of every operation on skills."""
-    yield from trials(folder, dice, OF_SKILLS, both_of)
-
-
-def jobs_cut_short(folder: Path, dice: random.Random) -> Iterator[Trial]:
-    """Kill and fail every call of every job of many steps."""
-    yield from trials(folder, dice, OF_JOBS, both_of)
 
 
 def tried(tracer: Tracer, subject: Subject, name: str, root: Path, fault: Injection) -> str:
@@ -181,3 +157,11 @@ def trials(
                 yield from bench.cases(name, subject, now)
                 if not todo:
                     names.remove(name)
+
+
+# Each of these kills or fails every call of every operation.
+memory_killed = partial(trials, kinds=OF_MEMORY, faults=kills_of)
+memory_failed = partial(trials, kinds=OF_MEMORY, faults=errors_of)
+transcripts_cut_short = partial(trials, kinds=OF_TRANSCRIPTS, faults=both_of)
+skills_cut_short = partial(trials, kinds=OF_SKILLS, faults=both_of)
+jobs_cut_short = partial(trials, kinds=OF_JOBS, faults=both_of)
