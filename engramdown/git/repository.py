@@ -238,7 +238,7 @@ class Repository(NamedTuple):
         if name := self._try(*args):
             return name.decode().strip()
         if not self.has_commits():
-            raise GitError(f"{self.top}: nothing was committed yet; `git commit` makes a beginning")
+            raise GitError(f"{self.top}: nothing was committed yet; commit something first")
         shallow = " that was fetched; `git fetch --unshallow` brings the rest"
         more = shallow if self.is_shallow() else "; `git log --oneline` shows them"
         raise GitError(f"{rev!a} names no commit in {self.top}{more}")

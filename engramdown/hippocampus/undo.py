@@ -118,7 +118,7 @@ def pick(steps: Sequence[Step], step_id: str) -> Step:
 
 
 def reverse(draft: Draft, step: Step, steps: Sequence[Step]) -> None:
-    """Reverse ``step`` in the files of ``folder``.
+    """Reverse ``step`` in the files of ``draft``.
 
     Args:
         draft: The memory files.
@@ -126,8 +126,8 @@ def reverse(draft: Draft, step: Step, steps: Sequence[Step]) -> None:
         steps: The journal, which says who changed what since.
 
     Raises:
-        UndoRefusedError: If a memory of the step reads otherwise than the step left it, or if all
-            that would come back was deleted by a person, or gave way to other facts.
+        UndoRefusedError: If a memory of the step was changed since, or if all that would come
+            back was deleted by a person, or gave way to other facts.
     """
     at = next((i for i, other in enumerate(steps) if other.id == step.id), len(steps))
     since = steps[at + 1 :]
@@ -145,8 +145,8 @@ def reverse(draft: Draft, step: Step, steps: Sequence[Step]) -> None:
     if away and away.issuperset(step.changes):
         why = "you deleted what it took out" if deleted else "another fact has its place now"
         raise UndoRefusedError(
-            f"step {step.id} is not undone: {why}, and undo never brings "
-            "that back. `engramdown restore` does, for one memory of archive.md."
+            f"step {step.id} cannot be undone: {why}, and undo never brings that back; "
+            "`engramdown restore` does, for one memory of archive.md"
         )
     gone = away | _taken_out_since(draft, step)
     for part in reversed(step.parts):
@@ -168,7 +168,7 @@ def reverse(draft: Draft, step: Step, steps: Sequence[Step]) -> None:
 
 
 def _never(step: Step, before: Step | None = None) -> str:
-    """Say why a step can never be undone whose words were erased, and what can be instead."""
+    """Say why a step whose words were erased can never be undone, and which one can be."""
     what = "erased memories for good" if step.op == ERASED else "is about what you erased for good"
     sentence = f"step {step.id} {what}: nothing of the words is left, so nothing brings them back."
     if before is not None:
@@ -253,12 +253,11 @@ def _reverse_entry(draft: Draft, change: Change, step: Step, since: Sequence[Ste
     edits = (other.changes for other in since if other.by == "person")
     by_hand = any(item.id == change.id for changes in edits for item in changes)
     if now is None or now.text != left.text or (by_hand and now.block.meta != left.meta):
-        who = "you changed it by hand" if by_hand else "it was changed"
-        what = "is not there any more" if now is None else "reads otherwise now"
-        instead = "E" if now is None else f"Use `engramdown forget {change.id}` or e"
+        how = f"{'removed' if now is None else 'changed'}{' by hand' if by_hand else ''}"
+        also = "" if now is None else f", or use `engramdown forget {change.id}`"
         raise UndoRefusedError(
-            f"step {step.id} is not undone: {change.file}: {change.id} {what}: {who} after this "
-            f"step, and undo never overwrites that. {instead}dit the file."
+            f"step {step.id} cannot be undone: {change.file}: {change.id} was {how} after it, and "
+            f"undo never overwrites that; edit the file{also}"
         )
     if change.before is None:
         draft.remove(change.file, now.block)

@@ -132,8 +132,7 @@ class Swap:
                 if self._replaced(path, before, after):
                     return after
         raise StoreError(
-            f"{path}: is saved by somebody else again and again; nothing was written. "
-            f"Try again when that is over."
+            f"{path}: somebody else keeps saving it; nothing was written. Try again later."
         )
 
     def remove(self, path: Path, seen: Callable[[bytes], object]) -> None:
@@ -209,8 +208,8 @@ class Swap:
         """
         if wait_while(lambda: self._disk.is_being_written(path), _SETTLE_OPEN):
             raise StoreError(
-                f"{path}: is open in another program, which may write into it; nothing was "
-                f"written. Close it there, then try again."
+                f"{path}: another program has it open for writing; nothing was written. "
+                f"Close it there, then try again."
             )
 
     def _replaced(self, path: Path, before: bytes, after: bytes) -> bool:

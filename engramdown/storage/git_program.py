@@ -98,7 +98,7 @@ def _program(env: Mapping[str, str]) -> str:
     folders = [each for each in env.get("PATH", "").split(os.pathsep) if Path(each).is_absolute()]
     path = shutil.which("git", path=os.pathsep.join(folders))
     if path is None or not Path(path).is_absolute():
-        raise GitError("git is not installed, or not on PATH; install it to ask for commits")
+        raise GitError("git is not installed, or not on PATH; install git, or add it to PATH")
     return path
 
 

@@ -124,7 +124,7 @@ def test_a_refused_undo_names_the_step_and_the_one_before(
     done = run("undo")
     said = " ".join(done.err.split())
     assert (done.code, done.out) == (1, "")
-    assert f"step {last} is not undone: rules.md: " in said
+    assert f"step {last} cannot be undone: rules.md: " in said
     assert f"`engramdown undo {before}` undoes the one before (you remembered, global)" in said
     assert run.ok("undo", before).out.startswith(f"Undone: step {before}")
     assert f"`engramdown undo {first}` undoes the one before" in " ".join(run("undo").err.split())

@@ -383,6 +383,6 @@ def test_what_a_person_changes_as_it_is_forgotten_stays(cortex: Cortex, person: 
     seen = store.find(lesson(cortex, "CI is slow on Mondays"))
     before = person.reads("lessons.md")
     person.saves("lessons.md", before.replace("Mondays", "Mondays and Fridays"))
-    with pytest.raises(StoreError, match="was changed meanwhile, and is not forgotten"):
+    with pytest.raises(StoreError, match="was changed meanwhile, so it stays"):
         store.forget(seen.id, by="llm", seen=seen)
     assert "Mondays and Fridays" in person.reads("lessons.md")

@@ -117,7 +117,7 @@ def test_a_program_that_writes_into_what_was_displaced_is_waited_for(
 def test_a_file_that_stays_open_is_not_touched(tmp_path: Path, path: Path) -> None:
     with (
         path.open("r+", encoding="utf-8"),
-        pytest.raises(StoreError, match="is open in another program"),
+        pytest.raises(StoreError, match="another program has it open"),
     ):
         opened(tmp_path).edit("charts", learn)
     assert path.read_text(encoding="utf-8") == PAGE.render()
@@ -142,7 +142,7 @@ def test_who_saves_again_and_again_is_not_fought(tmp_path: Path, path: Path) -> 
             saves.append(f"{HAND}{len(saves)}\n")
             path.write_text(saves[-1], encoding="utf-8")
 
-    with pytest.raises(StoreError, match="is saved by somebody else again and again"):
+    with pytest.raises(StoreError, match="somebody else keeps saving it"):
         opened(tmp_path, WatchedDisk(watch)).edit("charts", learn)
     kept = {each.read_text(encoding="utf-8") for each in path.parent.iterdir()}
     assert saves[-1] in kept
