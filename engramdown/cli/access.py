@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import click
 from click.exceptions import Exit
@@ -455,7 +455,8 @@ def find_entry(cortex: Cortex, prefix: str) -> Entry:
 
 def find_proposal(cortex: Cortex, prefix: str) -> Proposal:
     """Return the proposal that ``prefix`` means; raises as :func:`find_entry`."""
-    return _first(cortex, prefix, _find_waiting)
+    found: Proposal = _first(cortex, prefix, _find_waiting)
+    return found
 
 
 def find_archived(cortex: Cortex, prefix: str) -> Archived:
@@ -470,13 +471,11 @@ def find_archived(cortex: Cortex, prefix: str) -> Archived:
 
 def find_anywhere(cortex: Cortex, prefix: str) -> Found:
     """Return what ``prefix`` means, memories before proposals before retired memories."""
-    return _first(cortex, prefix, _find_kept, _find_waiting, find_archived)
+    found: Found = _first(cortex, prefix, _find_kept, _find_waiting, find_archived)
+    return found
 
 
-_Item = TypeVar("_Item")
-
-
-def _first(cortex: Cortex, prefix: str, *finders: Callable[[Cortex, str], _Item]) -> _Item:
+def _first(cortex: Cortex, prefix: str, *finders: Callable[[Cortex, str], Found]) -> Any:  # noqa: ANN401 - what the finders return
     missing: list[EntryNotFoundError] = []
     for find in finders:
         try:
@@ -501,6 +500,9 @@ def _find_kept(cortex: Cortex, prefix: str) -> Entry:
 def _find_waiting(cortex: Cortex, prefix: str) -> Proposal:
     pending = [(item.id, item.engram.text, item) for item in cortex.pending()]
     return _only(pending, prefix, "pending.md")
+
+
+_Item = TypeVar("_Item")
 
 
 def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _Item:
