@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from engramdown.episodes.card import Card as Card
     from engramdown.episodes.card import CardFiles as CardFiles
     from engramdown.episodes.card import as_page as as_page
-    from engramdown.episodes.eraser import Held as Held
     from engramdown.episodes.forget import Forgotten as Forgotten
     from engramdown.episodes.forget import Traces as Traces
     from engramdown.episodes.forget import digests as digests
@@ -23,7 +22,6 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "card": ["Card", "CardFiles", "as_page"],
-        "eraser": ["Held"],
         "forget": ["Forgotten", "Traces", "digests"],
         "memory": ["EpisodicMemory"],
         "recorder": ["Said"],

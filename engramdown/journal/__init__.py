@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from engramdown.journal.journal import Day as Day
     from engramdown.journal.journal import Journal as Journal
     from engramdown.journal.journal import Match as Match
-    from engramdown.journal.journal import Written as Written
     from engramdown.journal.page import Section as Section
     from engramdown.journal.page import normalized as normalized
     from engramdown.journal.page_search import NoteMatch as NoteMatch
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = door(
     __name__,
     {
-        "journal": ["Day", "Journal", "Match", "Written"],
+        "journal": ["Day", "Journal", "Match"],
         "page": ["Section", "normalized"],
         "page_search": ["NoteMatch", "preview"],
         "working_notes": ["Note", "WorkingNotes"],

@@ -536,6 +536,36 @@ def test_what_could_not_be_read_once_is_read_by_the_next_question(
         assert sorted(found(reader, "boat")) == ["s1#1", "s2#1"]
 
 
+class TornDisk(Disk):
+    """A disk on which one transcript can be opened and not be read."""
+
+    bad = -1
+
+    def open(self, path: Path | str, *, write: bool = False, new: bool = False) -> int:
+        descriptor = super().open(path, write=write, new=new)
+        self.bad = descriptor if "s2" in str(path) else self.bad
+        return descriptor
+
+    def read_at(self, descriptor: int, start: int, end: int) -> bytes:
+        if descriptor == self.bad:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().read_at(descriptor, start, end)
+
+    def close(self, descriptor: int) -> None:
+        self.bad = -1 if descriptor == self.bad else self.bad
+        super().close(descriptor)
+
+
+def test_a_transcript_on_a_bad_sector_hides_no_other(tmp_path: Path) -> None:
+    for number in range(4):
+        write(tmp_path, f"s{number}", ["the boat leaked"])
+    with closing(EpisodicMemory(tmp_path, disk=TornDisk())) as reader:
+        for _ in range(2):
+            assert sorted(found(reader, "boat")) == ["s0#1", "s1#1", "s3#1"]
+    with closing(memory(tmp_path)) as reader:
+        assert len(found(reader, "boat")) == 4
+
+
 def test_a_folder_that_cannot_be_listed_once_is_not_taken_for_an_empty_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
