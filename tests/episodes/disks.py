@@ -13,8 +13,6 @@ from pathlib import Path
 
 from engramdown.storage.disk import Disk
 
-__all__ = ["Fault", "FaultyDisk"]
-
 
 @dataclass(slots=True)
 class Fault:

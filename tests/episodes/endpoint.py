@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
-__all__ = ["Endpoint", "FakeEmbedder", "serving", "vector_of"]
-
 # What means the same has the same axis.
 _MEANINGS = (
     ("boat", "ship", "vessel"),

@@ -34,31 +34,6 @@ from engramdown.transcripts.payloads import Payloads, digest
 from engramdown.transcripts.session_log import SessionLog
 from tests.episodes.disks import Fault, FaultyDisk
 
-__all__ = [
-    "a_failed_write_leaves_nothing",
-    "a_line_says_what_it_is_given",
-    "a_lock_that_was_removed_is_not_trusted",
-    "a_name_is_safe_or_refused",
-    "a_part_is_a_part",
-    "a_payload_is_noted_until_a_line_points_to_it",
-    "a_payload_is_whole_or_nothing",
-    "a_replaced_file_is_gone_on_with",
-    "a_session_in_trouble_keeps_its_title",
-    "a_text_comes_back",
-    "a_torn_end_is_set_aside",
-    "a_zone_is_carried_over",
-    "anything_can_be_kept",
-    "ids_sort_by_time",
-    "nothing_that_was_said_is_cut",
-    "recording_never_fails_in_silence",
-    "unknown_keys_come_back",
-    "what_a_queue_cannot_hold_is_told",
-    "what_is_prepared_is_done_while_nobody_writes",
-    "what_is_refused_is_told",
-    "what_is_synced_is_acknowledged",
-    "writers_in_turn_lose_nothing",
-]
-
 _MOMENT = "2026-02-27T10:15:00.000000Z"
 
 

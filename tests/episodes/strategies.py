@@ -13,8 +13,6 @@ from hypothesis.strategies import SearchStrategy
 
 from engramdown.transcripts.episode import EVENTS, ROLES, Episode, join_surrogates, stamp
 
-__all__ = ["NASTY", "any_value", "episodes", "texts"]
-
 NASTY: Final = (
     "",
     "\n",

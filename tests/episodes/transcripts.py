@@ -11,8 +11,6 @@ from typing import Any, Final
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.transcripts.episode import stamp
 
-__all__ = ["START", "append", "found", "line", "memory", "write"]
-
 START: Final = datetime(2026, 2, 27, 10, 15, tzinfo=UTC)
 
 

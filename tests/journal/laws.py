@@ -7,17 +7,6 @@ from __future__ import annotations
 
 from engramdown.journal.page import Section, normalized, parse
 
-__all__ = [
-    "Section",
-    "comments_are_closed",
-    "pages_come_back",
-    "prose_is_left_alone",
-    "sections_are_added",
-    "texts_are_kept",
-    "themes_stand_once",
-    "words_are_counted",
-]
-
 
 def pages_come_back(text: str) -> None:
     """A page is its text, and each section stands on a line of its own, in order."""

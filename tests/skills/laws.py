@@ -11,8 +11,6 @@ from engramdown.errors import InvalidSkillError
 from engramdown.markdown.front_matter import FrontMatter, Scalar, parse_front_matter, written
 from engramdown.skills.validation import check
 
-__all__ = ["bodies_change_alone", "pages_come_back", "values_change_alone", "values_stand_there"]
-
 
 def pages_come_back(text: str) -> None:
     """A page is its text, and what is found in it stands on one of its lines."""
