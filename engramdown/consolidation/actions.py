@@ -111,31 +111,31 @@ def cells_of(session: str, lines: Iterable[Line]) -> list[Cell]:
         session: Its id, for the pointers.
         lines: Its lines, in order.
     """
-    kept = list(lines)
-    found: list[Cell] = []
-    for line, result, turn, said in _done(kept):
+    every = list(lines)
+    cells: list[Cell] = []
+    for line, result, turn, said in _done(every):
         cell = _cell(f"{session}#{line.seq}", line, result, said)._replace(turn=turn)
         ours = cell.name in _OURS or "engramdown" in cell.name.casefold()
         if cell.status != "ok" and (ours or _pattern(_OUR_COMMAND).match(cell.code)):
             continue  # A failure of memory itself teaches nothing about the work.
         # A scratchpad line may only repeat the output of the scratchpad tool's call.
-        shown = [each.output for each in found[-1:] if each.kind == "scratchpad" and each.given]
+        shown = [each.output for each in cells[-1:] if each.kind == "scratchpad" and each.given]
         if line.role != "scratchpad" or not {"", cell.output}.intersection(shown):
-            found.append(cell)
-    users = (line for line in kept if line.role == "user")
+            cells.append(cell)
+    users = (line for line in every if line.role == "user")
     corrections = {
         turn: line
         for turn, line in enumerate(users)
         if _pattern(_CORRECTION).match(line.text[:_LONGEST_MESSAGE].replace("\u2019", "'"))
     }
-    last = {cell.turn: at for at, cell in enumerate(found)}
+    last = {cell.turn: at for at, cell in enumerate(cells)}
     for turn, line in corrections.items():
         if turn in last:
-            cell = found[last[turn]]
-            found[last[turn]] = cell._replace(
+            cell = cells[last[turn]]
+            cells[last[turn]] = cell._replace(
                 corrected=line.text, corrected_at=f"{session}#{line.seq}"
             )
-    return found
+    return cells
 
 
 def _done(lines: Iterable[Line]) -> list[tuple[Line, Line | None, int, str]]:
@@ -184,10 +184,10 @@ def arguments_of(given: str) -> dict[str, Any]:
     if len(given) > _LONGEST_JSON or not given.lstrip().startswith("{"):
         return {}
     try:
-        found = json.loads(given)
+        value = json.loads(given)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def last_line(text: str) -> str:
@@ -216,14 +216,14 @@ def _cell(pointer: str, line: Line, result: Line | None, announced: str) -> Cell
     output, error = "", ""
     status: Status = "cancelled"
     if back is not None:
-        found = arguments_of(back.text)
-        fields = {**(found if _SHAPES.intersection(found) else {}), **back.meta}
+        own = arguments_of(back.text)
+        fields = {**(own if _SHAPES.intersection(own) else {}), **back.meta}
         output = first_text(fields, _OUTPUT) or back.text
         status = _status(back, fields)
-        told = back.error if isinstance(back.error, str) else ""
-        if status != "ok" and (not told or _pattern(_GENERIC).fullmatch(told)):
-            told = first_text(fields, _FAILING) or (output if output.strip() else told)
-        error = told if status != "ok" else ""
+        reason = back.error if isinstance(back.error, str) else ""
+        if status != "ok" and (not reason or _pattern(_GENERIC).fullmatch(reason)):
+            reason = first_text(fields, _FAILING) or (output if output.strip() else reason)
+        error = reason if status != "ok" else ""
     is_pad = line.role == "scratchpad" or "scratchpad" in line.name.casefold()
     return Cell(
         pointer,
@@ -240,8 +240,8 @@ def _cell(pointer: str, line: Line, result: Line | None, announced: str) -> Cell
 
 def first_text(fields: Mapping[str, Any], names: Iterable[str]) -> str:
     """Return the first text among fields that is not blank."""
-    found = (fields.get(name) for name in names)
-    return next((each for each in found if isinstance(each, str) and each.strip()), "")
+    values = (fields.get(name) for name in names)
+    return next((each for each in values if isinstance(each, str) and each.strip()), "")
 
 
 def _status(line: Line, fields: Mapping[str, Any]) -> Status:
@@ -256,8 +256,8 @@ def _status(line: Line, fields: Mapping[str, Any]) -> Status:
         return stopped
     if line.error:
         reason = line.error if isinstance(line.error, str) else ""
-        found = _pattern(_STOPPING).match(reason[:_LONGEST_MESSAGE])
-        return "error" if found is None else _STOPPED[found[1].casefold().replace(" ", "_")]
+        match = _pattern(_STOPPING).match(reason[:_LONGEST_MESSAGE])
+        return "error" if match is None else _STOPPED[match[1].casefold().replace(" ", "_")]
     flagged = True in (fields.get("is_error"), fields.get("isError"), fields.get("error"))
     failed = flagged or stopped or code or first_text(fields, ("error", "exception"))
     return "error" if failed else "ok"

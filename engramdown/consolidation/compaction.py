@@ -164,16 +164,17 @@ def tidy(memories: Sequence[Memory], today: date) -> Plan:
     files = {memory.id: memory.file for memory in memories}
     sizes = Counter(memory.file for memory in memories)
     lost = Counter[str]()
-    kept: list[Operation] = [*over]
-    found: list[Drop | Supersede] = [*twice, *(each for each in replaced if each.id not in staying)]
-    for operation in found:
+    operations: list[Operation] = [*over]
+    removals: list[Drop | Supersede] = [*twice]
+    removals += (each for each in replaced if each.id not in staying)
+    for operation in removals:
         file = files[operation.id]
         if operation.reason != _EXACT:
             if (lost[file] + 1) * 2 > sizes[file]:
                 continue
             lost[file] += 1
-        kept.append(operation)
-    return Plan(tuple(kept))
+        operations.append(operation)
+    return Plan(tuple(operations))
 
 
 def expired(memories: Iterable[Memory], today: date) -> list[Expire]:
@@ -211,16 +212,16 @@ def superseded(memories: Iterable[Memory]) -> list[Supersede]:
         key = fact_key(memory.text)
         if memory.kind == "profile" and key:
             facts.setdefault((memory.scope, memory.heading, key), []).append(memory)
-    found = []
+    operations = []
     for same in facts.values():
         stays = max(same, key=lambda each: (each.by_person, each.ts))
         why = f"a newer fact of {stays.ts}"
-        found += [
+        operations += [
             Supersede(each.id, stays.id, why)
             for each in same
             if each.ts < stays.ts and each.id != stays.id and not each.by_person
         ]
-    return found
+    return operations
 
 
 def _twice(memories: Sequence[Memory]) -> Iterator[Drop]:

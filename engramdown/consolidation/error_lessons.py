@@ -105,12 +105,12 @@ def same_failure(cells: Sequence[Cell]) -> list[Cell]:
     A call that works in the end, as it was, was rightly tried again.
     """
     failures: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
-    found: dict[tuple[str, str], list[Cell]] = {}
+    repeated: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         call = _call(cell)
         if cell.status == "ok":
             failures.pop(call, None)
-            found.pop(call, None)
+            repeated.pop(call, None)
             if _CHANGER.search(cell.name) or _edit(cell) or _CHANGING.search(cell.code):
                 # After a change, a failed call is rightly tried again.
                 failures.clear()
@@ -121,8 +121,8 @@ def same_failure(cells: Sequence[Cell]) -> list[Cell]:
                 same.clear()
             same.append(cell)
             if len(same) == _OFTEN:
-                found.setdefault(call, list(same))
-    return next(iter(found.values()), [])
+                repeated.setdefault(call, list(same))
+    return next(iter(repeated.values()), [])
 
 
 def changing_name(cells: Sequence[Cell]) -> list[Cell]:
@@ -314,8 +314,8 @@ def _puts_back(command: str, file: str) -> bool:
 
 
 def _text(arguments: dict[str, Any], keys: Iterable[str], default: str = "") -> str:
-    found = (arguments.get(key) for key in keys)
-    return next((each for each in found if isinstance(each, str)), default)
+    values = (arguments.get(key) for key in keys)
+    return next((each for each in values if isinstance(each, str)), default)
 
 
 def _guesses(cell: Cell) -> Iterable[tuple[tuple[str, str, str], str]]:
@@ -430,17 +430,17 @@ def _mends(cells: Iterable[Cell]) -> Iterator[tuple[_Try, _Try, bool]]:
 def _mends_it(broken: _Try, whole: _Try) -> bool:
     """Whether two calls differ only in a detail: another program, option or spelling."""
     old, new = broken.said.split(), whole.said.split()
-    kept = 0
+    same = 0
     codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     for what, start, end, first, last in codes:
         if what == "equal":
-            kept += end - start
+            same += end - start
             continue
         # Forcing a call is not a lesson.
         forces = any(map(_FORCE.fullmatch, new[first:last]))
         if forces or (what == "replace" and not _is_detail(old[start:end], new[first:last], start)):
             return False
-    return kept >= _KEPT * min(len(old), len(new)) and kept > 0
+    return same >= _KEPT * min(len(old), len(new)) and same > 0
 
 
 def _is_detail(old: list[str], new: list[str], start: int) -> bool:

@@ -320,15 +320,15 @@ def memory_after(operations: Iterable[Operation], memories: Sequence[Memory]) ->
     for operation in operations:
         if not isinstance(operation, Move):
             taken |= dict.fromkeys(operation.ids, operation)
-    found: list[Memory] = []
+    after: list[Memory] = []
     for memory in memories:
         taking = taken.get(memory.id)
         if taking is None:
-            found.append(memory)
+            after.append(memory)
         elif isinstance(taking, Merge) and memory.id == taking.ids[0]:
             originals = [known[each] for each in taking.ids]
-            found.append(merged_memory(originals, taking.text, memory.id))
-    return found
+            after.append(merged_memory(originals, taking.text, memory.id))
+    return after
 
 
 def no_longer_found(

@@ -188,19 +188,19 @@ class Procedure(NamedTuple):
 
 def steps_of(cells: Iterable[Cell]) -> list[Step]:
     """Return the steps among some actions, in order; a step repeated at once counts once."""
-    found: list[Step] = []
+    steps: list[Step] = []
     for cell in cells:
         for key, said in _steps(cell) if cell.status == "ok" else ():
-            if key not in _LOOKING and not (found and found[-1].key == key):
-                found.append(Step(key, said, cell.pointer))
-    return found[:_MOST_STEPS]
+            if key not in _LOOKING and not (steps and steps[-1].key == key):
+                steps.append(Step(key, said, cell.pointer))
+    return steps[:_MOST_STEPS]
 
 
 def _steps(cell: Cell) -> Iterator[tuple[str, str]]:
     """Yield the steps of a cell: each command that it ran in a shell, or the tool."""
     arguments = arguments_of(cell.given)
-    found = (arguments.get(key) for key in _COMMANDS)
-    said = next((each for each in found if isinstance(each, str)), "")
+    values = (arguments.get(key) for key in _COMMANDS)
+    said = next((each for each in values if isinstance(each, str)), "")
     is_shell = cell.name.casefold() in _SHELLS
     said = said or (cell.given if is_shell and not arguments else "")
     name = " ".join(cell.name.split())[:_LONGEST_NAME]

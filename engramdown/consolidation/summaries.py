@@ -276,7 +276,7 @@ def answers(items: Sequence[Item]) -> dict[int, int]:
     >>> answers([call, result, Item(3, 9, "user"), result])
     {1: 0, 3: 0}
     """
-    found: dict[int, int] = {}
+    calls_of: dict[int, int] = {}
     calls: dict[tuple[str, str], _Calls] = {}
     turn = 0
     for at, item in enumerate(items):
@@ -287,8 +287,8 @@ def answers(items: Sequence[Item]) -> dict[int, int]:
         if item.role == "tool_call":
             mine.begin(at, turn)
         elif (call := mine.answer()) is not None:
-            found[at] = call
-    return found
+            calls_of[at] = call
+    return calls_of
 
 
 def cuts(items: Sequence[Item]) -> list[bool]:
@@ -355,8 +355,8 @@ def fresh_tail(items: Sequence[Item], count: int = FRESH_TAIL, most: int = MOST_
     free = cuts(items)
     messages = [at for at, item in enumerate(items) if item.is_message]
     users = [at for at in messages if items[at].role == "user"]
-    kept = messages[-count:] if count > 0 else []
-    least = min([*kept[:1], *users[-1:]], default=len(items))
+    newest = messages[-count:] if count > 0 else []
+    least = min([*newest[:1], *users[-1:]], default=len(items))
     start = _back(free, max((at for at in users if at <= least and free[at]), default=least))
     if len(messages) > most and start < messages[-most]:
         # The turn is longer than what is always shown: only its end is shown.
@@ -434,12 +434,12 @@ def leaf_chunks(
     [(0, 11, 110)]
     """
     free = cuts(items)
-    found = []
+    chunks = []
     for start, stop in _runs(items[:end], messages=True):
         for first, last, tokens, is_full in _pieces(items, free, (start, stop), (least, most)):
             if last - first >= least or is_full:
-                found.append(_chunk(first, last, tokens, _LEAF_SHARE, 0))
-    return found
+                chunks.append(_chunk(first, last, tokens, _LEAF_SHARE, 0))
+    return chunks
 
 
 def condensed_chunks(
@@ -451,7 +451,7 @@ def condensed_chunks(
     >>> [(chunk.start, chunk.end, chunk.depth) for chunk in condensed_chunks(gists, 9)]
     [(0, 5, 1), (5, 9, 1)]
     """
-    found = []
+    chunks = []
     for start, stop in _runs(items[:end], messages=False):
         for first, end_of in _shares(start, stop, max(fan_in, _FEWEST)):
             last = end_of
@@ -459,8 +459,8 @@ def condensed_chunks(
             while tokens > most and last - first > _FEWEST:
                 last -= 1
                 tokens -= items[last].tokens
-            found.append(_chunk(first, last, tokens, _CONDENSED_SHARE, items[first].depth + 1))
-    return found
+            chunks.append(_chunk(first, last, tokens, _CONDENSED_SHARE, items[first].depth + 1))
+    return chunks
 
 
 def handoff_chunk(items: Sequence[Item], end: int) -> Chunk | None:

@@ -75,8 +75,8 @@ class Conversations:
                 raise ValueError(f"{name} is {value}; give 0 or more")
         about = (subjects,) if isinstance(subjects, str) else tuple(subjects)
         track = self.get(session if isinstance(session, str) else session.id).track
-        asked = {"budget": budget, "newest": tail}
-        return assemble(self.context, track, session, **asked, message=message, subjects=about)
+        limits = {"budget": budget, "newest": tail}
+        return assemble(self.context, track, session, **limits, message=message, subjects=about)
 
     def get(self, session: RunningSession | str) -> Conversation:
         """Return a running conversation, which can be summarised, searched and shown to a model.
@@ -92,16 +92,16 @@ class Conversations:
         from engramdown.conversation.conversation import Conversation
 
         chosen = session if isinstance(session, str) else session.id
-        found = self._followed.pop(chosen, None)
-        if found is None:
+        conversation = self._followed.pop(chosen, None)
+        if conversation is None:
             scopes, episodes = self.scopes, self.scopes.episodes
             if episodes is None:
                 raise StoreError("no scope has files, so no conversation is recorded")
-            found = Conversation(scopes, episodes, self.context.notebooks, chosen)
-        self._followed[chosen] = found
+            conversation = Conversation(scopes, episodes, self.context.notebooks, chosen)
+        self._followed[chosen] = conversation
         while len(self._followed) > _FOLLOWED:
             self._followed.pop(next(iter(self._followed)))
-        return found
+        return conversation
 
     def notes(self, session: RunningSession | str) -> WorkingNotes:
         """Return the working notes on a session, which are kept beside its transcript.

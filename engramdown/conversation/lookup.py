@@ -202,9 +202,9 @@ class Lineage:
             SessionNotFoundError: If there is no such session.
         """
         self._track.refresh()
-        found = self._gist(gist)
-        derived = self._track.fold.derived.get(found.id, "")
-        return Described(found, derived, found.id in self._track.fold)
+        summary = self._gist(gist)
+        derived = self._track.fold.derived.get(summary.id, "")
+        return Described(summary, derived, summary.id in self._track.fold)
 
     def expand(
         self, gist: str, token_cap: int = EXPAND, cursor: str = "", depth: int = 1

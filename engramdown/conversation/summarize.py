@@ -174,8 +174,8 @@ class Compaction:
                 # As many of the oldest as are read in one pass.
                 costs = accumulate(chunk.tokens for chunk in chunks)
                 chunks = chunks[: max(sum(cost <= self.most for cost in costs), 1)]
-            asked = [self._asked(items, chunk, form) for chunk in chunks]
-        texts = self._written([request for request, _ in asked])
+            requests = [self._asked(items, chunk, form) for chunk in chunks]
+        texts = self._written([request for request, _ in requests])
         gists = [
             gist._replace(
                 ts=moment(),
@@ -186,7 +186,7 @@ class Compaction:
                 # Rules look at the parts only.
                 previous="" if text.level == "extractive" else gist.previous,
             )
-            for (_, gist), text in zip(asked, texts, strict=True)
+            for (_, gist), text in zip(requests, texts, strict=True)
             if text is not None
         ]
         return self._commit(gists) if gists else []
@@ -213,8 +213,8 @@ class Compaction:
             with track.guard:
                 track.refresh()
                 for gist in gists:
-                    seen = not gist.previous or track.applies(gist.previous)
-                    if seen and track.covers_a_run(gist.sources):
+                    is_visible = not gist.previous or track.applies(gist.previous)
+                    if is_visible and track.covers_a_run(gist.sources):
                         valid.append(gist)
             return [write_gist(gist) for gist in valid]
 

@@ -184,20 +184,20 @@ class Track:
 
     def _resume(self) -> None:
         """Begin with the saved view, if all its lines are where they were."""
-        kept = self._cache.read(self.session)
-        if kept is None:
+        saved = self._cache.read(self.session)
+        if saved is None:
             return
-        messages = self._kept_lines(self.path, kept.transcript, kept.view, int)
-        gists = self._kept_lines(self.log.path(self.session), kept.log, kept.view, str)
+        messages = self._kept_lines(self.path, saved.transcript, saved.view, int)
+        gists = self._kept_lines(self.log.path(self.session), saved.log, saved.view, str)
         known = {each.seq: each for each in map(read_line, messages) if each is not None}
         summaries = {each.id: each for each in map(read_gist, gists) if each is not None}
         # Only a message can show that the transcript is still the same one.
-        if not known or not all(_is_there(place, known, summaries) for place in kept.view):
+        if not known or not all(_is_there(place, known, summaries) for place in saved.view):
             return
-        self._fold = Fold.resumed((place.source for place in kept.view), summaries.values())
-        self._places = {place.source: place.at for place in kept.view}
-        self._spoken.inode, self._spoken.end = kept.transcript
-        self._gists.inode, self._gists.end = kept.log
+        self._fold = Fold.resumed((place.source for place in saved.view), summaries.values())
+        self._places = {place.source: place.at for place in saved.view}
+        self._spoken.inode, self._spoken.end = saved.transcript
+        self._gists.inode, self._gists.end = saved.log
         self._is_partial = True
         self._spoken.head = self._head()
         for episode in known.values():
@@ -207,10 +207,10 @@ class Track:
         self, path: Path, file: tuple[int, int], view: Iterable[Place], kind: type
     ) -> list[bytes]:
         """Return the lines of the messages, or of the summaries, if it is the same file."""
-        found, (inode, end) = self._disk.find(path), file
-        if found is None or found.st_ino != inode or found.st_size < end:
+        status, (inode, end) = self._disk.find(path), file
+        if status is None or status.st_ino != inode or status.st_size < end:
             return []
-        kept: list[bytes] = []
+        saved_lines: list[bytes] = []
         descriptor = self._disk.open(path)
         try:
             for at in (place.at for place in view if isinstance(place.source, kind)):
@@ -218,10 +218,10 @@ class Track:
                 while b"\n" not in line and len(line) < end - at:
                     line = self._disk.read_at(descriptor, at, min(at + length, end))
                     length *= 2
-                kept.append(line.partition(b"\n")[0])
+                saved_lines.append(line.partition(b"\n")[0])
         finally:
             self._disk.close(descriptor)
-        return kept
+        return saved_lines
 
     @contextlib.contextmanager
     def _whole(self) -> Iterator[None]:
@@ -283,12 +283,12 @@ class Track:
 
     def _take_in(self) -> bool:
         """Read new lines; ``False`` if what was read before is no longer valid."""
-        found, known = self._found(), self._spoken
-        if found.st_ino != known.inode or found.st_size < known.end:
+        status, known = self._found(), self._spoken
+        if status.st_ino != known.inode or status.st_size < known.end:
             return False
-        if found.st_size == known.end:
+        if status.st_size == known.end:
             # Somebody may have written the same number of other bytes.
-            return known.changed in (0, found.st_mtime_ns)
+            return known.changed in (0, status.st_mtime_ns)
         if not self._head().startswith(known.head):
             return False
         new = list(self._new_lines(()))
@@ -300,10 +300,10 @@ class Track:
         return True
 
     def _found(self) -> os.stat_result:
-        found = self._disk.find(self.path)
-        if found is None:
+        status = self._disk.find(self.path)
+        if status is None:
             raise SessionNotFoundError(self.session, str(self.path.parent))
-        return found
+        return status
 
     def _add(self, new: Iterable[tuple[int, Episode | None]]) -> None:
         whole, away = excluded(self._marks)
@@ -348,15 +348,15 @@ class Track:
     def _new_gists(self) -> list[Gist] | None:
         """Return the new summaries; ``None`` if the log is another file now."""
         path, log = self.log.path(self.session), self._gists
-        found = self._disk.find(path)
-        if found is None:
+        status = self._disk.find(path)
+        if status is None:
             return [] if log.inode < 0 else None
         if log.inode < 0:
-            log.inode = found.st_ino
-        elif found.st_ino != log.inode or found.st_size < log.end:
+            log.inode = status.st_ino
+        elif status.st_ino != log.inode or status.st_size < log.end:
             return None
         gists = []
-        for offset, line in lines(self._disk, path, log.end) if found.st_size > log.end else ():
+        for offset, line in lines(self._disk, path, log.end) if status.st_size > log.end else ():
             if not line.endswith(b"\n"):
                 break
             log.end = offset + len(line)
@@ -383,8 +383,8 @@ def _is_there(place: Place, messages: Mapping[int, Episode], gists: Mapping[str,
     """Whether a part of the view is where it was."""
     if isinstance(place.source, str):
         return place.source in gists
-    found = messages.get(place.source)
-    return found is not None and found.id == place.id and REDACTED not in found.more
+    message = messages.get(place.source)
+    return message is not None and message.id == place.id and REDACTED not in message.more
 
 
 def _messages(gist: Gist) -> list[int]:

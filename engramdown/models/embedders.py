@@ -64,12 +64,12 @@ def open_embedder(setting: str, seconds: float) -> Embedder:
     Raises:
         EmbeddingError: If it names none.
     """
-    found = _SETTING.fullmatch(setting)
-    if found is None:
+    match = _SETTING.fullmatch(setting)
+    if match is None:
         raise EmbeddingError(f"{setting!r} names no embedder; use openai:MODEL or fastembed:MODEL")
-    if found["kind"] == "openai":
-        return Endpoint(found["model"], found["url"] or _OPENAI, seconds)
-    return LocalModel(found["kind"], setting.partition(":")[2])
+    if match["kind"] == "openai":
+        return Endpoint(match["model"], match["url"] or _OPENAI, seconds)
+    return LocalModel(match["kind"], setting.partition(":")[2])
 
 
 class Endpoint:
@@ -99,9 +99,9 @@ class Endpoint:
             def redirect_request(self, *_: object) -> None:
                 """Follow no redirect."""
 
-        asked = json.dumps({"model": self._model, "input": list(texts)}).encode()
+        body_sent = json.dumps({"model": self._model, "input": list(texts)}).encode()
         headers = {"Content-Type": "application/json", **_authorization(self._url)}
-        request = Request(self._url, asked, headers)  # noqa: S310 - the setting allows http(s) only
+        request = Request(self._url, body_sent, headers)  # noqa: S310 - the setting allows http(s) only
         until = time.monotonic() + self._seconds
         try:
             with build_opener(Stays).open(request, timeout=self._seconds) as answer:

@@ -145,8 +145,8 @@ class Asker:
         meter = Meter(self._run, self._job, self.name)
         if isinstance(self._model, MeteredModel):
             return self._model.ask_metered(schema, system, user, meter)
-        asked = estimate_tokens(system) + estimate_tokens(user)
-        meter.before(asked, 0)
+        tokens_in = estimate_tokens(system) + estimate_tokens(user)
+        meter.before(tokens_in, 0)
         started, outcome, answered = time.monotonic(), "failed", 0
         try:
             answer = self._model.ask(schema, system, user)
@@ -158,7 +158,7 @@ class Asker:
             raise
         finally:
             ms = int(1000 * (time.monotonic() - started))
-            meter.after(Attempt(asked, answered, ms, outcome, estimated=True))
+            meter.after(Attempt(tokens_in, answered, ms, outcome, estimated=True))
         if outcome != "ok":
             raise ModelError(f"{self.name}: answered in another form than requested", outcome)
         return answer

@@ -109,8 +109,8 @@ class InstructorModel:
         course, problem = self._course, ""
         with closing(Provider(self.name, self._base_url, self._timeout)) as provider:
             while True:
-                asked = f"{user}{problem}"
-                most = form + estimate_tokens(asked), course.max_tokens
+                question = f"{user}{problem}"
+                most = form + estimate_tokens(question), course.max_tokens
                 if meter:
                     meter.before(*most)
                 # An interrupted call was made all the same.
@@ -120,7 +120,7 @@ class InstructorModel:
                     closed = provider.open()
                     # Loading a package takes time that is not the model's.
                     started = time.monotonic()
-                    answer = closed or provider.call(schema, system, asked, course.max_tokens)
+                    answer = closed or provider.call(schema, system, question, course.max_tokens)
                 finally:
                     ms = int(1000 * (time.monotonic() - started))
                     if meter:
@@ -494,9 +494,9 @@ def _limit_http(http: Any, heard: Callable[[], object]) -> None:  # noqa: ANN401
         finally:
             response.close()
         heard()
-        kept = [pair for pair in response.headers.items() if pair[0].lower() not in _OF_THE_WIRE]
+        headers = [pair for pair in response.headers.items() if pair[0].lower() not in _OF_THE_WIRE]
         status, content = response.status_code, bytes(body)
-        return type(response)(status, headers=kept, content=content, request=request)
+        return type(response)(status, headers=headers, content=content, request=request)
 
     http.follow_redirects = False
     http.headers["accept-encoding"] = "gzip"

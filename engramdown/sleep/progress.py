@@ -196,8 +196,8 @@ def slept_at(root: Path) -> str:
         lines = (Disk().load(root / NAME) or b"").split(b"\n")
     except (OSError, StoreError):
         return ""
-    found = filter(None, map(_parse, reversed(lines)))
-    return next((at for mark, at in found if at and mark.job not in BESIDE), "")
+    marks = filter(None, map(_parse, reversed(lines)))
+    return next((at for mark, at in marks if at and mark.job not in BESIDE), "")
 
 
 def digest_of(lines: Iterable[Episode]) -> str:

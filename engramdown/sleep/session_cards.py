@@ -68,8 +68,8 @@ def fill_card(
         if order:
             raise ModelError(f"{model.name}: the card is refused: a text of it {order}", "refused")
     pages = CardFiles(episodes.folder.parent, Disk())
-    kept = ModelCard(moment(), model.name, 0, *said)
-    if not pages.fill(transcript, kept, episodes.recorder.lock, episodes.session):
+    card = ModelCard(moment(), model.name, 0, *said)
+    if not pages.fill(transcript, card, episodes.recorder.lock, episodes.session):
         return False
     scopes.tell_of_card(episodes.card(session))
     return True

@@ -641,14 +641,14 @@ class Facts(_Work):
         # Read before a model is asked: a store that cannot be read cannot be written either.
         both = (self.scopes.global_hc, self.scopes.project_hc)
         entries = [entry for store in both for entry in store.entries()]
-        found = find_facts(info.id, worth_showing(news.lines), model, prompts)
-        self.summary.refused += found.refusals
-        surer = tuple(each if each.unsaid else reinforced(each, entries) for each in found.engrams)
+        facts = find_facts(info.id, worth_showing(news.lines), model, prompts)
+        self.summary.refused += facts.refusals
+        surer = tuple(each if each.unsaid else reinforced(each, entries) for each in facts.engrams)
         report = steps.report(JOB_WORK_FACTS)
         before, problems = len(report.receipts), len(report.problems)
         failed = ""
         try:
-            steps.keep(JOB_WORK_FACTS, [part], found._replace(engrams=surer))
+            steps.keep(JOB_WORK_FACTS, [part], facts._replace(engrams=surer))
         except errors.StoreError as error:
             failed = str(error)  # The next round finishes it, without asking again.
         why = "; ".join(filter(None, [failed, *report.problems[problems:]]))
