@@ -75,4 +75,7 @@ def _code(name: str, source: str, names: Sequence[str]) -> CodeType:
     """Let a module import its fellows from beside the real ones."""
     for other in names:
         source = source.replace(f"from {other} import", f"from mutant.{other} import")
+        room, _, module = other.rpartition(".")
+        fellow = f"{module} = __import__('sys').modules['mutant.{other}']\n"
+        source = source.replace(f"from {room} import {module}\n", fellow)
     return compile(source, f"mutant {name}", "exec")

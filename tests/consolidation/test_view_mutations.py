@@ -83,7 +83,7 @@ BUGS: Final = (
         "the newest words of the user are summarised",
         "consolidation.summaries",
         "min([*newest[:1], *users[-1:]], default=len(items))",
-        "min(kept[:1], default=len(items))",
+        "min(newest[:1], default=len(items))",
         lambda core: core.what_must_be_seen_is_fresh(core.calls("user", "+a", "-a"), 1, 1),
     ),
     Bug(
