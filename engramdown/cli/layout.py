@@ -268,8 +268,8 @@ def lasted(first: str, last: str) -> str:
 def duration(seconds: float) -> str:
     """Return a time in the two largest units that it has.
 
-    >>> duration(0.25), duration(75), duration(3 * 3600 + 120), duration(50 * 3600)
-    ('0s', '1m 15s', '3h 2m', '2d 2h')
+    >>> duration(-5), duration(59.9), duration(75), duration(3 * 3600 + 120), duration(86_400 + 61)
+    ('0s', '59s', '1m 15s', '3h 2m', '1d')
     """
     whole = max(int(seconds), 0)
     for (name, size), (smaller, part) in pairwise(_UNITS):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from engramdown.cli.main import main
+from tests.cli.program import Program
 
 
 class Done(NamedTuple):
@@ -73,3 +75,18 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a terminal without colours read what is printed."""
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setattr("engramdown.cli.process.is_terminal", lambda stream: stream is sys.stdout)
+
+
+@pytest.fixture
+def start(child_env: dict[str, str]) -> Iterator[Callable[..., Program]]:
+    """Return what starts ``engramdown`` in a process of its own, which is killed at the end."""
+    programs: list[Program] = []
+
+    def start(*words: str) -> Program:
+        programs.append(Program(child_env, *words))
+        return programs[-1]
+
+    yield start
+    for program in programs:
+        program.process.kill()
+        program.process.communicate()

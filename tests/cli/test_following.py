@@ -5,55 +5,25 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Final
 
 import pytest
 
 from engramdown.cli.output import STOPPED
 from engramdown.episodes.memory import EpisodicMemory
 from tests.cli.conftest import Runner
+from tests.cli.program import PATIENCE, Program
 from tests.cli.terminal import Terminal
 
-PATIENCE: Final = 60
+Start = Callable[..., Program]
 
 
-class Follower:
-    """A running ``engramdown log follow``, whose lines are JSON."""
-
-    def __init__(self, env: dict[str, str], *arguments: str) -> None:
-        """Begin to follow."""
-        self.process = subprocess.Popen(
-            ["engramdown", "log", "follow", "--json", *arguments],
-            env=env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-
-    def next(self) -> str:
-        """Wait for the next line and return its pointer and its text."""
-        out: IO[bytes] | None = self.process.stdout
-        assert out is not None
-        line = json.loads(out.readline())
-        return f"{line['pointer']} {line['text'] or line['event']}"
-
-    def end(self) -> tuple[int, str]:
-        """Wait for the end and return the exit code and what was said on stderr."""
-        _, err = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, err.decode()
-
-
-@pytest.fixture
-def followers() -> Iterator[list[Follower]]:
-    """Return a list of those that are to be killed at the end."""
-    made: list[Follower] = []
-    yield made
-    for follower in made:
-        follower.process.kill()
-        follower.process.communicate()
+def shown(follower: Program) -> str:
+    """Wait for the next line, and return its pointer and its text."""
+    line = follower.next()
+    return f"{line['pointer']} {line['text'] or line['event']}"
 
 
 @pytest.fixture
@@ -67,112 +37,104 @@ def episodes(memory: Path) -> Iterator[EpisodicMemory]:
 
 
 @pytest.fixture
-def follower(
-    episodes: EpisodicMemory, followers: list[Follower], child_env: dict[str, str]
-) -> Follower:
+def follower(episodes: EpisodicMemory, start: Start) -> Program:
     """Follow the session, and wait until its last line is shown."""
     assert episodes.folder.is_dir()
-    followers.append(Follower(child_env, "-n", "1"))
-    assert followers[0].next() == "s#3 three"
-    return followers[0]
+    follower = start("log", "follow", "--json", "-n", "1")
+    assert shown(follower) == "s#3 three"
+    return follower
 
 
 def test_what_is_said_is_shown_until_the_session_ends(
-    follower: Follower, episodes: EpisodicMemory
+    follower: Program, episodes: EpisodicMemory
 ) -> None:
     episodes.log("s", "assistant", "four")
-    assert follower.next() == "s#4 four"
+    assert shown(follower) == "s#4 four"
     for word in ("five", "six"):
         episodes.log("s", "user", word)
-    assert [follower.next(), follower.next()] == ["s#5 five", "s#6 six"]
+    assert [shown(follower), shown(follower)] == ["s#5 five", "s#6 six"]
     episodes.end("s")
-    assert follower.next() == "s#7 end"
+    assert shown(follower) == "s#7 end"
     assert follower.end() == (0, "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_stops_it(number: signal.Signals, follower: Follower) -> None:
-    follower.process.send_signal(number)
-    code, err = follower.end()
+def test_a_signal_stops_it(number: signal.Signals, follower: Program) -> None:
+    code, err = follower.end(number)
     expected = (STOPPED, "\nStopped.\n") if number == signal.SIGINT else (-number, "")
     assert (code, err) == expected
 
 
 def test_a_file_that_is_rewritten_shows_nothing_twice(
-    follower: Follower, episodes: EpisodicMemory
+    follower: Program, episodes: EpisodicMemory
 ) -> None:
     path = episodes.folder / "s.jsonl"
     other = path.with_name("s.new")
     other.write_bytes(path.read_bytes().replace(b'"two"', b'"(redacted)"'))
     other.replace(path)
     episodes.log("s", "user", "four")
-    assert follower.next() == "s#4 four"
+    assert shown(follower) == "s#4 four"
 
 
-def test_a_line_is_shown_when_it_is_whole(follower: Follower, episodes: EpisodicMemory) -> None:
+def test_a_line_is_shown_when_it_is_whole(follower: Program, episodes: EpisodicMemory) -> None:
     path = episodes.folder / "s.jsonl"
     episodes.log("s", "user", "four")
-    assert follower.next() == "s#4 four"
+    assert shown(follower) == "s#4 four"
     line = path.read_bytes().split(b"\n")[4].replace(b'"seq":4', b'"seq":5')
     with path.open("ab", buffering=0) as file:
         file.write(b"no line\n" + line[:20])
         time.sleep(0.5)
         file.write(line[20:] + b"\n")
-    assert follower.next() == "s#5 four"
+    assert shown(follower) == "s#5 four"
 
 
 def test_a_torn_end_that_is_taken_away_does_not_matter(
-    follower: Follower, episodes: EpisodicMemory
+    follower: Program, episodes: EpisodicMemory
 ) -> None:
     path = episodes.folder / "s.jsonl"
     with path.open("ab", buffering=0) as file:
         file.write(b'{"seq":4,"torn')
     time.sleep(0.5)
     episodes.log("s", "user", "four")
-    assert follower.next() == "s#4 four"
+    assert shown(follower) == "s#4 four"
 
 
-def test_a_session_that_is_removed_is_missed(follower: Follower, episodes: EpisodicMemory) -> None:
+def test_a_session_that_is_removed_is_missed(follower: Program, episodes: EpisodicMemory) -> None:
     (episodes.folder / "s.jsonl").unlink()
     code, err = follower.end()
     assert (code, err) == (1, "engramdown: s is gone: it was removed while it was followed\n")
 
 
 def test_what_is_marked_behind_the_end_does_not_go_on(
-    episodes: EpisodicMemory, followers: list[Follower], child_env: dict[str, str]
+    episodes: EpisodicMemory, start: Start
 ) -> None:
     episodes.end("s")
     episodes.mark("s", "exclude", of=[1])
-    followers.append(Follower(child_env, "s"))
-    shown = [followers[0].next() for _ in range(6)]
-    assert shown == ["s#0 start", "s#1 one", "s#2 two", "s#3 three", "s#4 end", "s#5 exclude"]
-    assert followers[0].end() == (0, "")
+    follower = start("log", "follow", "--json", "s")
+    lines = [shown(follower) for _ in range(6)]
+    assert lines == ["s#0 start", "s#1 one", "s#2 two", "s#3 three", "s#4 end", "s#5 exclude"]
+    assert follower.end() == (0, "")
 
 
-def test_a_session_that_goes_on_is_followed_on(
-    episodes: EpisodicMemory, followers: list[Follower], child_env: dict[str, str]
-) -> None:
+def test_a_session_that_goes_on_is_followed_on(episodes: EpisodicMemory, start: Start) -> None:
     episodes.end("s")
     episodes.log("s", "user", "again")
-    followers.append(Follower(child_env, "-n", "2"))
-    assert [followers[0].next(), followers[0].next()] == ["s#4 end", "s#5 again"]
+    follower = start("log", "follow", "--json", "-n", "2")
+    assert [shown(follower), shown(follower)] == ["s#4 end", "s#5 again"]
     episodes.end("s")
-    assert followers[0].next() == "s#6 end"
-    assert followers[0].end() == (0, "")
+    assert shown(follower) == "s#6 end"
+    assert follower.end() == (0, "")
 
 
-def test_what_was_said_before_can_be_left_out(
-    episodes: EpisodicMemory, followers: list[Follower], child_env: dict[str, str]
-) -> None:
+def test_what_was_said_before_can_be_left_out(episodes: EpisodicMemory, start: Start) -> None:
     episodes.end("s")
-    followers.append(Follower(child_env, "s", "-n", "0"))
-    assert followers[0].next() == "s#4 end"
-    assert followers[0].end() == (0, "")
+    follower = start("log", "follow", "--json", "s", "-n", "0")
+    assert shown(follower) == "s#4 end"
+    assert follower.end() == (0, "")
 
 
-def test_a_reader_that_goes_away_ends_it(follower: Follower, episodes: EpisodicMemory) -> None:
-    assert follower.process.stdout is not None
-    follower.process.stdout.close()
+def test_a_reader_that_goes_away_ends_it(follower: Program, episodes: EpisodicMemory) -> None:
+    follower.close()
     episodes.log("s", "user", "four")
     assert follower.process.wait(PATIENCE) == 141
 
@@ -198,8 +160,7 @@ def test_long_results_are_cut_and_the_rest_is_one_command_away(
     for role, text in (("user", long), ("tool_result", long), ("tool_result", "x" * 9_000)):
         episodes.log(session, role, text, name="" if role == "user" else "sh")
     episodes.end(session)
-    shown = run.ok("log", "follow", session).out
-    asked, first, second = shown.split("result sh")[0], *shown.split("result sh")[1:]
+    asked, first, second = run.ok("log", "follow", session).out.split("result sh")
     assert "row 99 of a result" in asked
     assert "row 7 of a result" in first
     assert "row 8 of a result" not in first

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 from freezegun import freeze_time
 
-from engramdown.cli.layout import cells, duration
+from engramdown.cli.layout import cells
 from engramdown.episodes.memory import EpisodicMemory
 from tests.cli.conftest import Runner
 from tests.cli.terminal import Terminal
@@ -180,16 +180,6 @@ def test_ids_are_completed(child_env: dict[str, str]) -> None:
 
 def test_where_nothing_is_recorded_nothing_is_completed(child_env: dict[str, str]) -> None:
     assert complete(child_env, "engramdown log show ") == []
-
-
-def test_a_duration_has_two_units() -> None:
-    assert [duration(each) for each in (-5, 59.9, 60, 3600, 86_400 + 61)] == [
-        "0s",
-        "59s",
-        "1m",
-        "1h",
-        "1d",
-    ]
 
 
 def test_a_session_that_runs_is_as_long_as_what_was_said(run: Runner, memory: Path) -> None:

@@ -2,76 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, Final
 
 import pytest
 
 from engramdown.cli.output import STOPPED
 from tests.cli.conftest import Runner
+from tests.cli.program import PATIENCE, Program
 from tests.cli.terminal import Terminal
 
-PATIENCE: Final = 60
+Start = Callable[..., Program]
 
 
-class Watcher:
-    """A running ``engramdown watch``, whose lines are JSON unless something else is asked for."""
-
-    def __init__(self, env: dict[str, str], *arguments: str) -> None:
-        """Begin to watch."""
-        self.process = subprocess.Popen(
-            ["engramdown", "watch", *arguments],
-            env=env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-
-    def line(self) -> str:
-        """Wait for the next line."""
-        out: IO[bytes] | None = self.process.stdout
-        assert out is not None
-        return out.readline().decode()
-
-    def next(self) -> dict[str, Any]:
-        """Wait for the next line and return it, read."""
-        found: dict[str, Any] = json.loads(self.line())
-        return found
-
-    def end(self, number: signal.Signals) -> tuple[int, str]:
-        """Send a signal, and return the exit code and what was said on stderr."""
-        self.process.send_signal(number)
-        _, err = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, err.decode()
-
-
-@pytest.fixture
-def watchers() -> Iterator[list[Watcher]]:
-    """Return a list of those that are to be killed at the end."""
-    made: list[Watcher] = []
-    yield made
-    for watcher in made:
-        watcher.process.kill()
-        watcher.process.communicate()
-
-
-def begin(watchers: list[Watcher], env: dict[str, str], *arguments: str) -> Watcher:
+def begin(start: Start, *arguments: str) -> Program:
     """Begin to watch, and wait until nothing escapes it."""
-    watcher = Watcher(env, *arguments)
-    watchers.append(watcher)
-    err: IO[bytes] | None = watcher.process.stderr
-    assert err is not None
+    watcher = start("watch", *arguments)
     for _ in ("global", "project"):
         if "--json" in arguments:
             assert watcher.next()["what"] == "watching"
         else:
-            assert err.readline().startswith(b"note: watching ")
+            assert watcher.note().startswith("note: watching ")
     return watcher
 
 
@@ -92,10 +48,8 @@ def git(env: dict[str, str], *arguments: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_line_that_is_typed_tells_which_kind_it_is_read_as(
-    rules: Path, watchers: list[Watcher], child_env: dict[str, str]
-) -> None:
-    watcher = begin(watchers, child_env)
+def test_a_line_that_is_typed_tells_which_kind_it_is_read_as(rules: Path, start: Start) -> None:
+    watcher = begin(start)
     rules.write_text("# Rules\n\n## Always\n\n## When\n\n- It rains, stay in\n", encoding="utf-8")
     assert "Learned: It rains, stay in (when, rules.md:7, id _" in watcher.line()
     add(rules, "- Mine is the kitchen\n")  # under the last heading, whatever was meant
@@ -105,10 +59,8 @@ def test_a_line_that_is_typed_tells_which_kind_it_is_read_as(
 
 
 @pytest.mark.slow
-def test_each_change_is_a_line_of_json(
-    rules: Path, watchers: list[Watcher], child_env: dict[str, str]
-) -> None:
-    watcher = begin(watchers, child_env, "--json", "--poll")
+def test_each_change_is_a_line_of_json(rules: Path, start: Start) -> None:
+    watcher = begin(start, "--json", "--poll")
     add(rules, "- Mine is the kitchen\n")
     found = watcher.next()
     facts = [found[key] for key in ("what", "text", "by", "scope")]
@@ -124,10 +76,8 @@ def test_each_change_is_a_line_of_json(
 
 
 @pytest.mark.slow
-def test_a_person_reads_one_sentence_each(
-    run: Runner, rules: Path, watchers: list[Watcher], child_env: dict[str, str]
-) -> None:
-    watcher = begin(watchers, child_env)
+def test_a_person_reads_one_sentence_each(run: Runner, rules: Path, start: Start) -> None:
+    watcher = begin(start)
     known = run.remember("--lesson", "CI is slow")
     told = watcher.line()
     assert told[2] == told[5] == ":"
@@ -141,10 +91,8 @@ def test_a_person_reads_one_sentence_each(
 
 
 @pytest.mark.slow
-def test_no_sentence_hides_a_comment_inside_a_line(
-    rules: Path, watchers: list[Watcher], child_env: dict[str, str]
-) -> None:
-    watcher = begin(watchers, child_env)
+def test_no_sentence_hides_a_comment_inside_a_line(rules: Path, start: Start) -> None:
+    watcher = begin(start)
     lines = ("Alpha <!-- curl evil --> beta", "Mu <!-- curl evil", "Xi <!-- curl \x1b[8mevil -->")
     before = rules.read_text(encoding="utf-8")
     for text in lines:
@@ -160,47 +108,40 @@ def test_no_sentence_hides_a_comment_inside_a_line(
 @pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, STOPPED), (signal.SIGTERM, 0)])
 def test_a_signal_ends_it(
-    watchers: list[Watcher],
-    child_env: dict[str, str],
+    start: Start,
     number: signal.Signals,
     code: int,
 ) -> None:
-    watcher = begin(watchers, child_env)
+    watcher = begin(start)
     said = "\nStopped.\n" if number == signal.SIGINT else ""
     assert watcher.end(number) == (code, said)
 
 
 @pytest.mark.usefixtures("memory")
-def test_a_reader_that_goes_away_ends_it_even_if_nothing_happens(
-    watchers: list[Watcher], child_env: dict[str, str]
-) -> None:
-    watcher = begin(watchers, child_env)
-    assert watcher.process.stdout is not None
-    watcher.process.stdout.close()
+def test_a_reader_that_goes_away_ends_it_even_if_nothing_happens(start: Start) -> None:
+    watcher = begin(start)
+    watcher.close()
     assert watcher.process.wait(PATIENCE) == 141
 
 
 @pytest.mark.slow
 def test_trouble_is_said_beside_the_changes_and_ends_nothing(
-    rules: Path, memory: Path, watchers: list[Watcher], child_env: dict[str, str]
+    rules: Path, memory: Path, start: Start
 ) -> None:
-    watcher = begin(watchers, child_env)
+    watcher = begin(start)
     memory.rename(memory.with_name("away"))
-    err: IO[bytes] | None = watcher.process.stderr
-    assert err is not None
-    assert err.readline().decode() == f"note: {memory}: is gone; waiting for it\n"
+    assert watcher.note() == f"note: {memory}: is gone; waiting for it\n"
     memory.with_name("away").rename(memory)
-    assert err.readline().decode() == f"note: no longer: {memory}: is gone; waiting for it\n"
+    assert watcher.note() == f"note: no longer: {memory}: is gone; waiting for it\n"
     add(rules, "- After all\n")
     assert "Learned: After all" in watcher.line()
 
 
 def test_what_was_changed_before_is_taken_in_and_said_to_be(
-    rules: Path, memory: Path, watchers: list[Watcher], child_env: dict[str, str]
+    rules: Path, memory: Path, start: Start
 ) -> None:
     add(rules, "- Before\n")
-    watchers.append(Watcher(child_env, "--json"))
-    found = watchers[0].next()
+    found = start("watch", "--json").next()
     assert found["what"] == "remark"
     assert found["text"] == f"{memory}: took in what you or git changed"
 
@@ -209,25 +150,24 @@ def test_what_was_changed_before_is_taken_in_and_said_to_be(
 def test_where_there_is_no_memory_yet_it_waits_for_it(
     run: Runner,
     tmp_path: Path,
-    watchers: list[Watcher],
-    child_env: dict[str, str],
+    start: Start,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    begin(watchers, child_env, "--json")
+    watcher = begin(start, "--json")
     run.ok("init", "--no-global")
-    found = watchers[0].next()
+    found = watcher.next()
     assert (found["what"], found["scope"]) == ("remark", "project")
     run.remember("--lesson", "CI is slow")
-    assert watchers[0].next()["text"] == "CI is slow"
+    assert watcher.next()["text"] == "CI is slow"
 
 
 @pytest.mark.slow
 def test_of_a_burst_a_person_is_shown_the_beginning_and_a_program_all(
-    run: Runner, rules: Path, watchers: list[Watcher], child_env: dict[str, str]
+    run: Runner, rules: Path, start: Start
 ) -> None:
-    plain = begin(watchers, child_env)
-    data = begin(watchers, child_env, "--json")
+    plain = begin(start)
+    data = begin(start, "--json")
     add(rules, "".join(f"- Rule {number}\n" for number in range(50)))
     assert [data.next()["text"] for _ in range(50)] == [f"Rule {number}" for number in range(50)]
     shown = [plain.line() for _ in range(21)]
@@ -256,10 +196,8 @@ def test_a_person_at_a_terminal_is_told_what_is_watched(
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("vim") is None, reason="no vim")
-def test_a_person_may_work_in_vim(
-    rules: Path, watchers: list[Watcher], child_env: dict[str, str]
-) -> None:
-    watcher = begin(watchers, child_env, "--json")
+def test_a_person_may_work_in_vim(rules: Path, start: Start, child_env: dict[str, str]) -> None:
+    watcher = begin(start, "--json")
     for backup in ("no", "yes", "auto"):
         subprocess.run(
             [
@@ -277,10 +215,10 @@ def test_a_person_may_work_in_vim(
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("vim") is None, reason="no vim")
 def test_what_is_taken_in_leaves_a_file_alone_that_is_open_in_an_editor(
-    run: Runner, rules: Path, watchers: list[Watcher], child_env: dict[str, str]
+    run: Runner, rules: Path, start: Start, child_env: dict[str, str]
 ) -> None:
     entry_id = run.remember("Always use npm")
-    watcher = begin(watchers, child_env, "--json")
+    watcher = begin(start, "--json")
     command = ["vim", "-u", "NONE", "-i", "NONE", "-N", str(rules)]
     with Terminal(command, {**child_env, "TERM": "xterm"}) as vim:
         vim.expect("npm")
@@ -325,7 +263,7 @@ def test_what_a_person_changed_stays_theirs_when_git_takes_it_away_and_brings_it
 
 @pytest.mark.slow
 def test_a_switch_of_branches_is_gits_and_a_hand_edit_behind_it_the_persons(
-    run: Runner, memory: Path, watchers: list[Watcher], child_env: dict[str, str]
+    run: Runner, memory: Path, start: Start, child_env: dict[str, str]
 ) -> None:
     run.remember("--lesson", "On main")
     git(child_env, "init", "-q", "-b", "main")
@@ -338,7 +276,7 @@ def test_a_switch_of_branches_is_gits_and_a_hand_edit_behind_it_the_persons(
     run.remember("--lesson", "On the other branch")
     git(child_env, "add", ".engramdown")
     git(child_env, "commit", "-qm", "other")
-    watcher = begin(watchers, child_env, "--json")
+    watcher = begin(start, "--json")
     git(child_env, "checkout", "-q", "main")
     found = [watcher.next() for _ in range(201)]
     assert {item["by"] for item in found} == {"git"}

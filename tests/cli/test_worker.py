@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
@@ -22,11 +20,11 @@ from engramdown.errors import ModelError
 from engramdown.sleep.worker import LOCK
 from engramdown.storage.locks import SleepLock
 from tests.cli.conftest import Runner
+from tests.cli.program import PATIENCE, Program
 from tests.cli.terminal import Terminal
 from tests.consolidation.provider import Provider, Reply, answering, failing, serving
 from tests.cortex.desk import Desk, spoken
 
-PATIENCE = 60
 CARD = {"title": "Moving", "one_liner": "", "paragraph": "", "decisions": []}
 
 
@@ -60,37 +58,10 @@ def sessions(memory: Path, home: Path) -> Callable[..., None]:
     return record
 
 
-@pytest.fixture
-def child(child_env: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Return what starts ``engramdown worker`` in a process of its own."""
-    made: list[subprocess.Popen[bytes]] = []
-
-    def start(*arguments: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            ["engramdown", "worker", *arguments],
-            env=child_env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        made.append(process)
-        return process
-
-    yield start
-    for process in made:
-        process.kill()
-        process.communicate()
-
-
 def asks(home: Path, url: str, more: str = "") -> None:
     """Let a provider on this machine be asked."""
     model = f'[consolidation]\nmodel = "openai/test"\nbase_url = "{url}"\n{more}'
     (home / "config.toml").write_text(f"{model}\n[worker]\npause = 0\n", encoding="utf-8")
-
-
-def line_of(stream: IO[bytes] | None) -> bytes:
-    """Wait for the next line."""
-    assert stream is not None
-    return stream.readline()
 
 
 def without_time(text: str) -> list[str]:
@@ -277,17 +248,15 @@ def test_a_signal_ends_it_in_its_rest(
     number: signal.Signals,
     sessions: Callable[..., None],
     home: Path,
-    child: Callable[..., subprocess.Popen[bytes]],
+    start: Callable[..., Program],
 ) -> None:
     sessions("s1")
     with serving(answering(CARD)) as url:
         asks(home, url)
-        process = child()
-        assert line_of(process.stdout)[10:] == b"Card: Moving (s1)\n"
-        process.send_signal(number)
-        _, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0
-    assert err in (b"", f"{said.STOPPING}\n".encode())
+        worker = start("worker")
+        assert worker.line()[10:] == "Card: Moving (s1)\n"
+        code, err = worker.end(number)
+    assert (code, err in ("", f"{said.STOPPING}\n")) == (0, True)
 
 
 @pytest.mark.slow
@@ -295,7 +264,7 @@ def test_it_ends_after_the_step_that_it_is_at(
     sessions: Callable[..., None],
     home: Path,
     memory: Path,
-    child: Callable[..., subprocess.Popen[bytes]],
+    start: Callable[..., Program],
 ) -> None:
     sessions("s1", "s2")
     thinking, go = threading.Event(), threading.Event()
@@ -307,14 +276,14 @@ def test_it_ends_after_the_step_that_it_is_at(
 
     with serving(think) as url:
         asks(home, url)
-        process = child()
+        worker = start("worker")
         assert thinking.wait(PATIENCE)
-        process.send_signal(signal.SIGTERM)
-        assert line_of(process.stderr) == f"{said.STOPPING}\n".encode()
+        worker.process.send_signal(signal.SIGTERM)
+        assert worker.note() == f"{said.STOPPING}\n"
         go.set()
-        out, _ = process.communicate(timeout=PATIENCE)
+        out, _ = worker.process.communicate(timeout=PATIENCE)
         assert len(Provider.seen) == 1
-    assert process.returncode == 0
+    assert worker.process.returncode == 0
     assert out[10:] == b"Card: Moving (s1)\n"
     assert [path.name for path in (memory.parent / "gists").iterdir()] == ["s1.jsonl"]
 
@@ -323,7 +292,7 @@ def test_it_ends_after_the_step_that_it_is_at(
 def test_a_second_ctrl_c_ends_it_at_once(
     sessions: Callable[..., None],
     home: Path,
-    child: Callable[..., subprocess.Popen[bytes]],
+    start: Callable[..., Program],
     run: Runner,
 ) -> None:
     sessions("s1")
@@ -336,55 +305,51 @@ def test_a_second_ctrl_c_ends_it_at_once(
 
     with serving(think) as url:
         asks(home, url)
-        process = child()
+        worker = start("worker")
         assert thinking.wait(PATIENCE)
-        process.send_signal(signal.SIGINT)
-        line_of(process.stderr)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=PATIENCE)
-        assert process.returncode == STOPPED
+        worker.process.send_signal(signal.SIGINT)
+        worker.note()
+        assert worker.end(signal.SIGINT)[0] == STOPPED
         go.set()
         assert "Card: Moving (s1)" in run.ok("worker", "--once").out
 
 
 @pytest.mark.slow
 def test_a_reader_that_goes_away_ends_it_after_the_step(
-    sessions: Callable[..., None], home: Path, child: Callable[..., subprocess.Popen[bytes]]
+    sessions: Callable[..., None], home: Path, start: Callable[..., Program]
 ) -> None:
     sessions("s1", "s2")
     with serving(answering(CARD)) as url:
         asks(home, url)
-        process = child("--every", "0.01")
-        assert process.stdout is not None
-        process.stdout.close()
-        assert process.wait(PATIENCE) == 141
+        worker = start("worker", "--every", "0.01")
+        worker.close()
+        assert worker.process.wait(PATIENCE) == 141
         assert len(Provider.seen) == 1
 
 
 @pytest.mark.slow
 def test_each_round_is_a_line_of_json(
-    sessions: Callable[..., None], child: Callable[..., subprocess.Popen[bytes]]
+    sessions: Callable[..., None], start: Callable[..., Program]
 ) -> None:
     sessions("s1")
-    process = child("--every", "0.01", "--json")
+    worker = start("worker", "--every", "0.01", "--json")
     for _ in range(30):
-        data = json.loads(line_of(process.stdout))
+        data = worker.next()
         assert (data["done"], data["left"], data["waits"]) == ([], 1, "no model is set")
-    process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=PATIENCE)[1] in (b"", f"{said.STOPPING}\n".encode())
-    assert process.returncode == 0
+    code, err = worker.end(signal.SIGTERM)
+    assert (code, err in ("", f"{said.STOPPING}\n")) == (0, True)
 
 
 @pytest.mark.slow
 def test_what_lasts_is_said_once(
-    sessions: Callable[..., None], child: Callable[..., subprocess.Popen[bytes]]
+    sessions: Callable[..., None], start: Callable[..., Program]
 ) -> None:
     sessions("s1")
-    process = child("--every", "0.01")
-    assert line_of(process.stderr).endswith(b": 1 session\n")
+    worker = start("worker", "--every", "0.01")
+    assert worker.note().endswith(": 1 session\n")
     for number in range(2, 5):
         sessions(f"s{number}")
-        assert line_of(process.stderr).endswith(f": {number} sessions\n".encode())
+        assert worker.note().endswith(f": {number} sessions\n")
 
 
 def test_a_person_is_told_how_it_ends(
