@@ -174,9 +174,7 @@ def hand_edits_keep_the_words_of_both(
 
 
 def _forget(draft: Draft, name: str, placed: Placed) -> None:
-    kind = as_entry(name, "project", placed).kind
-    record = {"kind": kind, "was": name, "reason": "forgotten", "by": "user"}
-    retire(draft, placed, record)
+    retire(draft, placed, name, "forgotten", "user")
     draft.put(name, draft.get(name).remove(placed.block))
 
 

@@ -291,8 +291,7 @@ class FileQueue:
                 continue  # The person changed the proposal back into the memory it would replace.
             if entry.fold not in archived:  # Else it is the copy under a topic.
                 reason = "forgotten" if item.op == "forget" else "replaced"
-                record = {"kind": entry.kind, "was": name, "reason": reason, "by": order.by}
-                changeset.retire(draft, placed, record)
+                changeset.retire(draft, placed, name, reason, order.by)
                 archived.add(entry.fold)
             draft.put(name, draft.get(name).remove(placed.block))
 
@@ -363,8 +362,7 @@ def _archive_declined(draft: changeset.Draft, placed: Placed, item: Pending, by:
     meta = (placed.block.meta or Metadata()).update(aside)
     (archived,) = Document().add(redact(placed.block.text), meta).placed()
     reason = KEPT if is_question else "declined"
-    record = {"kind": item.engram.kind, "was": PENDING, "reason": reason, "by": by}
-    changeset.retire(draft, archived, record)
+    changeset.retire(draft, archived, PENDING, reason, by, kind=item.engram.kind)
 
 
 def _metadata(item: Pending) -> Metadata:

@@ -266,14 +266,28 @@ class Filed(NamedTuple):
     said: Engram | Entry
 
 
-def retire(draft: Draft, placed: Placed, record: dict[str, str]) -> None:
-    """Copy an entry to ``archive.md``; ``record`` says ``kind``, ``was``, ``reason`` and ``by``."""
+def retire(
+    draft: Draft, placed: Placed, was: str, reason: str, by: str, *, kind: str = "", heir: str = ""
+) -> None:
+    """Copy an entry to ``archive.md``.
+
+    Args:
+        draft: The memory files.
+        placed: The entry.
+        was: The file that it was in.
+        reason: Why it is retired.
+        by: Who retires it.
+        kind: Its kind, if that is not the one that its place says.
+        heir: The id of the memory that replaces it, if any.
+    """
     from engramdown.secrets.redaction import redact
 
-    is_proposal = record["was"] == kinds.PENDING
+    is_proposal = was == kinds.PENDING
     # Under the headings of the format, its kind says where it was.
     own = "" if placed.kind or is_proposal else redact(placed.heading)
-    values = {**record, "section": own, "archived": draft.day}
+    kind = kind or kinds.kind_in(was, placed.kind, placed.metadata.get("kind"))
+    values = {"kind": kind, "was": was, "reason": reason, "by": by, "section": own}
+    values |= {"archived": draft.day, **({"replaced": heir} if heir else {})}
     if not placed.id:
         # Written by a person: the archive needs a name for it, and remembers that it had none.
         values |= {"id": draft.new_id(), "hand": "yes"}
@@ -293,17 +307,11 @@ def older_fact(draft: Draft, text: str) -> Placed | None:
     return None
 
 
-def retire_fact(draft: Draft, placed: Placed, by: str) -> None:
-    """Copy a fact that gives way to another one with its key to ``archive.md``."""
-    record = {"kind": "profile", "was": PROFILE, "reason": "replaced", "by": by}
-    retire(draft, placed, record)
-
-
 def make_way(draft: Draft, text: str, by: str) -> None:
     """Move the fact that has the key of ``text`` to ``archive.md``, if there is one."""
     older = older_fact(draft, text)
     if older is not None:
-        retire_fact(draft, older, by)
+        retire(draft, older, PROFILE, "replaced", by)
         draft.remove(PROFILE, older.block)
 
 
@@ -348,7 +356,7 @@ def _add(draft: Draft, engram: Engram) -> Filed:
     meta = Metadata().update(entries.fields(engram, entry_id, draft.day))
     replaced = older_fact(draft, engram.text) if file == PROFILE else None
     if replaced is not None:
-        retire_fact(draft, replaced, engram.source)
+        retire(draft, replaced, PROFILE, "replaced", engram.source)
         draft.put(file, draft.get(file).replace(replaced.block, engram.text, meta))
     else:
         draft.add(file, engram.text, meta, engram.kind if engram.kind in RULE_KINDS else "")
@@ -556,11 +564,9 @@ def _replace(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
     new = draft.new_id() if comes else stays.id if stays else ""
     gone: list[tuple[str, Placed]] = []
     for entry in revision.taken:
-        record = {"kind": entry.kind, "was": entry.file, "reason": revision.reason}
-        record |= {"by": by, "replaced": new}
         own_lines = _lines_of(entry, lines)
         (own,) = (placed for file, placed in own_lines if file == entry.file)
-        retire(draft, own, record)
+        retire(draft, own, entry.file, revision.reason, by, heir=new)
         gone += own_lines
     if not comes:
         for file, placed in gone:
@@ -673,7 +679,7 @@ def unretire(draft: Draft, placed: Placed) -> Filed:
     # Before anything is added to the archive: a last line without an end would be another one then.
     draft.remove(ARCHIVE, placed.block)
     if older is not None:
-        retire_fact(draft, older, "user")
+        retire(draft, older, PROFILE, "replaced", "user")
     if standing:
         entry = as_entry(file, "project", standing)
         return Filed(entry_id(standing), file, added=False, said=entry)

@@ -247,8 +247,7 @@ class MemoryEraser:
             self._disk.unlink(path)
         elif leftover is not None:
             text = decoded(data) or ""
-            folder = "" if path.parent != self._reader.folder / "topics" else "topics/"
-            after = self._sieve.text(f"{folder}{leftover[0]}", text)
+            after = self._sieve.text(leftover[0], text)
             if after != text:
                 self._disk.create(path, encoded(after), like=path)
 

@@ -130,7 +130,7 @@ def carry_over(draft: Draft, save: Save) -> None:
 def _retire_lost(draft: Draft, file: str, lost: Iterable[Placed]) -> None:
     """Put words of ours that gave way to a person's into the archive."""
     for placed in lost:
-        changeset.retire(draft, placed, _record(file, placed, "conflict", "engramdown"))
+        changeset.retire(draft, placed, file, "conflict", "engramdown")
 
 
 def _refile(draft: Draft, old: Placed, new: Placed) -> None:
@@ -187,7 +187,7 @@ def _retire_removed(draft: Draft, file: str, placed: Placed) -> None:
         # From there it comes back to both places.
         placed, file = (copy, name) if name == LESSONS else (placed, file)
     if not tombstones_of(draft.get(ARCHIVE), plain):
-        changeset.retire(draft, placed, _record(file, placed, reason, "person"))
+        changeset.retire(draft, placed, file, reason, "person")
 
 
 def _let_back(draft: Draft, save: Save, placed: Placed) -> None:
@@ -219,10 +219,6 @@ def _ask_about(draft: Draft, file: str, left: Iterable[Placed]) -> None:
                 "ts": draft.day,
             }
             draft.add(PENDING, f"[ ] Delete: {placed.text}", Metadata().update(values))
-
-
-def _record(file: str, placed: Placed, reason: str, by: str) -> dict[str, str]:
-    return {"kind": _kind(file, placed), "was": file, "reason": reason, "by": by}
 
 
 def _kind(file: str, placed: Placed) -> str:

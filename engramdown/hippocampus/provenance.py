@@ -21,7 +21,7 @@ from engramdown.engram import fold
 from engramdown.errors import EntryNotFoundError, SettingsError, StoreError
 from engramdown.hippocampus.changeset import Act, Draft
 from engramdown.hippocampus.changeset import retire as archive
-from engramdown.hippocampus.entry import as_entry, entry_id, raw_entries
+from engramdown.hippocampus.entry import entry_id, raw_entries
 from engramdown.hippocampus.git_state import is_versioned, known_to_git
 from engramdown.hippocampus.history import CLONED, Change, Part, Step, digest
 from engramdown.hippocampus.snapshot import AGENTS
@@ -401,9 +401,7 @@ class Provenance:
         def edit(draft: Draft) -> None:
             for at, (name, placed) in enumerate(self._lines(draft, item)):
                 if not at and name != PENDING:
-                    entry = as_entry(name, self._store.scope, placed)
-                    record = {"kind": entry.kind, "was": name, "reason": "forgotten", "by": "user"}
-                    archive(draft, placed, record)
+                    archive(draft, placed, name, "forgotten", "user")
                 draft.remove(name, placed.block)
 
         self._store.files.change(Act("forget", "user", "declined what git brought"), edit)

@@ -321,6 +321,7 @@ def paths(reader: Reader, disk: Disk) -> Iterator[Path]:
 
 
 def leftover_of(path: Path) -> tuple[str, str] | None:
-    """Return the file name and the digest that a temporary name holds; ``None`` for another."""
+    """Return the memory file and the digest that a temporary name holds; ``None`` for another."""
     match = _LEFTOVER.fullmatch(path.name)
-    return (match["file"], match["digest"]) if match else None
+    folder = "topics/" if path.parent.match("memory/topics") else ""
+    return (meant(folder + match["file"]), match["digest"]) if match else None

@@ -208,10 +208,9 @@ class Store:
             entry, lines = self._sought(draft, entry_id)
             if seen is not None and any(each.block.text != seen.text for _, each in lines):
                 raise StoreError(f"{entry.id} was changed meanwhile, so it stays")
-            record = {"kind": entry.kind, "was": entry.file, "reason": reason, "by": by}
             for index, (name, placed) in enumerate(lines):
                 if index == 0:
-                    changeset.retire(draft, placed, record)
+                    changeset.retire(draft, placed, entry.file, reason, by)
                 draft.remove(name, placed.block)
             return entry
 

@@ -21,7 +21,7 @@ from engramdown.hippocampus.changeset import (
     retire,
     unretire,
 )
-from engramdown.hippocampus.entry import as_entry, raw_entries
+from engramdown.hippocampus.entry import raw_entries
 from engramdown.hippocampus.hand_edits import Save, find_base, respond
 from engramdown.hippocampus.history import Past, Step, make_part
 from engramdown.hippocampus.undo import Candidate, candidates, last, pick, reverse
@@ -114,9 +114,7 @@ class Shelf:
 
         def edit(draft: Draft) -> None:
             placed = raw_entries(file, draft.get(file))[0]
-            kind = as_entry(file, "project", placed).kind
-            record = {"kind": kind, "was": file, "reason": reason, "by": "user"}
-            retire(draft, placed, record)
+            retire(draft, placed, file, reason, "user")
             draft.put(file, draft.get(file).remove(placed.block))
 
         self.change(Act("forget", "user"), edit)

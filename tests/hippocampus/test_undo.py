@@ -376,8 +376,7 @@ def test_what_a_person_did_not_delete_comes_back_beside_it() -> None:
 
     def retire_both(draft: Draft) -> None:
         for placed in (each for each in draft.get("lessons.md").placed() if each.block.meta):
-            record = {"kind": "lesson", "was": "lessons.md", "reason": "duplicate"}
-            retire(draft, placed, record)
+            retire(draft, placed, "lessons.md", "duplicate", "")
             draft.put("lessons.md", draft.get("lessons.md").remove(placed.block))
 
     shelf.change(Act("compact", "consolidation"), retire_both)
@@ -435,8 +434,7 @@ def test_what_no_other_fact_has_replaced_comes_back_beside_it(own: str) -> None:
 
     def retire_both(draft: Draft) -> None:
         for placed in draft.get("profile.md").placed():
-            record = {"kind": "profile", "was": "profile.md", "reason": "expired"}
-            retire(draft, placed, record)
+            retire(draft, placed, "profile.md", "expired", "")
             draft.put("profile.md", draft.get("profile.md").remove(placed.block))
 
     shelf.change(Act("compact", "consolidation"), retire_both)
