@@ -461,10 +461,10 @@ class History:
         self._unwritten.popped -= by_program
         popped = self._unwritten.popped | by_program
         items = [(seq, item) for seq, item in self._items.items() if seq not in popped]
-        found = [
+        marked = [
             item._replace(is_gone=True) if whole or seq in seqs else item for seq, item in items
         ]
-        return found + [each.item for each in self._unwritten.lines if not each.is_taken]
+        return marked + [each.item for each in self._unwritten.lines if not each.is_taken]
 
     def _refresh(self) -> None:
         """Read what was added to the file; what cannot be read now is left for later."""

@@ -610,7 +610,7 @@ def test_a_line_that_stands_twice_is_not_taken_away(store: MemoryStore, person: 
     name = f"topics/{topics(person)[0].name}"
     line = next(each for each in person.reads(name).split("\n") if "pizza" in each)
     person.adds(name, line)
-    with pytest.raises(PutRefusedError, match=r"is left as it was: .* stands twice"):
+    with pytest.raises(PutRefusedError, match=r"is left as it was: .* is there twice"):
         store.delete(USER, "food")
     assert value_of(store, "food") == {"data": "pizza"}
 
