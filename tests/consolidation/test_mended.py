@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,28 +11,23 @@ from hypothesis import strategies as st
 from engramdown.consolidation.actions import cells_of
 from engramdown.consolidation.error_lessons import MOST, lessons_of_fixes
 from engramdown.engram import Engram
+from engramdown.transcripts.episode import Episode
 
 
-class _Line(NamedTuple):
-    seq: int
-    role: str
-    text: str
-    name: str = "shell"
-    call: str = ""
-    error: bool | str = False
-    meta: Mapping[str, Any] = MappingProxyType({})
+def _line(seq: int, role: str, text: str, name: str = "shell", **more: Any) -> Episode:  # noqa: ANN401 - as given
+    return Episode(seq, "2026-03-01T10:00:00.000000Z", "x", role, text, name, **more)
 
 
-def _lines(*calls: tuple[str, str | None]) -> list[_Line]:
+def _lines(*calls: tuple[str, str | None]) -> list[Episode]:
     """Return calls with their results; what is no ``None`` is why it failed."""
-    lines: list[_Line] = []
+    lines: list[Episode] = []
     for command, why in calls:
-        lines.append(_Line(len(lines), "tool_call", command))
-        lines.append(_Line(len(lines), "tool_result", why or "ok", error=why is not None))
+        lines.append(_line(len(lines), "tool_call", command))
+        lines.append(_line(len(lines), "tool_result", why or "ok", error=why is not None))
     return lines
 
 
-def _mended(lines: list[_Line]) -> list[Engram]:
+def _mended(lines: list[Episode]) -> list[Engram]:
     return lessons_of_fixes(cells_of("s", lines))
 
 
@@ -128,10 +121,10 @@ def test_what_was_stopped_has_neither_failed_nor_worked(outcome: str, at: int) -
 
 def test_cells_of_a_scratchpad_teach_too() -> None:
     lines = [
-        _Line(
+        _line(
             1, "scratchpad", "", "pad", error="No module named numy", meta={"code": "import numy"}
         ),
-        _Line(2, "scratchpad", "", "pad", meta={"code": "import numpy"}),
+        _line(2, "scratchpad", "", "pad", meta={"code": "import numpy"}),
     ]
     assert [engram.origin for engram in _mended(lines)] == ["s#1,s#2"]
 
@@ -154,12 +147,12 @@ def test_what_failed_twice_is_surer_and_comes_first() -> None:
 
 def test_results_find_their_calls_by_their_id() -> None:
     lines = [
-        _Line(0, "tool_call", "npm test", call="a"),
-        _Line(1, "tool_call", "pnpm test", call="b"),
-        _Line(2, "user", "hm"),
-        _Line(3, "tool_result", "boom", call="a", error=True),
-        _Line(4, "tool_result", "ok", call="b"),
-        _Line(5, "tool_result", "lost", call="c"),
+        _line(0, "tool_call", "npm test", call="a"),
+        _line(1, "tool_call", "pnpm test", call="b"),
+        _line(2, "user", "hm"),
+        _line(3, "tool_result", "boom", call="a", error=True),
+        _line(4, "tool_result", "ok", call="b"),
+        _line(5, "tool_result", "lost", call="c"),
     ]
     assert [engram.origin for engram in _mended(lines)] == ["s#0,s#1"]
 
@@ -195,21 +188,21 @@ def test_a_transcript_brings_so_many_lessons_at_most() -> None:
 @given(
     st.lists(
         st.builds(
-            _Line,
+            _line,
             st.integers(0, 99),
             st.sampled_from(["tool_call", "tool_result", "user"]),
             st.one_of(
                 st.text(max_size=30), st.sampled_from(["a b", "a c b", "{", '{"cmd": 1}', "[" * 50])
             ),
             st.sampled_from(["shell", "py", ""]),
-            st.sampled_from(["", "1"]),
-            st.one_of(st.booleans(), st.text(max_size=9)),
-            st.just({}),
+            call=st.sampled_from(["", "1"]),
+            error=st.one_of(st.booleans(), st.text(max_size=9)),
+            meta=st.just({}),
         ),
         max_size=30,
     )
 )
-def test_any_lines_may_be_given_and_teach_the_same_again(lines: list[_Line]) -> None:
+def test_any_lines_may_be_given_and_teach_the_same_again(lines: list[Episode]) -> None:
     found = _mended(lines)
     assert found == _mended(lines)
     assert len(found) <= MOST
