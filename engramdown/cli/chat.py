@@ -249,9 +249,9 @@ def _left(cortex: Cortex, session: Session, room: Room, began: int) -> str:
 
     lines = _transcript(cortex, session)[began:]
     written = [each.meta for each in lines if each.role == "memory_write" and each.meta]
-    done = Counter(str(meta.get("action")) for meta in written)
+    counts = Counter(str(meta.get("action")) for meta in written)
     verbs = (("encoded", "remembered"), ("forgotten", "forgotten"), ("queued", "proposed"))
-    parts = [f"{done[key]} {verb}" for key, verb in verbs if done[key]]
+    parts = [f"{counts[key]} {verb}" for key, verb in verbs if counts[key]]
     with suppress(StoreError):
         waiting = len(cortex.pending())
         parts += [f"{waits(waiting)} in pending.md"] if waiting else []

@@ -164,12 +164,11 @@ class Room:
                 "this model calls no tools: it sees what is remembered, and can neither search "
                 "nor add to it"
             )
-        done = self.session.compacted
-        if done is not None and done.gists:
-            verb = "is" if done.messages == 1 else "are"
-            notes.append(
-                f"{counted(done.messages, 'message')} {verb} summarised now, and their words kept"
-            )
+        compacted = self.session.compacted
+        if compacted is not None and compacted.gists:
+            count = counted(compacted.messages, "message")
+            verb = "is" if compacted.messages == 1 else "are"
+            notes.append(f"{count} {verb} summarised now, and their words kept")
         for each in notes:
             if each not in self._notes:
                 self._notes.add(each)

@@ -83,9 +83,9 @@ def write(
 
     Without TEXT your editor opens. What the page holds already is never changed.
     """
-    chosen = commands.given()
-    scope, root = access.meant(place, chosen["scope"])
-    if chosen["by"] == "agent" and access.settings_of(place, scope, root).mode == "off":
+    options = commands.given()
+    scope, root = access.meant(place, options["scope"])
+    if options["by"] == "agent" and access.settings_of(place, scope, root).mode == "off":
         raise RefusalError("memory is switched off (mode off), so an assistant writes nothing")
     is_piped = words == ("-",) or (not words and not process.is_terminal(sys.stdin))
     is_typed = edit or not (words or is_piped)
@@ -96,22 +96,22 @@ def write(
         text = read_stdin()
     if not text.strip():
         raise click.UsageError(_NO_TEXT)
-    day = chosen["day"].date() if chosen["day"] else None
-    by, themes = chosen["by"], chosen["themes"]
+    day = options["day"].date() if options["day"] else None
+    by, themes = options["by"], options["themes"]
     try:
-        journal = access.one_journal(place, chosen["scope"])
-        done = journal.write(text, by=by, themes=themes, day=day, dry_run=dry_run)
+        journal = access.one_journal(place, options["scope"])
+        result = journal.write(text, by=by, themes=themes, day=day, dry_run=dry_run)
     except EngramdownError as error:
         if not is_typed:
             raise
         raise draft_kept(text, error) from error
-    section = _section_data(done.day, done.path, done.section)
-    data = {"changed": not dry_run, **section, "hidden": [*done.hidden]}
-    hidden = _hidden_lines(done.hidden)
+    section = _section_data(result.day, result.path, result.section)
+    data = {"changed": not dry_run, **section, "hidden": [*result.hidden]}
+    hidden = _hidden_lines(result.hidden)
     if dry_run:
-        commands.show_dry_run(done.path, done.before, done.after, data, more=hidden)
+        commands.show_dry_run(result.path, result.before, result.after, data, more=hidden)
         return
-    where = whole((f"Wrote {done.path}:{done.section.line}", "good"))
+    where = whole((f"Wrote {result.path}:{result.section.line}", "good"))
     commands.show([where, *hidden], data)
 
 
@@ -152,17 +152,17 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> 
     journal = access.one_journal(place, scope)
     ago = {"today": 0, "yesterday": 1}.get(day.lower())
     try:
-        wanted = date.fromisoformat(day) if ago is None else journal.today() - timedelta(days=ago)
+        which = date.fromisoformat(day) if ago is None else journal.today() - timedelta(days=ago)
     except ValueError:
         form = "give 2026-02-27, today or yesterday"
         raise click.UsageError(f"{day!r} is not a day; {form}") from None
-    found = journal.day(wanted)
-    if found is None:
+    page = journal.day(which)
+    if page is None:
         raise RefusalError(
             f"nothing was written on {day}; `engramdown journal list` shows the days"
         )
-    sections = [_section_data(found.date, found.path, section) for section in found.sections]
-    commands.show(_page_lines(found), {**_day_data(found), "sections": sections})
+    sections = [_section_data(page.date, page.path, section) for section in page.sections]
+    commands.show(_page_lines(page), {**_day_data(page), "sections": sections})
 
 
 @click.command("search", cls=commands.WordsCommand)
@@ -271,31 +271,31 @@ def notes(place: Place, /, *, session: str, dry_run: bool, **_: object) -> None:
 
     SESSION is an id or the beginning of one; without it, the session that began last.
     """
-    chosen = commands.given()
-    if sum(chosen[action] not in (None, False) for action in _ACTIONS) > 1:
+    options = commands.given()
+    if sum(options[action] not in (None, False) for action in _ACTIONS) > 1:
         raise click.UsageError(f"give one of --{', --'.join(_ACTIONS)}")
-    kept = _open_notes(place, session, chosen["scope"])
-    if chosen["history"]:
-        _show_history(kept)
+    notebook = _open_notes(place, session, options["scope"])
+    if options["history"]:
+        _show_history(notebook)
         return
-    changed = _change(kept, chosen)
+    changed = _change(notebook, options)
     if changed is None:
-        note = kept.read()
+        note = notebook.read()
         at = f"  updated {_minute(note.updated)} UTC" if note.updated else ""
-        title = line((kept.session, "strong"), (at, "dim"))
-        lines = [title, whole((str(kept.path), "where")), line(), line(note.text)]
-        commands.show(lines if note.digest else [], _notes_data(kept, note))
+        title = line((notebook.session, "strong"), (at, "dim"))
+        lines = [title, whole((str(notebook.path), "where")), line(), line(note.text)]
+        commands.show(lines if note.digest else [], _notes_data(notebook, note))
         if not note.digest:
             raise RefusalError(_NO_NOTES)
         return
     text, act = changed
-    seen = kept.read()
+    seen = notebook.read()
     if not dry_run:
-        _show_changed(kept, seen.text, act())
+        _show_changed(notebook, seen.text, act())
         return
     before, after = (f"{each}\n" if each else "" for each in (seen.text, text))
-    data = _notes_data(kept, seen)
-    commands.show_dry_run(kept.path, before, after, data, name=kept.path.name)
+    data = _notes_data(notebook, seen)
+    commands.show_dry_run(notebook.path, before, after, data, name=notebook.path.name)
 
 
 def _open_notes(place: Place, session: str, chosen: str | None) -> WorkingNotes:

@@ -222,8 +222,8 @@ class _Row:
         self._begin(self._hang)
 
     def put(self, word: str, style: str) -> None:
-        wanted = cells(word)
-        if self._used + wanted > self._width:
+        columns = cells(word)
+        if self._used + columns > self._width:
             if not word.strip(" "):
                 # Spaces at the end of a row: the next word begins another one.
                 self._used = self._width if self._used > self._margin else self._used
@@ -231,7 +231,7 @@ class _Row:
             if self._used > self._margin:
                 self.end()
         begin = 0
-        while self._used + wanted > self._width:
+        while self._used + columns > self._width:
             # As many characters as fit into the row; at least one.
             end, used = begin + 1, _cells_of(word[begin])
             while end < len(word) and used + _cells_of(word[end]) <= self._width - self._used:
@@ -239,7 +239,7 @@ class _Row:
                 end += 1
             self._add(word[begin:end], style)
             self.end()
-            begin, wanted = end, wanted - used
+            begin, columns = end, columns - used
         if begin < len(word):
             self._add(word[begin:], style)
 

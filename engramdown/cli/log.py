@@ -163,7 +163,7 @@ def _record(place: Place, role: str) -> None:
         )
     session = options["session"] and check_session_id(options["session"])
     session = session or transcripts.memory.running_or_new()
-    said = Said(
+    facts = Said(
         name=options["name"],
         call=options.get("call", ""),
         model=options.get("model", ""),
@@ -171,7 +171,7 @@ def _record(place: Place, role: str) -> None:
         error=options.get("error", False),
         meta={"tools_offered": list(options["offered"])} if options.get("offered") else {},
     )
-    pointer = transcripts.memory.log(session, role, text, **said)
+    pointer = transcripts.memory.log(session, role, text, **facts)
     if pointer is None:
         _raise_trouble(transcripts)
     if options["as_json"]:
@@ -205,16 +205,16 @@ def ingest(place: Place, /, *, session: str | None, scope: str | None, **_: obje
     lines = enumerate(commands.given()["file"].read().split("\n"), 1)
     batch = [_message(at, text) for at, text in lines if text.strip()]
     try:
-        done = transcripts.memory.ingest(batch, session)
+        result = transcripts.memory.ingest(batch, session)
     except ValueError as error:
         raise RefusalError(str(error)) from error
     if commands.given()["as_json"]:
-        pointers = [None if each is None else str(each) for each in done.pointers]
-        output.print_json({**done._asdict(), "pointers": pointers})
+        pointers = [None if each is None else str(each) for each in result.pointers]
+        output.print_json({**result._asdict(), "pointers": pointers})
         return
-    known = f"; {done.known} {'was' if done.known == 1 else 'were'} there already"
-    new = f"{done.session}: recorded {counted(done.new, 'message')}"
-    click.echo(new + (known if done.known else ""))
+    known = f"; {result.known} {'was' if result.known == 1 else 'were'} there already"
+    new = f"{result.session}: recorded {counted(result.new, 'message')}"
+    click.echo(new + (known if result.known else ""))
 
 
 def _message(at: int, text: str) -> dict[str, Any]:
@@ -247,12 +247,12 @@ def start(place: Place, /, *, session: str, title: str, as_json: bool, **_: obje
     memory = transcripts.memory
     memory.tidy()
     parent, call = options["parent"], options["parent_call"]
-    begun = memory.start_session(session or None, parent, call, title=title)
+    name = memory.start_session(session or None, parent, call, title=title)
     _raise_trouble(transcripts)
     if as_json:
-        output.print_json({"session": begun, "path": str(transcripts.sessions.path(begun))})
+        output.print_json({"session": name, "path": str(transcripts.sessions.path(name))})
     else:
-        click.echo(begun)
+        click.echo(name)
 
 
 @click.command()
@@ -271,19 +271,19 @@ def end(place: Place, /, *, session: str, reason: str, scope: str | None, as_jso
     Nothing is kept of a session in which nothing was said.
     """
     transcripts = open_transcripts(place, scope, write=True)
-    chosen = transcripts.find_or_current(session)
-    before = transcripts.sessions.info(chosen)
+    name = transcripts.find_or_current(session)
+    before = transcripts.sessions.info(name)
     if before is not None and before.ended:
         how = f"{before.reason or 'ended'}, {clock(before.ended)}"
         raise RefusalError(f"{before.id} has ended already ({how})")
-    transcripts.memory.end(chosen, reason)
+    transcripts.memory.end(name, reason)
     _raise_trouble(transcripts)
-    kept = transcripts.sessions.info(chosen) is not None
+    is_kept = transcripts.sessions.info(name) is not None
     if as_json:
-        output.print_json({"session": chosen, "reason": reason, "kept": kept})
+        output.print_json({"session": name, "reason": reason, "kept": is_kept})
     else:
-        nothing = "" if kept else "; nothing was said in it, so nothing is kept"
-        click.echo(f"Ended {chosen}{nothing}")
+        nothing = "" if is_kept else "; nothing was said in it, so nothing is kept"
+        click.echo(f"Ended {name}{nothing}")
 
 
 def _raise_trouble(transcripts: Transcripts) -> None:

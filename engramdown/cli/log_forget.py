@@ -141,10 +141,10 @@ def _looked_up(place: Place) -> tuple[Transcripts, _Targets]:
     targets: dict[str, list[int]] = {}
     whole = set()
     for target in commands.given()["targets"]:
-        wanted, mark, number = target.partition("#")
-        if not wanted or (mark and not (number.isascii() and number.isdigit())):
+        prefix, mark, number = target.partition("#")
+        if not prefix or (mark and not (number.isascii() and number.isdigit())):
             raise click.UsageError(log_show.no_number(target))
-        session = transcripts.find(wanted)
+        session = transcripts.find(prefix)
         targets.setdefault(session, []).extend([int(number)] if mark else [])
         whole |= set() if mark else {session}
     return transcripts, {name: [] if name in whole else seqs for name, seqs in targets.items()}

@@ -124,28 +124,28 @@ def expand(place: Place, /, *, gist: str, session: str, scope: str | None, **_: 
     message. --tokens is the most at once, --depth how many levels to go down.
     """
     transcripts = open_transcripts(place, scope)
-    wanted, mark, number = gist.rpartition("#")
+    prefix, mark, number = gist.rpartition("#")
     if mark and number.isdecimal():
-        track, lineage = _lookup(transcripts, transcripts.find(wanted))
+        track, lineage = _lookup(transcripts, transcripts.find(prefix))
         gist = f"{track.session}#{number}"
     else:
         track, lineage = _lookup_with(transcripts, session, gist)
     name, options = track.session, commands.given()
     try:
-        found = lineage.expand(gist, options["tokens"], options["cursor"], options["depth"])
+        expansion = lineage.expand(gist, options["tokens"], options["cursor"], options["depth"])
     except ValueError as error:
         if isinstance(error, EngramdownError):
             raise
         raise click.UsageError(str(error)) from error
-    items = [{**item._asdict(), "source": _name(name, item.source)} for item in found.items]
-    data = {"session": name, "id": found.gist, "items": items}
-    data |= pick(found, "tokens truncated cursor")
-    commands.show(_item_lines(name, found.items), data, output.show_paged)
-    if found.truncated and not options["as_json"]:
+    items = [{**item._asdict(), "source": _name(name, item.source)} for item in expansion.items]
+    data = {"session": name, "id": expansion.gist, "items": items}
+    data |= pick(expansion, "tokens truncated cursor")
+    commands.show(_item_lines(name, expansion.items), data, output.show_paged)
+    if expansion.truncated and not options["as_json"]:
         size = "" if options["tokens"] == EXPAND else f" --tokens {options['tokens']}"
         output.note(
-            f"there is more: `engramdown log expand {found.gist} --session {name} --cursor "
-            f"{found.cursor}{size}`"
+            f"there is more: `engramdown log expand {expansion.gist} --session {name} --cursor "
+            f"{expansion.cursor}{size}`"
         )
 
 

@@ -105,12 +105,12 @@ def list_sessions(place: Place, /, *, scope: str | None, number: int, **wanted: 
         and not (since and info.last < since)
         and not (until and info.started > until)
     ]
-    shown = [(info, transcripts.tally(info.id)) for info in infos[:number]]
-    commands.show(_list_lines(shown), [info_data(transcripts, *each) for each in shown])
+    listed = [(info, transcripts.tally(info.id)) for info in infos[:number]]
+    commands.show(_list_lines(listed), [info_data(transcripts, *each) for each in listed])
     if len(infos) > number:
         older = counted(len(infos) - number, "older session")
         output.note(f"{older} not shown; -n {len(infos)} shows all")
-    if not shown:
+    if not listed:
         if is_open or since or until:
             raise RefusalError("no session passes these filters; `engramdown log` shows the newest")
         raise RefusalError(no_sessions(transcripts.memory.folder))
@@ -167,11 +167,11 @@ def show(place: Place, /, *, pointer: str, whole: bool, scope: str | None, as_js
     SESSION is an id or the beginning of one; without it, the session that began last. NUMBER is
     shown before each line. A tool's result is below its call.
     """
-    wanted, mark, number = pointer.partition("#")
+    prefix, mark, number = pointer.partition("#")
     if mark and not number.isdecimal():
         raise click.UsageError(no_number(pointer))
     transcripts = open_transcripts(place, scope)
-    session = transcripts.find(wanted)
+    session = transcripts.find(prefix)
     if mark:
         _show_one(transcripts, Pointer(session, int(number)), whole=whole, as_json=as_json)
     else:
@@ -295,19 +295,19 @@ def _one_lines(pointer: Pointer, episode: Episode) -> Iterator[Line]:
 def follow(place: Place, /, *, session: str, number: int, scope: str | None, as_json: bool) -> None:
     """Follow SESSION, or the one that runs, until it ends or you press Ctrl-C."""
     transcripts = open_transcripts(place, scope)
-    chosen = transcripts.find_or_current(session)
-    tail = _Tail(transcripts, chosen)
-    talk = Talk(chosen, transcripts.memory.settings.gap_minutes)
+    name = transcripts.find_or_current(session)
+    tail = _Tail(transcripts, name)
+    talk = Talk(name, transcripts.memory.settings.gap_minutes)
     new = tail.new()
     if not as_json and process.is_terminal(sys.stdout):
-        output.show([line((f"Following {chosen}; Ctrl-C stops.", "dim")), line()])
+        output.show([line((f"Following {name}; Ctrl-C stops.", "dim")), line()])
     new = new[-number:] if number else [each for each in new if each.event == "end"][-1:]
     while True:
         for episode in new:
             if as_json:
-                click.echo(json.dumps(episode_data(chosen, episode)))
+                click.echo(json.dumps(episode_data(name, episode)))
             elif episode.event != "start":
-                output.show(_followed_lines(chosen, talk, episode))
+                output.show(_followed_lines(name, talk, episode))
         process.flush()
         if tail.ended:
             return
@@ -338,16 +338,16 @@ class _Tail:
         Raises:
             RefusalError: The session was removed.
         """
-        found = self._disk.find(self._path)
-        if found is None:
+        status = self._disk.find(self._path)
+        if status is None:
             raise RefusalError(f"{self._session} is gone: it was removed while it was followed")
-        file = (found.st_dev, found.st_ino)
-        if file != self._file or found.st_size < self._offset:
+        file = (status.st_dev, status.st_ino)
+        if file != self._file or status.st_size < self._offset:
             # The file was rewritten or cut: shown lines are skipped by their numbers.
             self._file, self._offset, self._size = file, 0, 0
-        if found.st_size == self._size:
+        if status.st_size == self._size:
             return []
-        self._size = found.st_size
+        self._size = status.st_size
         new = []
         for offset, data in lines(self._disk, self._path, self._offset):
             if not data.endswith(b"\n"):
@@ -551,8 +551,8 @@ def tools(
         called = sums(calls)
         damage = damage_lines(len(transcript.malformed))
     data = {"session": name, "tools": [*map(_sum_data, called)], "calls": [*map(_call_data, calls)]}
-    shown = chain(_tool_lines(called, everywhere=everywhere), damage)
-    commands.show(shown, data, output.show_paged)
+    table_lines = chain(_tool_lines(called, everywhere=everywhere), damage)
+    commands.show(table_lines, data, output.show_paged)
     if not called:
         raise RefusalError(f"no call of a tool in {name or 'any session'}")
 

@@ -179,8 +179,8 @@ def page(rows: Iterable[str]) -> None:
 
 def has_style() -> bool:
     """Return whether to show colours and frames."""
-    wanted = process.is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
-    return wanted and os.environ.get("TERM") != "dumb"
+    is_visible = process.is_terminal(sys.stdout) or bool(os.environ.get("FORCE_COLOR"))
+    return is_visible and os.environ.get("TERM") != "dumb"
 
 
 DONE: Final = 0
@@ -243,12 +243,12 @@ def file_diff(path: Path, before: str | None, after: str | None, name: str = "")
     whole = here / path
     is_below = whole.is_relative_to(base)
     in_patch = whole.relative_to(base if is_below else whole.anchor).as_posix()
-    shown = diff(before, after, name or os.path.relpath(path), in_patch)
-    is_patch = any(row.exact and row.exact.startswith(_IN_PATCH) for row in shown[:2])
+    rows = diff(before, after, name or os.path.relpath(path), in_patch)
+    is_patch = any(row.exact and row.exact.startswith(_IN_PATCH) for row in rows[:2])
     if is_patch and not is_below and not process.is_terminal(sys.stdout):
         # No patch program follows a path that leaves its working directory.
-        return [line("# The file is elsewhere; this applies the patch: patch -p1 -d /"), *shown]
-    return shown
+        return [line("# The file is elsewhere; this applies the patch: patch -p1 -d /"), *rows]
+    return rows
 
 
 def rehearsed_data(changes: Iterable[FileChange]) -> list[dict[str, Any]]:
@@ -341,16 +341,16 @@ def draft_kept(text: str, error: EngramdownError) -> RefusalError:
 
 
 def _check_editor(instead: str) -> None:
-    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not chosen and not process.is_terminal(sys.stdin):
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor and not process.is_terminal(sys.stdin):
         raise click.UsageError(f"no $EDITOR is set and there is no terminal; {instead}")
     # Imported here: few commands open an editor. Click splits the command in this way.
     import shlex
 
     try:
-        shlex.split(chosen or "")
+        shlex.split(editor or "")
     except ValueError as error:
-        broken = f"$VISUAL or $EDITOR is {chosen!r}, which is not a command: {error}"
+        broken = f"$VISUAL or $EDITOR is {editor!r}, which is not a command: {error}"
         raise click.UsageError(f"{broken}; set it again") from error
 
 

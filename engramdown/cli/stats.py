@@ -64,7 +64,7 @@ def stats(place: Place, /, **_: object) -> None:
 def _count(cortex: Cortex, now: date) -> dict[str, Any]:
     entries, stores = cortex.entries(), cortex.scopes.stores
     context = cortex.build_memory_context(scratchpad=True)
-    recorded = count_transcripts(*(store.root for store in stores))
+    transcripts = count_transcripts(*(store.root for store in stores))
 
     ages = [age_of(entry, now) for entry in entries]
     ages.sort(key=lambda age: (age is None, age or 0))
@@ -78,9 +78,9 @@ def _count(cortex: Cortex, now: date) -> dict[str, Any]:
         "context_tokens": estimate_tokens(context),
         "history_steps": sum(len(cortex.scopes.if_readable(store.history)) for store in stores),
         "history_bytes": sum(_journal_size(store.root) for store in stores),
-        **pick(recorded, "sessions episodes"),
-        "episode_bytes": recorded.size,
-        "degraded": list(recorded.degraded),
+        **pick(transcripts, "sessions episodes"),
+        "episode_bytes": transcripts.size,
+        "degraded": list(transcripts.degraded),
         "switched_off": cortex.scopes.settings.stopped(),
         "slept": {store.scope: slept_at(store.root) for store in stores},
         "models": _asked(cortex),
@@ -150,9 +150,9 @@ def _asked_lines(asked: dict[str, Any]) -> Iterator[Line]:
         ends = asked["by_outcome"].items()
         ended = [(str(count), OUTCOMES.get(name, name)) for name, count in ends if name != "ok"]
         yield from table(ended, ("strong",), indent=2)
-        spent = asked["window"]
-        calls = counted(spent["calls"], "call")
-        yield line(f"  in the last {spent['hours']:g} hours: {calls}, {spent['tokens']:,} tokens")
+        recent = asked["window"]
+        calls = counted(recent["calls"], "call")
+        yield line(f"  in the last {recent['hours']:g} hours: {calls}, {recent['tokens']:,} tokens")
     torn = asked["torn_lines"]
     if torn:
         lines = "1 line of ledger.jsonl is" if torn == 1 else f"{torn} lines of ledger.jsonl are"
