@@ -38,7 +38,7 @@ from engramdown.gate.pending import (
 from engramdown.gate.pending_file import FileQueue
 from engramdown.hippocampus.changeset import new_id
 from engramdown.hippocampus.entry import Entry, Written, by_prefix
-from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol
+from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol, passing_over
 from engramdown.kinds import PENDING
 from engramdown.storage.disk import Disk
 
@@ -274,17 +274,6 @@ class _NotWrittenError(EngramdownError):
     """Nothing of a batch of ticks could be written; all of them are still undecided."""
 
 
-@contextlib.contextmanager
-def _passing_over(tell: PassOver | None) -> Iterator[None]:
-    """Report what cannot be read to ``tell`` and go on; raise if it is ``None``."""
-    try:
-        yield
-    except StoreError as error:
-        if tell is None:
-            raise
-        tell(error)
-
-
 def check_decision(decision: str) -> None:
     """Check a decision.
 
@@ -356,7 +345,7 @@ class Waiting:
         """
         found: list[tuple[Queue, Pending]] = []
         for scope, queue in self._queues.items():
-            with _passing_over(pass_over):
+            with passing_over(pass_over):
                 items = queue.pending()
                 came = self._came_with_git(scope) if ours and items and self._reviews() else ()
                 found += [(queue, item) for item in items if _place(item) not in came]
@@ -374,7 +363,7 @@ class Waiting:
         files = {queue.file for queue, _ in items}
         found: set[tuple[str, int]] = set()
         for scope, queue in self._queues.items():
-            with _passing_over(pass_over):
+            with passing_over(pass_over):
                 if queue.file in files:
                     found |= {(queue.file, line) for line, _ in self._came_with_git(scope)}
         return found

@@ -155,13 +155,13 @@ class Store:
         """
         entries: dict[str, Entry] = {}
         names: list[str] = []
-        with _passing_over(pass_over):
+        with passing_over(pass_over):
             names = [name for name in self.files.names() if name not in ASIDE]
             if pass_over is not None:
                 for reason in self.files.obstacles():
                     pass_over(StoreError(reason))
         for name in names:
-            with _passing_over(pass_over):
+            with passing_over(pass_over):
                 for entry in self._entries_of(name):
                     if entry.id not in entries:
                         entries[entry.id] = entry
@@ -417,7 +417,7 @@ class Store:
 
 
 @contextmanager
-def _passing_over(pass_over: Callable[[StoreError], object] | None) -> Iterator[None]:
+def passing_over(pass_over: Callable[[StoreError], object] | None) -> Iterator[None]:
     """Call ``pass_over`` with the error of a ``with`` block, if it is given.
 
     Raises:
