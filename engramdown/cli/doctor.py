@@ -23,7 +23,7 @@ from engramdown import doctor as health
 from engramdown.cli import output, views
 from engramdown.cli.access import home_of, open_cortex, project_of, start_of
 from engramdown.cli.commands import changes, given, show
-from engramdown.cli.layout import Line, Part, cells, line, pick
+from engramdown.cli.layout import Line, Part, cells, line, pick, table
 from engramdown.cli.process import Place
 from engramdown.cli.views import counted
 from engramdown.clock import today
@@ -253,10 +253,8 @@ def _scope_lines(report: _Report) -> Iterator[Line]:
 def _advice_lines(found: Iterable[health.Finding]) -> Iterator[Line]:
     """Yield the advice for each kind of finding."""
     yield line((ADVICE, "strong"))
-    codes = list(dict.fromkeys(finding.code for finding in found))
-    width = _column(codes)
-    for code in codes:
-        yield line(Part(_padded(code, width), "dim"), health.CODES[code].advice, hang=width + 2)
+    codes = dict.fromkeys(finding.code for finding in found)
+    yield from table([(code, health.CODES[code].advice) for code in codes], ("dim",))
     yield line()
 
 

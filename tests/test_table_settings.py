@@ -1,4 +1,4 @@
-"""`engramdown.settings`: what may be spent, and who may say so."""
+"""`engramdown.settings`: the tables ``[consolidation]`` and ``[worker]``, and who may set them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from engramdown.errors import SettingsError
-from engramdown.settings import ConsolidationSettings, Settings, load
+from engramdown.settings import ConsolidationSettings, Settings, WorkerSettings, load
 
 LIMITS: Final = (
     "timeout",
@@ -31,8 +31,8 @@ def scopes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     return home, project
 
 
-def configure(folder: Path, said: str) -> None:
-    (folder / "config.toml").write_text(f"[consolidation]\n{said}\n", encoding="utf-8")
+def configure(folder: Path, said: str, table: str = "consolidation") -> None:
+    (folder / "config.toml").write_text(f"[{table}]\n{said}\n", encoding="utf-8")
 
 
 def test_without_a_word_no_model_is_asked(scopes: tuple[Path, Path]) -> None:
@@ -52,15 +52,31 @@ def test_the_global_scope_says_what_is_asked_and_where(scopes: tuple[Path, Path]
     )
 
 
-@pytest.mark.parametrize("key", ["base_url", "model", "window_hours"])
-def test_a_project_says_nothing_of_where_memory_is_sent(
-    key: str, scopes: tuple[Path, Path]
+def test_the_global_scope_says_what_the_worker_does(scopes: tuple[Path, Path]) -> None:
+    assert Settings().worker == WorkerSettings(300, 60, 5, 10, 5, 30, 5)
+    configure(scopes[0], "every = 60\npause = 0\nbatch = 0\nidle_minutes = 1.5", "worker")
+    found = load(*scopes).worker
+    assert (found.every, found.pause, found.batch, found.idle_minutes) == (60, 0, 0, 1.5)
+    assert found.attempts == 5
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        ("consolidation.model", '"openai/x"'),
+        ("consolidation.base_url", '"http://a/v1"'),
+        ("consolidation.window_hours", "1"),
+        *((f"worker.{key}", "1") for key in WorkerSettings._fields),
+    ],
+)
+def test_a_project_says_nothing_of_where_memory_is_sent_and_of_the_worker(
+    key: str, value: str, scopes: tuple[Path, Path]
 ) -> None:
-    values = {"model": '"openai/x"', "base_url": '"http://a/v1"', "window_hours": "1"}
-    configure(scopes[1], f"{key} = {values[key]}")
+    table, _, name = key.partition(".")
+    configure(scopes[1], f"{name} = {value}", table)
     with pytest.raises(SettingsError, match="may only be in") as error:
         load(*scopes)
-    assert error.value.key == f"consolidation.{key}"
+    assert error.value.key == key
 
 
 @pytest.mark.parametrize("key", LIMITS)
@@ -97,15 +113,26 @@ def test_a_project_says_itself_from_when_on_it_is_compacted(scopes: tuple[Path, 
         ("tokens_per_window = -1", "tokens_per_window", "0 or more"),
         ("window_hours = -1", "window_hours", "0 to"),
         ("limit = 1", "limit", "calls_per_run"),
+        ("every = 0", "worker.every", "above 0"),
+        ("every = -1", "worker.every", "above 0"),
+        ("timeout = 0", "worker.timeout", "above 0"),
+        ("pause = -1", "worker.pause", "0 to"),
+        ("batch = -1", "worker.batch", "whole number"),
+        ("batch = 1.5", "worker.batch", "whole number"),
+        ("attempts = true", "worker.attempts", "whole number"),
+        ("idle_minutes = -1", "worker.idle_minutes", "0 to"),
+        ("idle_messages = -1", "worker.idle_messages", "whole number"),
+        ("interval = 5", "worker.interval", "every, timeout, pause"),
     ],
 )
 def test_a_wrong_value_says_what_is_allowed(
     said: str, key: str, allowed: str, scopes: tuple[Path, Path]
 ) -> None:
-    configure(scopes[0], said)
+    key = key if "." in key else f"consolidation.{key}"
+    configure(scopes[0], said, key.partition(".")[0])
     with pytest.raises(SettingsError) as error:
         load(*scopes)
-    assert error.value.key == f"consolidation.{key}"
+    assert error.value.key == key
     assert allowed in str(error.value)
 
 
