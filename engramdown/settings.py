@@ -522,9 +522,9 @@ def find_places(project: Path | str | None = None, home: Path | str | None = Non
             reason = f"{folder} is the folder of the global scope; pass the folder of a project"
             raise SettingsError("argument", "project", reason)
         return Places(place, folder)
-    found = find_project(start, place)
-    if found is not None:
-        return Places(place, found)
+    nearest = find_project(start, place)
+    if nearest is not None:
+        return Places(place, nearest)
     folder = scope_folder(start)
     if _real(folder) not in _taken(place):
         return Places(place, folder)
@@ -570,11 +570,11 @@ def find_project(start: Path | str, home: Path | None = None) -> Path | None:
     path = _absolute(start)
     taken = _taken(home)
     for folder in (path, *path.parents):
-        found = folder if folder.name == FOLDER else folder / FOLDER
+        candidate = folder if folder.name == FOLDER else folder / FOLDER
         # Not Path.is_dir, which raises where a folder may not be looked into.
-        is_there = os.path.isdir(found) or _is_in_the_way(found)  # noqa: PTH112 - as said above
-        if is_there and _real(found) not in taken:
-            return _checked_link(found)
+        is_there = os.path.isdir(candidate) or _is_in_the_way(candidate)  # noqa: PTH112 - as said above
+        if is_there and _real(candidate) not in taken:
+            return _checked_link(candidate)
     return None
 
 
@@ -635,16 +635,16 @@ def load(home: Path, project: Path | None, mode: str | None = None) -> Settings:
 
 def _outside(mode: str | None) -> dict[str, tuple[Any, Literal["environment", "argument"]]]:
     """Return the settings from the environment and an argument, each with where it comes from."""
-    found: dict[str, tuple[Any, Literal["environment", "argument"]]] = {}
+    values: dict[str, tuple[Any, Literal["environment", "argument"]]] = {}
     if variable := os.environ.get("ENGRAMDOWN_MODE", ""):
         source = "environment variable ENGRAMDOWN_MODE"
-        found["mode"] = SETTINGS["mode"].check(source, "mode", variable), "environment"
+        values["mode"] = SETTINGS["mode"].check(source, "mode", variable), "environment"
     if mode is not None:
-        found["mode"] = SETTINGS["mode"].check("argument", "mode", mode), "argument"
+        values["mode"] = SETTINGS["mode"].check("argument", "mode", mode), "argument"
     for key, name in _SWITCHES.items():
         if (switched := _switched(name)) is not None:
-            found[key] = switched, "environment"
-    return found
+            values[key] = switched, "environment"
+    return values
 
 
 def strictest(home: Path) -> Settings:
@@ -748,11 +748,11 @@ def _said(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        found = tomllib.loads(text)
+        tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a list 1,000 deep
         raise SettingsError(str(path), "file", f"is not TOML: {error}") from error
     values: dict[str, Any] = {}
-    for key, value in found.items():
+    for key, value in tables.items():
         try:
             values |= _checked(str(path), key, value)
         except SettingsError as error:
@@ -778,9 +778,9 @@ def _at_line(error: SettingsError, path: Path, text: str) -> SettingsError:
         if row.startswith("["):
             heading = row.strip("[]") + "."
         # A whole table may be in one line.
-        found = heading.removesuffix(".") if row.startswith("[") else heading + row
-        inside = f"{error.key}.".startswith(f"{found}.") and "=" in line
-        if row and (found == error.key or inside or found.startswith(f"{error.key}.")):
+        name = heading.removesuffix(".") if row.startswith("[") else heading + row
+        inside = f"{error.key}.".startswith(f"{name}.") and "=" in line
+        if row and (name == error.key or inside or name.startswith(f"{error.key}.")):
             reason = str(error).removeprefix(f"{path}: {error.key}: ")
             return SettingsError(str(path), error.key, f"{reason} (at line {number})")
     return error
@@ -848,13 +848,13 @@ def _checked(source: str, key: str, value: object) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise SettingsError(source, key, f"{value!r} is not a table like [{key}]")
         keys = [name for name in SETTINGS if name.startswith(f"{key}.")]
-        said = {f"{key}.{name}": each for name, each in value.items()}
+        values = {f"{key}.{name}": each for name, each in value.items()}
         what = "section" if key == "budgets" else "setting"
     else:
         keys = [*(name for name in SETTINGS if "." not in name), *_TABLES]
-        said, what = {key: value}, "setting"
-    for name in said:
+        values, what = {key: value}, "setting"
+    for name in values:
         if name not in keys:
             allowed = ", ".join(name.rpartition(".")[2] for name in keys)
             raise SettingsError(source, name, f"is not a {what}; allowed are {allowed}")
-    return {name: SETTINGS[name].check(source, name, each) for name, each in said.items()}
+    return {name: SETTINGS[name].check(source, name, each) for name, each in values.items()}

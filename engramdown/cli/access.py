@@ -334,10 +334,10 @@ def open_all(place: Place) -> list[EpisodicMemory]:
     Raises:
         click.ClickException: There is none.
     """
-    found = [EpisodicMemory(root, settings_at(place, root).episodes) for _, root in roots(place)]
-    for memory in found:
+    memories = [EpisodicMemory(root, settings_at(place, root).episodes) for _, root in roots(place)]
+    for memory in memories:
         tell_unread(Sessions(memory.folder, Disk()).obstacles())
-    return found
+    return memories
 
 
 def no_sessions(folder: Path) -> str:
@@ -384,8 +384,8 @@ def one_journal(place: Place, scope: Scope | None) -> Journal:
 
 def all_journals(place: Place, scope: Scope | None) -> list[Journal]:
     """Return the journal of a scope, or those of all scopes, the project's first."""
-    found = [meant(place, scope)] if scope else roots(place)
-    return [_opened(place, *each) for each in found]
+    places = [meant(place, scope)] if scope else roots(place)
+    return [_opened(place, *each) for each in places]
 
 
 def settings_of(place: Place, scope: Scope, root: Path) -> Settings:

@@ -178,8 +178,8 @@ def _write_page(place: Place, path: Path) -> None:
         cortex = open_cortex(place, "project" if scope == "project" else "any")
         text = page(cortex, scope, BLOCK_BUDGET if options["budget"] is None else options["budget"])
     # A link such as CLAUDE.md to AGENTS.md stays in its folder; one that leaves it is refused.
-    found = read(path, path.absolute().parent)
-    before = found.before or b""
+    original = read(path, path.absolute().parent)
+    before = original.before or b""
     try:
         if options["replace"] and text:
             after = _replaced(before, text)
@@ -187,7 +187,7 @@ def _write_page(place: Place, path: Path) -> None:
             after = put_in(before, text, force=options["check"])
     except BlockError as error:
         raise UnfitFileError(str(path), str(error)) from error
-    change = found._replace(after=after)
+    change = original._replace(after=after)
     is_dry = options["dry_run"] or options["check"]
     if not is_dry:
         write(change)

@@ -250,10 +250,10 @@ def _scope_lines(report: _Report) -> Iterator[Line]:
     yield line()
 
 
-def _advice_lines(found: Iterable[health.Finding]) -> Iterator[Line]:
+def _advice_lines(findings: Iterable[health.Finding]) -> Iterator[Line]:
     """Yield the advice for each kind of finding."""
     yield line((ADVICE, "strong"))
-    codes = dict.fromkeys(finding.code for finding in found)
+    codes = dict.fromkeys(finding.code for finding in findings)
     yield from table([(code, health.CODES[code].advice) for code in codes], ("dim",))
     yield line()
 

@@ -105,15 +105,15 @@ def history(
     cortex = open_cortex(place)
     # Only the part of a path below memory/ counts.
     wanted = (file or "").replace("\\", "/").rpartition("memory/")[2]
-    kept = [
+    items = [
         _Kept(step, store)
         for store in cortex.scopes.stores
         if scope in (None, store.scope)
         for step in cortex.scopes.if_readable(store.history)
         if not file or any(name.removeprefix("memory/") == wanted for name in step.files)
     ]
-    kept.sort(key=lambda item: item.step.at)
-    shown = kept[: -number - 1 : -1]
+    items.sort(key=lambda item: item.step.at)
+    shown = items[: -number - 1 : -1]
     data = [step_data(item.step, item.store.scope) for item in shown]
     commands.show(_history_lines(shown), data)
     if not shown and not cortex.scopes.unread():
@@ -135,7 +135,7 @@ def _patches(items: Sequence[_Kept]) -> dict[str, list[Line]]:
     A step that the journal cannot show, or that changed nothing, has no patch. ``patch -R`` takes
     the steps back in the order in which they are shown.
     """
-    found: dict[str, dict[str, list[Line]]] = {}
+    patches: dict[str, dict[str, list[Line]]] = {}
     for store in {item.store.root: item.store for item in items}.values():
         steps = {item.step.id for item in items if item.store.root == store.root}
         files = {name for item in items if item.step.id in steps for name in item.step.files}
@@ -143,14 +143,14 @@ def _patches(items: Sequence[_Kept]) -> dict[str, list[Line]]:
             path, left = store.files.place(name), {*steps}
             for step, before, after in store.versions(name):
                 if step.id in left:
-                    found.setdefault(step.id, {})[name] = file_diff(path, before, after)
+                    patches.setdefault(step.id, {})[name] = file_diff(path, before, after)
                 left.discard(step.id)
                 if not left:
                     break
     whole = {
-        item.step.id: [row for name in item.step.files for row in found[item.step.id][name]]
+        item.step.id: [row for name in item.step.files for row in patches[item.step.id][name]]
         for item in items
-        if found.get(item.step.id, {}).keys() == {*item.step.files}
+        if patches.get(item.step.id, {}).keys() == {*item.step.files}
     }
     return {step: rows for step, rows in whole.items() if rows}
 
@@ -278,9 +278,9 @@ def _named(stores: Iterable[Hippocampus], step_id: str) -> _Choice:
         AmbiguousIdError: There are several.
         ClickException: There is none.
     """
-    kept = [_Kept(step, store) for store in stores for step in store.history()]
+    items = [_Kept(step, store) for store in stores for step in store.history()]
     try:
-        return _Choice([by_prefix(step_id, kept, lambda item: item.step.id, "the journal")])
+        return _Choice([by_prefix(step_id, items, lambda item: item.step.id, "the journal")])
     except EntryNotFoundError as error:
         shows = "`engramdown history` shows the steps"
         raise click.ClickException(f"no step {step_id!r}; {shows}") from error
@@ -364,8 +364,8 @@ def diff(place: Place, /, *, rev: str, scope: str | None, **_: object) -> None:
     there = place_in_git(place, scope)
     sides = _sides(there, rev)
     changes = compare(sides.before, sides.after)
-    found = Counter(change.verb for change in changes)
-    counts: dict[str, int] = {verb: found[verb] for verb in VERBS if found[verb]}
+    totals = Counter(change.verb for change in changes)
+    counts: dict[str, int] = {verb: totals[verb] for verb in VERBS if totals[verb]}
     data = {
         "scope": there.scope,
         "from": sides.old._asdict(),

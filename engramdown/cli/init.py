@@ -136,18 +136,18 @@ def _start_scopes(project: Path, home: Path, *, may_ask: bool, dry_run: bool) ->
         wants = click.confirm(question, default=True)
     roots: list[tuple[Scope, Path]] = [] if is_home else [("project", project)]
     roots += [("global", home)] if wants else []
-    found = []
+    scopes = []
     for scope, root in roots:
         store = Hippocampus(root, scope)
         if dry_run:
             store.rehearse()
-        found.append(_NewScope(scope, root, store.start()))
+        scopes.append(_NewScope(scope, root, store.start()))
     if wants is not None and not dry_run and not is_home:
         if wants:
             (project / REFUSAL).unlink(missing_ok=True)
         else:
             (project / REFUSAL).write_text(NOBODY_WANTS, encoding="utf-8")
-    return found
+    return scopes
 
 
 def _scope_lines(

@@ -167,9 +167,9 @@ def _print_config(place: Place, tools: list[str], options: dict[str, Any]) -> No
         words += ["--no-ask"] if options["no_ask"] else []
         kind, server = "stdio", {"command": _program(), "args": words}
     named = {"type": kind} if client.names_type else {}
-    found = {client.key: {"engramdown": {**named, **server}}}
+    config = {client.key: {"engramdown": {**named, **server}}}
     # Standard output holds the settings and nothing else: it may go into a file.
-    click.echo(json.dumps(found, indent=2))
+    click.echo(json.dumps(config, indent=2))
     output.note(f"for {client.title}: put this into {client.file}")
     if options["over_http"]:
         output.note("it holds your token: keep the file out of git")

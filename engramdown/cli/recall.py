@@ -70,7 +70,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
         from engramdown.cli.access import open_transcripts
 
         session = open_transcripts(place, None).find(session)
-    asked = Asked(
+    search = Asked(
         query=query,
         limit=options["limit"],
         mode="exact" if options["exact"] else "best",
@@ -80,14 +80,14 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
         since=datetime.fromisoformat(since) if since else None,
         until=datetime.fromisoformat(until) if until else None,
     )
-    found = search_all(cortex.context.notebooks, asked, finder)
-    for note in found.notes:
+    results = search_all(cortex.context.notebooks, search, finder)
+    for note in results.notes:
         output.note(note)
     if as_json:
-        output.print_json(_data(found, folders(cortex)))
+        output.print_json(_data(results, folders(cortex)))
     else:
-        output.show(_lines(found))
-    if not found:
+        output.show(_lines(results))
+    if not results:
         nothing = f"nothing found for {query!r}; `engramdown list` shows everything"
         process.complain(nothing if query.strip() else "nothing was learned or said in that time")
         raise Exit(REFUSED)
@@ -106,33 +106,33 @@ def _finder(place: Place, cortex: Cortex) -> Finder | None:
     return Finder(root, cortex.scopes.settings.episodes)
 
 
-def _lines(found: Found) -> list[Line]:
-    lines = hit_lines(found.memories, folded=not process.is_terminal(sys.stdout))
-    if found.episodes:
+def _lines(results: Found) -> list[Line]:
+    lines = hit_lines(results.memories, folded=not process.is_terminal(sys.stdout))
+    if results.episodes:
         from engramdown.cli.log_show import found_lines
 
-        lines += found_lines(found.episodes)
-    if found.journal or found.working:
+        lines += found_lines(results.episodes)
+    if results.journal or results.working:
         # Imported here: there is seldom any.
         from engramdown.cli import journal
 
-        if found.journal:
-            lines += [line((journal.JOURNAL_HEAD, "dim")), *journal.match_lines(found.journal)]
-        if found.working:
-            lines += [line((journal.NOTES_HEAD, "dim")), *journal.note_lines(found.working)]
+        if results.journal:
+            lines += [line((journal.JOURNAL_HEAD, "dim")), *journal.match_lines(results.journal)]
+        if results.working:
+            lines += [line((journal.NOTES_HEAD, "dim")), *journal.note_lines(results.working)]
     return lines
 
 
-def _data(found: Found, where: views.Folders) -> dict[str, Any]:
+def _data(results: Found, where: views.Folders) -> dict[str, Any]:
     data: dict[str, Any] = {
-        "memories": [views.entry_data(entry, where) for entry in found.memories],
-        "episodes": [views.hit_data(hit) for hit in found.episodes],
+        "memories": [views.entry_data(entry, where) for entry in results.memories],
+        "episodes": [views.hit_data(hit) for hit in results.episodes],
     }
-    if found.journal or found.working:
+    if results.journal or results.working:
         from engramdown.cli import journal
 
-        if found.journal:
-            data["journal"] = [journal.match_data(match) for match in found.journal]
-        if found.working:
-            data["notes"] = [journal.note_data(match) for match in found.working]
+        if results.journal:
+            data["journal"] = [journal.match_data(match) for match in results.journal]
+        if results.working:
+            data["notes"] = [journal.note_data(match) for match in results.working]
     return data

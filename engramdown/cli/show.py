@@ -161,16 +161,16 @@ def show(place: Place, /, *, entry_id: str, rev: str, **_: object) -> None:
         _show_at(place, entry_id, rev)
         return
     cortex = open_cortex(place)
-    found = find_anywhere(cortex, entry_id)
+    item = find_anywhere(cortex, entry_id)
     where = folders(cortex)
-    data, raw_line = _data(found, where), ""
+    data, raw_line = _data(item, where), ""
     more: list[Line] = []
-    if isinstance(found, Entry):
-        folder = where.get(found.scope)
-        raw_line = raw_text(folder / found.disk_file, found.line) if folder else ""
+    if isinstance(item, Entry):
+        folder = where.get(item.scope)
+        raw_line = raw_text(folder / item.disk_file, item.line) if folder else ""
         data["raw"] = raw_line
-        more = [line(), line((f"`engramdown why {found.id}` says where it comes from.", "dim"))]
-    commands.show([*views.full_lines(found, where, raw_line), *more], data)
+        more = [line(), line((f"`engramdown why {item.id}` says where it comes from.", "dim"))]
+    commands.show([*views.full_lines(item, where, raw_line), *more], data)
 
 
 def _data(found: Found, where: Mapping[str, Path]) -> dict[str, Any]:
@@ -307,14 +307,14 @@ def why(place: Place, /, *, entry_id: str, **_: object) -> None:
     git that brought it, if there is one.
     """
     cortex = open_cortex(place)
-    found = find_anywhere(cortex, entry_id)
-    known = cortex.why(found.entry.id if isinstance(found, Archived) else found.id)
+    item = find_anywhere(cortex, entry_id)
+    known = cortex.why(item.entry.id if isinstance(item, Archived) else item.id)
     commands.show(_why_lines(known), _why_data(known, folders(cortex)))
 
 
 def _why_lines(known: Why) -> Iterator[Line]:
-    found = known.found
-    entry = found.entry if isinstance(found, Archived) else found
+    item = known.found
+    entry = item.entry if isinstance(item, Archived) else item
     engram = entry.engram if isinstance(entry, Proposal) else entry
     yield line((engram.text, "strong"), *views.beside(entry.comments))
     yield line()

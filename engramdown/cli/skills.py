@@ -138,19 +138,19 @@ def validate(place: Place, /, *, labels: tuple[str, ...], scope: Scope | None, *
     Ends with 1 if there is anything to mend, and with 3 if a skill cannot be read.
     """
     skills = opened(place, scope)
-    found = [each.skill for each in skills.known(scope) if each.skill.scope != "builtin"]
+    chosen = [each.skill for each in skills.known(scope) if each.skill.scope != "builtin"]
     if labels:
-        known = {skill.label for skill in found}
+        known = {skill.label for skill in chosen}
         for label in labels:
             if label not in known:
                 skills.read(label, scope)  # says that there is none, and which one is near
-        found = [skill for skill in found if skill.label in labels]
-    wrong = [finding for skill in found for finding in skill.findings]
-    healthy = f"{len(found)} skill{'s are' if len(found) != 1 else ' is'} fine."
+        chosen = [skill for skill in chosen if skill.label in labels]
+    wrong = [finding for skill in chosen for finding in skill.findings]
+    healthy = f"{len(chosen)} skill{'s are' if len(chosen) != 1 else ' is'} fine."
     ending = (f"{counted(len(wrong), 'finding')}.", "strong") if wrong else (healthy, "good")
     commands.show(
-        [*(each for skill in found for each in finding_lines(skill)), line(ending)],
-        {"valid": not (wrong or skills.troubles), "skills": [skill_data(each) for each in found]},
+        [*(each for skill in chosen for each in finding_lines(skill)), line(ending)],
+        {"valid": not (wrong or skills.troubles), "skills": [skill_data(each) for each in chosen]},
     )
     _refuse_unread(skills)
     if wrong:
@@ -387,18 +387,18 @@ def import_skills(
     Claude Code keeps some in ~/.claude/skills. Each comes whole, with its references and scripts,
     or not at all: one with errors or a secret is refused.
     """
-    found = library.found_at(path.expanduser())
-    known = {each.label for each in found}
-    if missing := ", ".join(label for label in only if label not in known):
-        there = ", ".join(sorted(known)) or "none"
+    incoming = library.found_at(path.expanduser())
+    labels = {each.label for each in incoming}
+    if missing := ", ".join(label for label in only if label not in labels):
+        there = ", ".join(sorted(labels)) or "none"
         raise RefusalError(f"no skill {missing} there; the skills there are: {there}")
-    if not found:
+    if not incoming:
         raise RefusalError(f"{path}: holds no skill; one is a folder with a SKILL.md")
     options = commands.given()
     where, _root = meant(place, options["scope"] or "project")
     skills = opened(place, where)
     bring = skills.fate_of if dry_run else skills.bring_in
-    wanted = [each for each in found if not only or each.label in only]
+    wanted = [each for each in incoming if not only or each.label in only]
     fates = [bring(where, each, replace=options["replace"]) for each in wanted]
     counts = Counter[str](fate.action for fate in fates)
     came = "would come in" if dry_run else "came in"

@@ -208,20 +208,20 @@ def export(
     if target is not None and not everything and target.exists() and not target.is_file():
         raise StoreError(f"{target} is not a file; name the file to write with -o")
     form: str = "json" if given()["as_json"] else given()["form"]
-    found: dict[str, EpisodicMemory] = {}
+    memories: dict[str, EpisodicMemory] = {}
     for memory in open_all(place):
         for info in memory.sessions():
             # The first of two with one id.
-            found.setdefault(info.id, memory)
+            memories.setdefault(info.id, memory)
     if session:
-        name = _find_session(session, list(found))
-        found = {name: found[name]}
+        name = _find_session(session, list(memories))
+        memories = {name: memories[name]}
     if target is not None:
-        files = _write(found, target, form, is_folder=everything)
+        files = _write(memories, target, form, is_folder=everything)
         done = f"Exported {counted(len(files), 'session')} to {target}."
         show([line((done, "good"))], {"files": [str(file) for file in files]})
         return
-    for name, memory in found.items():
+    for name, memory in memories.items():
         rendered = _rendered(name, memory, form)
         if form == "json":
             output.print_json(rendered)
@@ -242,13 +242,13 @@ def _find_session(session: str, names: Sequence[str]) -> str:
 
 
 def _write(
-    found: Mapping[str, EpisodicMemory], target: Path, form: str, *, is_folder: bool
+    memories: Mapping[str, EpisodicMemory], target: Path, form: str, *, is_folder: bool
 ) -> list[Path]:
     if is_folder:
         make_folder(target)
     files = []
-    with bar("Writing", len(found)) as advance:
-        for name, memory in found.items():
+    with bar("Writing", len(memories)) as advance:
+        for name, memory in memories.items():
             path = target / f"{name}.{form}" if is_folder else target
             text = _rendered(name, memory, form)
             # JSON in ASCII only: half a surrogate pair has no bytes in UTF-8.

@@ -333,10 +333,10 @@ def differs_in_substance(a: str, b: str) -> str:
     >>> differs_in_substance("Deploy on Fridays", "Never deploy on Fridays")
     'a negation'
     """
-    found = next(_pair(a, b).differences(), None)
-    if found is None:
+    difference = next(_pair(a, b).differences(), None)
+    if difference is None:
         return ""
-    what, *sides = found
+    what, *sides = difference
     left, right = (", ".join(sorted(side)) or "none" for side in sides[:: 1 if a <= b else -1])
     return f"{what} ({left} / {right})" if any(sides) else what
 
@@ -450,12 +450,12 @@ class Rewordings:
             return (1 << len(self.texts)) - 1
         missing = _may_miss(len(words))
         # The cheap test first: almost every text fails it.
-        found = 0
+        near = 0
         for key in keys[: missing + 1]:
-            found |= self._holding(key)
-        if found.bit_count() > _LOOKED_AT:
-            return _at_most(found, map(self._holding, keys), missing)[missing]
-        folded = ((at, self._folded[at]) for at in _places_in(found))
+            near |= self._holding(key)
+        if near.bit_count() > _LOOKED_AT:
+            return _at_most(near, map(self._holding, keys), missing)[missing]
+        folded = ((at, self._folded[at]) for at in _places_in(near))
         return _bits(at for at, said in folded if sum(key not in said for key in keys) <= missing)
 
     def _holding(self, key: str) -> int:
@@ -531,16 +531,16 @@ class _Worded:
         """Return which of the texts ``near`` may agree with ``text``, or contradict it."""
         if len(text) > LONGEST or near.bit_count() <= _FEW:
             return near
-        claim, found = read(text), 0
+        claim, alike = read(text), 0
         core, words = _core(claim), len(set(claim.words))
         missing = _may_miss(words)
         # One of the two contains all words of the other, except words with an opposite.
         within = _at_most(near, map(self._keys.of, core), missing)
         for more in range(words // _WORDS_PER_ADDITION + 1):
-            found |= within[0] & self._sizes.of(len(core) + more)
+            alike |= within[0] & self._sizes.of(len(core) + more)
         for less in range(1, min(missing, len(core)) + 1):
-            found |= within[less] & self._sizes.of(len(core) - less)
-        return near & (found | self._sure(text))
+            alike |= within[less] & self._sizes.of(len(core) - less)
+        return near & (alike | self._sure(text))
 
     def alike(self, text: str, near: int) -> int:
         """Return which of the texts ``near`` may say the same as ``text``."""
@@ -717,13 +717,13 @@ def _at_most(among: int, holding: Iterable[int], missing: int) -> list[int]:
 
 def _bits(places: Iterable[int]) -> int:
     """Return a number in which the bits at ``places`` are set."""
-    found = bytearray()
+    packed = bytearray()
     for at in places:
         byte = at >> 3
-        if byte >= len(found):
-            found.extend(bytes(byte + 1 - len(found)))
-        found[byte] |= 1 << (at & 7)
-    return int.from_bytes(found, "little")
+        if byte >= len(packed):
+            packed.extend(bytes(byte + 1 - len(packed)))
+        packed[byte] |= 1 << (at & 7)
+    return int.from_bytes(packed, "little")
 
 
 def _places_in(bits: int) -> Iterator[int]:
@@ -750,13 +750,13 @@ def _forms(words: Iterable[str], others: Iterable[str]) -> dict[str, str]:
     by_key: dict[str, list[str]] = {}
     for other in sorted(set(others)):
         by_key.setdefault(word_key(other), []).append(other)
-    found = {}
+    forms = {}
     for word in set(words):
         alike = by_key.get(word_key(word), [])
         form = word if word in alike else next((w for w in alike if same_word(w, word)), None)
         if form is not None:
-            found[word] = form
-    return found
+            forms[word] = form
+    return forms
 
 
 def _places(words: Sequence[tuple[str, int]]) -> dict[str, tuple[int, int]]:

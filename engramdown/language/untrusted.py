@@ -87,7 +87,7 @@ def paragraphs(document: str) -> list[Paragraph]:
     """
     # Without its comments, and with every line still in its place.
     pieces = (text + "\n" * note.count("\n") for text, note in _around_comments(document))
-    found: list[Paragraph] = []
+    result: list[Paragraph] = []
     waiting: list[str] = []
     start, lines = 0, list[str]()
     for number, line in enumerate([*inert("".join(pieces)).split("\n"), ""], 1):
@@ -98,10 +98,10 @@ def paragraphs(document: str) -> list[Paragraph]:
             if all(map(_HEADING.match, lines)):
                 waiting += [*lines, ""]
             else:
-                found.append((start, "\n".join([*waiting, *lines])))
+                result.append((start, "\n".join([*waiting, *lines])))
                 waiting = []
             start, lines = 0, []
-    return found
+    return result
 
 
 def _lowered(line: str) -> str:

@@ -89,12 +89,12 @@ def find_login_passwords(piece: str) -> Iterator[Span]:
     [(14, 21, 'password')]
     """
     lowered = small(piece)
-    found = [match for pattern in _PATTERNS for match in pattern.finditer(piece, lowered)]
+    matches = [match for pattern in _PATTERNS for match in pattern.finditer(piece, lowered)]
     both = compiled(_WITH_BOTH)
-    found += [
+    matches += [
         match for word in _BOTH for at in _places(lowered, word) if (match := both.match(piece, at))
     ]
-    for match in found:
+    for match in matches:
         value = match[1].rstrip(".)]}?")
         convincing = _is_convincing("pass", value) and not compiled(_VERSIONED).match(value)
         if convincing or _is_strong(value):
@@ -223,7 +223,7 @@ def find_in_prose(piece: str) -> Iterator[Span]:
     [(20, 27, 'password')]
     """
     lowered = small(piece)
-    found: dict[Span, None] = {}
+    spans: dict[Span, None] = {}
     # A noun with two such words is searched twice, and found once.
     nouns = [noun for word in NOUNS if word in lowered for noun in _WITH_WORD[word]]
     for noun in nouns:
@@ -238,8 +238,8 @@ def find_in_prose(piece: str) -> Iterator[Span]:
                 start = before.start() if before else place
                 mention = _Mention(piece, lowered, noun.family, start, match.end())
                 kind = _KINDS.get(noun.family, noun.family)
-                found |= dict.fromkeys((*span, kind) for span in _values(mention))
-    yield from found
+                spans |= dict.fromkeys((*span, kind) for span in _values(mention))
+    yield from spans
 
 
 class _Mention(NamedTuple):
@@ -526,14 +526,14 @@ def _framed(mention: _Mention) -> Iterator[tuple[int, int]]:
         return
     patterns = (_ENTERED, _USED_AND_SAID) if compiled(_END).match(behind) else (_ENTERED,)
     in_front = [compiled(pattern).search(before) for pattern in patterns]
-    found = [(match, mention.start - len(before)) for match in in_front if match]
+    matches = [(match, mention.start - len(before)) for match in in_front if match]
     for pattern, cue in _AFTER:
         if match := compiled(pattern).match(behind):
             near = behind if pattern == _FROM_TO else behind[: match.start(1)]
             if compiled(cue).search(f"{before}\0{near}"):
-                found.append((match, mention.end))
-    found += [(match, mention.end) for match in compiled(_ONCE).finditer(behind)]
-    for match, at in found:
+                matches.append((match, mention.end))
+    matches += [(match, mention.end) for match in compiled(_ONCE).finditer(behind)]
+    for match, at in matches:
         for group in range(1, match.re.groups + 1):
             first = at + match.start(group)
             text = mention.text[first : first + len(match[group])].rstrip(".,;:)]}")
@@ -635,16 +635,16 @@ def _near(mention: _Mention) -> Iterator[tuple[int, int]]:
     before, behind = mention.before(), mention.behind()
     first = mention.start - len(before)
     line = f"{before}{mention.name()}{behind}"
-    found = [(mention.end, match) for match in compiled(_ANAPHOR).finditer(behind)]
-    found += [(mention.end, match) for match in compiled(_ALIKE).finditer(behind)]
+    matches = [(mention.end, match) for match in compiled(_ANAPHOR).finditer(behind)]
+    matches += [(mention.end, match) for match in compiled(_ALIKE).finditer(behind)]
     if compiled(_MEANING).match(behind):
-        found += [(first, match) for match in compiled(_APPENDED).finditer(before)]
+        matches += [(first, match) for match in compiled(_APPENDED).finditer(before)]
     if mention.family != "pin":
         if compiled(_SPELT).search(line) and not compiled(_RULES).search(line):
-            found += [(first, match) for match in compiled(rf"(?<!\S){_NEW}").finditer(line)]
+            matches += [(first, match) for match in compiled(rf"(?<!\S){_NEW}").finditer(line)]
         given = mention.text[first : first + len(line)]
-        found += [(first, match) for match in compiled(_UNLIKE_WORDS).finditer(given)]
-    for at, match in found:
+        matches += [(first, match) for match in compiled(_UNLIKE_WORDS).finditer(given)]
+    for at, match in matches:
         start = at + match.start(1)
         text = mention.text[start : at + match.end(1)].rstrip(".,;:)]}")
         if mention.family == "pin":

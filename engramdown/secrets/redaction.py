@@ -122,7 +122,7 @@ def find_secrets(text: str) -> list[Secret]:
     >>> find_secrets("psql postgres://ann:" + "plum-7" + "@db/shop")
     [Secret(kind='password in a URL', start=20, end=26)]
     """
-    found: list[Secret] = []
+    findings: list[Secret] = []
     marked = "[redacted: " in text
     marks = [match.span() for match in compiled(_MARK).finditer(text)] if marked else []
     pieces = [(*gap, 0) for gap in _gaps(marks, 0, len(text))]
@@ -135,12 +135,12 @@ def find_secrets(text: str) -> list[Secret]:
                 (max(0, s - margin), min(length, e + margin), k, 0) for s, e, k in spans
             )
         secrets = [Secret(kind, start + left, start + right) for left, right, kind in spans]
-        found += secrets
+        findings += secrets
         if secrets:
             # The rest is searched again, as it will be when the hidden text is searched.
             gaps = _gaps([(secret.start, secret.end) for secret in secrets], start, end)
             pieces += [(*gap, turn + 1) for gap in gaps]
-    return sorted(found, key=lambda secret: secret.start)
+    return sorted(findings, key=lambda secret: secret.start)
 
 
 def redact(text: str) -> str:
@@ -164,13 +164,13 @@ def secret_in(data: bytes) -> str:
     ('password', '')
     """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        found = find_secrets(data.decode("utf-16", "replace"))
+        secrets = find_secrets(data.decode("utf-16", "replace"))
     elif len(data) - len(data.translate(None, _CONTROLS)) <= max(_FEW, len(data) // 100):
-        found = find_secrets(data.decode("utf-8", "replace"))
+        secrets = find_secrets(data.decode("utf-8", "replace"))
     else:
         words = b"\n".join(re.findall(rb"[\t\n\r -~]{8,}+", data)).decode("ascii")
-        found = [secret for secret in find_secrets(words) if secret.kind in _SHAPED]
-    return found[0].kind if found else ""
+        secrets = [secret for secret in find_secrets(words) if secret.kind in _SHAPED]
+    return secrets[0].kind if secrets else ""
 
 
 # A text has few of these, or one in a hundred, in any encoding; a packed file has one in ten.
@@ -202,25 +202,25 @@ _DEEP: Final = 2
 
 def _ranked(piece: str, deep: int) -> list[_Ranked]:
     """Return the secrets in ``piece``, as it is and as it reads."""
-    found = _as_it_stands(piece, deep)
+    ranked = _as_it_stands(piece, deep)
     if reading := _reading(piece):
         for start, end, kind, rule in _as_it_stands(reading.text, deep):
-            found.append((reading.start(start), reading.end(end), kind, rule))
-    return found
+            ranked.append((reading.start(start), reading.end(end), kind, rule))
+    return ranked
 
 
 def _as_it_stands(piece: str, deep: int) -> list[_Ranked]:
     lowered = piece.lower()
     rules = {rule for hint in _HINTS if hint in lowered for rule in _HINTS[hint]}
     words = "\n".join(piece[s:e].lower() for s, e in runs(piece, "_-=.:", _LONG_WORD))
-    found: list[_Ranked] = []
+    ranked: list[_Ranked] = []
     if words:
         rules.add(_TELLING)
         if any(hint in words for hint in _RULES[_PREFIXED].hints):
             rules.add(_PREFIXED)
-        found += _encoded(piece, deep)
-    found += [(*span, rule) for rule in rules for span in _RULES[rule].find(piece)]
-    return found + list(_wrapped(piece, found))
+        ranked += _encoded(piece, deep)
+    ranked += [(*span, rule) for rule in rules for span in _RULES[rule].find(piece)]
+    return ranked + list(_wrapped(piece, ranked))
 
 
 def _merged(ranked: Iterable[_Ranked]) -> list[Span]:
