@@ -171,14 +171,11 @@ class Sleep:
 
     def _own(self, steps: Steps) -> list[SessionInfo]:
         """Return the sessions that were recorded here; those that git knows may be foreign."""
-        infos, errors = steps.sessions.survey()
+        infos, errors = self.summary.own_sessions(steps.sessions)
         if errors:
             # The other sessions are still worked on.
             self.summary.failed[steps.scope] = str(errors[0])
-        paths = {steps.sessions.path(info.id): info for info in infos}
-        foreign = known_to_git(paths, Disk(durable=False))
-        self.summary.not_ours = len(foreign)
-        return [info for path, info in paths.items() if path not in foreign]
+        return infos
 
     def _finished(self, steps: Steps, infos: Sequence[SessionInfo]) -> list[SessionInfo]:
         """Return the sessions that nobody continues, in the order in which they began."""

@@ -18,9 +18,11 @@ from engramdown.gate.gate import harmless, holds_secret
 from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.hippocampus import Act, step_group
+from engramdown.hippocampus.git_state import known_to_git
 from engramdown.models.ledger import Spent
 from engramdown.sleep.jobs import NewLines
 from engramdown.sleep.progress import TRIES, Mark, Part, SleepState, Work, digest_of
+from engramdown.storage.disk import Disk
 from engramdown.transcripts.episode import Episode
 from engramdown.transcripts.sessions import SessionInfo, Sessions
 from engramdown.transcripts.visibility import visible, without_repeats
@@ -95,6 +97,14 @@ class Summary:
     skipped: str = ""
     stopped: bool = False
     dry_run: bool = False
+
+    def own_sessions(self, sessions: Sessions) -> tuple[list[SessionInfo], list[OSError]]:
+        """Return the sessions that were recorded here, the oldest first, and what is unreadable."""
+        infos, errors = sessions.survey()
+        paths = {sessions.path(info.id): info for info in infos}
+        foreign = known_to_git(paths, Disk(durable=False))
+        self.not_ours = len(foreign)
+        return [info for path, info in paths.items() if path not in foreign], errors
 
 
 @dataclass(slots=True, kw_only=True)

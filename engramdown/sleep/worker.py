@@ -279,17 +279,10 @@ class Round:
 
     def _own(self, sessions: Sessions, closed: set[str]) -> list[SessionInfo]:
         """Return the sessions that were recorded here, in the order in which they began."""
-        infos, errors = sessions.survey()
+        infos, errors = self.summary.own_sessions(sessions)
         for error in errors[:1]:
             self._fail(error)
-        paths = {sessions.path(info.id): info for info in infos}
-        foreign = known_to_git(paths, Disk(durable=False))
-        self.summary.not_ours = len(foreign)
-        return [
-            replace(info, ended=moment()) if info.id in closed else info
-            for path, info in paths.items()
-            if path not in foreign
-        ]
+        return [replace(info, ended=moment()) if info.id in closed else info for info in infos]
 
     # ---- questions to a model ----
 
