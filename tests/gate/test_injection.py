@@ -119,4 +119,4 @@ def test_phrases_are_looked_for_only_where_their_words_stand(
 
     monkeypatch.setattr(injection, "_first_reason", no_reason)
     assert find_instruction(text * 1_000) == ""
-    assert not set(looked) & set(injection._PHRASES)
+    assert not set(looked) & {order.reason for order in injection._orders()}
