@@ -370,7 +370,7 @@ class VectorRecall(Recall):
             EmbeddingError: If it fails, or takes too long; a model cannot be interrupted.
         """
         if self._working is not None and self._working.is_alive():
-            raise EmbeddingError("they are still busy with the question before")
+            raise EmbeddingError("they are still busy with the previous question")
         self._until, self._left = time.monotonic() + self._seconds, 0
         done: Future[list[Utterance]] = Future()
 

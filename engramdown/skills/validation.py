@@ -182,7 +182,7 @@ def _of_keys(page: FrontMatter) -> Iterator[Finding]:
         # Something else than a text, and nobody minds.
         may_be_other = key.value.is_other and key.name not in _TEXTS
         if seen[key.name] == _AGAIN:
-            yield Finding(key.line, "twice", f"{_shown(key.name)} is here again")
+            yield Finding(key.line, "twice", f"{_shown(key.name)} occurs again")
         elif key.name in _FORMS and is_odd:
             yield Finding(key.line, "form", f"{key.name} {_FORMS[key.name]}")
         elif key.name not in _OWN and key.value.problem and not may_be_other:
@@ -234,7 +234,7 @@ def _of_text(page: FrontMatter) -> Iterator[Finding]:
         yield Finding(line, "hidden", f"there is a hidden character: {names[0]}{more}")
     found = _NO_UTF_8.search(text)
     if found is not None:
-        yield Finding(bisect(ends, found.start()) + 1, "no-utf-8", "there are bytes of no UTF-8")
+        yield Finding(bisect(ends, found.start()) + 1, "no-utf-8", "some bytes are not UTF-8")
     if not page.body.strip() and not page.is_open:
         yield Finding(page.body_line, "empty", "there is nothing below the front matter")
 

@@ -242,7 +242,7 @@ def test_an_embedder_that_is_slow_is_not_waited_for(root: Path, embedder: FakeEm
         assert hits.notes == (f"{OFF}they take longer than 0.2 seconds",)
         busy = memory.recall("red boat")
         assert busy == words
-        assert busy.notes == (f"{OFF}they are still busy with the question before",)
+        assert busy.notes == (f"{OFF}they are still busy with the previous question",)
         embedder.gate.set()
         leave_behind()
     # What came late was kept.

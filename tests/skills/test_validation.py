@@ -53,7 +53,7 @@ def test_what_is_allowed_is_fine(text: str) -> None:
             GOOD.replace("desc", "name: charts\ndesc"),
             3,
             "twice",
-            "'name' is here again",
+            "'name' occurs again",
             id="twice",
         ),
         pytest.param(GOOD.replace("name", "title"), 1, "name", "there is no name", id="no-name"),
@@ -108,7 +108,7 @@ def test_what_is_allowed_is_fine(text: str) -> None:
             "right-to-left override U+202E and 1 more",
             id="hidden",
         ),
-        pytest.param(GOOD + "\udcff", 6, "no-utf-8", "bytes of no UTF-8", id="no-utf-8"),
+        pytest.param(GOOD + "\udcff", 6, "no-utf-8", "some bytes are not UTF-8", id="no-utf-8"),
         pytest.param(GOOD.replace("With care.", ""), 5, "empty", "nothing below", id="empty"),
     ],
 )
