@@ -286,8 +286,9 @@ def _is_whole(value: object, least: int, most: float = float("inf")) -> bool:
 
 
 def _is_amount(value: object) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and 0 <= value <= _LARGEST
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= _LARGEST
 
 
 def _is_positive(value: object) -> bool:
