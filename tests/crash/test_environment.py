@@ -73,7 +73,7 @@ def goes_on_reading(run: Runner, edited: Path) -> None:
     for command in (("remember", "Never push"), ("undo",)):
         done = run(*command)
         # An undo is refused where the edit was taken in: it is the person's.
-        refused = command == ("undo",) and "changed it by hand" in done.err
+        refused = command == ("undo",) and "changed by hand" in done.err
         assert done.code == (REFUSED if refused else STORE_FAILED)
         assert refused or str(edited.parent.parent) in done.err
         assert done.out == ""
