@@ -56,7 +56,6 @@ RUNTIME_DEPENDENCIES: Final = {
     "jinja2",
     "portalocker",
     "pydantic",
-    "rich",
 }
 # Imported by name where they are used, and only if they are chosen or there.
 OPTIONAL_DEPENDENCIES: Final = {

@@ -270,21 +270,15 @@ def bar(title: str, total: int, *, uneven: bool = False) -> Iterator[Callable[[i
     Args:
         title: What is done.
         total: How many parts there are.
-        uneven: Whether the parts take too different times to predict the end: then the bar shows
-            the time that has passed.
+        uneven: Whether the parts take too different times to predict the end.
     """
     if not process.is_terminal(sys.stderr):
         yield lambda _: None
         return
-    from rich.console import Console
-    from rich.progress import Progress, TimeElapsedColumn
-
-    columns = Progress.get_default_columns()
-    if uneven:
-        columns = (*columns[:-1], TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(title, total=total)
-        yield lambda count: progress.advance(task, count)
+    with click.progressbar(
+        length=total, label=title, file=sys.stderr, show_eta=not uneven, show_pos=uneven
+    ) as progress:
+        yield progress.update
 
 
 def read_stdin() -> str:

@@ -78,7 +78,7 @@ def test_help_and_version_load_no_command(arguments: str, child_env: dict[str, s
         "import sys\n"
         "from engramdown.cli.main import main\n"
         f"main([{arguments!r}])\n"
-        "heavy = ('rich', 'jinja2', 'sqlite3', 'engramdown.cortex', 'engramdown.hippocampus')\n"
+        "heavy = ('jinja2', 'sqlite3', 'engramdown.cortex', 'engramdown.hippocampus')\n"
         "sys.exit(str([name for name in heavy if name in sys.modules] or ''))\n"
     )
     done = subprocess.run(
