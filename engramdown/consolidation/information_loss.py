@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Final
 
+from engramdown.consolidation.synonyms import plain
 from engramdown.consolidation.utterances import own_words
 from engramdown.engram import fact_key, fold
 from engramdown.language.claims import LONGEST, Claim, Mark, read
@@ -23,7 +24,6 @@ from engramdown.language.similarity import (
     similarity_of,
     turns,
 )
-from engramdown.language.synonyms import plain
 from engramdown.language.words import same_word, word_key, word_set
 
 # Names of days and months that have no other meaning.

@@ -1,6 +1,6 @@
 """Replaces words by plainer ones of the same meaning, from tables of certain and likely synonyms.
 
-Pure, linear time, any string may be passed; words in code quotes, or in a path, an option or an
+Takes linear time and any string; words in code quotes, or in a path, an option or an
 identifier, stay as they are, because there a word is a name.
 
 Without these tables, duplicates that differ by an abbreviation or a common verb are missed; a
@@ -13,47 +13,21 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Final
 
 from engramdown.language.claims import NUMBERS
-from engramdown.language.words import word_set
 
-# Each group is replaced by its first word.
-_CERTAIN: Final = """
-configuration config; configurations configs; database db; databases dbs; documentation docs;
-repository repo; repositories repos; parameter param; parameters params; environment env;
-environments envs; production prod; pull-request pr; pull-requests prs; javascript js;
-kubernetes k8s; postgresql postgres; application app; applications apps; directory dir folder;
-directories dirs folders; dependencies deps; message msg; messages msgs; function func;
-functions funcs; specification spec; specifications specs; administrator admin;
-administrators admins; information info; id ids; colour color; colours colors; favourite favorite;
-behaviour behavior; licence license; licences licenses; email e-mail; emails e-mails;
-organise organize; initialise initialize; parameterised parameterized; serialise serialize;
-child kid; children kids; mother mom mum; father dad; television tv; address adress;
-addresses adresses; allergic alergic; allergy alergy; accommodate accomodate; until untill;
-which wich; tomorrow tommorow tommorrow; necessary neccessary; occurred occured;
-calendar calender; separate seperate; receive recieve; definitely definitly definately;
-always allways; the teh; their thier
-"""
-_LIKELY: Final = """
-development dev; authentication auth; temporary temp tmp; variable var; variables vars;
-large big; fast quick; short brief concise; immediately instantly; picture photo; pictures photos;
-film movie; car automobile; maximum max; wrong incorrect; daily everyday; small little tiny;
-often frequently; usually normally; flat apartment; flats apartments; holiday vacation;
-holidays vacations; trash garbage rubbish; developer programmer; developers programmers
-"""
-_VERBS: Final = """
-use employ utilize utilise; run execute; remove delete erase; show display; check verify;
-make create; start begin commence; finish end; tell inform notify; keep retain; pick choose select;
-get fetch retrieve obtain; change modify alter; need require; reply answer respond; like enjoy;
-configure set-up; buy purchase; help assist; allow permit; live reside;
-close shut; put place; try attempt; speak talk; collect gather; repair mend; leave depart;
-prefer favor favour; phone telephone; reduce decrease; happen occur
-"""
-_IRREGULAR: Final = """
-started began; started begun; picked chose; picked chosen; told informed; told notified;
-kept retained; got fetched; got retrieved; got obtained; spoke talked
-"""
+
+def _read_tables() -> dict[str, str]:
+    """Return the text of each section of ``languages/synonyms.txt``."""
+    path = Path(__file__).parent / "languages" / "synonyms.txt"
+    text = re.sub(r"(?m)^#.*\n", "", path.read_text(encoding="utf-8"))
+    _, *parts = re.split(r"(?m)^\[(\w+)\]\n", text)
+    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
+
+
+_TABLES: Final = _read_tables()
 # Fillers are left out; a phrase at the beginning only if it introduces the rest.
 _FILLERS: Final = re.compile(
     r"\A(?:(?:please|note|remember|keep in mind|bear in mind|be aware|it turns out|it seems)"
@@ -64,52 +38,13 @@ _FILLERS: Final = re.compile(
     r"|(?<=\bthe )(?:entire|whole) (?=\w)|(?<!not )(?<!at )\ball (?=(?!but\b|day|night)\w)",
     re.IGNORECASE,
 )
-_PHRASES: Final = {
-    "prior to": "before", "at once": "immediately", "right away": "immediately",
-    "straight away": "immediately", "refrain from": "avoid", "refrains from": "avoids",
-    "every night": "nightly", "each night": "nightly", "every day": "daily", "each day": "daily",
-    "every week": "weekly", "each week": "weekly", "every month": "monthly",
-    "each month": "monthly", "set up": "configure", "sets up": "configures", "each": "every",
-    "any": "every", "pull request": "pull-request", "pull requests": "pull-requests",
-    "has to": "should", "have to": "should", "needs to": "should", "need to": "should",
-    "ought to": "should", "in order to": "to", "as soon as": "when", "whenever": "when",
-    "in case": "if", "at all times": "always", "under no circumstances": "never",
-    "on a daily basis": "daily", "once a day": "daily", "once a week": "weekly",
-    "once a month": "monthly",
-    "'s name is": " is", "my name is": "I am", "works as": "is",
-    "work as": "am", "switch off": "turn off", "switches off": "turns off",
-    "switch on": "turn on", "switches on": "turns on", "while": "when", "per cent": "%",
-    "percent": "%", "not need to": "optionally", "not have to": "optionally",
-    "need not": "optionally", "dislike": "do not like", "dislikes": "does not like",
-    "is located": "is", "are located": "are", "is based in": "lives in", "am based in": "live in",
-    "implemented in": "written in", "owns": "has", "once the": "after the",
-    "email address": "email", "e-mail address": "email", "approximately": "about",
-    "roughly": "about", "cannot stand": "hate", "cannot bear": "hate",
-    "is forbidden": "is not", "are forbidden": "are not", "is prohibited": "is not",
-    "are prohibited": "are not", "is not allowed": "is not", "are not allowed": "are not",
-    "is not permitted": "is not", "are not permitted": "are not", "exceeds": "is over",
-    "exceed": "are over", "the name of the": "the", "due to": "because of", "every year": "yearly",
-    "each year": "yearly", "annually": "yearly", "every hour": "hourly", "each hour": "hourly",
-    "at the weekend": "on weekends", "at weekends": "on weekends",
-    "in alphabetical order": "alphabetically", "in chronological order": "chronologically",
-    "1st": "first", "2nd": "second", "3rd": "third",
-}  # fmt: skip
+_PHRASES: Final = dict(line.split(" = ") for line in _TABLES["phrases"].split("\n"))
 _PHRASE: Final = re.compile(
     rf"(?:(?<!\w)(?=\w)|(?='))(?:{'|'.join(_PHRASES)})(?!\w)", re.IGNORECASE
 )
-# A number and its unit are one word, so that no other unit is like it.
 _UNITS: Final = {
-    unit: first
-    for first, *others in (
-        ("s", "sec", "secs", "second", "seconds"), ("min", "mins", "minute", "minutes"),
-        ("h", "hr", "hrs", "hour", "hours"), ("ms", "millisecond", "milliseconds"),
-        ("day", "days"), ("week", "weeks"), ("month", "months"), ("year", "years"),
-        ("kb",), ("mb",), ("gb",), ("tb",), ("kib",), ("mib",), ("gib",),
-        ("mm",), ("cm",), ("km",), ("kg",), ("g", "gram", "grams"), ("ml",), ("px",), ("%",),
-        ("am", "a.m"), ("pm", "p.m"),
-    )
-    for unit in (first, *others)
-}  # fmt: skip
+    unit: group.split()[0] for group in _TABLES["units"].split(";") for unit in group.split()
+}
 _COUNTS: Final = {"one": "1"} | NUMBERS
 _NUMBER: Final = rf"(?:[0-9]+|{'|'.join(_COUNTS)})"
 # "3 to 5" is "3-5", and "two-space" speaks of two spaces.
@@ -133,25 +68,9 @@ _BOUNDS: Final = ("about", "at most", "at least", "over", "under")
 _PREFERRED: Final = re.compile(
     r"\b(prefer(?:s|red)?(?: [\w-]+){1,4}?) to (?!(?:be|have|get|use)\b)", re.IGNORECASE
 )
-# Irregular participles, replaced by regular ones so that they are a form of the verb. Verbs that
-# add little have all their forms in a table.
 _PARTICIPLES: Final = {
     done: f"{verb.removesuffix('e')}ed"
-    for verb, done in (
-        pair.split("/")
-        for pair in word_set(
-            "bend/bent bind/bound bleed/bled breed/bred bring/brought build/built buy/bought "
-            "catch/caught deal/dealt dig/dug do/done draw/drawn drive/driven eat/eaten feed/fed "
-            "fight/fought find/found fly/flown freeze/frozen grow/grown hang/hung "
-            "hear/heard hide/hidden hold/held know/known lend/lent "
-            "lose/lost mean/meant meet/met pay/paid say/said see/seen sell/sold "
-            "send/sent shake/shaken shoot/shot show/shown sing/sung speak/spoken spend/spent "
-            "steal/stolen stick/stuck sweep/swept take/taken teach/taught tell/told think/thought "
-            "throw/thrown understand/understood wake/woken wear/worn win/won "
-            "break/broken forget/forgotten begin/begun "
-            "set/set shut/shut"
-        )
-    )
+    for verb, done in (pair.split("/") for pair in _TABLES["participles"].split())
 }
 _AGAIN: Final = "(?:re|un|over|out|fore)?"
 _DONE: Final = re.compile(
@@ -254,10 +173,10 @@ def _one_word(found: re.Match[str]) -> str:
 
 @cache
 def _words(*, likely: bool) -> dict[str, str]:
-    plainer = _read(_CERTAIN)
+    plainer = _read(_TABLES["certain"])
     if likely:
-        plainer |= _read(_LIKELY) | _read(_IRREGULAR)
-        for word, other in _read(_VERBS).items():
+        plainer |= _read(_TABLES["likely"]) | _read(_TABLES["irregular"])
+        for word, other in _read(_TABLES["verbs"]).items():
             for inflected, form in zip(_forms(word), _forms(other), strict=True):
                 plainer.setdefault(inflected, form)
     return plainer

@@ -1,11 +1,11 @@
-"""`engramdown.language.synonyms`: other words for the same."""
+"""`engramdown.consolidation.synonyms`: other words for the same."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 
-from engramdown.language.synonyms import plain
+from engramdown.consolidation.synonyms import plain
 from tests.cortex.entries import any_text
 from tests.language import table
 
