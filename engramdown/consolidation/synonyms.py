@@ -17,17 +17,11 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.language.claims import NUMBERS
+from engramdown.language.words import sections
 
-
-def _read_tables() -> dict[str, str]:
-    """Return the text of each section of ``languages/synonyms.txt``."""
-    path = Path(__file__).parent / "languages" / "synonyms.txt"
-    text = re.sub(r"(?m)^#.*\n", "", path.read_text(encoding="utf-8"))
-    _, *parts = re.split(r"(?m)^\[(\w+)\]\n", text)
-    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
-
-
-_TABLES: Final = _read_tables()
+_TABLES: Final = sections(
+    (Path(__file__).parent / "languages" / "synonyms.txt").read_text(encoding="utf-8")
+)
 # Fillers are left out; a phrase at the beginning only if it introduces the rest.
 _FILLERS: Final = re.compile(
     r"\A(?:(?:please|note|remember|keep in mind|bear in mind|be aware|it turns out|it seems)"

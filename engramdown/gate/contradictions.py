@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from engramdown.engram import Engram, Kind, fact_key, fold
@@ -17,30 +18,18 @@ from engramdown.forks import cached_property
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.claims import read
 from engramdown.language.similarity import Rewordings, in_full, is_contrary
-from engramdown.language.words import same_word, word_set
+from engramdown.language.words import same_word, sections, word_set
 
 _OTHER_KIND: Final = {"always": "never", "never": "always"}
 _LOOKED_AT: Final = 4_000
 """So many characters of a memory are looked through for facts about the user."""
 
-# Keys that mean the same, a group a line, the plainest first; in the commonest languages.
-_GROUPS: Final = """
-name, vorname, rufname, nom, prénom, nombre, nome, naam, navn, namn, nimi, imię, jméno, meno, név
-name, nume, isim, nama, tên, имя, ім'я, όνομα, שם, الاسم, اسم, नाम, 名前, 氏名, 姓名, 名字, 이름
-name, user name, username, given name, user
-location, residence, city, home, hometown, home town, home city, wohnort, ort, stadt, lieu, ville
-location, ubicación, ciudad, localização, cidade, luogo, città, woonplaats, miasto, город, 城市
-time zone, timezone, tz, zeitzone, fuseau horaire, zona horaria, fuso horário, fuso orario
-time zone, tijdzone, часовой пояс, タイムゾーン, 时区
-e-mail, email, mail, e-mail address, email address, correo, courriel, メール, 邮箱
-language, sprache, langue, idioma, lingua, taal, język, язык, 言語, 语言
-role, job, job title, occupation, profession, beruf, rolle, métier, profesión, professione, 職業
-employer, company, workplace, arbeitgeber, firma, employeur, entreprise, empresa, azienda
-pronouns, pronoun, pronomen, pronoms, pronombres, pronomi
-editor, text editor, code editor, éditeur
-"""
+_TABLES: Final = sections((Path(__file__).parent / "facts.txt").read_text(encoding="utf-8"))
+# The plainest of the keys that mean the same.
 _KEYS: Final = {
-    key: group[0] for group in (line.split(", ") for line in _GROUPS.split("\n")) for key in group
+    key: group[0]
+    for group in (line.split(", ") for line in _TABLES["keys"].split("\n"))
+    for key in group
 }
 _BLANKS: Final = re.compile(r"[^\S\n]+")
 _BROKEN: Final = re.compile(r" ?\n ?: ?|: ?\n\s*")
@@ -257,83 +246,13 @@ _ADVERB: Final = re.compile(r"(?i)\A(?:also|always|usually|often|sometimes|stron
 _CLAUSE_END: Final = re.compile(r",\s+|\s(?:and|und|et|y|&|/)\s")
 _AS: Final = re.compile(r"\b(?:as|by|como|comme|als)\s+[^\W\d_]*[A-Z\u00c0-\u00de]")
 
-# Subjects, and the words that speak of them; the words of a name or a place are not to be listed.
-_TABLE: Final = """
-name: name names named called call calls nickname nick alias handle moniker username surname
-name: forename identity addressed sign signs signature genannt nennt rufname vorname nachname
-name: heisst heißt spitzname anrede nom prénom appelle surnom nombre apellido apodo llama llaman
-name: nome chiama identität identité identidad who whom self myself address
-place: live lives lived living city town hometown residence resident reside resides based located
-place: location moved moves relocated country wohnt lebt wohnort stadt umgezogen zieht habite vit
-place: ville réside déménagé vive ciudad mudó
-language: language languages speak speaks speaking fluent native tongue bilingual sprache spricht
-language: muttersprache langue parle idioma habla
-language= english german french spanish italian portuguese dutch polish russian chinese japanese
-language= korean arabic turkish hindi swedish deutsch englisch französisch spanisch italienisch
-language= anglais allemand français espagnol italien inglés alemán francés español italiano
-editor: editor editors ide
-editor= vim neovim nvim vi emacs helix vscode nano zed sublime pycharm intellij kakoune
-shell: shell shells
-shell= bash zsh fish nushell powershell
-work: employer employers company employed firm workplace arbeitet arbeitgeber firma employeur
-work: travaille entreprise empresa trabaja hired job role title occupation profession engineer
-work: developer manager beruf métier profesión
-time zone: timezone zone
-time zone= utc gmt cet pst est
-pronouns: pronoun pronouns
-pronouns= he him his she her hers
-mail: email e-mail mail mails correo courriel
-age: age aged old birthday born birth geboren edad nació
-gender: gender
-gender= man woman male female
-system: os operating
-system= linux windows macos mac ubuntu debian arch fedora
-diet: diet eat eats food isst mange come
-diet= vegan vegetarian meat
-drink: drink drinks trinkt boit bebe
-drink= coffee tea beer wine kaffee tee café
-family: child children kid kids son sons daughter daughters kinder enfants hijos
-partner: married single wife husband partner divorced spouse
-pet: pet pets dog dogs cat cats
-hand: left-handed right-handed
-music: instrument plays spielt joue
-music= piano cello guitar violin
-theme: theme themes
-answers: answer answers reply replies response responses antworten réponses respuestas
-units: unit units metric imperial
-phone: phone telephone mobile
-keyboard: keyboard layout dvorak qwerty
-"""
-_ROWS: Final = [re.split("([:=]) ", line) for line in _TABLE.strip().split("\n")]
+_ROWS: Final = [re.split("([:=]) ", line) for line in _TABLES["subjects"].split("\n")]
 _SUBJECTS: Final = {word: about for about, _, words in _ROWS for word in words.split()}
 _VALUES: Final = word_set(" ".join(words for _, mark, words in _ROWS if mark == "="))
-# What else stands as a key of a fact that is about nothing in the table.
-_OTHER_KEYS: Final = word_set(
-    "hobby hobbies allergy allergies colour color sport sports style tone format book film "
-    "movie music monitor laptop season band team song artist dish meal fruit animal game games "
-    "licence holidays holiday interests browser device car bike commute vacation feedback "
-    "verbosity density length humour humor emoji emojis schedule availability breaks font "
-    "terminal indentation workflow tools stack motto backup gloves blood"
-)
-# Whoever begins so speaks of a habit or a taste; a capital letter behind it may begin a name ...
-_TASTES: Final = word_set(
-    "like likes love loves enjoy enjoys dislike dislikes hate hates prefer prefers want wants "
-    "wish wishes need needs appreciate appreciates value values has have owns works work does "
-    "gets runs writes types takes keeps drives teaches commutes sleeps forgets bakes paints "
-    "draws sings dances grows builds asks avoids follows starts stops walks wakes tends thinks "
-    "mag möchte bevorzugt hat aime préfère veut prefiere quiere tiene"
-)
-# ... unless it is said what it is a name of.
-_HABITS: Final = word_set(
-    "plays drinks eats reads collects studied studies learns knows cooks watches listens swims "
-    "climbs cycles lives speaks vegetarian vegan married left-handed spielt trinkt isst joue "
-    "boit mange"
-)
-_STATES: Final = word_set(
-    "allergic vegetarian vegan left-handed right-handed colour-blind color-blind married single "
-    "recovering deaf blind busy happy comfortable familiar curious keen training afraid "
-    "learning preparing studying reading writing free interested based"
-)
+_OTHER_KEYS: Final = word_set(_TABLES["other keys"])
+_TASTES: Final = word_set(_TABLES["tastes"])
+_HABITS: Final = word_set(_TABLES["habits"])
+_STATES: Final = word_set(_TABLES["states"])
 _WORKS: Final = re.compile(r"works?\s+(?:at|for|as)\s", re.IGNORECASE)
 _PRECISE: Final = re.compile(r"(?i)(?:uses?|is on|is new to)\s+(?:an?|the|his|her|their|holiday)\b")
 # What else begins as a verb does; of names few end so.
