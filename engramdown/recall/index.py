@@ -446,7 +446,13 @@ class Index:
     def _read(self, file: int, intake: _Intake, known: _Known) -> None:
         length = _BLOCK
         while known.taken < known.size:
-            block = self._disk.read_at(file, known.taken, min(known.size, known.taken + length))
+            try:
+                block = self._disk.read_at(file, known.taken, min(known.size, known.taken + length))
+            except OSError:
+                if not known.taken:
+                    raise
+                known.changed = 0  # The rest is tried again by the next question.
+                break
             if b"\n" in block:
                 intake.take(known, block)
             elif known.taken + length >= known.size:

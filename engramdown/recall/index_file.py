@@ -92,7 +92,7 @@ class IndexFile:
         from engramdown.recall.index import FAILURES, fresh
 
         try:
-            index = fresh(None, self.cache / "nowhere", self._disk)
+            index = fresh(None, Path(os.devnull), self._disk)
         except FAILURES as error:  # no such module: fts5
             raise StoreError(NEEDED) from error
         with contextlib.closing(index.connection):

@@ -537,9 +537,14 @@ def test_what_could_not_be_read_once_is_read_by_the_next_question(
 
 
 class TornDisk(Disk):
-    """A disk on which one transcript can be opened and not be read."""
+    """A disk on which one transcript can be opened and not be read beyond some byte."""
 
     bad = -1
+
+    def __init__(self, good: int = 0) -> None:
+        """Let the first ``good`` bytes be read."""
+        super().__init__()
+        self.good = good
 
     def open(self, path: Path | str, *, write: bool = False, new: bool = False) -> int:
         descriptor = super().open(path, write=write, new=new)
@@ -547,7 +552,7 @@ class TornDisk(Disk):
         return descriptor
 
     def read_at(self, descriptor: int, start: int, end: int) -> bytes:
-        if descriptor == self.bad:
+        if descriptor == self.bad and end > self.good:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return super().read_at(descriptor, start, end)
 
@@ -564,6 +569,27 @@ def test_a_transcript_on_a_bad_sector_hides_no_other(tmp_path: Path) -> None:
             assert sorted(found(reader, "boat")) == ["s0#1", "s1#1", "s3#1"]
     with closing(memory(tmp_path)) as reader:
         assert len(found(reader, "boat")) == 4
+
+
+def test_a_bad_sector_far_behind_in_a_transcript_hides_nothing_before_it(tmp_path: Path) -> None:
+    for number in range(4):
+        write(tmp_path, f"s{number}", ["the boat leaked", "and the ship sank"])
+    with (tmp_path / "episodes" / "s2.jsonl").open() as file:
+        first = len(file.readline()) + len(file.readline())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index, "_BLOCK", first)
+        with closing(EpisodicMemory(tmp_path, disk=TornDisk(first))) as reader:
+            for _ in range(2):
+                assert {"s0#1", "s1#1", "s2#1", "s3#1"} <= {*found(reader, "boat")}
+                assert "s2#2" not in found(reader, "ship")
+    with closing(memory(tmp_path)) as reader:
+        assert "s2#2" in found(reader, "ship")
+
+
+def test_where_nothing_was_said_a_cache_that_links_to_itself_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "cache").symlink_to("cache")
+    with closing(EpisodicMemory(tmp_path)) as reader:
+        assert found(reader, "boat") == []
 
 
 def test_a_folder_that_cannot_be_listed_once_is_not_taken_for_an_empty_one(
