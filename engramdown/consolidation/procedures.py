@@ -11,11 +11,14 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.actions import Cell, Line, arguments_of, code_span
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.language.untrusted import inert, one_line
+from engramdown.language.words import sections
 from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
@@ -81,48 +84,6 @@ _PART: Final = re.compile(r"(?:'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|(?<!&)&(?!&)|[^;
 _SUBCOMMAND: Final = re.compile(r"[a-z][a-z0-9:_-]{0,40}")
 _ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*=\S*")
 _SAFE_WORD: Final = re.compile(r"[\w@%+./:-]{1,60}")
-_WHAT: Final = r"(?P<what>[^.!?;\n]{3,80})"
-# Not "do you remember how …?", "I don't remember how …", "do not make a skill of it".
-_MEANT: Final = r"(?<!do you )(?<!\bi )(?<!n't )(?<!not )"
-_NEAR: Final = r"\b[^.!?\n]{0,40}?\b"
-# Requests to remember how something is done, or to make a skill of it: in English, German, French
-# and Spanish.
-_ASKS: Final = (
-    (
-        rf"{_MEANT}\b(?:remember|note down|save|keep in mind|learn|don't forget)"
-        rf" how (?:to |we |you |i ){_WHAT}"
-    ),
-    (
-        rf"{_MEANT}\b(?:make|create|write|save|turn|keep){_NEAR}(?:a|as|another)"
-        rf" (?:new )?skill\b(?:[ ,]+(?:for|to|of|on|about|called|named)[ :]+{_WHAT})?"
-    ),
-    (
-        r"\b(?:merke?(?: es)? dir|notiere?(?: dir)?|speichere?|lerne?|behalte?|vergiss nicht)"
-        rf"(?: bitte)?,? wie (?:du |man |wir |ich )?{_WHAT}"
-    ),
-    (
-        rf"\b(?:mache?|erstelle?|schreibe?|speichere?|lege?|behalte?){_NEAR}(?:als|einen?|eine[rm])"
-        r" (?:neuen? )?(?:skill|fähigkeit|fertigkeit)\b"
-        rf"(?:,? (?:für|zum|zur|um|über|namens)[ :]+{_WHAT})?"
-    ),
-    (
-        r"\b(?:retiens|retenez|souviens-toi de|mémorise[rz]?|note[rz]?|enregistre[rz]?"
-        rf"|n'oublie[rz]? pas|apprends) comment (?:on |tu |nous |je )?{_WHAT}"
-    ),
-    (
-        rf"\b(?:fai(?:s|re)|faites|crée[rz]?|écri(?:s|re|vez)|enregistre[rz]?|transforme[rz]?"
-        rf"|garde[rz]?){_NEAR}(?:une?|comme|en) (?:nouvelle |nouveau )?(?:compétence|skill)\b"
-        rf"(?:,? (?:pour|de|sur|appelée?|nommée?)[ :]+{_WHAT})?"
-    ),
-    (
-        r"\b(?:recuerda|recuerde|apunta|anota|memoriza|guarda|aprende|no olvides) cómo (?:se )?"
-        rf"{_WHAT}"
-    ),
-    (
-        rf"\b(?:haz|hacer?|crea|crear?|escribe|guarda|convierte){_NEAR}(?:una?|como)"
-        rf" (?:nueva |nuevo )?(?:habilidad|skill)\b(?:,? (?:para|de|llamad[ao])[ :]+{_WHAT})?"
-    ),
-)
 
 
 class Step(NamedTuple):
@@ -295,10 +256,21 @@ def _key(command: str) -> str:
     return f"{program} {words[1]}" if _SUBCOMMAND.fullmatch(words[1]) else program
 
 
+@cache
+def _requests() -> list[re.Pattern[str]]:
+    """Return what ``languages/skills.txt`` knows as requests to keep how something is done."""
+    path = Path(__file__).parent / "languages" / "skills.txt"
+    table = sections(path.read_text(encoding="utf-8"))
+    patterns = table.pop("asks")
+    for part, pattern in table.items():
+        patterns = patterns.replace(f"{{{part}}}", pattern)
+    return [re.compile(pattern, re.IGNORECASE) for pattern in patterns.split("\n")]
+
+
 def _asked(text: str) -> str | None:
     """Return what a user asks to keep, in their words; ``None`` if they do not ask."""
-    for form in _ASKS:
-        match = re.search(form, text, re.IGNORECASE)
+    for pattern in _requests():
+        match = pattern.search(text)
         if match is not None:
             said = (match["what"] or "").strip(" \t\"'`,:")
             return "" if said.casefold() in _THIS else said
