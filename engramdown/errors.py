@@ -35,6 +35,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+# The message for a search on a Python without SQLite or FTS5.
+NO_SEARCH: Final = (
+    "nothing can be searched: this Python has no SQLite with FTS5; "
+    "run Engramdown with another Python"
+)
+
 _SHOWN: Final = 8
 _LONGEST_SHOWN: Final = 60
 _BEGINNING: Final = 40

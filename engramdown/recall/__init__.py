@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from engramdown.lazy import door
 
@@ -10,12 +10,6 @@ if TYPE_CHECKING:
     from engramdown.recall.finder import Finder as Finder
     from engramdown.recall.memories import MemoryIndex as MemoryIndex
     from engramdown.recall.query import Hit as Hit
-
-# What is said to whoever searches on a Python without SQLite or FTS5.
-NEEDED: Final = (
-    "nothing can be searched: this Python has no SQLite with FTS5; "
-    "run Engramdown with another Python"
-)
 
 __getattr__, __dir__ = door(
     __name__, {"finder": ["Finder"], "memories": ["MemoryIndex"], "query": ["Hit"]}

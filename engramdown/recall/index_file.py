@@ -18,9 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from engramdown.errors import EngramdownError, LockTimeoutError, StoreError
+from engramdown.errors import NO_SEARCH, EngramdownError, LockTimeoutError, StoreError
 from engramdown.forks import RLock, in_child, unforked
-from engramdown.recall import NEEDED
 from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import Disk
 from engramdown.storage.locks import FolderLock, one_call
@@ -69,7 +68,7 @@ class IndexFile:
             try:
                 from engramdown.recall.index import FAILURES
             except ImportError as error:  # a Python may be built without SQLite
-                raise StoreError(NEEDED) from error
+                raise StoreError(NO_SEARCH) from error
             # Where there is no folder, none is made.
             is_there = self._disk.find(self.folder) is not None
             for place in (self._stored, self._anew, self._in_memory) if is_there else ():
@@ -94,7 +93,7 @@ class IndexFile:
         try:
             index = fresh(None, Path(os.devnull), self._disk)
         except FAILURES as error:  # no such module: fts5
-            raise StoreError(NEEDED) from error
+            raise StoreError(NO_SEARCH) from error
         with contextlib.closing(index.connection):
             return question(index)
 

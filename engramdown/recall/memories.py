@@ -18,11 +18,10 @@ from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.engram import Confidence
-from engramdown.errors import StoreError
+from engramdown.errors import NO_SEARCH, StoreError
 from engramdown.forks import Lock, in_child, unforked
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.words import STOP_WORDS, spaced
-from engramdown.recall import NEEDED
 
 if TYPE_CHECKING:
     import sqlite3
@@ -105,13 +104,13 @@ class MemoryIndex:
         try:
             import sqlite3
         except ImportError as error:  # a Python may be built without it
-            raise StoreError(NEEDED) from error
+            raise StoreError(NO_SEARCH) from error
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         self._closing = weakref.finalize(self, unforked()(connection.close))
         try:
             connection.execute(_TABLE)
         except sqlite3.OperationalError as error:  # no such module: fts5
-            raise StoreError(NEEDED) from error
+            raise StoreError(NO_SEARCH) from error
         connection.execute("BEGIN")
         insert = "INSERT INTO memory(rowid, said) VALUES (?, ?)"
         connection.executemany(insert, enumerate(map(_said, self.entries)))
