@@ -20,7 +20,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from threading import get_ident
-from typing import Any, ClassVar, Final, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -55,7 +55,7 @@ class _Guard:
     """A lock that a child process finds free, unless the thread that forked holds it."""
 
     __slots__ = ("__weakref__", "_depth", "_lock", "_owner")
-    _make: ClassVar[Callable[[], Any]]
+    _make: Callable[[], Any]
 
     def __init__(self) -> None:
         """Make a lock that nobody holds."""

@@ -91,7 +91,7 @@ def _merged(text: str) -> None:
 def _of_cues(text: str) -> None:
     query.wants(text)
     query.asks(text)
-    query.told(text)
+    query.statement_share(text)
     for sign in get_args(query.Sign):
         query.says(sign, text)
     query.says_name(text, {"ada"})

@@ -17,6 +17,7 @@ from typing import Final
 from engramdown.engram import RULE_KINDS, Scope
 from engramdown.gate.intake import Waiting
 from engramdown.hippocampus.store import Hippocampus
+from engramdown.journal.page import Section
 from engramdown.kinds import PENDING
 from engramdown.markdown.blocks import scan
 from engramdown.markdown.document import parse
@@ -137,7 +138,7 @@ def day(data: bytes) -> None:
     page, said = fields(data, 2)
     days.pages_come_back(page)
     days.texts_are_kept(said)
-    days.sections_are_added(page, days.Section("10:15", said, "agent", session="talk"))
+    days.sections_are_added(page, Section("10:15", said, "agent", session="talk"))
 
 
 def pending(data: bytes) -> None:
