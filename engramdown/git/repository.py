@@ -3,8 +3,8 @@
 Its questions only read; no name that a person types is ever an option of git. What
 cannot be answered is one line with the next step.
 
-The repository is the nearest one above the folder, as for git. What the environment of a hook says
-(``GIT_DIR``, ``GIT_INDEX_FILE`` …) counts only if it names that repository.
+The repository is the nearest one above the folder, as for git. What the environment says
+(``GIT_DIR``, ``GIT_INDEX_FILE`` …) counts only if it names that repository, or if there is none.
 """
 
 from __future__ import annotations
@@ -255,16 +255,28 @@ def find_repository(start: Path) -> Repository:
     Raises:
         GitError: If there is none, if it has no work tree, or if git refuses to look into it.
     """
-    own = _found(start, environment())
-    named = [(name, os.environ[name]) for name in _PLACES if os.environ.get(name)]
-    places = {name: os.path.abspath(value) for name, value in named}  # noqa: PTH100 - as git
+    named = _named_repository(start)
+    try:
+        own = _found(start, environment())
+    except GitError:
+        # Only the environment says where it is, as for dotfiles.
+        if named is None:
+            raise
+        return named
+    return named if named is not None and named[:2] == own[:2] else own
+
+
+def _named_repository(start: Path) -> Repository | None:
+    """Return the repository that the environment names, if ``start`` is in its work tree."""
+    values = [(name, os.environ[name]) for name in _PLACES if os.environ.get(name)]
+    places = {name: os.path.abspath(value) for name, value in values}  # noqa: PTH100 - as git
     with contextlib.suppress(GitError):
-        hooked = _found(Path.cwd(), environment() | places) if places else None
-        if hooked is not None and hooked[:2] == own[:2]:
-            # From here on it is asked from the top, wherever the hook is.
-            pinned = {"GIT_DIR": str(own.folder), "GIT_WORK_TREE": str(own.top)}
-            return own._replace(env={**hooked.env, **pinned})
-    return own
+        named = _found(Path.cwd(), environment() | places) if places else None
+        if named is not None and Path(os.path.realpath(start)).is_relative_to(named.top):
+            # From here on it is asked from the top, wherever a hook runs.
+            pinned = {"GIT_DIR": str(named.folder), "GIT_WORK_TREE": str(named.top)}
+            return named._replace(env={**named.env, **pinned})
+    return None
 
 
 def _found(start: Path, env: Mapping[str, str]) -> Repository:

@@ -180,7 +180,11 @@ class WorkTree(NamedTuple):
 
     def _ask(self, *args: str, given: str = "") -> str:
         """Return what git says; ``""`` where it has no answer, as before the first commit."""
-        code, output, wrong = ask(self.top, environment(), args, given)
+        # Without a ``.git`` only the environment says where the repository is.
+        is_named = not self.disk.exists(self.top / ".git")
+        places = {"GIT_DIR": str(self.folder), "GIT_WORK_TREE": str(self.top)}
+        env = environment() | (places if is_named else {})
+        code, output, wrong = ask(self.top, env, args, given)
         why_not = complaint(self.top, wrong) if code else ""
         if "in no git repository" in why_not or "belongs to somebody else" in why_not:
             raise GitError(why_not)
@@ -253,7 +257,8 @@ def moved_since(path: Path, moment: str, disk: Disk, held: str = "") -> bool:
 
 def is_versioned(path: Path, disk: Disk) -> bool:
     """Whether a folder is in a work tree of git."""
-    return any(disk.exists(folder / ".git") for folder in (path, *path.parents))
+    above = (path, *path.parents)
+    return any(disk.exists(folder / ".git") for folder in above) or _named_place(path) is not None
 
 
 def known_to_git(paths: Iterable[Path], disk: Disk) -> set[Path]:
@@ -407,7 +412,17 @@ def _work_tree(path: Path, disk: Disk) -> WorkTree:
             # A second work tree, or a submodule: the file says where its folder is.
             folder = os.fsdecode(disk.read(place) or b"").removeprefix("gitdir:").strip()
             return WorkTree(top, top / folder, disk)
-    raise FileNotFoundError(path)
+    named = _named_place(path)
+    if named is None:
+        raise FileNotFoundError(path)
+    return WorkTree(*named, disk)
+
+
+def _named_place(path: Path) -> tuple[Path, Path] | None:
+    """Return the work tree of a file and git's folder, if the environment names them."""
+    folder, tree = os.environ.get("GIT_DIR", ""), os.environ.get("GIT_WORK_TREE", "")
+    top = Path.cwd() / tree
+    return (top, Path.cwd() / folder) if folder and path.is_relative_to(top) else None
 
 
 def _moved(work: WorkTree, path: Path, since: float, held: str) -> bool:

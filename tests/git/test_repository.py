@@ -360,6 +360,29 @@ def test_the_hook_of_a_project_does_not_speak_for_its_submodule(
     assert find_repository(inner.top).top == inner.top.resolve()
 
 
+def test_a_repository_that_only_the_environment_tells_of_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those who keep the files of their home folder in one do."""
+    home = tmp_path / "home"
+    home.mkdir()
+    dotfiles = tmp_path / "dotfiles"
+    env = {"GIT_DIR": str(dotfiles), "GIT_WORK_TREE": str(home)}
+    desk = Desk(home, init=False)
+    dotfiles.mkdir()
+    Desk(dotfiles, init=False).git("init", "--quiet", "--bare", ".")
+    desk.write(LESSONS, "- a\n")
+    desk.git("config", "core.bare", "false", env=env)
+    desk.git("add", LESSONS, env=env)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(home)
+    found = find_repository(home / ".engramdown")
+    assert [each.path for each in found.staged()] == [LESSONS]
+    with pytest.raises(GitError, match="in no git repository"):
+        find_repository(tmp_path)
+
+
 def test_a_second_work_tree_has_its_own_index_and_the_same_commits(
     desk: Desk, tmp_path: Path
 ) -> None:

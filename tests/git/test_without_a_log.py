@@ -235,6 +235,20 @@ def test_a_second_work_tree_keeps_no_log_either(tmp_path: Path, form: str) -> No
     assert (place.texts(), place.deleted()) == ({"From the beginning"}, set())
 
 
+def test_a_repository_that_only_the_environment_names_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Place(tmp_path / "work")
+    place.desk.git("switch", "--quiet", "--create", "other")
+    place.keep("On other")
+    (place.desk.top / ".git").rename(tmp_path / "elsewhere")
+    where = {"GIT_DIR": str(tmp_path / "elsewhere"), "GIT_WORK_TREE": str(place.desk.top)}
+    place.desk.git("switch", "--quiet", "main", env=where)
+    for name, value in where.items():
+        monkeypatch.setenv(name, value)
+    assert (place.texts(), place.deleted()) == ({"From the beginning"}, set())
+
+
 # ---- what a person deletes ----
 
 
