@@ -5,10 +5,11 @@ Promises: one replacement in the source of one module; nothing outside is change
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Final, NamedTuple
@@ -76,6 +77,11 @@ def _code(name: str, source: str, names: Sequence[str]) -> CodeType:
     for other in names:
         source = source.replace(f"from {other} import", f"from mutant.{other} import")
         room, _, module = other.rpartition(".")
-        fellow = f"{module} = __import__('sys').modules['mutant.{other}']\n"
-        source = source.replace(f"from {room} import {module}\n", fellow)
+        line = rf"(?m)^from {re.escape(room)} import {module}(?: as (\w+))?$"
+        source = re.sub(line, partial(_fellow, module, other), source)
     return compile(source, f"mutant {name}", "exec")
+
+
+def _fellow(module: str, name: str, line: re.Match[str]) -> str:
+    """Return the line that binds a module from beside the real ones, as ``line`` binds it."""
+    return f"{line[1] or module} = __import__('sys').modules['mutant.{name}']"

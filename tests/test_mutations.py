@@ -308,8 +308,8 @@ BUGS: Final = (
     Bug(
         "a tombstone is never lifted",
         "hippocampus.changeset",
-        "for each in tombstones_of(archive, text)",
-        "for each in ()",
+        'for grave in graves if grave.value("kind") in (kind, "")',
+        "for grave in ()",
         lambda core: core.filing_is_found_and_done_once(
             core.Shelf({"archive.md": "- a <!-- id:aaaaaaaa reason:deleted -->\n"}),
             core.Engram("a", "lesson", "project"),
@@ -354,8 +354,8 @@ BUGS: Final = (
     Bug(
         "an editor that was open takes our line away",
         "hippocampus.hand_edits",
-        "    draft.put(file, merged.document)\n    # What stood there last",
-        "    # What stood there last",
+        "    draft.put(file, merged.document)\n    # What was there last",
+        "    # What was there last",
         lambda core: core.hand_edits_keep_the_words_of_both(
             core.Shelf(), "lessons.md", (A, A + LATER), A + "- mine\n"
         ),
@@ -363,8 +363,8 @@ BUGS: Final = (
     Bug(
         "our change that gave way is in no archive",
         "hippocampus.hand_edits",
-        "_retire_lost(draft, file, merged.lost, new_id, today)",
-        "_retire_lost(draft, file, (), new_id, today)",
+        "_retire_lost(draft, file, merged.lost)",
+        "_retire_lost(draft, file, ())",
         lambda core: core.hand_edits_keep_the_words_of_both(
             core.Shelf(), "lessons.md", (A, "- x" + A[3:] + LATER), "- y" + A[3:]
         ),

@@ -84,8 +84,8 @@ BUGS: Final = (
     Bug(
         "prose between two rules is a front matter",
         "markdown.front_matter",
-        "if found.strangers else found",
-        "if False else found",
+        "if page.strangers else page",
+        "if False else page",
         lambda core: core.prose_is_left_alone("---\nNo key.\n---\n"),
     ),
     Bug(
