@@ -10,7 +10,8 @@ import contextlib
 import io
 import shlex
 import tempfile
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,10 +21,6 @@ from engramdown import Hippocampus
 from engramdown.cli import output
 from engramdown.cli.commands import json_option
 from engramdown.cli.layout import diff, line
-
-_RULE: Final = "Always run the linter before pushing"
-_REWORDED: Final = "Always run the linter on every commit"
-_PROPOSAL: Final = "Prefer pytest fixtures over setUp"
 
 
 class _Scene(NamedTuple):
@@ -38,62 +35,17 @@ class _Scene(NamedTuple):
 
     title: str
     words: str
-    command: tuple[str, ...] = ()
-    edit: tuple[str, str, str] | None = None
+    command: Sequence[str] = ()
+    edit: Sequence[str] = ()
 
 
-STORY: Final = (
-    _Scene(
-        "Memory is a folder beside your work",
-        "Each file explains itself in a private note, which no model ever sees.",
-        ("init",),
-    ),
-    _Scene(
-        "You say something once",
-        "The words show that it is a rule. One memory is one line, with a comment of metadata.",
-        ("remember", _RULE),
-    ),
-    _Scene(
-        "Saying it again adds nothing",
-        "Case, spaces and the final full stop make no difference.",
-        ("remember", f"{_RULE.lower()}."),
-    ),
-    _Scene(
-        "The file is yours",
-        "You open rules.md in your editor and change the line.",
-        edit=("rules.md", _RULE, _REWORDED),
-    ),
-    _Scene(
-        "What you wrote counts most",
-        "Your edit is noticed. The line is verified now: nothing automatic will touch it.",
-        ("list",),
-    ),
-    _Scene(
-        "An assistant proposes, and waits",
-        "In the mode copilot, what is not certain goes to pending.md. Nobody is interrupted.",
-        ("--mode", "copilot", "remember", "--always", "--source", "llm", _PROPOSAL),
-    ),
-    _Scene(
-        "You decide, in any editor",
-        "A cross in the box accepts, a dash declines. `engramdown review` asks with one key.",
-        edit=("pending.md", "- [ ]", "- [x]"),
-    ),
-    _Scene(
-        "What you ticked is done",
-        "The line moves from pending.md to rules.md in one step.",
-        ("review",),
-    ),
-    _Scene(
-        "This is all that a model sees",
-        "No ids, no notes, nothing that waits; always within a budget.",
-        ("context",),
-    ),
-    _Scene(
-        "Every change can be taken back",
-        "`engramdown history` lists them. What you wrote by hand is never overwritten.",
-        ("undo",),
-    ),
-)
+def _read_story() -> Iterator[_Scene]:
+    table = tomllib.loads((Path(__file__).parent / "tour.toml").read_text(encoding="utf-8"))
+    for scene in table["scene"]:
+        yield _Scene(**scene)
+
+
+STORY: Final = tuple(_read_story())
 TOUR_END: Final = "That was all; the folder is gone. Begin with `engramdown init`."
 
 
@@ -127,7 +79,7 @@ class _Stage:
             text = path.read_text(encoding="utf-8")
             path.write_text(text.replace(old, new), encoding="utf-8")
             return ""
-        if scene.command == ("init",):
+        if [*scene.command] == ["init"]:
             # Only its files are shown.
             Hippocampus(self._project / ".engramdown").start()
             return ""
