@@ -306,10 +306,13 @@ def _read() -> str:
 def _stopped_by_ctrl_z() -> Iterator[None]:
     """Let ``fg`` after Ctrl-Z restore the terminal and show the half-typed line."""
     readline = sys.modules.get("readline")
-    if readline is None or not hasattr(signal, "SIGTSTP"):
+    try:
+        import termios
+    except ImportError:
+        readline = None
+    if readline is None:
         yield
         return
-    import termios
 
     def stop(number: int, frame: FrameType | None) -> None:
         del frame

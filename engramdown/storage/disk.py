@@ -709,9 +709,12 @@ def _has_writer(descriptor: int) -> bool:
     opening the file: the system then sends a signal, here one that does nothing. Windows need not
     be asked: it renames no file that a program has open. macOS and others do not say.
     """
-    import fcntl
     import signal
 
+    try:
+        import fcntl
+    except ImportError:
+        return False
     try:
         fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
