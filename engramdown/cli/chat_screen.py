@@ -88,12 +88,13 @@ class TurnScreen(Silent):
         self._screen = output.screen()
         self._is_terminal = process.is_terminal(sys.stdout)
         self._words = Words()
-        self._is_open = self._in_code = False
+        self._is_open = self._in_code = self._is_marked = False
         self._style = ""
 
     def waits(self) -> None:
         """Show a mark, which the first word of the answer overwrites."""
-        if self._is_terminal:
+        self._is_marked = self._is_terminal
+        if self._is_marked:
             self._screen.write("…\r", "dim")
 
     def said(self, text: str) -> None:
@@ -129,7 +130,11 @@ class TurnScreen(Silent):
         self._in_code = False
 
     def _print(self, text: str) -> None:
-        for row in _ROWS.findall(on_screen(text.replace("\r\n", "\n"))):
+        text = text.replace("\r\n", "\n")
+        if self._is_marked and text:
+            # An empty row would leave the mark where it is.
+            text, self._is_marked = text.lstrip("\n"), False
+        for row in _ROWS.findall(on_screen(text)):
             if not self._is_open:
                 self._begin(row)
             self._screen.write(row, self._style)

@@ -3,7 +3,7 @@
 Text from memory passes :func:`engramdown.language.characters.on_screen` on its way to a person, and
 is exact in JSON and in patches. A text that somebody types, on stdin or in an editor, comes back
 byte for byte, without the one line end that editors and pipes add. A command that needs a yes goes
-no further without one, and names the option that says it. Rich is loaded only for a progress bar.
+no further without one, and names the option that says it.
 
 A line for a person is as wide as the terminal, ``COLUMNS``, or 80, but at most 100, and is not
 wrapped in a pipe. Colour follows the terminal, ``NO_COLOR``, ``FORCE_COLOR`` and ``TERM=dumb``.

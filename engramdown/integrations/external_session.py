@@ -338,7 +338,7 @@ _OPEN: Final[WeakKeyDictionary[EpisodicMemory, dict[tuple[str, str], _Unwritten]
 def unwritten_of(episodes: EpisodicMemory | None, session: str, key: str) -> _Unwritten:
     """Return the waiting changes of a session, shared by all who open it for one library.
 
-    Those of the sessions opened last are kept, even if nobody has them open any more.
+    They are kept for a limited number of sessions, even if nobody has them open any more.
 
     Args:
         episodes: The transcripts; if nothing is recorded, nothing is shared.
@@ -349,9 +349,11 @@ def unwritten_of(episodes: EpisodicMemory | None, session: str, key: str) -> _Un
         return _Unwritten()
     with _GUARD:
         known = _OPEN.setdefault(episodes, {})
-        known[session, key] = waiting = known.pop((session, key), None) or _Unwritten()
-        if len(known) > _MOST_WAITING:
-            del known[next(iter(known))]
+        waiting = known.pop((session, key), None) or _Unwritten()
+        if len(known) >= _MOST_WAITING:
+            # The oldest for which nothing waits, if there is one.
+            del known[min(known, key=lambda each: bool(known[each].lines or known[each].popped))]
+        known[session, key] = waiting
         return waiting
 
 

@@ -69,6 +69,13 @@ def test_headings_and_code_are_coloured_and_no_letter_is_changed(
         assert (styles[0], styles[2], styles[8]) == (["1"], [], [])
 
 
+def test_an_answer_that_begins_with_empty_rows_leaves_no_mark_above_it(
+    screen: TurnScreen, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(screen, "\n", "\n", "Hello\n\nAda")
+    assert OUR_COLOURS.sub("", capsys.readouterr().out) == "…\rHello\n\nAda\n"
+
+
 def test_a_plain_answer_is_words_as_they_come(capsys: pytest.CaptureFixture[str]) -> None:
     screen = TurnScreen()
     screen.waits()

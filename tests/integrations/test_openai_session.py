@@ -371,6 +371,18 @@ class TestTrouble:
         assert unwritten_of(cortex.episodes, "s1000", "k").popped == {1000}
         assert unwritten_of(cortex.episodes, "s0", "k").popped == set()
 
+    def test_what_waits_is_there_however_many_sessions_are_opened(
+        self, cortex: Cortex, project: Path
+    ) -> None:
+        disk = FaultyDisk()
+        cortex.scopes.__dict__["episodes"] = EpisodicMemory(project / ".engramdown", None, disk)
+        kept(EngramdownSession("s1", cortex), THE_CALL)
+        disk.faults.append(Fault("write", 28, ".jsonl"))
+        assert kept(EngramdownSession("s1", cortex), SAID) == [THE_CALL, SAID]
+        for number in range(1_001):
+            EngramdownSession(f"other-{number}", cortex)
+        assert kept(EngramdownSession("s1", cortex)) == [THE_CALL, SAID]
+
     def test_a_transcript_that_cannot_be_read_is_what_was_known(
         self, cortex: Cortex, project: Path
     ) -> None:
