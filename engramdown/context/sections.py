@@ -309,7 +309,10 @@ class Memory:
         from engramdown.recall.memories import MemoryIndex
 
         if name not in self._indexes:
-            self._indexes[name] = MemoryIndex(self.section(name))
+            try:
+                self._indexes[name] = MemoryIndex(self.section(name))
+            except StoreError:  # Without SQLite, confidence and age alone decide.
+                return {}
         return self._indexes[name].weighed(message, today)
 
 

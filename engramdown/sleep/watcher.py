@@ -207,7 +207,8 @@ class _Index:
         if self.memory is None or began < self._next:
             return
         if (self.memory.folder.parent / CACHE / FILE).exists():
-            self.memory.keep_up()
+            with contextlib.suppress(StoreError):  # A Python without SQLite cannot use the index.
+                self.memory.keep_up()
         self._next = began + _INDEX_SHARE * (time.monotonic() - began)
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Final
@@ -264,6 +265,14 @@ class TestChoice:
         old = entry("Deploys are on Mondays", confidence="low", ts="2020-01-01")
         assert old not in lessons(*many, old, *many, budget=60).shown
         assert old in lessons(*many, old, *many, budget=60, message="When do we deploy?").shown
+
+    def test_without_sqlite_a_message_decides_nothing(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        many = [entry(f"Lesson number {number}") for number in range(40)]
+        monkeypatch.setitem(sys.modules, "sqlite3", None)  # what makes an import fail
+        asked = lessons(*many, budget=60, message="lesson number 7")
+        assert asked == lessons(*many, budget=60)
 
     def test_without_a_message_the_surer_then_the_newer_then_the_later_come_first(self) -> None:
         unsure = [entry(f"unsure {n}", confidence="low", ts="2026-02-02") for n in range(30)]

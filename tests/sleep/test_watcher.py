@@ -329,6 +329,19 @@ def test_the_index_of_transcripts_is_kept_up_if_there_is_one(
     assert told == []
 
 
+def test_without_sqlite_an_index_is_left_alone_and_memory_is_watched(
+    told: Told, memory: Path, cortex: Cortex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "engramdown.recall.index", None)  # what makes an import fail
+    cache = cortex.scopes.stores[-1].root / "cache"
+    cache.mkdir(exist_ok=True)
+    (cache / "index.sqlite").touch()
+    add(memory / "rules.md", "- Mine\n")
+    told.wait("learned", "Mine")
+    add(memory / "rules.md", "- Yours\n")
+    told.wait("learned", "Yours")
+
+
 @pytest.mark.slow
 def test_two_that_watch_do_no_harm(told: Told, memory: Path, cortex: Cortex) -> None:
     other = Told()
