@@ -15,7 +15,7 @@ from collections import Counter
 from typing import Final, NamedTuple
 
 from benchmarks.measure import finish, paired, table
-from engramdown.consolidation.statement_reader import extract
+from engramdown.consolidation.corrections import extract
 from tests.corpora.statements import CORPORA, Message, corpus
 
 __all__ = ["main"]

@@ -72,6 +72,7 @@ class Engram:
         expires: The last day on which it holds, ``YYYY-MM-DD``, or ``""``.
         ts: The day on which it was learned; the day on which it is written unless given.
         unsaid: Whether its source does not contain its words, so that a person decides.
+        unsure: Whether it may have been meant for one occasion only, so that a person decides.
 
     Raises:
         InvalidEngramError: A ``ValueError`` that names the field and what is allowed.
@@ -93,6 +94,7 @@ class Engram:
     expires: str = ""
     ts: str = ""
     unsaid: bool = False
+    unsure: bool = False
 
     def __post_init__(self) -> None:
         """Refuse values that could not be stored and read back."""

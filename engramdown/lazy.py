@@ -31,7 +31,7 @@ MOVED: Final = {
     "adapters.openai_agents": "integrations.openai_agents",
     "adapters.pydantic_ai": "integrations.pydantic_ai",
     "consolidation.cells": "consolidation.actions",
-    "consolidation.extraction": "consolidation.statement_reader",
+    "consolidation.extraction": "consolidation.corrections",
     "consolidation.identity": "consolidation.facts",
     "consolidation.model": "models.port",
     "consolidation.worth": "consolidation.facts",

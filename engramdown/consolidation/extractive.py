@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from engramdown.consolidation.actions import arguments_of, first_text
-from engramdown.consolidation.statement_reader import extract as stated
-from engramdown.consolidation.statement_reader import is_order
+from engramdown.consolidation.corrections import extract as stated
+from engramdown.consolidation.sentences import is_order
 from engramdown.consolidation.utterances import any_case, mask_shown, pattern_of, sentences
 from engramdown.engram import fold
 from engramdown.language.untrusted import inert

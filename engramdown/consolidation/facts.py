@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from engramdown.consolidation.actions import Line
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.consolidation.replay import Learned, Lesson, learn_from, memories_of, shorten
-from engramdown.consolidation.statement_reader import extract
+from engramdown.consolidation.corrections import extract
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.kinds import scope_for
 from engramdown.secrets.redaction import redact

@@ -84,7 +84,7 @@ def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
         lines: Its lines, in order.
     """
     from engramdown.consolidation.error_lessons import lessons_of_fixes
-    from engramdown.consolidation.statement_reader import extract
+    from engramdown.consolidation.corrections import extract
 
     every = list(lines)
     stated = [

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.language.characters import BLANK
@@ -26,12 +27,45 @@ _WRAPPED: Final = 40
 _CURLY: Final = str.maketrans("\u2018\u2019\u02bc\u00b4", "''''")
 
 
+_ENTRY: Final = re.compile(r"^(\S.*):\n((?:    .*\n)+)", re.MULTILINE)
+
+
+def slips(word: str) -> str:
+    """Return a pattern for a word and its slips of the pen behind the first letter.
+
+    A letter is left out, or two that differ have changed places.
+
+    >>> slips("keep")
+    '(?:keep|kep|kee|kepe)'
+    """
+    places = range(1, len(word))
+    shorter = [word[:at] + word[at + 1 :] for at in places]
+    swapped = [word[:at] + word[at : at + 2][::-1] + word[at + 2 :] for at in places]
+    return f"(?:{'|'.join(dict.fromkeys([word, *shorter, *swapped]))})"
+
+
+@cache
+def entries(name: str) -> tuple[tuple[str, str], ...]:
+    """Return the entries of ``languages/<name>.txt``: what stands before the colon, and the text.
+
+    Each is a line that ends with a colon and its text in indented lines, which are put together as
+    they stand. ``{NAME}`` stands for the text of an entry, also of the English table, ``{word~}``
+    for a word and its slips of the pen.
+    """
+    data = (Path(__file__).parent / "languages" / f"{name}.txt").read_text(encoding="utf-8")
+    texts = {"BLANK": BLANK} | ({} if name == "english" else dict(entries("english")))
+    found: list[tuple[str, str]] = []
+    for head, lines in _ENTRY.findall(data):
+        text = "".join(line[4:] for line in lines.split("\n"))
+        text = re.sub(r"\{([a-z]+)~\}", lambda it: slips(it[1]), text)
+        texts[head] = re.sub(r"\{(_?[A-Z][A-Z_]*)\}", lambda it: texts[it[1]], text)
+        found.append((head, texts[head]))
+    return tuple(found)
+
+
 @cache
 def _texts() -> dict[str, str]:
-    # Imported here: whoever compares two memories loads this module, and reads no message.
-    from engramdown.consolidation.statement_forms import NAMED, read_table
-
-    return dict(read_table("messages", NAMED))
+    return dict(entries("messages"))
 
 
 class Sentence(NamedTuple):

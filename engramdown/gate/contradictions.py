@@ -207,7 +207,7 @@ def _of_sentence(sentence: str, kind: Kind) -> Iterator[tuple[str, str]]:
         yield "location", fold(lives["value"])
     if kind == "profile":
         # Imported here: its patterns take a while, and few memories are about the user.
-        from engramdown.consolidation.statement_reader import extract
+        from engramdown.consolidation.corrections import extract
 
         for engram in extract(sentence):
             if engram.kind == "profile" and (key := fact_key(engram.text)):

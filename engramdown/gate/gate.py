@@ -22,7 +22,8 @@ from engramdown.secrets.redaction import find_secrets, redact
 
 Action = Literal["encode", "confirm", "discard"]
 Code = Literal[
-    "off", "turned-down", "erased", "secret", "contradiction", "instruction", "unsaid", "beside",
+    "off", "turned-down", "erased", "secret", "contradiction", "instruction", "unsaid", "unsure",
+    "beside",
     "confidence", "retire",
 ]  # fmt: skip
 
@@ -35,6 +36,7 @@ REASONS: Final[Mapping[str, str]] = {
     "contradiction": "contradicts what you wrote or confirmed",
     "instruction": "came from outside and reads like an order",
     "unsaid": "what it was learned from does not say it in these words",
+    "unsure": "may have been meant for that one time only",
     "beside": "may say otherwise than you said of yourself",
     "confidence": "you want to be asked about what is not certain",
     "retire": "an assistant asks to forget it, and that is for you to say",
@@ -120,6 +122,8 @@ def _alarm(engram: Engram, findings: Findings) -> tuple[Code, str] | None:
         return "instruction", f": {findings.instruction}"
     if engram.unsaid:
         return "unsaid", ""
+    if engram.unsure:
+        return "unsure", ""
     if findings.beside and by_other:
         return "beside", f": {_quoted(findings.beside.text)} ({findings.beside.id})"
     return None

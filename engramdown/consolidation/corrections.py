@@ -1,0 +1,358 @@
+"""What a user has told by the end of a conversation: corrected, taken back, and said anew.
+
+Pure, any messages, in order. Everything is read before anything counts: what is said instead of
+something takes its place, and what is taken back is gone. What is taken back and was said in another
+conversation is returned, so that whoever keeps memory can look for it there. Two statements are
+about the same thing if they have one subject, or the same words but for a value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from typing import Final, NamedTuple, Protocol
+
+from engramdown.consolidation.sentences import Statement, read, verb_of
+from engramdown.consolidation.utterances import entries
+from engramdown.engram import Engram, fact_key, fold
+from engramdown.language.words import STOP_WORDS, is_inflected, word_set
+
+MOST: Final = 20
+"""So many memories one message may bring; who states more has pasted something."""
+
+_LIKE: Final = 2
+"""So many words two statements may differ in, each, and be about the same thing."""
+_RULES: Final = frozenset({"always", "never", "when"})
+_TOKEN: Final = re.compile(r"[^\W_][\w.@:/+#'-]*[\w+#]|[^\W_]")
+_CLITIC: Final = re.compile(r"['\u2019](?:s|ve|re|m|d|ll)\Z")
+_LIGHT: Final = word_set(
+    "use used using now please name location called named new currently also really actually "
+    "anymore longer want like would switched moved migrated changed let go it's"
+)
+
+
+class Text(Protocol):
+    """A memory, as far as it is compared."""
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+
+
+class Told(NamedTuple):
+    """What messages teach.
+
+    Attributes:
+        engrams: What holds at their end.
+        taken_back: What the user took back that they had not said in them, in their words.
+    """
+
+    engrams: tuple[Engram, ...] = ()
+    taken_back: tuple[str, ...] = ()
+
+
+class _Said(NamedTuple):
+    """What was said, and in which message."""
+
+    engram: Engram
+    at: int
+
+
+def extract(text: str, *, origin: str = "", via: str = "") -> list[Engram]:
+    """Return what the user states in ``text``, one message, each thing once.
+
+    Args:
+        text: What the user wrote. Halves of surrogate pairs are left out.
+        origin: Where it stands, ``<session>#<episode>``.
+        via: ``tool`` or ``web`` if the text came from there: then nothing is learned.
+
+    >>> [found] = extract("Thanks! From now on use uv, please.", origin="20260227-101500-4f2a#12")
+    >>> found.kind, found.text, found.confidence, found.source, found.basis
+    ('always', 'Use uv', 'high', 'user', 'told')
+    """
+    return [] if via else list(read_messages([(text, origin)]).engrams)
+
+
+def read_messages(messages: Iterable[tuple[str, str]]) -> Told:
+    """Return what the messages of a user teach, read to the end.
+
+    Args:
+        messages: Each text and where it stands, in order.
+
+    >>> read_messages([("Always use npm.", ""), ("Sorry, I meant pnpm, not npm.", "")]).engrams[0].text
+    'Always use pnpm'
+    """
+    reader = _Conversation()
+    for at, (text, pointer) in enumerate(messages):
+        reader.hear(text.encode(errors="ignore").decode(), pointer, at)
+    return Told(tuple(each.engram for each in reader.said), tuple(dict.fromkeys(reader.back)))
+
+
+class _Conversation:
+    """What a user has said so far, and taken back of what they said before."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.said: list[_Said] = []
+        self.back: list[str] = []
+
+    def hear(self, text: str, pointer: str, at: int) -> None:
+        """Take in a message."""
+        corrects = ""
+        brought = 0
+        for each in read(text):
+            if each.act == "takes back":
+                self._take_back(each.text, at)
+                corrects = "high"
+            elif each.act == "corrects":
+                corrects = "high" if "high" in (corrects, each.confidence) else each.confidence
+                if each.text:
+                    self._swap(each, pointer, at)
+            elif brought < MOST:
+                brought += 1
+                self._add(_engram(each, pointer), at, corrects)
+
+    def _add(self, engram: Engram, at: int, corrects: str) -> None:
+        if any(fold(each.engram.text) == fold(engram.text) for each in self.said):
+            return
+        if corrects and engram.unsure:
+            sure = [it for it in self.said if is_near(engram, it.engram) and not it.engram.unsure]
+            engram = replace(engram, unsure=not sure)
+        older = [
+            each
+            for each in self.said
+            if supersedes(engram, each.engram)
+            or (corrects and each.at < at and is_near(engram, each.engram, surely=corrects == "high"))
+        ]
+        self.said = [each for each in self.said if each not in older]
+        self.said.append(_Said(engram, at))
+
+    def _take_back(self, words: str, at: int) -> None:
+        if not words:
+            # The last thing, if it was said just now.
+            if self.said and at - self.said[-1].at <= 1:
+                last = self.said[-1].at
+                self.said = [each for each in self.said if each.at != last]
+            return
+        gone = about(words, [each.engram for each in self.said])
+        self.said = [each for each in self.said if each.engram not in gone]
+        if not gone:
+            self.back.append(words)
+
+    def _swap(self, correction: Statement, pointer: str, at: int) -> None:
+        """Put the right word in the place of the wrong one, in what was said last with it."""
+        for place in reversed(range(len(self.said))):
+            said = self.said[place]
+            text = _swapped(said.engram.text, correction)
+            if text and (correction.instead or at - said.at <= 1):
+                mended = replace(said.engram, text=text, origin=pointer or said.engram.origin)
+                self.said[place] = _Said(mended, at)
+                return
+
+
+def _engram(said: Statement, pointer: str) -> Engram:
+    return Engram(
+        said.text,
+        said.kind,
+        said.scope,
+        said.confidence,
+        source="user",
+        origin=pointer,
+        unsure=not said.is_sure,
+    )
+
+
+def _swapped(text: str, correction: Statement) -> str:
+    """Return a text with one word for another, or ``""`` if it has none that fits."""
+    new, old = correction.text.strip(" ,.;:"), correction.instead.strip(" ,.;:")
+    if not old:
+        # "Every 90 days": only what is not in it anyway is new.
+        known = {word.casefold() for word in _TOKEN.findall(text)}
+        words = [word for word in _TOKEN.findall(new) if word.casefold() not in known]
+        words = [word for word in words if word.casefold() not in STOP_WORDS]
+        if len(words) != 1:
+            return ""
+        new, old = words[0], _counterpart(text, words[0], surely=correction.confidence == "high")
+    found = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", text, re.IGNORECASE) if old else None
+    return text[: found.start()] + new + text[found.end() :] if found else ""
+
+
+def _counterpart(text: str, new: str, *, surely: bool) -> str:
+    """Return the word of a text that another one of its sort would stand for."""
+    words = _TOKEN.findall(text)
+    sort = _sort(new)
+    if sort:
+        return next((word for word in reversed(words) if _sort(word) == sort), "")
+    return words[-1] if surely and words else ""
+
+
+@cache
+def _sorts() -> dict[str, str]:
+    """Return words of which only one can hold at a time, each with what they are about."""
+    lines = dict(entries("values"))
+    return {word: name for name, words in lines.items() for word in words.split()}
+
+
+def _sort(word: str) -> str:
+    """Return what sort of value a word is: a number, a day, a package manager; or ``""``."""
+    if any(map(str.isdigit, word)):
+        return "number" if re.fullmatch(r"\W?[\d.,:]+\W?", word) else "name with a number"
+    low = word.casefold()
+    return _sorts().get(low, "") or _sorts().get(low.removesuffix("s"), "")
+
+
+# ---- whether two are about the same thing ----
+
+
+def _content(text: str) -> list[str]:
+    """Return the words that say what a text is about, in small letters."""
+    words = [_CLITIC.sub("", word.casefold()) for word in _TOKEN.findall(text)]
+    return [word for word in words if word not in STOP_WORDS and word not in _LIGHT]
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or is_inflected(one, other)
+
+
+def _shared(mine: Sequence[str], theirs: Sequence[str]) -> list[str]:
+    return [word for word in mine if any(_same(word, other) for other in theirs)]
+
+
+def is_near(one: Text, other: Text, *, surely: bool = True) -> bool:
+    """Whether two statements share enough that one may be said instead of the other.
+
+    Args:
+        one: The newer one.
+        other: The older one.
+        surely: Whether it is certain that something is said instead.
+    """
+    mine, theirs = _content(one.text), _content(other.text)
+    shared = _shared(mine, theirs)
+    fits = (one.kind == "profile") == (other.kind == "profile") or len(shared) > 1
+    few = 1 if surely else max(1, (min(len(mine), len(theirs)) + 1) // 2)
+    return fits and len(shared) >= few
+
+
+def about(words: str, memories: Iterable[Text]) -> list[Text]:
+    """Return the memories that ``words`` speak of best, which somebody takes back.
+
+    >>> about("the formal tone", [Engram("Speak to me formally", "always", "global")])[0].text
+    'Speak to me formally'
+    """
+    wanted = [word for word in _content(words) if word not in _ABOUT]
+    counts: list[tuple[int, Text]] = []
+    for memory in memories:
+        said = _content(memory.text)
+        shared = len(_shared(wanted, said)) if wanted else 0
+        if shared * 2 >= min(len(wanted), len(said)) and shared:
+            counts.append((shared, memory))
+    best = max((count for count, _ in counts), default=0)
+    return [memory for count, memory in counts if count == best]
+
+
+_ABOUT: Final = word_set(
+    "rule rules reminder preference instruction note fact thing bit part request said told asked "
+    "wrote memory one tone style habit policy convention need wish about more"
+)
+
+
+def supersedes(new: Text, old: Text) -> bool:
+    """Whether ``new`` says another value of what ``old`` says, so that both cannot hold.
+
+    >>> old = Engram("Our wiki is MediaWiki 1.39", "lesson", "project")
+    >>> supersedes(Engram("Our wiki is MediaWiki 1.43 now", "lesson", "project"), old)
+    True
+    >>> supersedes(Engram("Our cache is Redis 7", "lesson", "project"), old)
+    False
+    """
+    if fold(new.text) == fold(old.text):
+        return False
+    if new.kind == old.kind == "profile" and (key := fact_key(new.text)):
+        return key == fact_key(old.text)
+    if "never" in (new.kind, old.kind):
+        return new.kind != old.kind and _content(new.text) == _content(old.text)
+    return _denies(new.text, old.text) or _other_value(new, old) or _same_frame(new.text, old.text)
+
+
+def _denies(new: str, old: str) -> bool:
+    """Whether a text says itself that a value of the other is none any more: "not npm"."""
+    found = _INSTEAD.search(new)
+    if found is None:
+        return False
+    gone = _content(next(filter(None, found.groups())))
+    theirs = _content(old)
+    return bool(gone) and len(_shared(gone, theirs)) == len(gone) and (
+        len(_shared(_content(new), theirs)) > len(gone) or len(theirs) <= len(gone) + 1
+    )
+
+
+_INSTEAD: Final = re.compile(
+    r"(?:\bnot|\binstead of|\brather than|\bno longer|\bfrom) (?:the |in |on |at |with )?"
+    r"([\w.:/@-]+(?: [\w.:/@-]+)?)(?=\Z|[,.;]| to )",
+    re.IGNORECASE,
+)
+
+
+def _other_value(new: Text, old: Text) -> bool:
+    """Whether two have the same words but for a value of one sort: a version, a day, a tool."""
+    mine, theirs = _content(new.text), _content(old.text)
+    shared = _shared(mine, theirs)
+    here = [word for word in mine if word not in _shared(mine, theirs)]
+    there = [word for word in theirs if word not in _shared(theirs, mine)]
+    if not here or not there:
+        return False
+    sorts = {_sort(word) for word in here} & {_sort(word) for word in there} - {""}
+    if not sorts or (new.kind == "profile") != (old.kind == "profile") and not shared:
+        return False
+    if sorts & _STYLES:
+        return bool(shared) or min(len(mine), len(theirs)) <= _LIKE
+    switched = re.search(r"\b(?:switched|moved|migrated|changed)\b", new.text) is not None
+    return (bool(shared) or switched) and max(len(here), len(there)) <= _LIKE
+
+
+_STYLES: Final = frozenset({"LENGTH", "MANNERS"})
+
+
+def _same_frame(new: str, old: str) -> bool:
+    """Whether two say of one subject, with one verb, what it is or has."""
+    mine, theirs = _frame(new), _frame(old)
+    return mine is not None and theirs is not None and mine == theirs
+
+
+def _frame(text: str) -> tuple[frozenset[str], str] | None:
+    """Return the subject of a text and its verb with the word behind it, if it has a value."""
+    words = " ".join(text.casefold().replace("\u2019", "'").split())
+    if found := _ROLE.match(words):
+        return frozenset({"i"}), found["role"] or "role"
+    verb = verb_of(words)
+    if verb is None:
+        return None
+    subject = frozenset(_content(words[: verb.start()]))
+    if words.startswith("we ") and verb[0] not in _MANY:
+        subject = frozenset({"we"})
+    rest = re.sub(r"\b(?:now|currently|from now on|is|are|has been|have been)\b ?", "", words[verb.start() :])
+    if not subject or len(rest.split()) > _VALUE:
+        return None
+    if re.match(r"(?:called|named|renamed)\b", rest):
+        return subject, "called"
+    first = rest.split()[0] if rest.split() else ""
+    is_verb = verb[0] not in ("is", "are", "'s") and not words[verb.start() :].startswith(("is ", "are "))
+    place = re.match(r"(?:\w+ )?(in|on|at|by|for|with|to|from|through|via|until|after|before)\b", rest)
+    return subject, f"{first if is_verb else 'is'} {place[1] if place else ''}"
+
+
+_VALUE: Final = 7
+# What one may do with several things: another one is no other value.
+_MANY: Final = word_set("use uses have has need write do support can must will")
+_ROLE: Final = re.compile(
+    r"i(?:'m| am) (?:now )?(?:an?|the) (?:(?:junior|senior|lead|head|chief|staff|principal)\b|[\w ]*(?:engineer"
+    r"|developer|manager|analyst|designer|consultant|teacher|nurse|doctor|student|director)\b)"
+    r"|i (?:now )?(?P<role>work (?:at|for|as|in)|live in|study|teach|live)\b"
+)

@@ -1,0 +1,749 @@
+"""What a sentence is: a rule, a fact, a preference, something taken back or corrected, or nothing.
+
+Pure, any string, linear time, no model. Each clause is looked at by itself. An order is found by
+its shape, a bare verb first; it is a rule if it is about many things or about how, and a request if
+it is about one thing at hand. A statement is a piece of the message, tidied, behind at most one
+word of ours (``Always``, ``Name:``). What is asked, supposed, told of others or only shown is
+nothing.
+
+The words stand in tables, ``languages/<name>.txt``: entries, each a line that ends with a colon and
+its text in indented lines, which are put together as they stand. ``{NAME}`` stands for the text of
+an entry, ``{word~}`` for a word and its slips of the pen. A form says what it is before its colon:
+its group, its kind, and what else differs from the usual.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Final, Literal, NamedTuple, cast
+
+from engramdown.consolidation.utterances import entries, mask_shown, sentences, small_letters
+from engramdown.engram import Confidence, Kind, Scope
+from engramdown.language.characters import BLANK
+from engramdown.language.words import word_set
+
+LONGEST: Final = 300
+"""A statement that is longer, in characters, is left out."""
+
+Act = Literal["states", "corrects", "takes back"]
+
+_STRIPS: Final = 8
+_WORD: Final = r"[^\s,;:.!?()]+"
+_EDGE: Final = " ,;:-(\u2013\u2014"
+# How far a clause goes of which only a piece is kept, or all but a question behind it.
+_PIECE: Final = r"[^,;:(]*"
+_CLAUSE: Final = (
+    r".*?(?=,? (?:(?:and|but|so) )?(?:can|could|would|will|what|how|do|is|are|should) (?:you|i|we"
+    r"|the|it)\b|, which\b|\Z)"
+)
+
+
+class Statement(NamedTuple):
+    """What is stated.
+
+    Attributes:
+        kind: The kind of memory.
+        text: What shall be remembered; of what is taken back, what it is about, maybe nothing.
+        confidence: What the form of words deserves.
+        scope: ``global`` for what is about the user or said to hold everywhere.
+        is_sure: Whether it is surely meant to last; else a person is asked.
+        act: ``states``, ``takes back`` something, or ``corrects`` it: then ``instead`` is the word
+            that was wrong, or ``""`` if it is not named.
+        instead: See ``act``.
+    """
+
+    kind: Kind
+    text: str
+    confidence: Confidence
+    scope: Scope
+    is_sure: bool = True
+    act: Act = "states"
+    instead: str = ""
+
+
+class Said(NamedTuple):
+    """What a clause says, where that stands, and the label that is put before it."""
+
+    kind: Kind
+    confidence: Confidence
+    start: int
+    end: int
+    label: str = ""
+    is_sure: bool = True
+    is_fact: bool = False
+
+
+class Form(NamedTuple):
+    """A form of words, and what a clause says that begins with it.
+
+    What is kept begins with the group ``kept``, or where the clause does. A group ``no`` forbids.
+
+    Attributes:
+        pattern: What the clause begins with.
+        kind: The kind of memory.
+        confidence: What the form deserves.
+        label: What is put before it: ``Always``; behind ``Name:`` only the group is kept.
+        order: Whether an order must follow, is sure to, or stands behind the case.
+        passing: What it may not hold: what is said for a while, the same but for what belongs to
+            an *always* ("until"), or nothing.
+        held: Whether a person is to be asked.
+    """
+
+    pattern: str
+    kind: Kind
+    confidence: Confidence = "high"
+    label: str = ""
+    order: Literal["", "follows", "surely", "behind"] = ""
+    passing: Literal["soon", "firm", "lasting"] = "soon"
+    held: str = ""
+
+
+class _Clause(NamedTuple):
+    """A sentence as it is written, and masked in small letters, with single spaces."""
+
+    written: str
+    words: str
+    mark: str
+
+
+# ---- the tables ----
+
+CAPITAL: Final = "Name: "
+"""The label of a name that is one only if each word of it has a capital letter."""
+
+LANGUAGES: Final = ("german", "french", "spanish", "italian", "portuguese", "dutch")
+"""The languages of which the commonest forms are known, besides English."""
+
+@cache
+def forms(language: str = "english") -> tuple[Form, ...]:
+    """Return the forms of a language, in the order in which they are tried."""
+    found: list[Form] = []
+    for head, text in entries(language):
+        if " " in head:
+            kind, *said = head.split()[1:]
+            fields: dict[str, Any] = dict(each.split("=") for each in said)
+            label = fields.pop("label", "").replace("_", " ")
+            found.append(Form(text, cast("Kind", kind), label=label, **fields))
+    return tuple(found)
+
+
+@cache
+def _texts(language: str) -> Mapping[str, str]:
+    return dict(entries(language))
+
+
+@cache
+def pattern(text: str) -> re.Pattern[str]:
+    """Return a compiled pattern; "don't" and "I've" may lack their apostrophe."""
+    return re.compile(text.replace("n't", "n'?t").replace("'ve", "'?ve"))
+
+
+@cache
+def _named(name: str, language: str = "english") -> re.Pattern[str]:
+    # Of other languages only the commonest words are known.
+    return pattern(_texts(language)[name] if language == "english" else _texts(language).get(name, "(?!)"))
+
+
+@cache
+def _words(name: str, language: str = "english") -> frozenset[str]:
+    return word_set(_texts(language).get(name, ""))
+
+
+@cache
+def _telling_words() -> Mapping[str, frozenset[str]]:
+    """Return the small words of each language that are none of another one."""
+    names = ("english", *LANGUAGES)
+    count = Counter(word for name in names for word in _words("SMALL", name))
+    return {name: frozenset(w for w in _words("SMALL", name) if count[w] == 1) for name in names}
+
+
+def language_of(words: str) -> str:
+    """Return the language of a sentence in small letters, of those that are known.
+
+    >>> language_of("je pr\u00e9f\u00e8re le th\u00e9 sans sucre"), language_of("use uv")
+    ('french', 'english')
+    """
+    said = re.findall(r"[^\W\d_]+'?", words)
+    counts = {name: sum(map(own.__contains__, said)) for name, own in _telling_words().items()}
+    return max(counts, key=counts.__getitem__)
+
+
+# ---- messages ----
+
+
+def read(text: str) -> Iterator[Statement]:
+    """Yield what ``text``, one message, states, corrects and takes back, in its order.
+
+    >>> [(s.kind, s.text) for s in read("Looks good. Never push to main, and call me Jo!")]
+    [('never', 'Never push to main'), ('profile', 'Name: Jo')]
+    """
+    mask = mask_shown(text)
+    skipped = -1
+    noun = ""
+    for start, end, mark in sentences(mask):
+        if start < skipped:
+            continue
+        spans = [found.span() for found in pattern(r"\S+").finditer(mask, start, end)]
+        words = small_letters(" ".join(mask[first:last] for first, last in spans))
+        clause = _Clause(" ".join(text[first:last] for first, last in spans), words, mark)
+        after = text[end : end + 8]
+        if _named("PRETENDS").match(words):
+            # What follows in this paragraph belongs to the game.
+            paragraph = mask.find("\n\n", end)
+            skipped = paragraph if paragraph >= 0 else len(mask)
+        elif not _named("SARCASM").search(words) and not pattern(r"\W*/s\b").match(after):
+            named = _named("NOUN").search(clause.words)
+            yield from _read(_with_noun(clause, noun))
+            noun = named[1] if named else ""
+
+
+def _with_noun(clause: _Clause, noun: str) -> _Clause:
+    """Return a sentence in which the noun of the sentence before stands for "them"."""
+    found = _named("PRONOUN").search(clause.words) if noun else None
+    if found is None:
+        return clause
+    first, last = found.span(1)
+    both = (f"{each[:first]}{noun}{each[last:]}" for each in clause[:2])
+    return _Clause(*both, clause.mark)
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """Yield what ``text`` states outright, in its order."""
+    return (each for each in read(text) if each.act == "states")
+
+
+def _read(clause: _Clause) -> Iterator[Statement]:
+    """Yield what a sentence says: first whether it goes back to something before it."""
+    words = clause.words
+    language = language_of(words)
+    asks = clause.mark == "?" and not _named("TAG").match(words)
+    taken = None if asks else _taken_back(words, language)
+    if taken is not None:
+        yield Statement("lesson", taken, "high", "project", act="takes back")
+        return
+    found = list(_stated(clause, language))
+    swap = None if asks else _corrected(clause, language)
+    if swap is not None:
+        # What is said instead stands beside it, or in the next sentence.
+        yield swap._replace(text="") if any(each.is_sure for each in found) else swap
+    yield from found
+
+
+def _taken_back(words: str, language: str) -> str | None:
+    """Return what a sentence takes back: words that it is about, ``""`` for the last thing."""
+    if _named("TAKES_THAT", language).match(words):
+        return ""
+    found = _named("TAKES_BACK", language).match(words)
+    return " ".join(filter(None, found.groupdict().values())) if found else None
+
+
+def _corrected(clause: _Clause, language: str) -> Statement | None:
+    """Return which words a sentence puts in the place of others: "I meant 8081, not 8080"."""
+    words = clause.words
+    cue = _named("CORRECTS", language).match(words)
+    no = _named("OBJECTS", language).match(words)
+    behind = _named("CORRECTS_BEHIND", language).search(words)
+    denied = _named("NOT_THAT_THIS", language).fullmatch(words)
+    if not (cue or no or behind or denied):
+        return None
+    start, end = max(each.end() if each else 0 for each in (cue, no)), len(words)
+    end = behind.start() if behind else end
+    start += len(words[start:end]) - len(words[start:end].lstrip(_EDGE))
+    left = words[start:end].rstrip(_EDGE)
+    for name in ("NOT_THAT_THIS", "THIS_NOT_THAT"):
+        if found := _named(name, language).fullmatch(left):
+            first, last = (start + at for at in found.span("new"))
+            return _correction(clause.written[first:last], found["old"])
+    is_short = left.count(" ") < _SHORT
+    new = clause.written[start : start + len(left)] if is_short else ""
+    return _correction(new, "", "high" if behind or cue else "low")
+
+
+def _correction(new: str, old: str, confidence: Confidence = "high") -> Statement:
+    return Statement("lesson", new, confidence, "project", act="corrects", instead=old)
+
+
+_SHORT: Final = 6
+
+
+# ---- clauses ----
+
+
+def _stated(clause: _Clause, language: str) -> Iterator[Statement]:
+    words = clause.words
+    told = words[: _cut(words, len(words), "COURTESY")]
+    found = list(_found(told, language))
+    for at, (_, said) in enumerate(found):
+        end = found[at + 1][0] if at + 1 < len(found) else len(words)
+        whole = len(words) if said.end == len(told) else said.end
+        made = _statement(clause, said._replace(end=min(whole, end)))
+        if made is not None:
+            yield made
+
+
+def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
+    """Yield what each clause says, with where it begins; a case and a memory go to the end."""
+    done = last = 0
+    told = False  # Whether somebody just said what they do: "I live here and work there".
+    told = False  # Whether somebody just said what they do: "I live here and work there".
+    starts = (found.span() for found in _named("SEPARATOR", language).finditer(words))
+    for start, at in ((0, 0), *starts):
+        if at < done:
+            continue
+        if at and is_reported(words[:at]):
+            return
+        said = _clause(words, at, language, lead=words[last:start])
+        if said is None:
+            continue
+        case = "" if done else words[:start]
+        if _named("CASE").fullmatch(case):
+            # An order or a preference belongs to the case that stands before it.
+            if is_passing(case, firm=True) or _named("AT_HAND").search(case):
+                return
+            if said.kind in ("always", "never"):
+                said = said._replace(kind="when", start=0, label="")
+            elif said.kind == "profile" and said.confidence == "medium":
+                said = said._replace(start=0)
+        goes_on = _named("GOES_ON" if said.is_fact else "AND").search(words[:at])
+        if done and goes_on and (said.is_fact or (told and not _named("POLITE").match(words, at))):
+            continue
+        yield min(start, said.start), said
+        if said.label.strip() == CAPITAL.strip() and (more := _named("APPOSITION").match(words, said.end)):
+            said = Said("profile", "high", more.end(), len(words), "I'm")
+            yield more.start(), said
+        if said.kind == "when" or (said.kind == "lesson" and said.confidence == "high"):
+            return
+        told = said.kind == "profile" and not said.label
+        told = said.kind == "profile" and not said.label
+        done = max(said.start + 1, said.end if said.end < len(words) else at + 1)
+        last = len(words)
+
+
+def _clause(words: str, at: int, language: str, lead: str = "") -> Said | None:
+    """Return what a clause says, whatever opens it.
+
+    Args:
+        words: The sentence.
+        at: Where the clause begins.
+        language: Its language.
+        lead: What stands before the clause and says nothing that is known.
+    """
+    standing = is_rule = objects = False
+    for _ in range(_STRIPS):
+        if polite := _named("OPENS_ORDER").match(words, at):
+            at = polite.end()
+        told = remembered(words, at, language)
+        if told >= 0:
+            return _memory(words, told, language)
+        rule = _named("RULE_IS").match(words, at)
+        lasts = rule or _named("LASTS", language).match(words, at)
+        if lasts is not None:
+            standing, is_rule, at = True, rule is not None, lasts.end()
+        opener = _named("OPENERS", language).match(words, at) or _named("CORRECTS", language).match(
+            words, at
+        )
+        opens = opener is not None and opener.end() > at
+        how = _How(language, lead, standing=standing, objects=objects, may_tell=not opens)
+        if said := _classified(words, at, how):
+            return said
+        if not opens:
+            return Said("always", "high", at, len(words)) if is_rule and words[at:] else None
+        objects = objects or _named("OBJECTS", language).match(words, at) is not None
+        at = opener.end() if opener else at
+        at += len(words[at:]) - len(words[at:].lstrip(_EDGE))
+    return None
+
+
+def _memory(words: str, at: int, language: str) -> Said | None:
+    """Return what somebody wants to be remembered, which is a fact if it is nothing else."""
+    said = _clause(words, at, language)
+    if said is None and not is_passing(words[at:], firm=True):
+        about_me = pattern(r"i(?:'m|'ve)? (?!told|said|mentioned)").match(words, at)
+        kind: Kind = "profile" if about_me else "lesson"
+        said = Said(kind, "high", at, len(words))
+    return said._replace(confidence="high", is_sure=True) if said else None
+
+
+class _How(NamedTuple):
+    """What stands before a clause.
+
+    Attributes:
+        language: The language of the sentence.
+        lead: What stands between it and the clause before, and says nothing that is known.
+        standing: Whether it was said that the clause holds from now on.
+        objects: Whether a "no" stands before it.
+        may_tell: Whether no opener stands there that is still to be taken away.
+    """
+
+    language: str
+    lead: str
+    standing: bool
+    objects: bool
+    may_tell: bool
+
+
+def _classified(words: str, at: int, how: _How) -> Said | None:
+    """Return what a clause says."""
+    said = first_said(forms(how.language), words, at)
+    if said is not None:
+        is_wish = how.standing and said.kind == "profile" and said.confidence != "high"
+        said = said._replace(kind="always", confidence="high") if is_wish else said
+        return said._replace(is_sure=said.is_sure or how.standing)
+    if how.language != "english":
+        return None
+    tells = how.may_tell and not how.standing
+    return (
+        _banned(words, at, standing=how.standing)
+        or _ordered(words, at, standing=how.standing, objects=how.objects)
+        or (_fact(words, at, how.lead) if tells else None)
+    )
+
+
+def remembered(words: str, at: int, language: str = "english") -> int:
+    """Return where that begins which shall be remembered, or -1.
+
+    >>> remembered("remember that ci is slow", 0), remembered("remember the milk", 0)
+    (14, -1)
+    """
+    found = _named("REMEMBER", language).match(words, at)
+    if found is None or language != "english":
+        return found.end() if found else -1
+    rest = words[found.end() :]
+    if _named("TO_DO").match(rest) or _named("PEP_TALK").match(rest):
+        return -1
+    asked = found[0].rstrip()
+    told = asked.endswith((" that", ":", ",")) and pattern(r"\S+ \S+ \S+ \S").match(rest)
+    if _named("NO_FACT").match(rest) and not told:
+        return -1
+    clear = _named("CLEARLY").match(asked) and " " in rest
+    verb = _named("HAS_VERB").search(rest) and rest.count(" ") > 1
+    return found.end() if clear or verb else -1
+
+
+# ---- orders ----
+
+
+def _banned(words: str, at: int, *, standing: bool) -> Said | None:
+    """Return what a clause prohibits: "don't use tabs", "no emojis, ever"."""
+    if found := _named("NO").match(words, at):
+        if is_passing(words[at:]) or _named("ONCE").search(words, at):
+            return None
+        sure = standing or _named("NO_MARK").search(words, at) is not None
+        return Said("never", "medium", found.start("kept"), len(words), is_sure=sure)
+    found = _named("DONT").match(words, at)
+    start = found.end() if found else at
+    rest = words[start:]
+    if (
+        found is None
+        or _named("NO_BAN").match(rest)
+        or not is_order(rest, surely=True)
+        or is_passing(rest)
+    ):
+        return None
+    sure = (
+        standing
+        or _named("EVER").search(found[0]) is not None
+        or _named("STANDING").search(rest) is not None
+        or _named("FOR_GOOD").search(rest) is not None
+    )
+    if not sure and _named("ONCE").search(rest):
+        return None
+    sure = sure or _named("IN_GENERAL").search(rest) is not None or not _is_definite(rest)
+    return Said("never", "medium", start, len(words), "Never", is_sure=sure)
+
+
+def _ordered(words: str, at: int, *, standing: bool, objects: bool) -> Said | None:
+    """Return the rule that an order is, if it is one, and whether that is sure."""
+    asked = _named("ASKED").match(words, at)
+    start = asked.end() if asked else at
+    rest = words[start:]
+    is_one = is_order(rest, surely=standing and not _named("SUBJECT").match(rest))
+    if standing and not is_one and _named("STATE").match(rest):
+        return Said("always", "high", start, len(words))
+    if not is_one or is_passing(rest, firm=standing):
+        return None
+    if _named("WHENEVER").match(rest) and not _named("ONCE").search(rest):
+        return Said("when", "medium", start, len(words))
+    if standing:
+        return Said("always", "high", start, len(words))
+    if _named("INSTEAD").match(rest):
+        return Said("always", "low", start, len(words) - len(" instead"), is_sure=False)
+    if _named("ONCE").search(words[at:]) or _named("TO_ME").match(rest):
+        return None
+    sure = _is_lasting(rest, only=words[at:start].endswith("only "))
+    if sure is None and objects:
+        # "No, use two spaces": it is said instead of something, which it may be like.
+        sure = False if _named("STYLE").match(rest) else None
+    return None if sure is None else Said("always", "medium", start, len(words), is_sure=sure)
+
+
+def _is_lasting(rest: str, *, only: bool) -> bool | None:
+    """Whether an order is surely a rule, maybe, or (``None``) hardly."""
+    if only:
+        return None if _named("DEFINITE").match(rest) else True
+    style = _named("STYLE").match(rest) is not None
+    general = _named("IN_GENERAL").search(rest) is not None
+    if not style and not _named("MANNER").match(rest):
+        return False if _named("STANDING").search(rest) else None
+    if _named("STANDING").search(rest):
+        return True
+    if _named("CONTRAST").search(rest) and not _named("THE").match(rest):
+        return True
+    if _named("DEFINITE").match(rest):
+        return True if general and style else None
+    if _named("ONE_PLACE").search(rest):
+        return False if style else None
+    if style or _named("PLURAL").match(rest):
+        return True
+    return False if general else None
+
+
+def _is_definite(rest: str) -> bool:
+    """Whether an order is about one thing: "rename the class", "write a poem"."""
+    return _named("DEFINITE").match(rest) is not None
+
+
+def is_order(words: str, *, surely: bool = False) -> bool:
+    """Whether the small letters of ``words`` begin as an order does.
+
+    Args:
+        words: What is said, in small letters.
+        surely: Whether what stands before says already that an order follows ("you must always"),
+            so that an unknown word is a verb.
+
+    >>> is_order("push to main"), is_order("pushes to main"), is_order("mind")
+    (True, False, False)
+    """
+    skipped = _named("SKIPPED").match(words)
+    rest = words[skipped.end() if skipped else 0 :]
+    found = pattern(_WORD).match(rest)
+    if not found or _named("HAPPENS").match(rest) or _named("SAYINGS").match(rest):
+        return False
+    verb = found[0]
+    if _named("NOT_A_VERB").match(rest, min(found.end() + 1, len(rest))):
+        return False
+    if verb in _words("VERBS") or verb.partition("-")[0] in _words("VERBS"):
+        return surely or not _has_subject(rest)
+    inflected = _named("INFLECTED").fullmatch(verb) and verb not in _words("PLAIN_S")
+    if verb in _words("NO_ORDER") or inflected:
+        return False
+    after = pattern(_WORD).match(rest, found.end() + 1)
+    return surely or (after is not None and after[0] in _words("AFTER_A_VERB"))
+
+
+def _has_subject(rest: str) -> bool:
+    """Whether the verb stands behind who does something: "file names end in a number"."""
+    found = pattern(r"\S+ (?:[\w-]+ )?[\w-]*[^s\W]s ([\w']+) \S").match(rest)
+    return found is not None and found[1] in _words("PLURAL_VERBS")
+
+
+def _order_behind(words: str, case: int) -> int:
+    """Return where the order begins behind a case, or -1."""
+    for comma in _named("COMMA").finditer(words, case):
+        at = comma.end()
+        polite = _named("PLEASE").match(words, at)
+        start = polite.end() if polite else at
+        if is_order(words[start:], surely=start > at) or _named("SHALL").match(words, at):
+            return at
+    for bare in pattern(rf"(?<= ){_texts('english')['BARE']}\b (?=\S)").finditer(words, case):
+        before = words[case : bare.start()].split()
+        told = len(before) > 1 or words[case : bare.start() - 1].endswith("ing")
+        if told and not _named("BEFORE_A_NOUN").fullmatch(before[-1]):
+            return bare.start()
+    return -1
+
+
+# ---- what is the case ----
+
+_LATER_WORD: Final = (
+    r"(?<=\S )(?<!\bthe )(?<!\bour )(?<!\ban )(?<!\ba )(?<!\bmy )\S+|(?<=\w)'s\b"
+)
+_FEWEST: Final = 3
+_LONGEST_SUBJECT: Final = 9
+
+
+def _fact(words: str, at: int, lead: str) -> Said | None:
+    """Return a plain fact about the world: "our badges last for two years"."""
+    rest = words[at:]
+    now = _named("FROM_NOW").sub("", rest)
+    if (
+        (lead and not lead.endswith(":") and not _named("ANNOUNCED").search(lead))
+        or rest.count(" ") < _FEWEST - 1
+        or _named("NO_SUBJECT").match(rest)
+        or is_order(rest)
+        or _named("NARRATIVE").search(now)
+        or (_named("EVENT").search(rest) and not _named("OF_MANY").search(rest))
+    ):
+        return None
+    found = verb_of(rest)
+    subject = rest[: found.start()] if found else ""
+    if (
+        found is None
+        or subject.count(" ") > _LONGEST_SUBJECT
+        or _named("NO_NOUN").search(subject)
+        or _named("TRANSIENT").match(rest, found.start())
+    ):
+        return None
+    is_sure = _named("MODAL").match(rest, found.start()) is None
+    return Said("lesson", "medium", at, len(words), is_sure=is_sure, is_fact=True)
+
+
+def verb_of(rest: str) -> re.Match[str] | None:
+    """Return the verb of a clause, behind its subject."""
+    # What stands behind an article is a noun: "the lead".
+    for found in pattern(r"(?<=\S )(?<!\bthe )(?<!\bour )(?<!\ban )(?<!\ba )(?<!\bmy )\S+|(?<=\w)'s\b").finditer(rest):
+        for name in ("FINITE", "CHANGES"):
+            if verb := _named(name).match(rest, found.start()):
+                return verb
+    return None
+
+
+# ---- what a form says ----
+
+
+def first_said(table: tuple[Form, ...], words: str, at: int) -> Said | None:
+    """Return what the first form that fits says of a sentence, from a clause of it on."""
+    return next((said for form in table if (said := _said(form, words, at))), None)
+
+
+def _said(form: Form, words: str, at: int) -> Said | None:
+    found = pattern(form.pattern).match(words, at)
+    if found is None:
+        return None
+    groups = found.groupdict()
+    label = form.label
+    start = found.start("kept") if "kept" in groups else found.end() if label else at
+    end = found.end("kept") if ":" in label else len(words)
+    kept = pattern(_PIECE if ":" in label else _CLAUSE).match(words, start)
+    if not words[start:] or (
+        form.passing != "lasting" and kept and is_passing(kept[0], firm=form.passing == "firm")
+    ):
+        return None
+    order = found.start("order") if "order" in groups else start
+    if form.order == "behind":
+        order = _order_behind(words, found.end())
+        if order < 0 or _named("THIS").search(words, at, order):
+            return None
+    elif form.order and not is_order(words[order:], surely=form.order == "surely"):
+        return None
+    if "key" in groups:
+        key = {"email": "e-mail", "timezone": "time zone"}.get(groups["key"], groups["key"])
+        own = groups["own"] or ""
+        own = "" if own in ("own ", "full ", "current ") else own
+        label = f"{own}{key}:".capitalize()
+    kind = "never" if groups.get("no") is not None else form.kind
+    return Said(kind, form.confidence, start, end, label, not form.held)
+
+
+def is_passing(words: str, *, firm: bool = False) -> bool:
+    """Whether something is said for a while or for one thing.
+
+    Args:
+        words: What is said, in small letters.
+        firm: Whether it is said as *always* or *never* say it, so that "until" and "on Sunday"
+            belong to it.
+
+    >>> is_passing("skip the linter this time"), is_passing("merge until it is green", firm=True)
+    (True, False)
+    """
+    words = _named("FROM_NOW").sub("", words)
+    passes = _named("PASSING").search(words)
+    return passes is not None or (not firm and _named("SOON").search(words) is not None)
+
+
+def is_reported(lead: str) -> bool:
+    """Whether what stands before a clause makes it somebody else's words, a thought or a task.
+
+    >>> is_reported("she said: "), is_reported("good, but "), is_reported("example: ")
+    (True, False, True)
+    """
+    if lead.rstrip().endswith(":"):
+        own = (_named("COLON_OK").match(lead), _named("CORRECTS").match(lead))
+        if not (_named("ANNOUNCES").search(lead) or any(own)):
+            return True
+    return bool(_named("REPORTED").search(lead))
+
+
+# ---- the text of a statement ----
+
+
+def _statement(clause: _Clause, said: Said) -> Statement | None:
+    """Return what is kept of a clause, if it is none of a question or of somebody else's."""
+    words = clause.words
+    if clause.mark == "?" and not _named("TAG").match(words):
+        # "I'm a nurse, what is my shift?"
+        said = _before("ASKS", words, said)
+        asks = _named("REQUEST").match(words)
+        request = asks and (asks["please"] or asks["polite"] or said.kind == "lesson")
+        beside = said.kind == "profile" and words[said.end :].strip()
+        if said.confidence == "low" or not said.is_sure or not (request or beside):
+            return None
+    said = _before("WANTS", words, said)
+    kept = words[said.start : said.end]
+    polite = None if said.label else pattern(r"(?:(?:please|pls|plz|just) )+").match(kept)
+    end = _cut(kept, len(kept.rstrip(_EDGE)), "FILLERS")
+    end = _cut(kept, end, "AGAIN") if said.kind == "never" else end
+    start = said.start + (polite.end() if polite else 0)
+    text = clause.written[start : said.start + len(kept[:end].rstrip(_EDGE))]
+    if (
+        _says_nothing(kept, said)
+        or not _looks_right(text, said)
+        or len(text) > LONGEST
+        or _named("SAYS_ANOTHER").match(words, said.start)
+    ):
+        return None
+    # A capital letter in front, where that changes nothing else.
+    first = text[0].upper()
+    capital = first + text[1:] if first.lower() == text[0] else text
+    whole = f"{said.label.strip()} {text}" if said.label else capital
+    return Statement(said.kind, whole, said.confidence, _scope(words, kept, said), said.is_sure)
+
+
+def _scope(words: str, kept: str, said: Said) -> Scope:
+    """Return ``global`` for what is about the user, or how to talk to them, in all projects."""
+    mine = said.kind == "profile" or _named("MY_LIFE").match(kept) is not None
+    talk = said.kind != "lesson" and _named("TALK").search(kept) is not None
+    here = _named("HERE").search(words) is not None
+    everywhere = _named("EVERYWHERE").search(words) is not None
+    return "global" if mine or everywhere or (talk and not here) else "project"
+
+
+def _says_nothing(words: str, said: Said) -> bool:
+    """Whether what is kept cannot be understood alone: "never do that", "I love to"."""
+    return (
+        not words.strip(BLANK + _EDGE)
+        or _named("UNFINISHED").match(words) is not None
+        or pattern(rf"(?:{_texts('english')['OPENERS']})+\Z").match(f"{words.strip(_EDGE)} ")
+        is not None
+        or (said.kind in ("always", "never") and _named("ABOUT_THAT").match(words) is not None)
+    )
+
+
+def _looks_right(text: str, said: Said) -> bool:
+    """Whether capital letters stand where they should: in a name, and not in an order.
+
+    "Never Let Me Go" is a book.
+    """
+    if said.label == CAPITAL:
+        return all(
+            word.istitle() or (word[:1].isupper() and any(map(str.isdigit, word)))
+            for word in text.split()
+        )
+    is_title = text[:1].isupper() and text[1:2].islower()
+    return said.label not in ("Always", "Never") or not is_title
+
+
+def _cut(words: str, end: int, what: str) -> int:
+    found = _named(what).search(words[:end])
+    return found.start() if found else end
+
+
+def _before(what: str, words: str, said: Said) -> Said:
+    """Return a fact that goes to the end without what begins with ``what``."""
+    if said.kind != "profile" or said.end < len(words):
+        return said
+    behind = _named(what).search(words, said.start)
+    return said._replace(end=behind.start()) if behind else said
