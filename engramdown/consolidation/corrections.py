@@ -13,11 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from engramdown.consolidation.sentences import Statement, read, verb_of
 from engramdown.consolidation.utterances import entries
-from engramdown.engram import Engram, fact_key, fold
+from engramdown.engram import Engram, Kind, fact_key, fold
+from engramdown.language.claims import NUMBERS
 from engramdown.language.words import STOP_WORDS, is_inflected, word_set
 
 MOST: Final = 20
@@ -46,6 +47,21 @@ class Text(Protocol):
         """Its kind."""
 
 
+T = TypeVar("T", bound=Text)
+
+
+class TakenBack(NamedTuple):
+    """What a user took back.
+
+    Attributes:
+        words: What it was about, in their words.
+        kind: ``profile`` if it is about them; anything for a ``lesson``.
+    """
+
+    words: str
+    kind: Kind = "lesson"
+
+
 class Told(NamedTuple):
     """What messages teach.
 
@@ -55,7 +71,7 @@ class Told(NamedTuple):
     """
 
     engrams: tuple[Engram, ...] = ()
-    taken_back: tuple[str, ...] = ()
+    taken_back: tuple[TakenBack, ...] = ()
 
 
 class _Said(NamedTuple):
@@ -101,7 +117,7 @@ class _Conversation:
     def __init__(self) -> None:
         """Begin with nothing."""
         self.said: list[_Said] = []
-        self.back: list[str] = []
+        self.back: list[TakenBack] = []
 
     def hear(self, text: str, pointer: str, at: int) -> None:
         """Take in a message."""
@@ -109,7 +125,7 @@ class _Conversation:
         brought = 0
         for each in read(text):
             if each.act == "takes back":
-                self._take_back(each.text, at)
+                self._take_back(TakenBack(each.text, each.kind), at)
                 corrects = "high"
             elif each.act == "corrects":
                 corrects = "high" if "high" in (corrects, each.confidence) else each.confidence
@@ -134,17 +150,17 @@ class _Conversation:
         self.said = [each for each in self.said if each not in older]
         self.said.append(_Said(engram, at))
 
-    def _take_back(self, words: str, at: int) -> None:
-        if not words:
+    def _take_back(self, back: TakenBack, at: int) -> None:
+        if all(word in _ABOUT for word in _content(back.words)):
             # The last thing, if it was said just now.
             if self.said and at - self.said[-1].at <= 1:
                 last = self.said[-1].at
                 self.said = [each for each in self.said if each.at != last]
             return
-        gone = about(words, [each.engram for each in self.said])
+        gone = about(back, [each.engram for each in self.said])
         self.said = [each for each in self.said if each.engram not in gone]
         if not gone:
-            self.back.append(words)
+            self.back.append(back)
 
     def _swap(self, correction: Statement, pointer: str, at: int) -> None:
         """Put the right word in the place of the wrong one, in what was said last with it."""
@@ -153,7 +169,7 @@ class _Conversation:
             text = _swapped(said.engram.text, correction)
             if text and (correction.instead or at - said.at <= 1):
                 mended = replace(said.engram, text=text, origin=pointer or said.engram.origin)
-                self.said[place] = _Said(mended, at)
+                self.said[place] = _Said(mended, said.at)
                 return
 
 
@@ -202,6 +218,8 @@ def _sorts() -> dict[str, str]:
 
 def _sort(word: str) -> str:
     """Return what sort of value a word is: a number, a day, a package manager; or ``""``."""
+    if word.casefold() in NUMBERS:
+        return "number"
     if any(map(str.isdigit, word)):
         return "number" if re.fullmatch(r"\W?[\d.,:]+\W?", word) else "name with a number"
     low = word.casefold()
@@ -240,18 +258,20 @@ def is_near(one: Text, other: Text, *, surely: bool = True) -> bool:
     return fits and len(shared) >= few
 
 
-def about(words: str, memories: Iterable[Text]) -> list[Text]:
-    """Return the memories that ``words`` speak of best, which somebody takes back.
+def about(back: TakenBack, memories: Iterable[T]) -> list[T]:
+    """Return the memories that somebody takes back: those of which their words speak best.
 
-    >>> about("the formal tone", [Engram("Speak to me formally", "always", "global")])[0].text
+    >>> back = TakenBack("the formal tone")
+    >>> about(back, [Engram("Speak to me formally", "always", "global")])[0].text
     'Speak to me formally'
     """
-    wanted = [word for word in _content(words) if word not in _ABOUT]
-    counts: list[tuple[int, Text]] = []
+    wanted = [word for word in _content(back.words) if word not in _ABOUT]
+    counts: list[tuple[int, T]] = []
     for memory in memories:
         said = _content(memory.text)
         shared = len(_shared(wanted, said)) if wanted else 0
-        if shared * 2 >= min(len(wanted), len(said)) and shared:
+        fits = back.kind != "profile" or (memory.kind == "profile" and shared == len(wanted))
+        if fits and shared and shared * 2 >= min(len(wanted), len(said)):
             counts.append((shared, memory))
     best = max((count for count, _ in counts), default=0)
     return [memory for count, memory in counts if count == best]
@@ -276,9 +296,20 @@ def supersedes(new: Text, old: Text) -> bool:
         return False
     if new.kind == old.kind == "profile" and (key := fact_key(new.text)):
         return key == fact_key(old.text)
+    mine, theirs = _content(new.text), _content(old.text)
     if "never" in (new.kind, old.kind):
-        return new.kind != old.kind and _content(new.text) == _content(old.text)
+        # A ban of what was wanted, or the other way round.
+        less = mine if new.kind == "never" else theirs
+        more = theirs if new.kind == "never" else mine
+        is_rule = {new.kind, old.kind} <= _RULES
+        return is_rule and new.kind != old.kind and bool(less) and len(_shared(less, more)) == len(less)
+    if mine == theirs and _negated(new.text) != _negated(old.text):
+        return True
     return _denies(new.text, old.text) or _other_value(new, old) or _same_frame(new.text, old.text)
+
+
+def _negated(text: str) -> bool:
+    return re.search(r"\b(?:not|no|never)\b|n['\u2019]t\b", text.casefold()) is not None
 
 
 def _denies(new: str, old: str) -> bool:
@@ -317,7 +348,7 @@ def _other_value(new: Text, old: Text) -> bool:
     return (bool(shared) or switched) and max(len(here), len(there)) <= _LIKE
 
 
-_STYLES: Final = frozenset({"LENGTH", "MANNERS"})
+_STYLES: Final = frozenset({"LENGTH", "MANNERS", "MARRIAGE", "DIET"})
 
 
 def _same_frame(new: str, old: str) -> bool:
@@ -330,13 +361,17 @@ def _frame(text: str) -> tuple[frozenset[str], str] | None:
     """Return the subject of a text and its verb with the word behind it, if it has a value."""
     words = " ".join(text.casefold().replace("\u2019", "'").split())
     if found := _ROLE.match(words):
-        return frozenset({"i"}), found["role"] or "role"
+        role = (found["role"] or "role").replace("'m at", " work at")
+        return frozenset({"i"}), role.removeprefix("i ")
+    if found := _SET.match(words):
+        return frozenset(_content(found["what"])), "is "
+    if found := _WE.match(words):
+        is_one = found["verb"] not in _MANY
+        return (frozenset({"we"}), f"{found['verb']} {found['place'] or ''}") if is_one else None
     verb = verb_of(words)
     if verb is None:
         return None
     subject = frozenset(_content(words[: verb.start()]))
-    if words.startswith("we ") and verb[0] not in _MANY:
-        subject = frozenset({"we"})
     rest = re.sub(r"\b(?:now|currently|from now on|is|are|has been|have been)\b ?", "", words[verb.start() :])
     if not subject or len(rest.split()) > _VALUE:
         return None
@@ -351,8 +386,15 @@ def _frame(text: str) -> tuple[frozenset[str], str] | None:
 _VALUE: Final = 7
 # What one may do with several things: another one is no other value.
 _MANY: Final = word_set("use uses have has need write do support can must will")
+_WE: Final = re.compile(
+    r"we (?:now |only |always |usually )*(?P<verb>\w+) (?P<place>in|on|at|by|for|with|to|from|via|every)?\b"
+)
 _ROLE: Final = re.compile(
     r"i(?:'m| am) (?:now )?(?:an?|the) (?:(?:junior|senior|lead|head|chief|staff|principal)\b|[\w ]*(?:engineer"
     r"|developer|manager|analyst|designer|consultant|teacher|nurse|doctor|student|director)\b)"
-    r"|i (?:now )?(?P<role>work (?:at|for|as|in)|live in|study|teach|live)\b"
+    r"|(?P<role>i'm at(?=.* now)|(?:i )(?:now )?(?:work (?:at|for|as|in)|live in|study|teach|live|drive))\b"
+)
+_SET: Final = re.compile(
+    r"(?:they|we|it|somebody|the \w+)(?:'ve| have| has)? (?:just |now )?(?:raised|lowered|changed|increased"
+    r"|reduced|extended|renamed|shortened|cut|postponed|moved) (?:the|our) (?P<what>.+?) (?:from .+? )?to \S"
 )

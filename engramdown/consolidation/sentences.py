@@ -15,7 +15,6 @@ its group, its kind, and what else differs from the usual.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
@@ -152,14 +151,6 @@ def _words(name: str, language: str = "english") -> frozenset[str]:
     return word_set(_texts(language).get(name, ""))
 
 
-@cache
-def _telling_words() -> Mapping[str, frozenset[str]]:
-    """Return the small words of each language that are none of another one."""
-    names = ("english", *LANGUAGES)
-    count = Counter(word for name in names for word in _words("SMALL", name))
-    return {name: frozenset(w for w in _words("SMALL", name) if count[w] == 1) for name in names}
-
-
 def language_of(words: str) -> str:
     """Return the language of a sentence in small letters, of those that are known.
 
@@ -167,8 +158,16 @@ def language_of(words: str) -> str:
     ('french', 'english')
     """
     said = re.findall(r"[^\W\d_]+'?", words)
-    counts = {name: sum(map(own.__contains__, said)) for name, own in _telling_words().items()}
-    return max(counts, key=counts.__getitem__)
+    english = _words("SMALL")
+    best, most = "english", 0
+    for name in LANGUAGES:
+        own = _words("SMALL", name)
+        telling = sum(word in own and word not in english for word in said)
+        telling += _named("LETTERS", name).search(words) is not None
+        against = sum(word in english and word not in own for word in said)
+        if telling > max(most, against):
+            best, most = name, telling
+    return best
 
 
 # ---- messages ----
@@ -224,6 +223,9 @@ def _read(clause: _Clause) -> Iterator[Statement]:
     if taken is not None:
         yield Statement("lesson", taken, "high", "project", act="takes back")
         return
+    if not asks and (left := _named("LEAVES", language).match(words)):
+        kind: Kind = "profile" if left["who"] == "i" else "lesson"
+        yield Statement(kind, left["left"], "high", "project", act="takes back")
     found = list(_stated(clause, language))
     swap = None if asks else _corrected(clause, language)
     if swap is not None:
@@ -251,7 +253,8 @@ def _corrected(clause: _Clause, language: str) -> Statement | None:
         return None
     start, end = max(each.end() if each else 0 for each in (cue, no)), len(words)
     end = behind.start() if behind else end
-    start += len(words[start:end]) - len(words[start:end].lstrip(_EDGE))
+    if leads := _named("LEADS_IN", language).match(words, start, end):
+        start = leads.end()
     left = words[start:end].rstrip(_EDGE)
     for name in ("NOT_THAT_THIS", "THIS_NOT_THAT"):
         if found := _named(name, language).fullmatch(left):
@@ -293,7 +296,9 @@ def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
     for start, at in ((0, 0), *starts):
         if at < done:
             continue
-        if at and is_reported(words[:at]):
+        if at and is_reported(words[:at], language):
+            return
+        if at and not done and is_passing(words[:start], firm=True):
             return
         said = _clause(words, at, language, lead=words[last:start])
         if said is None:
@@ -342,19 +347,23 @@ def _clause(words: str, at: int, language: str, lead: str = "") -> Said | None:
         lasts = rule or _named("LASTS", language).match(words, at)
         if lasts is not None:
             standing, is_rule, at = True, rule is not None, lasts.end()
-        opener = _named("OPENERS", language).match(words, at) or _named("CORRECTS", language).match(
-            words, at
-        )
-        opens = opener is not None and opener.end() > at
+        opener = _opener(words, at, language)
+        opens = opener > at
         how = _How(language, lead, standing=standing, objects=objects, may_tell=not opens)
         if said := _classified(words, at, how):
             return said
         if not opens:
             return Said("always", "high", at, len(words)) if is_rule and words[at:] else None
         objects = objects or _named("OBJECTS", language).match(words, at) is not None
-        at = opener.end() if opener else at
-        at += len(words[at:]) - len(words[at:].lstrip(_EDGE))
+        at = opener
     return None
+
+
+def _opener(words: str, at: int, language: str) -> int:
+    """Return where that ends which opens a clause and says nothing: "well", "no", "I meant"."""
+    found = (_named(name, language).match(words, at) for name in ("OPENERS", "CORRECTS", "OBJECTS"))
+    end = next((each.end() for each in found if each and each.end() > at), at)
+    return end + len(words[end:]) - len(words[end:].lstrip(_EDGE)) if end > at else at
 
 
 def _memory(words: str, at: int, language: str) -> Said | None:
@@ -393,7 +402,9 @@ def _classified(words: str, at: int, how: _How) -> Said | None:
         said = said._replace(kind="always", confidence="high") if is_wish else said
         return said._replace(is_sure=said.is_sure or how.standing)
     if how.language != "english":
-        return None
+        # "Ab jetzt kürzere Antworten": what is so from now on is a rule, whatever it is.
+        is_rule = how.standing and " " in words[at:]
+        return Said("always", "high", at, len(words)) if is_rule else None
     tells = how.may_tell and not how.standing
     return (
         _banned(words, at, standing=how.standing)
@@ -429,9 +440,9 @@ def remembered(words: str, at: int, language: str = "english") -> int:
 def _banned(words: str, at: int, *, standing: bool) -> Said | None:
     """Return what a clause prohibits: "don't use tabs", "no emojis, ever"."""
     if found := _named("NO").match(words, at):
-        if is_passing(words[at:]) or _named("ONCE").search(words, at):
-            return None
         sure = standing or _named("NO_MARK").search(words, at) is not None
+        if is_passing(words[at:]) or (not sure and _named("ONCE").search(words, at)):
+            return None
         return Said("never", "medium", found.start("kept"), len(words), is_sure=sure)
     found = _named("DONT").match(words, at)
     start = found.end() if found else at
@@ -462,7 +473,8 @@ def _ordered(words: str, at: int, *, standing: bool, objects: bool) -> Said | No
     rest = words[start:]
     is_one = is_order(rest, surely=standing and not _named("SUBJECT").match(rest))
     if standing and not is_one and _named("STATE").match(rest):
-        return Said("always", "high", start, len(words))
+        kind: Kind = "lesson" if pattern(r"[^,]+? (?:is|are) (?:at|in|on|now)\b").match(rest) else "always"
+        return Said(kind, "high", start, len(words))
     if not is_one or is_passing(rest, firm=standing):
         return None
     if _named("WHENEVER").match(rest) and not _named("ONCE").search(rest):
@@ -471,8 +483,12 @@ def _ordered(words: str, at: int, *, standing: bool, objects: bool) -> Said | No
         return Said("always", "high", start, len(words))
     if _named("INSTEAD").match(rest):
         return Said("always", "low", start, len(words) - len(" instead"), is_sure=False)
-    if _named("ONCE").search(words[at:]) or _named("TO_ME").match(rest):
+    if _named("TO_ME").match(rest) or " " not in rest:
         return None
+    if _named("ONCE").search(words[at:]):
+        # "Send nothing to her without my approval": it lasts, but who is it?
+        lasts = _named("STANDING").search(rest) and _named("SOMEBODY").search(rest)
+        return Said("always", "medium", start, len(words), is_sure=False) if lasts else None
     sure = _is_lasting(rest, only=words[at:start].endswith("only "))
     if sure is None and objects:
         # "No, use two spaces": it is said instead of something, which it may be like.
@@ -593,11 +609,13 @@ def _fact(words: str, at: int, lead: str) -> Said | None:
 
 def verb_of(rest: str) -> re.Match[str] | None:
     """Return the verb of a clause, behind its subject."""
-    # What stands behind an article is a noun: "the lead".
-    for found in pattern(r"(?<=\S )(?<!\bthe )(?<!\bour )(?<!\ban )(?<!\ba )(?<!\bmy )\S+|(?<=\w)'s\b").finditer(rest):
+    for found in pattern(_LATER_WORD).finditer(rest):
         for name in ("FINITE", "CHANGES"):
             if verb := _named(name).match(rest, found.start()):
                 return verb
+        plain = re.sub(r"(?<=ch|sh|ss|.x|.o)es\Z|s\Z", "", found[0])
+        if plain != found[0] and plain in _words("VERBS") and not _named("MOMENT").match(found[0]):
+            return found
     return None
 
 
@@ -654,14 +672,14 @@ def is_passing(words: str, *, firm: bool = False) -> bool:
     return passes is not None or (not firm and _named("SOON").search(words) is not None)
 
 
-def is_reported(lead: str) -> bool:
+def is_reported(lead: str, language: str = "english") -> bool:
     """Whether what stands before a clause makes it somebody else's words, a thought or a task.
 
     >>> is_reported("she said: "), is_reported("good, but "), is_reported("example: ")
     (True, False, True)
     """
     if lead.rstrip().endswith(":"):
-        own = (_named("COLON_OK").match(lead), _named("CORRECTS").match(lead))
+        own = (_named("COLON_OK").match(lead), _named("CORRECTS", language).match(lead))
         if not (_named("ANNOUNCES").search(lead) or any(own)):
             return True
     return bool(_named("REPORTED").search(lead))
