@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from engramdown.consolidation.actions import Line
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.consolidation.replay import Learned, Lesson, learn_from, memories_of, shorten
-from engramdown.consolidation.corrections import extract
+from engramdown.consolidation.corrections import read_messages
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.kinds import scope_for
 from engramdown.secrets.redaction import redact
@@ -60,11 +60,9 @@ def facts_without_model(messages: Iterable[Message]) -> Learned:
 
     Who says so is this job, looking back: a fact that contradicts what a person wrote is for them.
     """
-    found: dict[str, Engram] = {}
-    for message in messages:
-        for engram in extract(message.text, origin=message.pointer):
-            if engram.kind == "profile":
-                found[_key(engram)] = replace(engram, source="consolidation")
+    told = read_messages((message.text, message.pointer) for message in messages)
+    facts = [each for each in told.engrams if each.kind == "profile"]
+    found = {_key(each): replace(each, source="consolidation") for each in facts}
     return Learned(tuple(found.values()))
 
 

@@ -21,6 +21,7 @@ from engramdown.secrets.redaction import redact
 if TYPE_CHECKING:
     import pydantic
 
+    from engramdown.consolidation.corrections import TakenBack
     from engramdown.consolidation.prompts import Prompt
     from engramdown.models.port import LanguageModel
 
@@ -77,27 +78,21 @@ def replay_and_extract(
 
 
 def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
-    """Return the user's outright statements, and lessons from calls that failed and were fixed.
+    """Return the user's statements, and lessons from calls that failed and were fixed.
 
     Args:
         session: The id of the session, for the pointers.
         lines: Its lines, in order.
     """
+    from engramdown.consolidation.corrections import read_messages
     from engramdown.consolidation.error_lessons import lessons_of_fixes
-    from engramdown.consolidation.corrections import extract
 
-    every = list(lines)
-    stated = [
-        engram
-        for line in every
-        if line.role == "user"
-        for engram in extract(line.text, origin=f"{session}#{line.seq}")
-    ]
-    engrams: dict[str, Engram] = {}
-    for engram in (*stated, *lessons_of_fixes(cells_of(session, every))):
-        # The first of several with the same words stays.
-        engrams.setdefault(fold(engram.text), engram)
-    return Learned(tuple(engrams.values()))
+    kept = list(lines)
+    told = read_messages((it.text, f"{session}#{it.seq}") for it in kept if it.role == "user")
+    found: dict[str, Engram] = {}
+    for engram in (*told.engrams, *lessons_of_fixes(cells_of(session, kept))):
+        found.setdefault(fold(engram.text), engram)
+    return Learned(tuple(found.values()), taken_back=told.taken_back)
 
 
 def _ask(
@@ -198,10 +193,12 @@ class Learned(NamedTuple):
     Attributes:
         engrams: What to pass to the gate.
         refusals: Answers of a model that are not used, and why.
+        taken_back: What the user took back of what they had said before.
     """
 
     engrams: tuple[Engram, ...] = ()
     refusals: tuple[str, ...] = ()
+    taken_back: tuple[TakenBack, ...] = ()
 
 
 class Lesson(NamedTuple):

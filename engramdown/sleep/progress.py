@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engramdown.clock import moment
+from engramdown.consolidation.corrections import TakenBack
 from engramdown.engram import Engram
 from engramdown.episodes.forget import WORK, in_hand
 from engramdown.errors import EngramdownError, StoreError
@@ -80,10 +81,12 @@ class Work(NamedTuple):
     Attributes:
         parts: The parts of sessions that it read.
         engrams: What it learned.
+        taken_back: What the user took back.
     """
 
     parts: tuple[Part, ...]
     engrams: tuple[Engram, ...]
+    taken_back: tuple[TakenBack, ...] = ()
 
 
 class SleepState:
@@ -153,7 +156,8 @@ class SleepState:
         """
         engrams = [dataclasses.asdict(engram) for engram in work.engrams]
         try:
-            data = json.dumps({"parts": work.parts, "engrams": engrams}).encode()
+            record = {"parts": work.parts, "engrams": engrams, "taken_back": work.taken_back}
+            data = json.dumps(record).encode()
             self._disk.save(self._work, data, durable=False, replace=True)
         except OSError as error:
             raise _cannot(self._work, error) from error
@@ -167,7 +171,8 @@ class SleepState:
                 Part(_checked(Mark(*mark)), int(after), str(digest))
                 for mark, after, digest in record["parts"]
             )
-            return Work(parts, engrams)
+            back = tuple(TakenBack(str(words), kind) for words, kind in record.get("taken_back", ()))
+            return Work(parts, engrams, back)
         except (*_UNREADABLE, OSError, EngramdownError, OverflowError):
             return None
 

@@ -7,7 +7,7 @@ is not written. A step counts as done when its result is in memory or waits for 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown.consolidation.replay import Learned
@@ -17,6 +17,7 @@ from engramdown.gate.compaction import CompactionReceipt
 from engramdown.gate.gate import harmless, holds_secret
 from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
+from engramdown.gate.updates import take_in
 from engramdown.hippocampus import Act, step_group
 from engramdown.hippocampus.git_state import known_to_git
 from engramdown.models.ledger import Spent
@@ -36,7 +37,6 @@ LASTING: Final = frozenset(
     {"timeout", "rate_limited", "server_error", "unreachable", "unauthorized", "missing_sdk"}
 )
 
-_SURE: Final = frozenset({"turned-down", "contradiction"})
 _DRY: Final[Mapping[str, Literal["encoded", "queued", "discarded"]]] = {
     "encode": "encoded",
     "confirm": "queued",
@@ -266,11 +266,11 @@ class Steps:
         report = self.report(job)
         report.steps += len(parts)
         report.refused += learned.refusals
-        work = Work(tuple(parts), learned.engrams)
+        work = Work(tuple(parts), learned.engrams, learned.taken_back)
         marks = [part.mark for part in parts]
         if self.night.dry:
-            report.receipts += self._would_be(work.engrams)
-        elif not work.engrams:
+            report.receipts += self._would_be(work)
+        elif not work.engrams and not work.taken_back:
             self.state.add(*marks)
         else:
             # The lines are checked after the work is recorded: whoever removes lines later removes
@@ -311,16 +311,14 @@ class Steps:
 
     def _propose(self, job: str, work: Work) -> None:
         last = ", ".join(f"{part.mark.session}#{part.mark.seq}" for part in work.parts)
-        engrams = [self._careful(each) for each in work.engrams]
-        propose = self.night.scopes.propose
+        engrams, scopes = work.engrams, self.night.scopes
         # The same words if it is done again after a kill, so that the steps belong together.
         with step_group(Act("sleep", "consolidation", f"{job}, up to {last}")):
-            receipts = propose(engrams)
+            receipts = take_in(scopes, engrams, work.taken_back)
             if self.singly and len(engrams) > 1:
-                receipts = [
-                    propose(engram)[0] if receipt.action == "failed" else receipt
-                    for engram, receipt in zip(engrams, receipts, strict=True)
-                ]
+                for at, engram in enumerate(engrams):
+                    if receipts[at].action == "failed":
+                        receipts[at : at + 1] = take_in(scopes, [engram])
         self.report(job).receipts += receipts
         for receipt in receipts:
             if receipt.action == "failed":
@@ -328,26 +326,13 @@ class Steps:
         self.state.add(*(part.mark for part in work.parts))
         self.state.end()
 
-    def _careful(self, engram: Engram) -> Engram:
-        """Return an engram from a transcript in the form in which it may be proposed.
-
-        The gate lets a user's sure word pass whatever contradicts it. One that is read in a
-        transcript later must not bring back what a person has deleted since, nor replace what they
-        have written since.
-        """
-        if engram.source != "user":
-            return engram
-        later = replace(engram, source="consolidation")
-        return later if self.night.memory.encoding_gate(later).code in _SURE else engram
-
-    def _would_be(self, engrams: Sequence[Engram]) -> list[Receipt]:
-        careful = [self._careful(each) for each in engrams]
+    def _would_be(self, work: Work) -> list[Receipt]:
         if self.night.trial is not None:
-            return self.night.trial.propose(careful)
-        decisions = map(self.night.scopes.encoding_gate, careful)
+            return take_in(self.night.trial, work.engrams, work.taken_back)
+        decisions = map(self.night.scopes.encoding_gate, work.engrams)
         return [
             Receipt(harmless(engram), _DRY[decision.action], decision.reason)
-            for engram, decision in zip(engrams, decisions, strict=True)
+            for engram, decision in zip(work.engrams, decisions, strict=True)
         ]
 
     def _after(self, mark: Mark) -> int:
