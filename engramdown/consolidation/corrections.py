@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 
 from engramdown.consolidation.sentences import Statement, read, verb_of
 from engramdown.consolidation.utterances import entries
-from engramdown.engram import Engram, Kind, fact_key, fold
+from engramdown.engram import CONFIDENCES, Engram, Kind, fact_key, fold
 from engramdown.language.claims import NUMBERS
 from engramdown.language.words import STOP_WORDS, is_inflected, word_set
 
@@ -128,7 +128,7 @@ class _Conversation:
                 self._take_back(TakenBack(each.text, each.kind), at)
                 corrects = "high"
             elif each.act == "corrects":
-                corrects = "high" if "high" in (corrects, each.confidence) else each.confidence
+                corrects = min(each.confidence, corrects or "low", key=CONFIDENCES.index)
                 if each.text:
                     self._swap(each, pointer, at)
             elif brought < MOST:
@@ -147,6 +147,10 @@ class _Conversation:
             if supersedes(engram, each.engram)
             or (corrects and each.at < at and is_near(engram, each.engram, surely=corrects == "high"))
         ]
+        last = [each for each in self.said if each.at == at - 1]
+        if not older and corrects in ("high", "medium") and len(last) == 1:
+            # "No, use local time": it is said instead of the one thing before it.
+            older = [each for each in last if _sphere(each.engram) == _sphere(engram)]
         self.said = [each for each in self.said if each not in older]
         self.said.append(_Said(engram, at))
 
@@ -173,6 +177,10 @@ class _Conversation:
                 return
 
 
+def _sphere(engram: Engram) -> str:
+    return "rule" if engram.kind in _RULES else engram.kind
+
+
 def _engram(said: Statement, pointer: str) -> Engram:
     return Engram(
         said.text,
@@ -195,7 +203,7 @@ def _swapped(text: str, correction: Statement) -> str:
         words = [word for word in words if word.casefold() not in STOP_WORDS]
         if len(words) != 1:
             return ""
-        new, old = words[0], _counterpart(text, words[0], surely=correction.confidence == "high")
+        new, old = words[0], _counterpart(text, words[0], surely=correction.confidence != "low")
     found = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", text, re.IGNORECASE) if old else None
     return text[: found.start()] + new + text[found.end() :] if found else ""
 
@@ -206,7 +214,13 @@ def _counterpart(text: str, new: str, *, surely: bool) -> str:
     sort = _sort(new)
     if sort:
         return next((word for word in reversed(words) if _sort(word) == sort), "")
-    return words[-1] if surely and words else ""
+    return words[-1] if surely and words and new.casefold() not in _NO_VALUE else ""
+
+
+_NO_VALUE: Final = word_set(
+    "thanks thank yes yep ok okay please sorry fine great it that this wait stop wrong problem idea "
+    "worries need way good true right not never always nothing chat mind done"
+)
 
 
 @cache
@@ -279,7 +293,7 @@ def about(back: TakenBack, memories: Iterable[T]) -> list[T]:
 
 _ABOUT: Final = word_set(
     "rule rules reminder preference instruction note fact thing bit part request said told asked "
-    "wrote memory one tone style habit policy convention need wish about more"
+    "wrote memory last latest previous one tone style habit policy convention need wish about more"
 )
 
 
@@ -305,7 +319,12 @@ def supersedes(new: Text, old: Text) -> bool:
         return is_rule and new.kind != old.kind and bool(less) and len(_shared(less, more)) == len(less)
     if mine == theirs and _negated(new.text) != _negated(old.text):
         return True
-    return _denies(new.text, old.text) or _other_value(new, old) or _same_frame(new.text, old.text)
+    return (
+        _denies(new.text, old.text)
+        or _other_value(new, old)
+        or _same_frame(new.text, old.text)
+        or _same_habit(new.text, old.text)
+    )
 
 
 def _negated(text: str) -> bool:
@@ -357,12 +376,28 @@ def _same_frame(new: str, old: str) -> bool:
     return mine is not None and theirs is not None and mine == theirs
 
 
+_HABIT: Final = re.compile(
+    r"(?P<head>i (?:now )?\w+ (?:in|at|for|as|on|with|to|a|an|my)\b|i'm (?=\d)|.+ (?:with|via|through|using|as))"
+    r" ?[\w.+#'-]+(?: [\w.+#'-]+)?(?P<now> now| these days| currently)?[.!]?\Z"
+)
+
+
+def _same_habit(new: str, old: str) -> bool:
+    """Whether two say with the same words how or what one does, but for the last one."""
+    mine, theirs = (_HABIT.match(" ".join(each.casefold().split())) for each in (new, old))
+    if mine is None or theirs is None:
+        return False
+    heads = [_content(each["head"]) for each in (mine, theirs)]
+    by_now = mine["now"] or not mine["head"].startswith("i ") or mine["head"] == "i'm "
+    return bool(by_now) and heads[0] == heads[1] and mine["head"][:2] == theirs["head"][:2]
+
+
 def _frame(text: str) -> tuple[frozenset[str], str] | None:
     """Return the subject of a text and its verb with the word behind it, if it has a value."""
     words = " ".join(text.casefold().replace("\u2019", "'").split())
     if found := _ROLE.match(words):
         role = (found["role"] or "role").replace("'m at", " work at")
-        return frozenset({"i"}), role.removeprefix("i ")
+        return frozenset({"i"}), role.removeprefix("i ").removeprefix("now ").strip()
     if found := _SET.match(words):
         return frozenset(_content(found["what"])), "is "
     if found := _WE.match(words):

@@ -163,7 +163,8 @@ def language_of(words: str) -> str:
     for name in LANGUAGES:
         own = _words("SMALL", name)
         telling = sum(word in own and word not in english for word in said)
-        telling += _named("LETTERS", name).search(words) is not None
+        if len(said) > 1 and english.isdisjoint(said):
+            telling += _named("LETTERS", name).search(words) is not None
         against = sum(word in english and word not in own for word in said)
         if telling > max(most, against):
             best, most = name, telling
@@ -202,9 +203,11 @@ def read(text: str) -> Iterator[Statement]:
 def _with_noun(clause: _Clause, noun: str) -> _Clause:
     """Return a sentence in which the noun of the sentence before stands for "them"."""
     found = _named("PRONOUN").search(clause.words) if noun else None
-    if found is None:
+    same = _named("IT_IS").match(clause.words)
+    if found is None and same is None:
         return clause
-    first, last = found.span(1)
+    first, last = found.span(1) if found else same.span("it") if same else (0, 0)
+    noun = noun if found or same is None else same["noun"]
     both = (f"{each[:first]}{noun}{each[last:]}" for each in clause[:2])
     return _Clause(*both, clause.mark)
 
@@ -212,6 +215,38 @@ def _with_noun(clause: _Clause, noun: str) -> _Clause:
 def statements(text: str) -> Iterator[Statement]:
     """Yield what ``text`` states outright, in its order."""
     return (each for each in read(text) if each.act == "states")
+
+
+def kind_of(text: str) -> Kind:
+    """Return the kind of what somebody hands over to be remembered: a statement already.
+
+    So an order is a rule, whatever it is about, and what is nothing else is a lesson.
+
+    >>> kind_of("Use uv, never pip"), kind_of("My name is Ada"), kind_of("CI takes 9 minutes")
+    ('always', 'profile', 'lesson')
+    """
+    head = text[:_BEGINNING].lstrip(_MARKS)
+    # Whether it is asked, or about one thing at hand, does not matter here.
+    first = next(statements(head.replace("?", ".")), None)
+    if first is not None:
+        return first.kind
+    words = small_letters(" ".join(head.split()))
+    for name, kind in _HANDED_OVER:
+        if _named(name).match(words):
+            return kind
+    asked = _named("ASKED").match(words)
+    start = asked.end() if asked else 0
+    return "always" if is_order(words[start:], surely=start > 0) else "lesson"
+
+
+_BEGINNING: Final = 200
+_MARKS: Final = "\"'*_-> \n\t"
+_HANDED_OVER: Final[tuple[tuple[str, Kind], ...]] = (
+    ("KIND_ALWAYS", "always"),
+    ("KIND_NEVER", "never"),
+    ("KIND_WHEN", "when"),
+    ("KIND_PROFILE", "profile"),
+)
 
 
 def _read(clause: _Clause) -> Iterator[Statement]:
@@ -262,7 +297,10 @@ def _corrected(clause: _Clause, language: str) -> Statement | None:
             return _correction(clause.written[first:last], found["old"])
     is_short = left.count(" ") < _SHORT
     new = clause.written[start : start + len(left)] if is_short else ""
-    return _correction(new, "", "high" if behind or cue else "low")
+    if behind or cue:
+        return _correction(new, "")
+    denies = no is not None and _named("DENIES").search(no[0]) is not None
+    return _correction(new, "", "medium" if denies else "low")
 
 
 def _correction(new: str, old: str, confidence: Confidence = "high") -> Statement:
@@ -462,6 +500,8 @@ def _banned(words: str, at: int, *, standing: bool) -> Said | None:
     )
     if not sure and _named("ONCE").search(rest):
         return None
+    if not sure and " " not in re.split("[,;:]", rest)[0].strip():
+        return None  # "Don't move."
     sure = sure or _named("IN_GENERAL").search(rest) is not None or not _is_definite(rest)
     return Said("never", "medium", start, len(words), "Never", is_sure=sure)
 
@@ -470,8 +510,10 @@ def _ordered(words: str, at: int, *, standing: bool, objects: bool) -> Said | No
     """Return the rule that an order is, if it is one, and whether that is sure."""
     asked = _named("ASKED").match(words, at)
     start = asked.end() if asked else at
-    rest = words[start:]
-    is_one = is_order(rest, surely=standing and not _named("SUBJECT").match(rest))
+    # Why it shall be so, and what is quoted behind a colon, does not say how long.
+    rest = pattern(r".*?(?= because |[:;] |\Z)").match(words, start)[0]  # type: ignore[index]
+    tells = _named("SUBJECT").match(rest) or (verb_of(rest) and rest.split()[0] not in _words("VERBS"))
+    is_one = is_order(rest, surely=standing and not tells)
     if standing and not is_one and _named("STATE").match(rest):
         kind: Kind = "lesson" if pattern(r"[^,]+? (?:is|are) (?:at|in|on|now)\b").match(rest) else "always"
         return Said(kind, "high", start, len(words))
@@ -485,11 +527,13 @@ def _ordered(words: str, at: int, *, standing: bool, objects: bool) -> Said | No
         return Said("always", "low", start, len(words) - len(" instead"), is_sure=False)
     if _named("TO_ME").match(rest) or " " not in rest:
         return None
-    if _named("ONCE").search(words[at:]):
+    if _named("ONCE").search(words[at:start] + rest):
         # "Send nothing to her without my approval": it lasts, but who is it?
         lasts = _named("STANDING").search(rest) and _named("SOMEBODY").search(rest)
         return Said("always", "medium", start, len(words), is_sure=False) if lasts else None
     sure = _is_lasting(rest, only=words[at:start].endswith("only "))
+    if sure is None and _named("YOU_MUST").match(words, at) and not _is_definite(rest):
+        sure = True
     if sure is None and objects:
         # "No, use two spaces": it is said instead of something, which it may be like.
         sure = False if _named("STYLE").match(rest) else None
@@ -514,7 +558,7 @@ def _is_lasting(rest: str, *, only: bool) -> bool | None:
         return False if style else None
     if style or _named("PLURAL").match(rest):
         return True
-    return False if general else None
+    return False if general or _named("BARE_PLURAL").match(rest) else None
 
 
 def _is_definite(rest: str) -> bool:
@@ -627,15 +671,36 @@ def first_said(table: tuple[Form, ...], words: str, at: int) -> Said | None:
     return next((said for form in table if (said := _said(form, words, at))), None)
 
 
+@cache
+def _begins(text: str) -> tuple[str, ...]:
+    """Return with what a clause begins that a pattern may fit: "i", "my"; ``""`` for anything."""
+    found = re.match(r"(i|we|my)(?=[ (])|\(\?:((?:i|we|my)(?:\|(?:i|we|my))*)\)", text)
+    if found is None or _has_choice(text):
+        return ("",)
+    return tuple((found[1] or found[2]).split("|"))
+
+
+def _has_choice(text: str) -> bool:
+    """Whether a pattern is a choice between several, outside of any group."""
+    depth = 0
+    for found in re.finditer(r"\\.|\[(?:\\.|[^\]])*\]|[()|]", text):
+        depth += {"(": 1, ")": -1}.get(found[0], 0)
+        if found[0] == "|" and depth == 0:
+            return True
+    return False
+
+
 def _said(form: Form, words: str, at: int) -> Said | None:
-    found = pattern(form.pattern).match(words, at)
+    # Most patterns are about oneself: they need not be compiled for anything else.
+    begins = words.startswith(_begins(form.pattern), at)
+    found = pattern(form.pattern).match(words, at) if begins else None
     if found is None:
         return None
     groups = found.groupdict()
     label = form.label
     start = found.start("kept") if "kept" in groups else found.end() if label else at
     end = found.end("kept") if ":" in label else len(words)
-    kept = pattern(_PIECE if ":" in label else _CLAUSE).match(words, start)
+    kept = pattern(_PIECE if ":" in label else _CLAUSE).match(words.removesuffix(" now"), start)
     if not words[start:] or (
         form.passing != "lasting" and kept and is_passing(kept[0], firm=form.passing == "firm")
     ):

@@ -307,7 +307,10 @@ def _pasted_from(lines: list[str], at: int) -> int:
         return -1
     after = next((lines[to] for to in range(at + 1, len(lines)) if lines[to].strip()), "")
     fenced = pattern_of("FENCE").match(after) or pattern_of("LINE").match(after)
-    return -1 if fenced and not line[found.end() :].strip() else found.end()
+    rest = line[found.end() :]
+    # "Could you translate this? And I prefer British English." is no text to work on.
+    own = found[0].rstrip()[-1:] in ".?" and any_case("OWN_VOICE").match(rest)
+    return -1 if own or (fenced and not rest.strip()) else found.end()
 
 
 # ---- quotations and code within a line ----
