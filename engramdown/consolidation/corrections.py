@@ -56,10 +56,13 @@ class TakenBack(NamedTuple):
     Attributes:
         words: What it was about, in their words.
         kind: ``profile`` if it is about them; anything for a ``lesson``.
+        is_loose: Whether the words only say that something is over: then they have to speak of
+            most of what a memory says.
     """
 
     words: str
     kind: Kind = "lesson"
+    is_loose: bool = False
 
 
 class Told(NamedTuple):
@@ -125,8 +128,8 @@ class _Conversation:
         brought = 0
         for each in read(text):
             if each.act == "takes back":
-                self._take_back(TakenBack(each.text, each.kind), at)
-                corrects = "high"
+                self._take_back(TakenBack(each.text, each.kind, each.confidence == "low"), at)
+                corrects = corrects if each.confidence == "low" else "high"
             elif each.act == "corrects":
                 corrects = min(each.confidence, corrects or "low", key=CONFIDENCES.index)
                 if each.text:
@@ -145,6 +148,7 @@ class _Conversation:
             each
             for each in self.said
             if supersedes(engram, each.engram)
+            or (each.at < at and is_restated(engram, each.engram))
             or (corrects and each.at < at and is_near(engram, each.engram, surely=corrects == "high"))
         ]
         last = [each for each in self.said if each.at == at - 1]
@@ -177,7 +181,7 @@ class _Conversation:
                 return
 
 
-def _sphere(engram: Engram) -> str:
+def _sphere(engram: Text) -> str:
     return "rule" if engram.kind in _RULES else engram.kind
 
 
@@ -272,6 +276,14 @@ def is_near(one: Text, other: Text, *, surely: bool = True) -> bool:
     return fits and len(shared) >= few
 
 
+def is_restated(one: Text, other: Text) -> bool:
+    """Whether one statement says another again with a word or two changed."""
+    mine, theirs = _content(one.text), _content(other.text)
+    shared = len(_shared(mine, theirs))
+    differ = max(len(mine) - shared, len(theirs) - shared)
+    return one.kind == other.kind != "never" and shared > 1 and 0 < differ <= min(_LIKE, shared)
+
+
 def about(back: TakenBack, memories: Iterable[T]) -> list[T]:
     """Return the memories that somebody takes back: those of which their words speak best.
 
@@ -285,7 +297,8 @@ def about(back: TakenBack, memories: Iterable[T]) -> list[T]:
         said = _content(memory.text)
         shared = len(_shared(wanted, said)) if wanted else 0
         fits = back.kind != "profile" or (memory.kind == "profile" and shared == len(wanted))
-        if fits and shared and shared * 2 >= min(len(wanted), len(said)):
+        least = len(said) if back.is_loose else min(len(wanted), len(said))
+        if fits and shared and shared * 2 >= least and (shared > 1 or not back.is_loose or least < _LIKE + 1):
             counts.append((shared, memory))
     best = max((count for count, _ in counts), default=0)
     return [memory for count, memory in counts if count == best]
@@ -319,12 +332,22 @@ def supersedes(new: Text, old: Text) -> bool:
         return is_rule and new.kind != old.kind and bool(less) and len(_shared(less, more)) == len(less)
     if mine == theirs and _negated(new.text) != _negated(old.text):
         return True
+    if _NEWER.search(new.text) and _sphere(new) == _sphere(old):
+        shared = _shared(mine, theirs)
+        if shared and len(shared) * 2 >= min(len(mine), len(theirs)) and is_restated(new, old):
+            return True
     return (
         _denies(new.text, old.text)
         or _other_value(new, old)
         or _same_frame(new.text, old.text)
         or _same_habit(new.text, old.text)
     )
+
+
+_NEWER: Final = re.compile(
+    r"\b(?:now|these days|since|as of|no longer|any ?more|currently|again|switched|moved|changed)\b",
+    re.IGNORECASE,
+)
 
 
 def _negated(text: str) -> bool:
@@ -373,7 +396,9 @@ _STYLES: Final = frozenset({"LENGTH", "MANNERS", "MARRIAGE", "DIET"})
 def _same_frame(new: str, old: str) -> bool:
     """Whether two say of one subject, with one verb, what it is or has."""
     mine, theirs = _frame(new), _frame(old)
-    return mine is not None and theirs is not None and mine == theirs
+    if mine is None or theirs is None or mine[0] != theirs[0]:
+        return False
+    return mine[1] == theirs[1] or (mine[1] == "is " and theirs[1].startswith("is "))
 
 
 _HABIT: Final = re.compile(

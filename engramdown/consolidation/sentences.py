@@ -196,8 +196,22 @@ def read(text: str) -> Iterator[Statement]:
             skipped = paragraph if paragraph >= 0 else len(mask)
         elif not _named("SARCASM").search(words) and not pattern(r"\W*/s\b").match(after):
             named = _named("NOUN").search(clause.words)
-            yield from _read(_with_noun(clause, noun))
+            for part in _parts(_with_noun(clause, noun)):
+                yield from _read(part)
             noun = named[1] if named else ""
+
+
+def _parts(clause: _Clause) -> Iterator[_Clause]:
+    """Yield the sentences that stand within one: "I'm deaf, and never call me"."""
+    start = 0
+    if not _named("TOGETHER").match(clause.words):
+        for found in _named("BREAKS").finditer(clause.words):
+            before = clause.words[start : found.start()]
+            if found.start() < start or before.count(" ") < 1 or is_reported(before):
+                continue
+            yield _Clause(clause.written[start : found.start()], before, ".")
+            start = found.end()
+    yield _Clause(clause.written[start:], clause.words[start:], clause.mark)
 
 
 def _with_noun(clause: _Clause, noun: str) -> _Clause:
@@ -262,6 +276,8 @@ def _read(clause: _Clause) -> Iterator[Statement]:
         kind: Kind = "profile" if left["who"] == "i" else "lesson"
         yield Statement(kind, left["left"], "high", "project", act="takes back")
     found = list(_stated(clause, language))
+    if not found and not asks and _named("CANCELS", language).search(words):
+        yield Statement("lesson", words, "low", "project", act="takes back")
     swap = None if asks else _corrected(clause, language)
     if swap is not None:
         # What is said instead stands beside it, or in the next sentence.
@@ -338,7 +354,7 @@ def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
             return
         if at and not done and is_passing(words[:start], firm=True):
             return
-        said = _clause(words, at, language, lead=words[last:start])
+        said = _clause(words, at, language, lead=words[last:at].rstrip())
         if said is None:
             continue
         case = "" if done else words[:start]
@@ -358,7 +374,7 @@ def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
             said = Said("profile", "high", more.end(), len(words), "I'm")
             yield more.start(), said
         if said.kind == "when" or (said.kind == "lesson" and said.confidence == "high"):
-            return
+            return  # A case and a memory go to the end.
         told = said.kind == "profile" and not said.label
         told = said.kind == "profile" and not said.label
         done = max(said.start + 1, said.end if said.end < len(words) else at + 1)
@@ -448,6 +464,7 @@ def _classified(words: str, at: int, how: _How) -> Said | None:
         _banned(words, at, standing=how.standing)
         or _ordered(words, at, standing=how.standing, objects=how.objects)
         or (_fact(words, at, how.lead) if tells else None)
+        or (_maybe(words, at) if tells and not how.lead.strip() else None)
     )
 
 
@@ -586,7 +603,7 @@ def is_order(words: str, *, surely: bool = False) -> bool:
     if _named("NOT_A_VERB").match(rest, min(found.end() + 1, len(rest))):
         return False
     if verb in _words("VERBS") or verb.partition("-")[0] in _words("VERBS"):
-        return surely or not _has_subject(rest)
+        return surely or not (_has_subject(rest) or _named("DECLARES").match(rest))
     inflected = _named("INFLECTED").fullmatch(verb) and verb not in _words("PLAIN_S")
     if verb in _words("NO_ORDER") or inflected:
         return False
@@ -649,6 +666,23 @@ def _fact(words: str, at: int, lead: str) -> Said | None:
         return None
     is_sure = _named("MODAL").match(rest, found.start()) is None
     return Said("lesson", "medium", at, len(words), is_sure=is_sure, is_fact=True)
+
+
+def _maybe(words: str, at: int) -> Said | None:
+    """Return what a whole sentence may say that fits no form: a person is asked."""
+    rest = words[at:]
+    if at or rest.count(" ") < _FEWEST - 1 or _named("NARRATIVE").search(rest) or is_passing(rest):
+        return None
+    if _named("ONCE").search(rest) or _named("EVENT").search(rest):
+        return None
+    if pattern(r"i\b(?!')").match(rest) and not _named("NO_LIFE").match(rest):
+        return Said("profile", "low", at, len(words), is_sure=False)
+    if is_order(rest):
+        once = _named("TO_ME").match(rest) or _is_definite(rest) or _named("ONE_PLACE").search(rest)
+        return None if once else Said("always", "low", at, len(words), is_sure=False)
+    if _named("NO_SUBJECT").match(rest) or not _named("FACT_LIKE").match(rest):
+        return None
+    return Said("lesson", "low", at, len(words), is_sure=False, is_fact=True)
 
 
 def verb_of(rest: str) -> re.Match[str] | None:

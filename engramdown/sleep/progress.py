@@ -171,7 +171,7 @@ class SleepState:
                 Part(_checked(Mark(*mark)), int(after), str(digest))
                 for mark, after, digest in record["parts"]
             )
-            back = tuple(TakenBack(str(words), kind) for words, kind in record.get("taken_back", ()))
+            back = tuple(TakenBack(*each) for each in record.get("taken_back", ()))
             return Work(parts, engrams, back)
         except (*_UNREADABLE, OSError, EngramdownError, OverflowError):
             return None
