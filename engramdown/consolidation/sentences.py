@@ -271,7 +271,8 @@ def _read(clause: _Clause) -> Iterator[Statement]:
     taken = None if asks else _taken_back(words, language)
     if taken is not None:
         yield Statement("lesson", taken, "high", "project", act="takes back")
-        return
+        if not words.startswith("we "):
+            return
     if not asks and (left := _named("LEAVES", language).match(words)):
         kind: Kind = "profile" if left["who"] == "i" else "lesson"
         yield Statement(kind, left["left"], "high", "project", act="takes back")
@@ -570,7 +571,7 @@ def _is_lasting(rest: str, *, only: bool) -> bool | None:
     if _named("CONTRAST").search(rest) and not _named("THE").match(rest):
         return True
     if _named("DEFINITE").match(rest):
-        return True if general and style else None
+        return style if general and (style or _named("THE").match(rest)) else None
     if _named("ONE_PLACE").search(rest):
         return False if style else None
     if style or _named("PLURAL").match(rest):
@@ -664,25 +665,40 @@ def _fact(words: str, at: int, lead: str) -> Said | None:
         or _named("TRANSIENT").match(rest, found.start())
     ):
         return None
-    is_sure = _named("MODAL").match(rest, found.start()) is None
+    is_sure = not (_named("MODAL").match(rest, found.start()) or _named("SOFT_SUBJECT").match(rest))
     return Said("lesson", "medium", at, len(words), is_sure=is_sure, is_fact=True)
 
 
 def _maybe(words: str, at: int) -> Said | None:
     """Return what a whole sentence may say that fits no form: a person is asked."""
     rest = words[at:]
+    told = rest.startswith(("i ", "i'", "my "))
+    if wish := None if at else _wished(words):
+        return wish
     if at or rest.count(" ") < _FEWEST - 1 or _named("NARRATIVE").search(rest) or is_passing(rest):
         return None
     if _named("ONCE").search(rest) or _named("EVENT").search(rest):
         return None
-    if pattern(r"i\b(?!')").match(rest) and not _named("NO_LIFE").match(rest):
-        return Said("profile", "low", at, len(words), is_sure=False)
+    if told:
+        is_mine = _named("MY_OWN" if rest.startswith("my ") else "NO_LIFE").match(rest) is None
+        return Said("profile", "low", at, len(words), is_sure=False) if is_mine else None
     if is_order(rest):
         once = _named("TO_ME").match(rest) or _is_definite(rest) or _named("ONE_PLACE").search(rest)
         return None if once else Said("always", "low", at, len(words), is_sure=False)
     if _named("NO_SUBJECT").match(rest) or not _named("FACT_LIKE").match(rest):
         return None
     return Said("lesson", "low", at, len(words), is_sure=False, is_fact=True)
+
+
+def _wished(words: str) -> Said | None:
+    """Return the wish that a sentence without a verb is: "German, please"."""
+    contrast = _named("CONTRAST").search(words) or pattern(r" (?:over|before) |s first\Z").search(words)
+    asked = _named("COURTESY").search(words) or contrast
+    if not asked or is_passing(words) or is_order(words) or verb_of(words):
+        return None
+    told = words[: _cut(words, len(words), "COURTESY")]
+    is_one = _named("FRAGMENT").match(told) and not _named("ONCE").search(told)
+    return Said("always", "low", 0, len(words), is_sure=False) if is_one else None
 
 
 def verb_of(rest: str) -> re.Match[str] | None:
@@ -693,6 +709,10 @@ def verb_of(rest: str) -> re.Match[str] | None:
                 return verb
         plain = re.sub(r"(?<=ch|sh|ss|.x|.o)es\Z|s\Z", "", found[0])
         if plain != found[0] and plain in _words("VERBS") and not _named("MOMENT").match(found[0]):
+            return found
+        # "Customers pay by invoice."
+        many = rest[: found.start()].rstrip().endswith("s") and found[0] not in _words("NO_ORDER")
+        if many and found[0] in _words("VERBS") | _words("MANY_DO"):
             return found
     return None
 
