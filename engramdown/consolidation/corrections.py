@@ -152,9 +152,10 @@ class _Conversation:
             or (corrects and each.at < at and is_near(engram, each.engram, surely=corrects == "high"))
         ]
         last = [each for each in self.said if each.at == at - 1]
-        if not older and corrects in ("high", "medium") and len(last) == 1:
+        if not older and corrects and len(last) == 1:
             # "No, use local time": it is said instead of the one thing before it.
-            older = [each for each in last if _sphere(each.engram) == _sphere(engram)]
+            sure = corrects != "low" or _verb(last[0].engram) == _verb(engram)
+            older = [each for each in last if sure and _sphere(each.engram) == _sphere(engram)]
         self.said = [each for each in self.said if each not in older]
         self.said.append(_Said(engram, at))
 
@@ -181,8 +182,13 @@ class _Conversation:
                 return
 
 
+def _verb(engram: Text) -> str:
+    return re.sub(r"(?:always|never) ", "", engram.text.casefold()).split()[0]
+
+
 def _sphere(engram: Text) -> str:
-    return "rule" if engram.kind in _RULES else engram.kind
+    is_rule = engram.kind in _RULES and not engram.text.casefold().startswith("we ")
+    return "rule" if is_rule else "lesson" if engram.kind in _RULES else engram.kind
 
 
 def _engram(said: Statement, pointer: str) -> Engram:
@@ -334,7 +340,8 @@ def supersedes(new: Text, old: Text) -> bool:
         return True
     if _NEWER.search(new.text) and _sphere(new) == _sphere(old):
         shared = _shared(mine, theirs)
-        if shared and len(shared) * 2 >= min(len(mine), len(theirs)) and is_restated(new, old):
+        differ = max(len(mine), len(theirs)) - len(shared)
+        if shared and len(shared) * 2 >= min(len(mine), len(theirs)) and 0 < differ <= _LIKE:
             return True
     return (
         _denies(new.text, old.text)
@@ -387,7 +394,8 @@ def _other_value(new: Text, old: Text) -> bool:
     if sorts & _STYLES:
         return bool(shared) or min(len(mine), len(theirs)) <= _LIKE
     switched = re.search(r"\b(?:switched|moved|migrated|changed)\b", new.text) is not None
-    return (bool(shared) or switched) and max(len(here), len(there)) <= _LIKE
+    alone = len(mine) == len(theirs) == 1
+    return (bool(shared) or switched or alone) and max(len(here), len(there)) <= _LIKE
 
 
 _STYLES: Final = frozenset({"LENGTH", "MANNERS", "MARRIAGE", "DIET"})
@@ -402,7 +410,7 @@ def _same_frame(new: str, old: str) -> bool:
 
 
 _HABIT: Final = re.compile(
-    r"(?P<head>i (?:now )?\w+ (?:in|at|for|as|on|with|to|a|an|my)\b|i'm (?=\d)|.+ (?:with|via|through|using|as))"
+    r"(?P<head>i (?:now )?(?:use|drive|play|drink)\b|i (?:now )?\w+ (?:in|at|for|as|on|with|to|a|an|my)\b|i'm (?=\d)|.+ (?:with|via|through|using|as))"
     r" ?[\w.+#'-]+(?: [\w.+#'-]+)?(?P<now> now| these days| currently)?[.!]?\Z"
 )
 
@@ -420,11 +428,15 @@ def _same_habit(new: str, old: str) -> bool:
 def _frame(text: str) -> tuple[frozenset[str], str] | None:
     """Return the subject of a text and its verb with the word behind it, if it has a value."""
     words = " ".join(text.casefold().replace("\u2019", "'").split())
+    if _JOB.match(words):
+        return frozenset({"i"}), "work"
     if found := _ROLE.match(words):
         role = (found["role"] or "role").replace("'m at", " work at")
         return frozenset({"i"}), role.removeprefix("i ").removeprefix("now ").strip()
     if found := _SET.match(words):
         return frozenset(_content(found["what"])), "is "
+    if found := _NEW_ONE.match(words):
+        return frozenset(_content(found["what"] or found["whose"])), "is "
     if found := _WE.match(words):
         is_one = found["verb"] not in _MANY
         return (frozenset({"we"}), f"{found['verb']} {found['place'] or ''}") if is_one else None
@@ -444,6 +456,10 @@ def _frame(text: str) -> tuple[frozenset[str], str] | None:
 
 
 _VALUE: Final = 7
+_NEW_ONE: Final = re.compile(
+    r"(?:the |our )?new (?P<what>[\w -]{2,30}): |[\w.]+(?: [\w.]+)? is (?:our|my|the) (?:new |current )"
+    r"(?P<whose>[\w -]{2,40})\Z"
+)
 # What one may do with several things: another one is no other value.
 _MANY: Final = word_set("use uses have has need write do support can must will")
 _WE: Final = re.compile(
@@ -454,7 +470,8 @@ _ROLE: Final = re.compile(
     r"|developer|manager|analyst|designer|consultant|teacher|nurse|doctor|student|director)\b)"
     r"|(?P<role>i'm at(?=.* now)|(?:i )(?:now )?(?:work (?:at|for|as|in)|live in|study|teach|live|drive))\b"
 )
+_JOB: Final = re.compile(r"i(?:'ve| have)? (?:now )?(?:work (?:at|for)|joined|started at)\b")
 _SET: Final = re.compile(
     r"(?:they|we|it|somebody|the \w+)(?:'ve| have| has)? (?:just |now )?(?:raised|lowered|changed|increased"
-    r"|reduced|extended|renamed|shortened|cut|postponed|moved) (?:the|our) (?P<what>.+?) (?:from .+? )?to \S"
+    r"|reduced|extended|renamed|shortened|cut|postponed|moved|bumped|switched|upped|set) (?:the|our) (?P<what>.+?) (?:from .+? )?to \S"
 )

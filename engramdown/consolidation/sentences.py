@@ -159,16 +159,22 @@ def language_of(words: str) -> str:
     """
     said = re.findall(r"[^\W\d_]+'?", words)
     english = _words("SMALL")
-    best, most = "english", 0
+    best, most = "english", 0.0
     for name in LANGUAGES:
         own = _words("SMALL", name)
-        telling = sum(word in own and word not in english for word in said)
+        telling = sum(_weight(word) for word in said if word in own and word not in english)
         if len(said) > 1 and english.isdisjoint(said):
             telling += _named("LETTERS", name).search(words) is not None
         against = sum(word in english and word not in own for word in said)
-        if telling > max(most, against):
+        if telling > most and telling > against:
             best, most = name, telling
     return best
+
+
+@cache
+def _weight(word: str) -> float:
+    """Return what a small word says about a language: less, if several have it."""
+    return 1 / max(1, sum(word in _words("SMALL", name) for name in LANGUAGES))
 
 
 # ---- messages ----
@@ -270,8 +276,11 @@ def _read(clause: _Clause) -> Iterator[Statement]:
     asks = clause.mark == "?" and not _named("TAG").match(words)
     taken = None if asks else _taken_back(words, language)
     if taken is not None:
-        yield Statement("lesson", taken, "high", "project", act="takes back")
-        if not words.startswith("we "):
+        back, rest = taken
+        yield back
+        if rest:
+            yield from _read(_Clause(clause.written[-len(rest) :], rest, clause.mark))
+        if rest or not words.startswith("we "):
             return
     if not asks and (left := _named("LEAVES", language).match(words)):
         kind: Kind = "profile" if left["who"] == "i" else "lesson"
@@ -286,12 +295,20 @@ def _read(clause: _Clause) -> Iterator[Statement]:
     yield from found
 
 
-def _taken_back(words: str, language: str) -> str | None:
-    """Return what a sentence takes back: words that it is about, ``""`` for the last thing."""
-    if _named("TAKES_THAT", language).match(words):
-        return ""
-    found = _named("TAKES_BACK", language).match(words)
-    return " ".join(filter(None, found.groupdict().values())) if found else None
+def _taken_back(words: str, language: str) -> tuple[Statement, str] | None:
+    """Return what a sentence takes back, and what it goes on to say.
+
+    The statement holds words that it is about, or ``""`` for the last thing.
+    """
+    found = _named("TAKES_THAT", language).match(words)
+    found = found or _named("TAKES_BACK", language).match(words)
+    if found is None:
+        return None
+    groups = found.groupdict("")
+    rest = (groups.pop("rest", "") or groups.pop("more", "")).lstrip(_EDGE + "\u2013")
+    kind: Kind = "profile" if groups.get("mine") else "lesson"
+    told = " ".join(filter(None, groups.values()))
+    return Statement(kind, told, "high", "project", act="takes back"), rest
 
 
 def _corrected(clause: _Clause, language: str) -> Statement | None:
@@ -302,7 +319,11 @@ def _corrected(clause: _Clause, language: str) -> Statement | None:
     behind = _named("CORRECTS_BEHIND", language).search(words)
     denied = _named("NOT_THAT_THIS", language).fullmatch(words)
     if not (cue or no or behind or denied):
-        return None
+        value = _named("VALUE_ONLY", language).match(words)
+        if value is None:
+            return None
+        first, last = value.span("new")
+        return _correction(clause.written[first:last], value["old"] or "", "low")
     start, end = max(each.end() if each else 0 for each in (cue, no)), len(words)
     end = behind.start() if behind else end
     if leads := _named("LEADS_IN", language).match(words, start, end):
@@ -334,6 +355,8 @@ def _stated(clause: _Clause, language: str) -> Iterator[Statement]:
     words = clause.words
     told = words[: _cut(words, len(words), "COURTESY")]
     found = list(_found(told, language))
+    if not found and told != words and (wish := _wished(told)):
+        found = [(0, wish)]  # "German, please."
     for at, (_, said) in enumerate(found):
         end = found[at + 1][0] if at + 1 < len(found) else len(words)
         whole = len(words) if said.end == len(told) else said.end
@@ -672,8 +695,9 @@ def _fact(words: str, at: int, lead: str) -> Said | None:
 def _maybe(words: str, at: int) -> Said | None:
     """Return what a whole sentence may say that fits no form: a person is asked."""
     rest = words[at:]
-    told = rest.startswith(("i ", "i'", "my "))
-    if wish := None if at else _wished(words):
+    told = rest.startswith(("i ", "i'", "my ", "we "))
+    contrast = _named("CONTRAST").search(words) or pattern(r" (?:over|before) |s first\Z").search(words)
+    if not at and contrast and (wish := _wished(words)):
         return wish
     if at or rest.count(" ") < _FEWEST - 1 or _named("NARRATIVE").search(rest) or is_passing(rest):
         return None
@@ -681,7 +705,8 @@ def _maybe(words: str, at: int) -> Said | None:
         return None
     if told:
         is_mine = _named("MY_OWN" if rest.startswith("my ") else "NO_LIFE").match(rest) is None
-        return Said("profile", "low", at, len(words), is_sure=False) if is_mine else None
+        kind: Kind = "lesson" if rest.startswith("we ") else "profile"
+        return Said(kind, "low", at, len(words), is_sure=False) if is_mine else None
     if is_order(rest):
         once = _named("TO_ME").match(rest) or _is_definite(rest) or _named("ONE_PLACE").search(rest)
         return None if once else Said("always", "low", at, len(words), is_sure=False)
@@ -692,12 +717,9 @@ def _maybe(words: str, at: int) -> Said | None:
 
 def _wished(words: str) -> Said | None:
     """Return the wish that a sentence without a verb is: "German, please"."""
-    contrast = _named("CONTRAST").search(words) or pattern(r" (?:over|before) |s first\Z").search(words)
-    asked = _named("COURTESY").search(words) or contrast
-    if not asked or is_passing(words) or is_order(words) or verb_of(words):
+    if is_passing(words) or is_order(words) or verb_of(words) or _named("ONCE").search(words):
         return None
-    told = words[: _cut(words, len(words), "COURTESY")]
-    is_one = _named("FRAGMENT").match(told) and not _named("ONCE").search(told)
+    is_one = _named("FRAGMENT").match(words) is not None
     return Said("always", "low", 0, len(words), is_sure=False) if is_one else None
 
 
