@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import islice
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from engramdown.consolidation.sentences import Statement, read, verb_of
@@ -149,7 +148,11 @@ class _Conversation:
             for each in self.said
             if supersedes(engram, each.engram)
             or (each.at < at and is_restated(engram, each.engram))
-            or (corrects and each.at < at and is_near(engram, each.engram, surely=corrects == "high"))
+            or (
+                corrects
+                and each.at < at
+                and is_near(engram, each.engram, surely=corrects == "high")
+            )
         ]
         last = [each for each in self.said if each.at == at - 1]
         if not older and corrects and len(last) == 1:
@@ -304,7 +307,12 @@ def about(back: TakenBack, memories: Iterable[T]) -> list[T]:
         shared = len(_shared(wanted, said)) if wanted else 0
         fits = back.kind != "profile" or (memory.kind == "profile" and shared == len(wanted))
         least = len(said) if back.is_loose else min(len(wanted), len(said))
-        if fits and shared and shared * 2 >= least and (shared > 1 or not back.is_loose or least < _LIKE + 1):
+        if (
+            fits
+            and shared
+            and shared * 2 >= least
+            and (shared > 1 or not back.is_loose or least < _LIKE + 1)
+        ):
             counts.append((shared, memory))
     best = max((count for count, _ in counts), default=0)
     return [memory for count, memory in counts if count == best]
@@ -335,7 +343,12 @@ def supersedes(new: Text, old: Text) -> bool:
         less = mine if new.kind == "never" else theirs
         more = theirs if new.kind == "never" else mine
         is_rule = {new.kind, old.kind} <= _RULES
-        return is_rule and new.kind != old.kind and bool(less) and len(_shared(less, more)) == len(less)
+        return (
+            is_rule
+            and new.kind != old.kind
+            and bool(less)
+            and len(_shared(less, more)) == len(less)
+        )
     if mine == theirs and _negated(new.text) != _negated(old.text):
         return True
     if _NEWER.search(new.text) and _sphere(new) == _sphere(old):
@@ -368,8 +381,10 @@ def _denies(new: str, old: str) -> bool:
         return False
     gone = _content(next(filter(None, found.groups())))
     theirs = _content(old)
-    return bool(gone) and len(_shared(gone, theirs)) == len(gone) and (
-        len(_shared(_content(new), theirs)) > len(gone) or len(theirs) <= len(gone) + 1
+    return (
+        bool(gone)
+        and len(_shared(gone, theirs)) == len(gone)
+        and (len(_shared(_content(new), theirs)) > len(gone) or len(theirs) <= len(gone) + 1)
     )
 
 
@@ -389,7 +404,7 @@ def _other_value(new: Text, old: Text) -> bool:
     if not here or not there:
         return False
     sorts = {_sort(word) for word in here} & {_sort(word) for word in there} - {""}
-    if not sorts or (new.kind == "profile") != (old.kind == "profile") and not shared:
+    if not sorts or ((new.kind == "profile") != (old.kind == "profile") and not shared):
         return False
     if sorts & _STYLES:
         return bool(shared) or min(len(mine), len(theirs)) <= _LIKE
@@ -428,42 +443,54 @@ def _same_habit(new: str, old: str) -> bool:
 def _frame(text: str) -> tuple[frozenset[str], str] | None:
     """Return the subject of a text and its verb with the word behind it, if it has a value."""
     words = " ".join(text.casefold().replace("\u2019", "'").split())
+    own = _own_frame(words)
+    if own is not None:
+        return own
+    verb = verb_of(words)
+    subject = frozenset(_content(words[: verb.start()])) if verb else frozenset[str]()
+    said = words[verb.start() :] if verb else ""
+    rest = re.sub(r"\b(?:now|currently|from now on|is|are|has been|have been)\b ?", "", said)
+    if not subject or not rest or len(rest.split()) > _VALUE or _MANY_VERB.match(words):
+        return None
+    if re.match(r"(?:called|named|renamed)\b", rest):
+        return subject, "called"
+    place = _PLACE.match(rest)
+    is_state = said.startswith(("is ", "are ", "'s "))
+    return subject, f"{'is' if is_state else rest.split()[0]} {place[1] if place else ''}"
+
+
+def _own_frame(words: str) -> tuple[frozenset[str], str] | None:
+    """Return the same of what is said of oneself, or of what was set anew."""
     if _JOB.match(words):
         return frozenset({"i"}), "work"
     if found := _ROLE.match(words):
         role = (found["role"] or "role").replace("'m at", " work at")
         return frozenset({"i"}), role.removeprefix("i ").removeprefix("now ").strip()
-    if found := _SET.match(words):
-        return frozenset(_content(found["what"])), "is "
-    if found := _NEW_ONE.match(words):
-        return frozenset(_content(found["what"] or found["whose"])), "is "
-    if found := _WE.match(words):
-        is_one = found["verb"] not in _MANY
-        return (frozenset({"we"}), f"{found['verb']} {found['place'] or ''}") if is_one else None
-    verb = verb_of(words)
-    if verb is None:
-        return None
-    subject = frozenset(_content(words[: verb.start()]))
-    rest = re.sub(r"\b(?:now|currently|from now on|is|are|has been|have been)\b ?", "", words[verb.start() :])
-    if not subject or len(rest.split()) > _VALUE:
-        return None
-    if re.match(r"(?:called|named|renamed)\b", rest):
-        return subject, "called"
-    first = rest.split()[0] if rest.split() else ""
-    is_verb = verb[0] not in ("is", "are", "'s") and not words[verb.start() :].startswith(("is ", "are "))
-    place = re.match(r"(?:\w+ )?(in|on|at|by|for|with|to|from|through|via|until|after|before)\b", rest)
-    return subject, f"{first if is_verb else 'is'} {place[1] if place else ''}"
+    if found := _SET.match(words) or _NEW_ONE.match(words):
+        what = next(filter(None, found.groupdict().values()))
+        return frozenset(_content(what)), "is "
+    found = _WE.match(words)
+    is_one = found is not None and not _MANY_VERB.match(words)
+    return (
+        (frozenset({"we"}), f"{found['verb']} {found['place'] or ''}") if found and is_one else None
+    )
 
 
 _VALUE: Final = 7
 _NEW_ONE: Final = re.compile(
-    r"(?:the |our )?new (?P<what>[\w -]{2,30}): |[\w.]+(?: [\w.]+)? is (?:our|my|the) (?:new |current )"
-    r"(?P<whose>[\w -]{2,40})\Z"
+    r"(?:the |our )?new (?P<what>[\w -]{2,30}): "
+    r"|[\w.]+(?: [\w.]+)? is (?:our|my|the) (?:new |current )(?P<whose>[\w -]{2,40})\Z"
 )
 # What one may do with several things: another one is no other value.
-_MANY: Final = word_set("use uses have has need write do support can must will")
+_MANY_VERB: Final = re.compile(
+    r"we (?:now |only |always |usually )*(?:use|have|need|write|do|support|can|must|will)\b"
+)
+_PLACE: Final = re.compile(
+    r"(?:\w+ )?(in|on|at|by|for|with|to|from|through|via|until|after|before)\b"
+)
 _WE: Final = re.compile(
-    r"we (?:now |only |always |usually )*(?P<verb>\w+) (?P<place>in|on|at|by|for|with|to|from|via|every)?\b"
+    r"we (?:now |only |always |usually )*(?P<verb>\w+)"
+    r" (?P<place>in|on|at|by|for|with|to|from|via|every)?\b"
 )
 _ROLE: Final = re.compile(
     r"i(?:'m| am) (?:now )?(?:an?|the) (?:(?:junior|senior|lead|head|chief|staff|principal)\b|[\w ]*(?:engineer"

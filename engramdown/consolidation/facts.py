@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from engramdown.consolidation.actions import Line
+from engramdown.consolidation.corrections import read_messages
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.consolidation.replay import Learned, Lesson, learn_from, memories_of, shorten
-from engramdown.consolidation.corrections import read_messages
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.kinds import scope_for
 from engramdown.secrets.redaction import redact

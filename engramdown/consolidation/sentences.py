@@ -116,6 +116,7 @@ CAPITAL: Final = "Name: "
 LANGUAGES: Final = ("german", "french", "spanish", "italian", "portuguese", "dutch")
 """The languages of which the commonest forms are known, besides English."""
 
+
 @cache
 def forms(language: str = "english") -> tuple[Form, ...]:
     """Return the forms of a language, in the order in which they are tried."""
@@ -143,7 +144,9 @@ def pattern(text: str) -> re.Pattern[str]:
 @cache
 def _named(name: str, language: str = "english") -> re.Pattern[str]:
     # Of other languages only the commonest words are known.
-    return pattern(_texts(language)[name] if language == "english" else _texts(language).get(name, "(?!)"))
+    return pattern(
+        _texts(language)[name] if language == "english" else _texts(language).get(name, "(?!)")
+    )
 
 
 @cache
@@ -369,40 +372,59 @@ def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
     """Yield what each clause says, with where it begins; a case and a memory go to the end."""
     done = last = 0
     told = False  # Whether somebody just said what they do: "I live here and work there".
-    told = False  # Whether somebody just said what they do: "I live here and work there".
     starts = (found.span() for found in _named("SEPARATOR", language).finditer(words))
     for start, at in ((0, 0), *starts):
         if at < done:
             continue
-        if at and is_reported(words[:at], language):
-            return
-        if at and not done and is_passing(words[:start], firm=True):
+        if at and _is_no_start(words, at, language, is_first=not done):
             return
         said = _clause(words, at, language, lead=words[last:at].rstrip())
-        if said is None:
-            continue
-        case = "" if done else words[:start]
-        if _named("CASE").fullmatch(case):
-            # An order or a preference belongs to the case that stands before it.
-            if is_passing(case, firm=True) or _named("AT_HAND").search(case):
+        if said is not None and not done:
+            said = _in_case(words[:start], said)
+            if said is None:
                 return
-            if said.kind in ("always", "never"):
-                said = said._replace(kind="when", start=0, label="")
-            elif said.kind == "profile" and said.confidence == "medium":
-                said = said._replace(start=0)
-        goes_on = _named("GOES_ON" if said.is_fact else "AND").search(words[:at])
-        if done and goes_on and (said.is_fact or (told and not _named("POLITE").match(words, at))):
+        if said is None or (done and _goes_on(words, at, said, told=told)):
             continue
         yield min(start, said.start), said
-        if said.label.strip() == CAPITAL.strip() and (more := _named("APPOSITION").match(words, said.end)):
-            said = Said("profile", "high", more.end(), len(words), "I'm")
-            yield more.start(), said
+        yield from _beside_name(words, said)
         if said.kind == "when" or (said.kind == "lesson" and said.confidence == "high"):
-            return  # A case and a memory go to the end.
-        told = said.kind == "profile" and not said.label
+            return
         told = said.kind == "profile" and not said.label
         done = max(said.start + 1, said.end if said.end < len(words) else at + 1)
         last = len(words)
+
+
+def _is_no_start(words: str, at: int, language: str, *, is_first: bool) -> bool:
+    """Whether what stands before a clause makes it somebody else's, or nothing that lasts."""
+    passes = is_first and is_passing(words[:at], firm=True)
+    return passes or is_reported(words[:at], language)
+
+
+def _in_case(case: str, said: Said) -> Said | None:
+    """Return an order or a preference with the case that it belongs to and stands before it."""
+    if not _named("CASE").fullmatch(case):
+        return said
+    if is_passing(case, firm=True) or _named("AT_HAND").search(case):
+        return None
+    if said.kind in ("always", "never"):
+        return said._replace(kind="when", start=0, label="")
+    is_wish = said.kind == "profile" and said.confidence == "medium"
+    return said._replace(start=0) if is_wish else said
+
+
+def _goes_on(words: str, at: int, said: Said, *, told: bool) -> bool:
+    """Whether a clause only goes on with the one before: "… and work there", "…, so it is late"."""
+    if said.is_fact:
+        return _named("GOES_ON").search(words[:at]) is not None
+    elided = told and not _named("POLITE").match(words, at)
+    return elided and _named("AND").search(words[:at]) is not None
+
+
+def _beside_name(words: str, said: Said) -> Iterator[tuple[int, Said]]:
+    """Yield what somebody is who says their name: "I'm Edda, a florist"."""
+    more = _named("APPOSITION").match(words, said.end) if said.label.startswith("Name:") else None
+    if more is not None:
+        yield more.start(), Said("profile", "high", more.end(), len(words), "I'm")
 
 
 def _clause(words: str, at: int, language: str, lead: str = "") -> Said | None:
@@ -552,13 +574,11 @@ def _ordered(words: str, at: int, *, standing: bool, objects: bool) -> Said | No
     asked = _named("ASKED").match(words, at)
     start = asked.end() if asked else at
     # Why it shall be so, and what is quoted behind a colon, does not say how long.
-    rest = pattern(r".*?(?= because |[:;] |\Z)").match(words, start)[0]  # type: ignore[index]
-    tells = _named("SUBJECT").match(rest) or (verb_of(rest) and rest.split()[0] not in _words("VERBS"))
-    is_one = is_order(rest, surely=standing and not tells)
-    if standing and not is_one and _named("STATE").match(rest):
-        kind: Kind = "lesson" if pattern(r"[^,]+? (?:is|are) (?:at|in|on|now)\b").match(rest) else "always"
-        return Said(kind, "high", start, len(words))
-    if not is_one or is_passing(rest, firm=standing):
+    main = pattern(r".*?(?= because |[:;] |\Z)").match(words, start)
+    rest = main[0] if main else ""
+    if standing and (state := _state(rest, start, len(words))):
+        return state
+    if not is_order(rest, surely=standing) or is_passing(rest, firm=standing):
         return None
     if _named("WHENEVER").match(rest) and not _named("ONCE").search(rest):
         return Said("when", "medium", start, len(words))
@@ -566,34 +586,50 @@ def _ordered(words: str, at: int, *, standing: bool, objects: bool) -> Said | No
         return Said("always", "high", start, len(words))
     if _named("INSTEAD").match(rest):
         return Said("always", "low", start, len(words) - len(" instead"), is_sure=False)
-    if _named("TO_ME").match(rest) or " " not in rest:
-        return None
-    if _named("ONCE").search(words[at:start] + rest):
-        # "Send nothing to her without my approval": it lasts, but who is it?
-        lasts = _named("STANDING").search(rest) and _named("SOMEBODY").search(rest)
-        return Said("always", "medium", start, len(words), is_sure=False) if lasts else None
-    sure = _is_lasting(rest, only=words[at:start].endswith("only "))
-    if sure is None and _named("YOU_MUST").match(words, at) and not _is_definite(rest):
-        sure = True
-    if sure is None and objects:
+    lead = words[at:start]
+    sure = _certainty(rest, lead, must=_named("YOU_MUST").match(words, at) is not None)
+    if sure is None and objects and _named("STYLE").match(rest):
         # "No, use two spaces": it is said instead of something, which it may be like.
-        sure = False if _named("STYLE").match(rest) else None
+        sure = False if _is_lasting(rest, lead) else None
     return None if sure is None else Said("always", "medium", start, len(words), is_sure=sure)
 
 
-def _is_lasting(rest: str, *, only: bool) -> bool | None:
-    """Whether an order is surely a rule, maybe, or (``None``) hardly."""
-    if only:
-        return None if _named("DEFINITE").match(rest) else True
+def _state(rest: str, start: int, end: int) -> Said | None:
+    """Return how things shall be from now on, where no order says it: "keywords go uppercase"."""
+    verbs = _words("VERBS")
+    tells = _named("SUBJECT").match(rest) or (verb_of(rest) and rest.split(maxsplit=1)[0] not in verbs)
+    if not _named("STATE").match(rest) or is_order(rest, surely=not tells):
+        return None
+    is_fact = pattern(r"[^,]+? (?:is|are) (?:at|in|on|now)\b").match(rest)
+    return Said("lesson" if is_fact else "always", "high", start, end)
+
+
+def _is_lasting(rest: str, lead: str) -> bool:
+    """Whether an order may be about more than what is at hand."""
+    is_brief = " " not in rest or _named("TO_ME").match(rest)
+    return not is_brief and not _named("ONCE").search(lead + rest)
+
+
+def _certainty(rest: str, lead: str, *, must: bool) -> bool | None:
+    """Return whether an order is surely a rule, maybe, or (``None``) hardly."""
+    stands = _named("STANDING").search(rest) is not None
+    if not _is_lasting(rest, lead):
+        # "Send nothing to her without my approval": it lasts, but who is it?
+        return False if stands and _named("SOMEBODY").search(rest) else None
+    definite = _is_definite(rest)
+    if must or lead.endswith("only "):
+        return None if definite else True
     style = _named("STYLE").match(rest) is not None
-    general = _named("IN_GENERAL").search(rest) is not None
     if not style and not _named("MANNER").match(rest):
-        return False if _named("STANDING").search(rest) else None
-    if _named("STANDING").search(rest):
-        return True
-    if _named("CONTRAST").search(rest) and not _named("THE").match(rest):
-        return True
-    if _named("DEFINITE").match(rest):
+        return False if stands else None
+    contrast = _named("CONTRAST").search(rest) and not _named("THE").match(rest)
+    return True if stands or contrast else _manner(rest, definite=definite, style=style)
+
+
+def _manner(rest: str, *, definite: bool, style: bool) -> bool | None:
+    """Return the same of an order that says how to do something."""
+    general = _named("IN_GENERAL").search(rest) is not None
+    if definite:
         return style if general and (style or _named("THE").match(rest)) else None
     if _named("ONE_PLACE").search(rest):
         return False if style else None
@@ -659,9 +695,7 @@ def _order_behind(words: str, case: int) -> int:
 
 # ---- what is the case ----
 
-_LATER_WORD: Final = (
-    r"(?<=\S )(?<!\bthe )(?<!\bour )(?<!\ban )(?<!\ba )(?<!\bmy )\S+|(?<=\w)'s\b"
-)
+_LATER_WORD: Final = r"(?<=\S )(?<!\bthe )(?<!\bour )(?<!\ban )(?<!\ba )(?<!\bmy )\S+|(?<=\w)'s\b"
 _FEWEST: Final = 3
 _LONGEST_SUBJECT: Final = 9
 
@@ -694,25 +728,30 @@ def _fact(words: str, at: int, lead: str) -> Said | None:
 
 def _maybe(words: str, at: int) -> Said | None:
     """Return what a whole sentence may say that fits no form: a person is asked."""
-    rest = words[at:]
-    told = rest.startswith(("i ", "i'", "my ", "we "))
-    contrast = _named("CONTRAST").search(words) or pattern(r" (?:over|before) |s first\Z").search(words)
+    contrast = _named("CONTRAST").search(words) or _named("RATHER").search(words)
     if not at and contrast and (wish := _wished(words)):
         return wish
-    if at or rest.count(" ") < _FEWEST - 1 or _named("NARRATIVE").search(rest) or is_passing(rest):
+    rest = words[at:]
+    is_short = rest.count(" ") < _FEWEST - 1
+    passes = _named("NARRATIVE").search(rest) or is_passing(rest)
+    if at or is_short or passes or _named("ONCE").search(rest) or _named("EVENT").search(rest):
         return None
-    if _named("ONCE").search(rest) or _named("EVENT").search(rest):
-        return None
-    if told:
-        is_mine = _named("MY_OWN" if rest.startswith("my ") else "NO_LIFE").match(rest) is None
-        kind: Kind = "lesson" if rest.startswith("we ") else "profile"
-        return Said(kind, "low", at, len(words), is_sure=False) if is_mine else None
+    kind = _likely(rest)
+    return Said(kind, "low", at, len(words), is_sure=False, is_fact=True) if kind else None
+
+
+def _likely(rest: str) -> Kind | None:
+    """Return what kind of thing a sentence may say, if any."""
+    if rest.startswith("my "):
+        return None if _named("MY_OWN").match(rest) else "profile"
+    if pattern(r"i\b|we ").match(rest):
+        mine: Kind = "lesson" if rest.startswith("we ") else "profile"
+        return None if _named("NO_LIFE").match(rest) else mine
     if is_order(rest):
         once = _named("TO_ME").match(rest) or _is_definite(rest) or _named("ONE_PLACE").search(rest)
-        return None if once else Said("always", "low", at, len(words), is_sure=False)
-    if _named("NO_SUBJECT").match(rest) or not _named("FACT_LIKE").match(rest):
-        return None
-    return Said("lesson", "low", at, len(words), is_sure=False, is_fact=True)
+        return None if once else "always"
+    is_fact = _named("FACT_LIKE").match(rest) and not _named("NO_SUBJECT").match(rest)
+    return "lesson" if is_fact else None
 
 
 def _wished(words: str) -> Said | None:

@@ -6,7 +6,6 @@ the value of a secret.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -120,10 +119,8 @@ def _alarm(engram: Engram, findings: Findings) -> tuple[Code, str] | None:
         return "contradiction", f": {_quoted(against.text)} ({against.id})"
     if findings.instruction and engram.via in ("tool", "web"):
         return "instruction", f": {findings.instruction}"
-    if engram.unsaid:
-        return "unsaid", ""
-    if engram.unsure:
-        return "unsure", ""
+    if engram.unsaid or engram.unsure:
+        return "unsaid" if engram.unsaid else "unsure", ""
     if findings.beside and by_other:
         return "beside", f": {_quoted(findings.beside.text)} ({findings.beside.id})"
     return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from engramdown.consolidation.replay import Learned
-from engramdown.engram import Engram, Scope
+from engramdown.engram import Scope
 from engramdown.errors import ModelError, SessionNotFoundError, SpendError, StoreError
 from engramdown.gate.compaction import CompactionReceipt
 from engramdown.gate.gate import harmless, holds_secret
