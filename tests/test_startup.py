@@ -185,7 +185,7 @@ def test_comparing_memories_reads_no_forms_of_words(
     code = "import engramdown.consolidation.plan_rules"
     loaded = _loaded(code, child_env, project)
     assert "engramdown.consolidation.information_loss" in loaded
-    assert "engramdown.consolidation.statement_forms" not in loaded
+    assert "engramdown.consolidation.sentences" not in loaded
 
 
 def test_recording_a_line_loads_nothing_of_memory(child_env: dict[str, str], project: Path) -> None:

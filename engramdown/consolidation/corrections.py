@@ -1,7 +1,7 @@
 """What a user has told by the end of a conversation: corrected, taken back, and said anew.
 
 Pure, any messages, in order. Everything is read before anything counts: what is said instead of
-something takes its place, and what is taken back is gone. What is taken back and was said in another
+something takes its place, and what is taken back is gone. What is taken back and was told in another
 conversation is returned, so that whoever keeps memory can look for it there. Two statements are
 about the same thing if they have one subject, or the same words but for a value.
 """
@@ -104,7 +104,8 @@ def read_messages(messages: Iterable[tuple[str, str]]) -> Told:
     Args:
         messages: Each text and where it stands, in order.
 
-    >>> read_messages([("Always use npm.", ""), ("Sorry, I meant pnpm, not npm.", "")]).engrams[0].text
+    >>> told = read_messages([("Always use npm.", ""), ("Sorry, I meant pnpm.", "")])
+    >>> told.engrams[0].text
     'Always use pnpm'
     """
     reader = _Conversation()
@@ -146,7 +147,7 @@ class _Conversation:
         older = [
             each
             for each in self.said
-            if supersedes(engram, each.engram)
+            if ((each.at < at or corrects) and supersedes(engram, each.engram))
             or (each.at < at and is_restated(engram, each.engram))
             or (
                 corrects
@@ -231,8 +232,8 @@ def _counterpart(text: str, new: str, *, surely: bool) -> str:
 
 
 _NO_VALUE: Final = word_set(
-    "thanks thank yes yep ok okay please sorry fine great it that this wait stop wrong problem idea "
-    "worries need way good true right not never always nothing chat mind done"
+    "thanks thank yes yep ok okay please sorry fine great it that this wait stop wrong problem "
+    "idea worries need way good true right not never always nothing chat mind done"
 )
 
 
@@ -259,7 +260,8 @@ def _sort(word: str) -> str:
 def _content(text: str) -> list[str]:
     """Return the words that say what a text is about, in small letters."""
     words = [_CLITIC.sub("", word.casefold()) for word in _TOKEN.findall(text)]
-    return [word for word in words if word not in STOP_WORDS and word not in _LIGHT]
+    small = STOP_WORDS | _LIGHT
+    return [word for word in words if word not in small and not word.endswith(("n't", "n\u2019t"))]
 
 
 def _same(one: str, other: str) -> bool:
@@ -365,7 +367,8 @@ def supersedes(new: Text, old: Text) -> bool:
 
 
 _NEWER: Final = re.compile(
-    r"\b(?:now|these days|since|as of|no longer|any ?more|currently|again|switched|moved|changed)\b",
+    r"\b(?:now|these days|since|as of|no longer|any ?more|currently|again|switched|moved"
+    r"|changed)\b",
     re.IGNORECASE,
 )
 
@@ -409,7 +412,7 @@ def _other_value(new: Text, old: Text) -> bool:
     if sorts & _STYLES:
         return bool(shared) or min(len(mine), len(theirs)) <= _LIKE
     switched = re.search(r"\b(?:switched|moved|migrated|changed)\b", new.text) is not None
-    alone = len(mine) == len(theirs) == 1
+    alone = len(mine) == len(theirs) == 1 and sorts <= set(_sorts().values())
     return (bool(shared) or switched or alone) and max(len(here), len(there)) <= _LIKE
 
 
@@ -425,7 +428,9 @@ def _same_frame(new: str, old: str) -> bool:
 
 
 _HABIT: Final = re.compile(
-    r"(?P<head>i (?:now )?(?:use|drive|play|drink)\b|i (?:now )?\w+ (?:in|at|for|as|on|with|to|a|an|my)\b|i'm (?=\d)|.+ (?:with|via|through|using|as))"
+    r"(?P<head>i (?:now )?(?:use|drive|play|drink)\b"
+    r"|i (?:now )?\w+ (?:in|at|for|as|on|with|to|a|an|my)\b|i'm (?=\d)"
+    r"|.+ (?:with|via|through|using|as))"
     r" ?[\w.+#'-]+(?: [\w.+#'-]+)?(?P<now> now| these days| currently)?[.!]?\Z"
 )
 
@@ -493,12 +498,14 @@ _WE: Final = re.compile(
     r" (?P<place>in|on|at|by|for|with|to|from|via|every)?\b"
 )
 _ROLE: Final = re.compile(
-    r"i(?:'m| am) (?:now )?(?:an?|the) (?:(?:junior|senior|lead|head|chief|staff|principal)\b|[\w ]*(?:engineer"
-    r"|developer|manager|analyst|designer|consultant|teacher|nurse|doctor|student|director)\b)"
-    r"|(?P<role>i'm at(?=.* now)|(?:i )(?:now )?(?:work (?:at|for|as|in)|live in|study|teach|live|drive))\b"
+    r"i(?:'m| am) (?:now )?(?:an?|the)"
+    r" (?:(?:junior|senior|lead|head|chief|staff|principal)\b|[\w ]*(?:engineer|developer|manager|analyst|designer|consultant|teacher|nurse|doctor|student|director)\b)"
+    r"|(?P<role>i'm at(?=.* now)"
+    r"|(?:i )(?:now )?(?:work (?:at|for|as|in)|live in|study|teach|live|drive))\b"
 )
 _JOB: Final = re.compile(r"i(?:'ve| have)? (?:now )?(?:work (?:at|for)|joined|started at)\b")
 _SET: Final = re.compile(
-    r"(?:they|we|it|somebody|the \w+)(?:'ve| have| has)? (?:just |now )?(?:raised|lowered|changed|increased"
-    r"|reduced|extended|renamed|shortened|cut|postponed|moved|bumped|switched|upped|set) (?:the|our) (?P<what>.+?) (?:from .+? )?to \S"
+    r"(?:they|we|it|somebody|the \w+)(?:'ve| have| has)? (?:just |now )?"
+    r"(?:raised|lowered|changed|increased|reduced|extended|renamed|shortened|cut|postponed|moved"
+    r"|bumped|switched|upped|set) (?:the|our) (?P<what>.+?) (?:from .+? )?to \S"
 )

@@ -596,8 +596,8 @@ def _ordered(words: str, at: int, *, standing: bool, objects: bool) -> Said | No
 
 def _state(rest: str, start: int, end: int) -> Said | None:
     """Return how things shall be from now on, where no order says it: "keywords go uppercase"."""
-    verbs = _words("VERBS")
-    tells = _named("SUBJECT").match(rest) or (verb_of(rest) and rest.split(maxsplit=1)[0] not in verbs)
+    is_verb = rest.partition(" ")[0] in _words("VERBS")
+    tells = _named("SUBJECT").match(rest) or (verb_of(rest) and not is_verb)
     if not _named("STATE").match(rest) or is_order(rest, surely=not tells):
         return None
     is_fact = pattern(r"[^,]+? (?:is|are) (?:at|in|on|now)\b").match(rest)
@@ -733,7 +733,7 @@ def _maybe(words: str, at: int) -> Said | None:
         return wish
     rest = words[at:]
     is_short = rest.count(" ") < _FEWEST - 1
-    passes = _named("NARRATIVE").search(rest) or is_passing(rest)
+    passes = _named("NARRATIVE").search(rest) or is_passing(rest) or BLANK in rest
     if at or is_short or passes or _named("ONCE").search(rest) or _named("EVENT").search(rest):
         return None
     kind = _likely(rest)

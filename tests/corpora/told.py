@@ -1,0 +1,100 @@
+"""What users say in conversations, and what is known at the end; sentences; changes of mind.
+
+``dialogs.txt`` has a dialog a line: its class, the messages with `` / `` between them and `` // ``
+between sessions, and behind ``=>`` what shall be known, as ``kind/kind: words``, and behind a ``!``
+what shall not be, behind a ``^`` what the first must not begin with. ``sentences.txt`` has the kinds
+that a sentence may be taken for, or ``-``. ``changes.txt`` has what is said, what is gone then, and
+what is known instead. They were written after the first rules, before those that they led to.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from engramdown.consolidation.corrections import about, read_messages, supersedes
+from engramdown.engram import Engram
+
+__all__ = ["Dialog", "changes", "dialogs", "known", "labelled"]
+
+
+class Dialog(NamedTuple):
+    """A dialog: its class, its sessions, and what shall and shall not be known at its end."""
+
+    group: str
+    sessions: tuple[tuple[str, ...], ...]
+    expected: tuple[tuple[frozenset[str], str], ...]
+    absent: tuple[str, ...]
+    not_first: tuple[str, ...]
+
+    def missed(self, engrams: list[Engram]) -> list[str]:
+        """Return what is not known."""
+        texts = [(each.kind, each.text.casefold()) for each in engrams]
+        return [
+            words
+            for kinds, words in self.expected
+            if not any(kind in kinds and words in text for kind, text in texts)
+        ]
+
+    def wrong(self, engrams: list[Engram]) -> list[str]:
+        """Return what is known for sure, and should not be."""
+        sure = [each for each in engrams if not each.unsure]
+        stale = [it.text for it in sure if any(gone in it.text.casefold() for gone in self.absent)]
+        begun = [it.text for it in sure if it.text.casefold().startswith(self.not_first or "\n")]
+        return stale + begun if self.expected or self.absent else [it.text for it in sure]
+
+
+def known(sessions: tuple[tuple[str, ...], ...]) -> list[Engram]:
+    """Return what is known after sessions, as if nobody wrote anything by hand."""
+    memory: list[Engram] = []
+    for messages in sessions:
+        told = read_messages((text, "") for text in messages)
+        for back in told.taken_back:
+            gone = about(back, memory)
+            memory = [each for each in memory if each not in gone]
+        for engram in told.engrams:
+            older = [] if engram.unsure else [it for it in memory if supersedes(engram, it)]
+            memory = [each for each in memory if each not in older] + [engram]
+    return memory
+
+
+def _lines(name: str) -> list[str]:
+    path = Path(__file__).with_name(f"{name}.txt")
+    return path.read_text(encoding="utf-8").strip().split("\n")
+
+
+def _sessions(text: str) -> tuple[tuple[str, ...], ...]:
+    plain = text.replace("\\n", "\n")
+    return tuple(tuple(part.split(" / ")) for part in plain.split(" // "))
+
+
+def dialogs() -> list[Dialog]:
+    """Return the dialogs."""
+    found = []
+    for line in _lines("dialogs"):
+        group, _, rest = line.partition(" | ")
+        text, _, said = rest.partition(" =>")
+        parts = [part.lstrip() for part in said.split("; ") if part.strip()]
+        expected = [part.partition(": ") for part in parts if part[0] not in "!^"]
+        found.append(
+            Dialog(
+                group,
+                _sessions(text),
+                tuple((frozenset(kinds.split("/")), words) for kinds, _, words in expected),
+                tuple(part[1:] for part in parts if part[0] == "!"),
+                tuple(part[1:] for part in parts if part[0] == "^"),
+            )
+        )
+    return found
+
+
+def labelled() -> list[tuple[frozenset[str], str]]:
+    """Return sentences with the kinds that they may be taken for; of lures none."""
+    rows = [line.partition(" | ") for line in _lines("sentences")]
+    return [(frozenset(kinds.replace("-", "").split()), text) for kinds, _, text in rows]
+
+
+def changes() -> list[tuple[tuple[tuple[str, ...], ...], str, str]]:
+    """Return what is said in sessions, what is gone, and what is known instead, or ``""``."""
+    rows = [line.split(" =>") for line in _lines("changes")]
+    return [(_sessions(text), gone.strip(), new.strip()) for text, gone, new in rows]
