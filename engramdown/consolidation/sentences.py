@@ -249,17 +249,20 @@ def kind_of(text: str) -> Kind:
     ('always', 'profile', 'lesson')
     """
     head = text[:_BEGINNING].lstrip(_MARKS)
+    words = f"{small_letters(' '.join(head.split()))} "
+    for name, kind in _HANDED_OVER:
+        if _named(name).match(words):
+            return kind
     # Whether it is asked, or about one thing at hand, does not matter here.
     first = next(statements(head.replace("?", ".")), None)
     if first is not None:
         return first.kind
-    words = small_letters(" ".join(head.split()))
-    for name, kind in _HANDED_OVER:
-        if _named(name).match(words):
-            return kind
     asked = _named("ASKED").match(words)
     start = asked.end() if asked else 0
-    return "always" if is_order(words[start:], surely=start > 0) else "lesson"
+    rest = words[start:].removeprefix("please").strip()
+    if _named("ABOUT_THAT").match(rest):
+        return "lesson"
+    return "always" if is_order(rest, surely=start > 0 and " " in rest) else "lesson"
 
 
 _BEGINNING: Final = 200
@@ -665,7 +668,7 @@ def is_order(words: str, *, surely: bool = False) -> bool:
     if verb in _words("VERBS") or verb.partition("-")[0] in _words("VERBS"):
         return surely or not (_has_subject(rest) or _named("DECLARES").match(rest))
     inflected = _named("INFLECTED").fullmatch(verb) and verb not in _words("PLAIN_S")
-    if verb in _words("NO_ORDER") or inflected:
+    if verb in _words("NO_ORDER") or inflected or not verb[0].isalpha():
         return False
     after = pattern(_WORD).match(rest, found.end() + 1)
     return surely or (after is not None and after[0] in _words("AFTER_A_VERB"))

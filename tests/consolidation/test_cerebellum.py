@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engramdown.consolidation.actions import Cell, cells_of
-from engramdown.consolidation.replay import lessons_of_turn, surprises
+from engramdown.consolidation.replay import Learned, lessons_of_turn, surprises
 from engramdown.cortex.cortex import Cortex
 from engramdown.errors import ModelError, UnusableAnswerError
 from tests.consolidation.answering import Answering
@@ -33,13 +33,13 @@ LESSON: dict[str, Any] = {
 
 def test_what_went_well_costs_nothing() -> None:
     model = Answering(lessons=[LESSON])
-    assert lessons_of_turn([Cell("s#1", "tool", status="ok")] * 9, model) == ((), ())
-    assert lessons_of_turn([], model) == ((), ())
+    assert lessons_of_turn([Cell("s#1", "tool", status="ok")] * 9, model) == Learned()
+    assert lessons_of_turn([], model) == Learned()
     assert model.asked == []
 
 
 def test_without_a_model_nothing_is_learned() -> None:
-    assert lessons_of_turn(TURN, None) == ((), ())
+    assert lessons_of_turn(TURN, None) == Learned()
 
 
 def test_one_call_of_a_model_sees_only_what_went_otherwise() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engramdown.consolidation.actions import Cell, Status, cells_of
 from engramdown.consolidation.replay import (
+    Learned,
     MOST_CELLS,
     replay_and_extract,
     replay_without_model,
@@ -52,7 +53,7 @@ def test_whether_a_replay_is_worth_it(*, statuses: list[Status], due: bool) -> N
 
 def test_a_model_is_shown_one_line_of_each_cell() -> None:
     model = Answering(items=[])
-    assert replay_and_extract(cells_of(SESSION, MENDED), model) == ((), ())
+    assert replay_and_extract(cells_of(SESSION, MENDED), model) == Learned()
     ((system, user),) = model.asked
     assert "At most 5 memories" in system
     assert user == (

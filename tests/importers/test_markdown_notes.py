@@ -180,9 +180,9 @@ def test_a_rule_of_cursor_is_about_its_files() -> None:
     (some,) = engrams(NAMES["cursor"], text.format("false"))
     assert (some.kind, some.text) == ("when", "When working on src/*.ts: Prefer const")
     (every,) = engrams(NAMES["cursor"], text.format("true"))
-    assert (every.kind, every.text, every.topic) == ("lesson", "Prefer const", "ts")
+    assert (every.kind, every.text, every.topic) == ("always", "Prefer const", "")
     (none,) = engrams(NAMES["cursor"], "---\ndescription: style\n---\n- Prefer const\n")
-    assert none.kind == "lesson"
+    assert none.kind == "always"
     text = (
         f"{text.format('false')}## Never\n- Use var\n- Don't use any\n## When testing it\n- Mock\n"
     )

@@ -8,6 +8,7 @@ import pytest
 
 from engramdown.consolidation.error_lessons import DETECTORS, same_failure
 from engramdown.consolidation.facts import Message
+from engramdown.consolidation.replay import Learned
 from engramdown.cortex.cortex import Cortex
 from engramdown.engram import Engram
 from engramdown.errors import ModelError
@@ -96,7 +97,7 @@ def test_many_messages_are_shown_in_pieces() -> None:
     found = learn_identity(messages, model, {})
     assert len(model.asked) == 2
     assert [engram.origin for engram in found.engrams] == [f"{SESSION}#1", f"{SESSION}#41"]
-    assert learn_identity(messages, None, {}) == ((), ())
+    assert learn_identity(messages, None, {}) == Learned()
 
 
 def test_a_mistake_of_several_turns_is_one_lesson() -> None:
