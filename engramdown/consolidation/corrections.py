@@ -1,9 +1,9 @@
 """What a user has told by the end of a conversation: corrected, taken back, and said anew.
 
-Pure, any messages, in order. Everything is read before anything counts: what is said instead of
-something takes its place, and what is taken back is gone. What is taken back and was told in another
-conversation is returned, so that whoever keeps memory can look for it there. Two statements are
-about the same thing if they have one subject, or the same words but for a value.
+Pure, any messages, in order. All of them are read before anything counts: a correction replaces
+what it corrects, and what is taken back is gone. What the user takes back of an earlier
+conversation is returned, so that the caller can look for it in memory. Two statements are about the
+same thing if they have the same subject, or the same words but for one value.
 """
 
 from __future__ import annotations
@@ -499,7 +499,8 @@ _WE: Final = re.compile(
 )
 _ROLE: Final = re.compile(
     r"i(?:'m| am) (?:now )?(?:an?|the)"
-    r" (?:(?:junior|senior|lead|head|chief|staff|principal)\b|[\w ]*(?:engineer|developer|manager|analyst|designer|consultant|teacher|nurse|doctor|student|director)\b)"
+    r" (?:(?:junior|senior|lead|head|chief|staff|principal)\b|[\w ]*(?:engineer"
+    r"|developer|manager|analyst|designer|consultant|teacher|nurse|doctor|student|director)\b)"
     r"|(?P<role>i'm at(?=.* now)"
     r"|(?:i )(?:now )?(?:work (?:at|for|as|in)|live in|study|teach|live|drive))\b"
 )

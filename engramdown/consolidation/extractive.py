@@ -393,7 +393,8 @@ def _spoken(
             yield Note("Decisions" if is_user else "Facts", _line(f"{asked} {text}"))
         elif not agrees(text):
             tells_more = is_user and sentence.said.strip() and not sentence.asks
-            learned = {it.kind for it in stated(text) if not it.unsure} if tells_more else set[str]()
+            told = stated(text) if tells_more else []
+            learned = {engram.kind for engram in told if not engram.unsure}
             heading = _heading(sentence, learned, is_user=is_user, is_open=is_open)
             worth = OF_A_USER * is_user
             if heading:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from engramdown.consolidation.actions import Cell, Status, cells_of
 from engramdown.consolidation.replay import (
-    Learned,
     MOST_CELLS,
+    Learned,
     replay_and_extract,
     replay_without_model,
     should_replay,

@@ -1,10 +1,11 @@
 """What users say in conversations, and what is known at the end; sentences; changes of mind.
 
-``dialogs.txt`` has a dialog a line: its class, the messages with `` / `` between them and `` // ``
-between sessions, and behind ``=>`` what shall be known, as ``kind/kind: words``, and behind a ``!``
-what shall not be, behind a ``^`` what the first must not begin with. ``sentences.txt`` has the kinds
-that a sentence may be taken for, or ``-``. ``changes.txt`` has what is said, what is gone then, and
-what is known instead. They were written after the first rules, before those that they led to.
+``dialogs.txt`` has one dialog on each line: its class, the messages with `` / `` between them and
+`` // `` between sessions, and after ``=>`` what shall be known, as ``kind/kind: words``; after a
+``!`` what shall not be known, and after a ``^`` what the first memory must not begin with.
+``sentences.txt`` has the kinds that a sentence may have, or ``-``. ``changes.txt`` has what is said,
+what is gone then, and what is known instead. All were written by whoever wrote the rules, part by
+part, and each part led to changes of the rules.
 """
 
 from __future__ import annotations

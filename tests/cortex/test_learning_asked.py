@@ -76,7 +76,7 @@ def test_a_second_answer_of_the_right_form_counts(job: str) -> None:
 
 
 def test_an_empty_answer_teaches_nothing(job: str) -> None:
-    assert learn(job, answering({FIELDS[job]: []})) == ((), ())
+    assert learn(job, answering({FIELDS[job]: []})) == Learned()
 
 
 @pytest.mark.slow

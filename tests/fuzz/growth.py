@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
 from engramdown.consolidation.actions import arguments_of, last_line
-from engramdown.consolidation.information_loss import changed, differs, is_duplicate, left_out
 from engramdown.consolidation.corrections import extract
+from engramdown.consolidation.information_loss import changed, differs, is_duplicate, left_out
 from engramdown.context.search import sought
 from engramdown.doctor.checks import check
 from engramdown.engram import fact_key, fold

@@ -14,8 +14,8 @@ other, in other words, when the patterns stood, and each time these were changed
 author, who had not seen the forms, nor the other messages; ``tuning_seventh`` and
 ``tuning_eighth`` by the same author after mending what the one before had shown, with the forms
 known by then, and ``latest`` after that; it changed nothing. Some labels changed when plain facts
-about the world ("our vet's name is Mbeki") began to be learned. ``@global`` among the words asks for
-that scope; ``always/when`` for either kind.
+about the world ("our vet's name is Mbeki") began to be learned. ``@global`` among the words asks
+for that scope; ``always/when`` for either kind.
 """
 
 from __future__ import annotations
