@@ -353,19 +353,29 @@ def supersedes(new: Text, old: Text) -> bool:
         )
     if mine == theirs and _negated(new.text) != _negated(old.text):
         return True
-    if _NEWER.search(new.text) and _sphere(new) == _sphere(old):
-        shared = _shared(mine, theirs)
-        differ = max(len(mine), len(theirs)) - len(shared)
-        if shared and len(shared) * 2 >= min(len(mine), len(theirs)) and 0 < differ <= _LIKE:
-            return True
-    return (
-        _denies(new.text, old.text)
+    is_now = _I_AM_NOW.match(new.text.casefold()) and _I_AM.match(old.text.casefold())
+    return bool(
+        is_now
+        or _is_newer(new, old)
+        or _denies(new.text, old.text)
         or _other_value(new, old)
         or _same_frame(new.text, old.text)
         or _same_habit(new.text, old.text)
     )
 
 
+def _is_newer(new: Text, old: Text) -> bool:
+    """Whether a text that says that something is new differs from the other in a word or two."""
+    if not _NEWER.search(new.text) or _sphere(new) != _sphere(old):
+        return False
+    mine, theirs = _content(new.text), _content(old.text)
+    shared = _shared(mine, theirs)
+    differ = max(len(mine), len(theirs)) - len(shared)
+    return bool(shared) and len(shared) * 2 >= min(len(mine), len(theirs)) and 0 < differ <= _LIKE
+
+
+_I_AM_NOW: Final = re.compile(r"i'm (?:now )?an? .*(?<= )now\Z|i'm now an? ")
+_I_AM: Final = re.compile(r"i'm an? (?!.*\b(?:mother|father|mum|mom|dad|parent|twin|native|fan)\b)")
 _NEWER: Final = re.compile(
     r"\b(?:now|these days|since|as of|no longer|any ?more|currently|again|switched|moved"
     r"|changed)\b",
@@ -431,7 +441,8 @@ _HABIT: Final = re.compile(
     r"(?P<head>i (?:now )?(?:use|drive|play|drink)\b"
     r"|i (?:now )?\w+ (?:in|at|for|as|on|with|to|a|an|my)\b|i'm (?=\d)"
     r"|.+ (?:with|via|through|using|as))"
-    r" ?[\w.+#'-]+(?: [\w.+#'-]+)?(?P<now> now| these days| currently)?[.!]?\Z"
+    r" ?[\w.+#'-]+(?: (?!now\b|these\b|currently\b)[\w.+#'-]+)?"
+    r"(?P<now> now| these days| currently)?[.!]?\Z"
 )
 
 

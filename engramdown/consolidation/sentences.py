@@ -210,13 +210,22 @@ def read(text: str) -> Iterator[Statement]:
             noun = named[1] if named else ""
 
 
+def _begins_anew(before: str, after: str) -> bool:
+    """Whether two parts of a sentence stand alone, each for itself."""
+    if _named("BEGINS").match(after):
+        return True
+    language = language_of(f"{before} {after}")
+    return all(any(_found(part, language)) for part in (before, after))
+
+
 def _parts(clause: _Clause) -> Iterator[_Clause]:
     """Yield the sentences that stand within one: "I'm deaf, and never call me"."""
     start = 0
     if not _named("TOGETHER").match(clause.words):
         for found in _named("BREAKS").finditer(clause.words):
-            before = clause.words[start : found.start()]
-            if found.start() < start or before.count(" ") < 1 or is_reported(before):
+            before, after = clause.words[start : found.start()], clause.words[found.end() :]
+            is_short = found.start() < start or before.count(" ") < 1
+            if is_short or is_reported(before) or not _begins_anew(before, after):
                 continue
             yield _Clause(clause.written[start : found.start()], before, ".")
             start = found.end()

@@ -3,7 +3,7 @@
 ``dialogs.txt`` has one dialog on each line: its class, the messages with `` / `` between them and
 `` // `` between sessions, and after ``=>`` what shall be known, as ``kind/kind: words``; after a
 ``!`` what shall not be known, and after a ``^`` what the first memory must not begin with.
-``sentences.txt`` has the kinds that a sentence may have, or ``-``. ``changes.txt`` has what is said,
+``sentences.txt`` has the kinds of a sentence, or ``-``. ``changes.txt`` has what is said,
 what is gone then, and what is known instead. All were written by whoever wrote the rules, part by
 part, and each part led to changes of the rules.
 """
