@@ -408,8 +408,9 @@ def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
 
 def _is_no_start(words: str, at: int, language: str, *, is_first: bool) -> bool:
     """Whether what stands before a clause makes it somebody else's, or nothing that lasts."""
-    passes = is_first and is_passing(words[:at], firm=True)
-    return passes or is_reported(words[:at], language)
+    for_now = pattern(r"i(?:'m| am)\b").match(words) and _named("NO_LIFE").match(words[:at])
+    passes = is_first and (is_passing(words[:at], firm=True) or for_now)
+    return bool(passes) or is_reported(words[:at], language)
 
 
 def _in_case(case: str, said: Said) -> Said | None:
@@ -827,7 +828,8 @@ def _said(form: Form, words: str, at: int) -> Said | None:
     label = form.label
     start = found.start("kept") if "kept" in groups else found.end() if label else at
     end = found.end("kept") if ":" in label else len(words)
-    kept = pattern(_PIECE if ":" in label else _CLAUSE).match(words.removesuffix(" now"), start)
+    told = words.removesuffix(" now") if form.kind in ("profile", "lesson") else words
+    kept = pattern(_PIECE if ":" in label else _CLAUSE).match(told, start)
     if not words[start:] or (
         form.passing != "lasting" and kept and is_passing(kept[0], firm=form.passing == "firm")
     ):
