@@ -432,9 +432,15 @@ _STYLES: Final = frozenset({"LENGTH", "MANNERS", "MARRIAGE", "DIET"})
 def _same_frame(new: str, old: str) -> bool:
     """Whether two say of one subject, with one verb, what it is or has."""
     mine, theirs = _frame(new), _frame(old)
-    if mine is None or theirs is None or mine[0] != theirs[0]:
+    if mine is None or theirs is None:
         return False
-    return mine[1] == theirs[1] or (mine[1] == "is " and theirs[1].startswith("is "))
+    # "The channel was renamed", of what was called "our team channel" before.
+    is_named = mine[1] == theirs[1] == "called" or re.search(r"\b(?:renamed|moved)\b", new)
+    if mine[0] != theirs[0] and not (is_named and mine[0] < theirs[0]):
+        return False
+    return (
+        bool(is_named) or mine[1] == theirs[1] or (mine[1] == "is " and theirs[1].startswith("is "))
+    )
 
 
 _HABIT: Final = re.compile(

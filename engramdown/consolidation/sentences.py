@@ -30,6 +30,7 @@ LONGEST: Final = 300
 Act = Literal["states", "corrects", "takes back"]
 
 _STRIPS: Final = 8
+_REDACTED: Final = "[redacted"
 _WORD: Final = r"[^\s,;:.!?()]+"
 _EDGE: Final = " ,;:-(\u2013\u2014"
 # How far a clause goes of which only a piece is kept, or all but a question behind it.
@@ -641,14 +642,12 @@ def _certainty(rest: str, lead: str, *, must: bool) -> bool | None:
 
 def _manner(rest: str, *, definite: bool, style: bool) -> bool | None:
     """Return the same of an order that says how to do something."""
-    general = _named("IN_GENERAL").search(rest) is not None
     if definite:
+        general = _named("IN_GENERAL").search(rest) is not None
         return style if general and (style or _named("THE").match(rest)) else None
     if _named("ONE_PLACE").search(rest):
         return False if style else None
-    if style or _named("PLURAL").match(rest):
-        return True
-    return False if general or _named("BARE_PLURAL").match(rest) else None
+    return style or _named("PLURAL").match(rest) is not None
 
 
 def _is_definite(rest: str) -> bool:
@@ -904,6 +903,7 @@ def _statement(clause: _Clause, said: Said) -> Statement | None:
         _says_nothing(kept, said)
         or not _looks_right(text, said)
         or len(text) > LONGEST
+        or _REDACTED in text
         or _named("SAYS_ANOTHER").match(words, said.start)
     ):
         return None

@@ -72,9 +72,11 @@ def take_in(
 
 
 def _news(engram: Engram, standing: Iterable[Entry]) -> _News:
-    if engram.source != "user" or engram.unsure or holds_secret(engram):
+    if engram.source != "user" or holds_secret(engram):
         return _News(engram, ())
-    return _News(engram, tuple(entry for entry in standing if supersedes(engram, entry)))
+    older = tuple(entry for entry in standing if supersedes(engram, entry))
+    # Another value of what is known is no request for one occasion.
+    return _News(replace(engram, unsure=engram.unsure and not older), older)
 
 
 class _Care:

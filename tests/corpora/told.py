@@ -54,7 +54,7 @@ def known(sessions: tuple[tuple[str, ...], ...]) -> list[Engram]:
             gone = about(back, memory)
             memory = [each for each in memory if each not in gone]
         for engram in told.engrams:
-            older = [] if engram.unsure else [it for it in memory if supersedes(engram, it)]
+            older = [it for it in memory if supersedes(engram, it)]
             memory = [each for each in memory if each not in older] + [engram]
     return memory
 
