@@ -163,10 +163,11 @@ def language_of(words: str) -> str:
     """
     said = re.findall(r"[^\W\d_]+'?", words)
     english = _words("SMALL")
+    known = english | _words("VERBS")
     best, most = "english", 0.0
     for name in LANGUAGES:
         own = _words("SMALL", name)
-        telling = sum(_weight(word) for word in said if word in own and word not in english)
+        telling = sum(_weight(word) for word in said if word in own and word not in known)
         if len(said) > 1 and english.isdisjoint(said):
             telling += _named("LETTERS", name).search(words) is not None
         against = sum(word in english and word not in own for word in said)

