@@ -158,8 +158,8 @@ class _Conversation:
         last = [each for each in self.said if each.at == at - 1]
         if not older and corrects and len(last) == 1:
             # "No, use local time": it is said instead of the one thing before it.
-            sure = corrects != "low" or _verb(last[0].engram) == _verb(engram)
-            older = [each for each in last if sure and _sphere(each.engram) == _sphere(engram)]
+            is_sure = corrects != "low" or _verb(last[0].engram) == _verb(engram)
+            older = [each for each in last if is_sure and _sphere(each.engram) == _sphere(engram)]
         self.said = [each for each in self.said if each not in older]
         self.said.append(_Said(engram, at))
 

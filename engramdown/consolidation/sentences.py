@@ -242,8 +242,8 @@ def _with_noun(clause: _Clause, noun: str) -> _Clause:
         return clause
     first, last = found.span(1) if found else same.span("it") if same else (0, 0)
     noun = noun if found or same is None else same["noun"]
-    both = (f"{each[:first]}{noun}{each[last:]}" for each in clause[:2])
-    return _Clause(*both, clause.mark)
+    written, words = (f"{each[:first]}{noun}{each[last:]}" for each in clause[:2])
+    return _Clause(written, words, clause.mark)
 
 
 def statements(text: str) -> Iterator[Statement]:
