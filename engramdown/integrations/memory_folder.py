@@ -142,7 +142,8 @@ def command_from(arguments: object) -> Command:
     lines = data.get("view_range") if name == "view" else None
     if lines not in (None, []):
         if not isinstance(lines, (list, tuple)) or list(map(_is_line, lines)) != [True, True]:
-            raise Refused(f"Invalid `view_range`: {brief_json(lines)}. Give two numbers: [1, -1].")
+            how = "Give two numbers of lines, such as [1, 20]; -1 is the last line."
+            raise Refused(f"Invalid `view_range`: {brief_json(lines)}. {how}")
         values["view_range"] = tuple(lines)
     return Command(name, **values)
 
@@ -252,7 +253,8 @@ def _parts(path: str) -> list[str]:
     if parts == [""]:
         return []
     if "\\" in path or _ENCODED.search(path) or not {"", ".", ".."}.isdisjoint(parts):
-        raise Refused(f"Path {_printable(path)} would escape {ROOT} directory; write it plainly.")
+        codes = "write it without `..`, `\\`, `//` and `%` codes"
+        raise Refused(f"Path {_printable(path)} would escape {ROOT} directory; {codes}.")
     if any(part.startswith(".") for part in parts):
         raise Refused(f"The path {_printable(path)} does not exist: no name begins with a dot.")
     return parts

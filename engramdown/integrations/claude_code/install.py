@@ -488,6 +488,8 @@ text='1', members=())),))
 def _node(text: str, first: re.Match[str], tokens: Iterator[re.Match[str]]) -> Node:
     """Return the value that begins with a token of valid JSON."""
     start, kind = first.start(1), first[1][0]
+    if first[1] in ("NaN", "Infinity", "-Infinity"):
+        raise JsonError(text, start, f"{first[1]} is not a number of JSON")
     if kind not in _PAIRS:
         return Node(start, first.end(1), kind, first[1])
     members: list[tuple[str, int, Node]] = []

@@ -88,6 +88,7 @@ def _strictly(text: str) -> object:
         ('{"a": 1, "a": 2}', "line 1, column 10: the key 'a' is there twice"),
         ("{} x", "line 1, column 4: Extra data"),
         ("'a'", "line 1, column 1: Expecting value"),
+        ('{"a": NaN}', "line 1, column 7: NaN is not a number of JSON"),
         ("[" * 100_000, "line 1, column 1: is nested too deep"),
         ("", "line 1, column 1: Expecting value"),
         ("{1: 2}", "line 1, column 2: "),
