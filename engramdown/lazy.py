@@ -90,7 +90,7 @@ def door(
 
 
 def find_spec(name: str) -> ModuleSpec | None:
-    """Return how an old name is imported, or ``None`` if it is none.
+    """Return how an old name is imported, or ``None`` if the name is not an old one.
 
     Args:
         name: The full name of a module.

@@ -20,11 +20,11 @@ from engramdown.engram import CONFIDENCES, Engram, Kind, fact_key, fold
 from engramdown.language.claims import NUMBERS
 from engramdown.language.words import STOP_WORDS, is_inflected, word_set
 
+# So many memories one message may bring; who states more has pasted something.
 MOST: Final = 20
-"""So many memories one message may bring; who states more has pasted something."""
 
+# So many words two statements may differ in, each, and be about the same thing.
 _LIKE: Final = 2
-"""So many words two statements may differ in, each, and be about the same thing."""
 _RULES: Final = frozenset({"always", "never", "when"})
 _TOKEN: Final = re.compile(r"[^\W_][\w.@:/+#'-]*[\w+#]|[^\W_]")
 _CLITIC: Final = re.compile(r"['\u2019](?:s|ve|re|m|d|ll)\Z")
@@ -388,7 +388,7 @@ def _negated(text: str) -> bool:
 
 
 def _denies(new: str, old: str) -> bool:
-    """Whether a text says itself that a value of the other is none any more: "not npm"."""
+    """Whether a text says itself that a value of the other no longer holds: "not npm"."""
     found = _INSTEAD.search(new)
     if found is None:
         return False
@@ -503,7 +503,7 @@ _NEW_ONE: Final = re.compile(
     r"(?:the |our )?new (?P<what>[\w -]{2,30}): "
     r"|[\w.]+(?: [\w.]+)? is (?:our|my|the) (?:new |current )(?P<whose>[\w -]{2,40})\Z"
 )
-# What one may do with several things: another one is no other value.
+# What one may do with several things: another one does not replace the first.
 _MANY_VERB: Final = re.compile(
     r"we (?:now |only |always |usually )*(?:use|have|need|write|do|support|can|must|will)\b"
 )

@@ -166,7 +166,7 @@ def empty_arguments(cells: Sequence[Cell]) -> list[Cell]:
 def undone_fix(cells: Sequence[Cell]) -> list[Cell]:
     """Return an edit, and what took it back: the edit turned round, an older text, or git.
 
-    What was only put in to look into something, such as a ``print``, is no fix.
+    What was only put in to look into something, such as a ``print``, is not a fix.
     """
     edits: dict[_Edit, Cell] = {}
     latest: dict[str, Cell] = {}

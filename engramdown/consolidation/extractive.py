@@ -23,15 +23,15 @@ from engramdown.language.words import UNSPACED, word_set
 from engramdown.secrets.redaction import redact
 from engramdown.tokens import estimate_tokens
 
+# What lines stand under, in this order.
 HEADINGS: Final = ("Asked", "Decisions", "Files", "Errors", "Questions", "Facts")
-"""What lines stand under, in this order."""
+# The same for somebody who goes on with the work and has not read any of it.
 HANDOFF: Final = (
     "Goal", "Progress", "Key Decisions", "Files Changed", "Current State", "Blockers and Gotchas",
     "Next Steps",
 )  # fmt: skip
-"""The same for somebody who goes on with the work and has not read any of it."""
+# What stands there if no file is named.
 NO_FILES: Final = "Files: none"
-"""What stands there if no file is named."""
 
 
 def extract(parts: Sequence[Part], target: int) -> str:
@@ -109,7 +109,7 @@ _LEAST_ROOM: Final = 4
 _EASE: Final = 12
 # A text of so many copies costs so many times as much, whatever is rounded.
 _FINE: Final = 12
-# What is no line of a summary, and what says that there is none.
+# What does not belong in a summary, and what says that there is nothing.
 _PASSED: Final = re.compile(r"\[cut here\b|expand for details\b|none\W*\Z|\(none\)", re.IGNORECASE)
 # Words that stand under several headings stay under the first of these.
 _TELLING: Final = ("Files", "Decisions", "Questions", "Errors", "Asked", "Facts")
@@ -167,8 +167,8 @@ def _ranked(notes: Sequence[Note], target: int) -> list[int]:
 
 # ---- what a summary is made from ----
 
+# The speaker of a part that is a summary itself.
 SUMMARY: Final = "summary"
-"""The speaker of a part that is a summary itself."""
 
 
 class Part(NamedTuple):
@@ -294,10 +294,10 @@ def _has(name: str, said: str) -> bool:
 
 # ---- notes ----
 
+# What it adds to a line that it is what was asked first.
 GOAL: Final = 100.0
-"""What it adds to a line that it is what was asked first."""
+# What it adds that a user said it.
 OF_A_USER: Final = 1.0
-"""What it adds that a user said it."""
 
 
 class Note(NamedTuple):
@@ -327,7 +327,7 @@ _FEWEST_WORDS: Final = 3
 # "That makes sense to me." tells nothing.
 _CHAT: Final = 6
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
-# "am 5. April" is no end of a sentence.
+# "am 5. April" does not end a sentence.
 _DAY: Final = re.compile(
     r"(?<=[0-9])\.(?= (?:Jan|Feb|M[aä]r|Apr|Ma[ij]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz]))"
 )
@@ -369,7 +369,7 @@ def notes_of(parts: Sequence[Part]) -> Iterator[Note]:
 
 
 def _sentences(text: str) -> list[_Sentence]:
-    """Return the sentences of a message; what stands in a fence is none."""
+    """Return the sentences of a message, without those in a fence."""
     text = _FULL_STOP.sub(r"\1\n", redact(text))
     plain = _FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     mask = mask_shown(text)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from engramdown.consolidation.forms import Fact
     from engramdown.models.port import LanguageModel
 
+# So many facts one look may bring.
 MOST: Final = 10
-"""So many facts one look may bring."""
 
 _LONGEST_VALUE: Final = 200
 _SHOWN: Final = 1500
@@ -100,7 +100,7 @@ def facts_of_model(
 
 
 def _problem(fact: Fact) -> str:
-    """Return why a fact of a model is none, or ``""``."""
+    """Return why a model's fact is not accepted, or ``""``."""
     if not fact.value.strip():
         return "a fact is refused: it says nothing"
     if len(fact.value) > _LONGEST_VALUE:
@@ -118,11 +118,11 @@ def _key(engram: Engram) -> str:
 
 # ---- facts of a conversation ----
 
+# Its name in the ledger and in the state of sleep, and of its prompt.
 JOB: Final = "facts"
-"""Its name in the ledger and in the state of sleep, and of its prompt."""
 
+# So many messages a fact points at if the model does not say which tell it: the newest.
 _UNSAID: Final = 5
-"""So many messages a fact points at if the model does not say which tell it: the newest."""
 
 
 def find_facts(
@@ -184,14 +184,14 @@ def find_facts(
 
 L = TypeVar("L", bound=Line)
 
+# Fewer messages than this tell nothing that lasts.
 MIN_MESSAGES: Final = 2
-"""Fewer messages than this tell nothing that lasts."""
+# A reply of fewer bytes closes an errand: "Done.".
 SHORTEST_REPLY: Final = 20
-"""A reply of fewer bytes closes an errand: "Done."."""
+# So few bytes of a user are a nod: "ok".
 SHORTEST_TEXT: Final = 5
-"""So few bytes of a user are a nod: "ok"."""
+# So much of a conversation a model is shown.
 MOST_BYTES: Final = 4_000
-"""So much of a conversation a model is shown."""
 
 # What is done and over, or asked for the moment.
 _COMMAND: Final = re.compile(
@@ -253,7 +253,7 @@ def worth_showing(lines: Iterable[L], *, auxiliary: bool = False) -> list[L]:
         if should_extract(asked, answered, len(messages), auxiliary=auxiliary):
             worth.update(line.seq for side in exchange for line in side)
     found = recent([line for line in messages if line.seq in worth])
-    # What only an assistant said is nothing that anybody told.
+    # Only an assistant said it, so nobody has stated it.
     return found if any(line.role == "user" for line in found) else []
 
 

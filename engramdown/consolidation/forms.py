@@ -1,6 +1,6 @@
 """The forms of a model's answers, one for each job.
 
-An answer of another form is none, but one wrong item of a list costs only itself. Its size is
+An answer of another form is refused, but one wrong item of a list costs only itself. Its size is
 bounded before anything is made of it. This loads pydantic, so it is imported where a model is about
 to be asked.
 """
@@ -20,8 +20,8 @@ from pydantic import (
     model_validator,
 )
 
+# So many things one answer may hold; more than are kept, so that a long one is not asked again.
 MOST: Final = 20
-"""So many things one answer may hold; more than are kept, so that a long one is not asked again."""
 
 _LONGEST: Final = 20_000
 _LONGEST_NAME: Final = 200
@@ -157,8 +157,8 @@ class Card(_Form):
 
 # ---- compaction ----
 
+# So many changes one answer may propose.
 MOST_CHANGES: Final = 200
-"""So many changes one answer may propose."""
 
 _LONGEST_ID: Final = 40
 _LONGEST_REASON: Final = 400

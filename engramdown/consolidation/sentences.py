@@ -24,8 +24,8 @@ from engramdown.engram import Confidence, Kind, Scope
 from engramdown.language.characters import BLANK
 from engramdown.language.words import word_set
 
+# A statement that is longer, in characters, is left out.
 LONGEST: Final = 300
-"""A statement that is longer, in characters, is left out."""
 
 Act = Literal["states", "corrects", "takes back"]
 
@@ -111,11 +111,11 @@ class _Clause(NamedTuple):
 
 # ---- the tables ----
 
+# The label of a name that is one only if each word of it has a capital letter.
 CAPITAL: Final = "Name: "
-"""The label of a name that is one only if each word of it has a capital letter."""
 
+# The languages of which the commonest forms are known, besides English.
 LANGUAGES: Final = ("german", "french", "spanish", "italian", "portuguese", "dutch")
-"""The languages of which the commonest forms are known, besides English."""
 
 
 @cache
@@ -254,7 +254,7 @@ def statements(text: str) -> Iterator[Statement]:
 def kind_of(text: str) -> Kind:
     """Return the kind of what somebody hands over to be remembered: a statement already.
 
-    So an order is a rule, whatever it is about, and what is nothing else is a lesson.
+    So an order is a rule, whatever it is about, and anything else is a lesson.
 
     >>> kind_of("Use uv, never pip"), kind_of("My name is Ada"), kind_of("CI takes 9 minutes")
     ('always', 'profile', 'lesson')
@@ -482,7 +482,7 @@ def _opener(words: str, at: int, language: str) -> int:
 
 
 def _memory(words: str, at: int, language: str) -> Said | None:
-    """Return what somebody wants to be remembered, which is a fact if it is nothing else."""
+    """Return what somebody wants to be remembered; by default it is a fact."""
     said = _clause(words, at, language)
     if said is None and not is_passing(words[at:], firm=True):
         about_me = pattern(r"i(?:'m|'ve)? (?!told|said|mentioned)").match(words, at)
@@ -883,7 +883,7 @@ def is_reported(lead: str, language: str = "english") -> bool:
 
 
 def _statement(clause: _Clause, said: Said) -> Statement | None:
-    """Return what is kept of a clause, if it is none of a question or of somebody else's."""
+    """Return what is kept of a clause, unless it is a question or somebody else's words."""
     words = clause.words
     if clause.mark == "?" and not _named("TAG").match(words):
         # "I'm a nurse, what is my shift?"

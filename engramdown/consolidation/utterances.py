@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 
 from engramdown.language.characters import BLANK
 
+# A sentence that is longer, in characters, is not an order that somebody gives.
 LONGEST: Final = 600
-"""A sentence that is longer, in characters, is none that somebody gives as an order."""
 
 # From so many characters on a message is a text that somebody pasted, with his words around it.
 _DOCUMENT: Final = 4000
@@ -180,8 +180,8 @@ def _is_no_introduction(clause: str) -> bool:
 
 # ---- whose words they are ----
 
+# So many words may be nothing but a name, the answer to who somebody is.
 _NAME_ONLY: Final = 3
-"""So many words may be nothing but a name, the answer to who somebody is."""
 
 
 # ---- where a sentence ends ----
@@ -193,7 +193,7 @@ def _is_shortened(mask: str, start: int, end: int) -> bool:
 
 
 def _goes_on(mask: str, start: int, found: re.Match[str]) -> bool:
-    """Whether the line was wrapped, so that its end is none of the sentence."""
+    """Whether the line was wrapped, so that the sentence goes on behind its end."""
     at = found.start()
     long = at - max(mask.rfind("\n", 0, at) + 1, start) >= _WRAPPED
     return long and mask[found.end() : found.end() + 1].islower()
@@ -308,7 +308,7 @@ def _pasted_from(lines: list[str], at: int) -> int:
     after = next((lines[to] for to in range(at + 1, len(lines)) if lines[to].strip()), "")
     fenced = pattern_of("FENCE").match(after) or pattern_of("LINE").match(after)
     rest = line[found.end() :]
-    # "Could you translate this? And I prefer British English." is no text to work on.
+    # "Could you translate this? And I prefer British English." is not a text to work on.
     own = found[0].rstrip()[-1:] in ".?" and any_case("OWN_VOICE").match(rest)
     return -1 if own or (fenced and not rest.strip()) else found.end()
 

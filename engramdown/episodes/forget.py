@@ -422,7 +422,7 @@ def _payloads_of(lines: Iterable[Episode]) -> tuple[str, ...]:
 
 
 def _intent(data: bytes | None) -> _Intent | None:
-    """Read the note about what was begun; ``None`` if it is nothing of ours."""
+    """Read the note about what was begun; ``None`` if it is not one of ours."""
     try:
         note: dict[str, Any] = json.loads(data or b"")
         intent = _Intent(

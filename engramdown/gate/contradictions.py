@@ -21,8 +21,8 @@ from engramdown.language.similarity import Rewordings, in_full, is_contrary
 from engramdown.language.words import same_word, sections, word_set
 
 _OTHER_KIND: Final = {"always": "never", "never": "always"}
+# So many characters of a memory are looked through for facts about the user.
 _LOOKED_AT: Final = 4_000
-"""So many characters of a memory are looked through for facts about the user."""
 
 _TABLES: Final = sections((Path(__file__).parent / "facts.txt").read_text(encoding="utf-8"))
 # The plainest of the keys that mean the same.
@@ -177,7 +177,7 @@ def _stated(text: str, kind: Kind) -> tuple[tuple[str, str], ...]:
 
     Args:
         text: A memory.
-        kind: Its kind: what is no ``profile`` fact is about the user only if it says so.
+        kind: Its kind; anything but a ``profile`` fact is about the user only if it says so.
     """
     shown = _BROKEN.sub(": ", _BLANKS.sub(" ", _readable(text[:_LOOKED_AT])))
     # In a word of Latin letters, one of another script that looks like one is taken for it.

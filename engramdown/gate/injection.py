@@ -5,8 +5,8 @@ that full-width letters, look-alike letters and invisible characters between the
 the cost grows linearly with the text.
 
 It is asked only about text that came through a tool or the web, where an alarm costs a look at
-``pending.md`` and nothing else. An imperative alone is no alarm: "Run `make lint` before pushing"
-is what lessons look like. What is one:
+``pending.md`` and nothing else. An imperative alone is not an alarm: "Run `make lint` before
+pushing" is what lessons look like. These are:
 
 - something hidden: invisible or direction-changing characters, an HTML comment that is not code;
 - something forged: a tag or a role of a conversation, our own metadata, a line of ``pending.md``;

@@ -29,8 +29,8 @@ REST: Final = "rest"
 MADE: Final = "made"
 WHEN: Final = "when"
 HIDDEN: Final = "hidden"
+# Why tidying archived a value: another one has the same words. Under its key it stands.
 DUPLICATE: Final = "duplicate"
-"""Why tidying archived a value: another one has the same words. Under its key it stands."""
 
 _MOST_TOLD: Final = 400
 _PROPOSED: Final = (NAMESPACE, KEY, FIELD, REST, HIDDEN)
@@ -74,8 +74,8 @@ def describe_value(marks: Sequence[tuple[str, str]]) -> str:
     return f"{told}, with {rest}" if rest else told
 
 
+# Labels from the outermost to the innermost one.
 Namespace = tuple[str, ...]
-"""Labels from the outermost to the innermost one."""
 
 _TOPICS: Final = "topics"
 _FILES: Final = {"rules": RULES, "lessons": LESSONS, "profile": PROFILE}
@@ -266,7 +266,7 @@ def put_line(
         draft.put(file, draft.get(file).replace(block, engram.text, meta))
         return Filed(stands.entry.id, file, added=True, said=engram)
     if stands is not None:
-        # It was taken for another value of the same words, and is none any more.
+        # It was taken for another value of the same words, and no longer is.
         draft.put(ARCHIVE, draft.get(ARCHIVE).remove(stands.placed.block))
     own = {NAMESPACE: place.label, KEY: place.key}
     times = {MADE: marks[MADE], WHEN: now} if marks.get(MADE) else {MADE: now}

@@ -75,7 +75,7 @@ def _news(engram: Engram, standing: Iterable[Entry]) -> _News:
     if engram.source != "user" or holds_secret(engram):
         return _News(engram, ())
     older = tuple(entry for entry in standing if supersedes(engram, entry))
-    # Another value of what is known is no request for one occasion.
+    # Another value of what is known is not a request for one occasion.
     return _News(replace(engram, unsure=engram.unsure and not older), older)
 
 

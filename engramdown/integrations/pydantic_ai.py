@@ -536,7 +536,7 @@ def messages_of(items: Sequence[Item]) -> list[dict[str, Any]]:
 
 
 def plain_part(episode: Episode) -> JSON:
-    """Return the part for a line that something else recorded, or ``None`` if it is no message."""
+    """Return the part for a line that something else recorded; ``None`` if it is not one."""
     kind = _KIND.get(episode.role)
     if kind is None or not episode.text:
         return None

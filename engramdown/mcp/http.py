@@ -218,7 +218,7 @@ def _read_token(path: Path) -> str | None:
     with closing(descriptor, path):
         if sys.platform != "win32" and os.fstat(descriptor).st_mode & _OTHERS:
             raise StoreError(
-                f"{path}: others can read it, so it is no secret; delete it to get a new one"
+                f"{path}: others can read it, so it is not a secret; delete it to get a new one"
             )
         text = os.read(descriptor, _LONGEST_FILE).decode("ascii", "replace").strip()
     if not _TOKEN.fullmatch(text):

@@ -598,7 +598,7 @@ class _Reading(NamedTuple):
 
 
 def _reading(piece: str) -> _Reading | None:
-    """Return ``piece`` as it reads, or None if that is no different."""
+    """Return ``piece`` as it reads, or None if that makes no difference."""
     if piece.isascii() and "\x1b" not in piece:
         return None
     plain = {sign: _plain(sign) for sign in set(piece) - _SEEN_SIGNS}
