@@ -254,7 +254,7 @@ def _advice_lines(findings: Iterable[health.Finding]) -> Iterator[Line]:
     """Yield the advice for each kind of finding."""
     yield line((ADVICE, "strong"))
     codes = dict.fromkeys(finding.code for finding in findings)
-    yield from table([(code, health.CODES[code].advice) for code in codes], ("dim",))
+    yield from table([(code, health.codes()[code].advice) for code in codes], ("dim",))
     yield line()
 
 

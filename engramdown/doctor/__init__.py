@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from engramdown.doctor.checks import inspect_staged as inspect_staged
     from engramdown.doctor.checks import repair as repair
     from engramdown.doctor.checks import stops as stops
-    from engramdown.doctor.findings import CODES as CODES
     from engramdown.doctor.findings import Finding as Finding
     from engramdown.doctor.findings import Level as Level
+    from engramdown.doctor.findings import codes as codes
     from engramdown.doctor.findings import find as find
     from engramdown.doctor.folder import UNREADABLE as UNREADABLE
     from engramdown.doctor.folder import Inspection as Inspection
@@ -36,7 +36,7 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "checks": ["Ids", "StagedReport", "check", "inspect_staged", "repair", "stops"],
-        "findings": ["CODES", "Finding", "Level", "find"],
+        "findings": ["Finding", "Level", "codes", "find"],
         "folder": ["UNREADABLE", "Inspection", "inspect_settings"],
         "recordings": [
             *("Sourced", "Tidying", "count_transcripts", "inspect_origins", "journalled"),

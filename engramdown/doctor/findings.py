@@ -5,11 +5,11 @@ A finding names a place and never repeats a secret from it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from engramdown.secrets.redaction import redact
 
@@ -39,7 +39,7 @@ class Finding:
     Attributes:
         file: The file, relative to the memory folder; ``../`` leads to its scope.
         line: The line, from 1; 0 for the file as a whole.
-        code: A key of :data:`CODES`.
+        code: A key of :func:`codes`.
         message: The sentence about it.
         fixable: Whether ``--fix`` mends it.
     """
@@ -53,12 +53,12 @@ class Finding:
     @property
     def level(self) -> Level:
         """How bad it is."""
-        return CODES[self.code].level
+        return codes()[self.code].level
 
     @property
     def advice(self) -> str:
         """What a person can do about it."""
-        return CODES[self.code].advice
+        return codes()[self.code].advice
 
 
 def find(place: tuple[str, int], code: str, *, fixable: bool = False, **fields: object) -> Finding:
@@ -69,14 +69,15 @@ def find(place: tuple[str, int], code: str, *, fixable: bool = False, **fields: 
     """
     file, line = place
     # Quotes from the file may hold a secret.
-    message = redact(CODES[code].message.format(**fields))
+    message = redact(codes()[code].message.format(**fields))
     return Finding(file, line, code, message, fixable)
 
 
-def _read_codes() -> dict[str, Code]:
+@cache
+def codes() -> Mapping[str, Code]:
+    """Return every code with its level, its sentence and the next step."""
+    # Imported here: it is slow to load, and only a finding needs it.
+    import tomllib
+
     table = tomllib.loads((Path(__file__).parent / "codes.toml").read_text(encoding="utf-8"))
     return {code: Code(**fields) for code, fields in table.items()}
-
-
-# Every code with its level, its sentence and the next step.
-CODES: Final[Mapping[str, Code]] = _read_codes()

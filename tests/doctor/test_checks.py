@@ -8,8 +8,9 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramdown.doctor import findings
 from engramdown.doctor.checks import check, check_form, fix, in_order
-from engramdown.doctor.findings import CODES, Finding
+from engramdown.doctor.findings import Finding
 from engramdown.engram import fold
 from engramdown.markdown.document import parse
 from tests.hippocampus.test_gallery import PAGES
@@ -180,7 +181,7 @@ def test_a_secret_is_never_repeated() -> None:
 @given(st.dictionaries(st.sampled_from(NAMES), pages() | st.text(), max_size=3))
 def test_any_files_can_be_checked(files: dict[str, str]) -> None:
     for finding in check(files, TODAY):
-        assert finding.code in CODES
+        assert finding.code in findings.codes()
         assert 1 <= finding.line <= files[finding.file].count("\n") + 1
 
 

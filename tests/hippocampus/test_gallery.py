@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from engramdown.doctor.checks import check, fix
-from engramdown.doctor.findings import CODES
+from engramdown.doctor.findings import codes
 from engramdown.markdown.document import Document, parse
 from engramdown.markdown.metadata import Metadata
 from tests.hippocampus.gallery import Page, Said
@@ -180,4 +180,4 @@ def test_every_code_about_text_stands_in_the_gallery() -> None:
         "hook-trouble",
     }
     shown = {code for page in PAGES for _, code in page.findings}
-    assert shown == CODES.keys() - about_files
+    assert shown == codes().keys() - about_files
