@@ -133,8 +133,8 @@ def edit(
 
     The pages `soul` and `profile` are files of yours; `engramdown show soul` says which.
     """
-    if entry_id in ("soul", "profile"):
-        raise click.UsageError(f"a page is a file; `engramdown show {entry_id}` says where it is")
+    if (name := entry_id.lower().removesuffix(".md")) in ("soul", "profile"):
+        raise click.UsageError(f"a page is a file; `engramdown show {name}` says where it is")
     cortex = open_cortex(place)
     entry = find_entry(cortex, entry_id)
     text = " ".join(words) if words else edit_text(entry.text, "give the new text behind the id")

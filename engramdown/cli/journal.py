@@ -158,9 +158,8 @@ def show_day(place: Place, /, *, day: str, scope: Scope | None, **_: object) -> 
         raise click.UsageError(f"{day!r} is not a day; {form}") from None
     page = journal.day(which)
     if page is None:
-        raise RefusalError(
-            f"nothing was written on {day}; `engramdown journal list` shows the days"
-        )
+        when = day if ago is not None else f"on {day}"
+        raise RefusalError(f"nothing was written {when}; `engramdown journal list` shows the days")
     sections = [_section_data(page.date, page.path, section) for section in page.sections]
     commands.show(_page_lines(page), {**_day_data(page), "sections": sections})
 

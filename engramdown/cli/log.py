@@ -41,7 +41,7 @@ COMMANDS: Final[commands.Table] = {
     "Record": {
         "user": ("log:user", "Record what the user said."),
         "assistant": ("log:assistant", "Record what the assistant said."),
-        "system": ("log:system", "Record what the program instructed the assistant."),
+        "system": ("log:system", "Record an instruction of the program."),
         "tool_call": ("log:tool_call", "Record that a tool is called, with its input."),
         "tool_result": ("log:tool_result", "Record what a tool returned."),
         "scratchpad": ("log:scratchpad", "Record what was run in a scratchpad."),

@@ -272,11 +272,13 @@ def bar(title: str, total: int, *, uneven: bool = False) -> Iterator[Callable[[i
         total: How many parts there are.
         uneven: Whether the parts take too different times to predict the end.
     """
-    if not process.is_terminal(sys.stderr):
+    if not process.is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb":
         yield lambda _: None
         return
+    options: dict[str, bool] = {"show_eta": not uneven, "show_pos": uneven}
+    # Of width 0 it fills the row and no more, so that it is drawn anew in its place.
     with click.progressbar(
-        length=total, label=title, file=sys.stderr, show_eta=not uneven, show_pos=uneven
+        length=total, label=title, file=sys.stderr, width=0, **options
     ) as progress:
         yield progress.update
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -79,6 +78,8 @@ def set_up_streams() -> None:
 @contextmanager
 def handling(handler: Callable[[int, FrameType | None], object], *names: str) -> Iterator[None]:
     """Let ``handler`` handle signals in a ``with`` block, as far as the system has them."""
+    import signal  # which most commands never need
+
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.signal(number, handler) for number in numbers}
     try:

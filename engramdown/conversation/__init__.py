@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from engramdown.conversation.lookup import Expanded as Expanded
     from engramdown.conversation.lookup import Found as Found
     from engramdown.conversation.lookup import Lineage as Lineage
-    from engramdown.conversation.rendering import ends as ends
     from engramdown.conversation.summarize import MODES as MODES
     from engramdown.conversation.summarize import Compacted as Compacted
     from engramdown.conversation.view import Track as Track
+    from engramdown.conversation.view import ends as ends
 
 
 __getattr__, __dir__ = door(
@@ -27,8 +27,7 @@ __getattr__, __dir__ = door(
         "conversation": ["Conversation"],
         "conversations": ["CompactionBeside"],
         "lookup": ["EXPAND", "Expanded", "Found", "GREP", "Lineage", "SCOPES"],
-        "rendering": ["ends"],
         "summarize": ["Compacted", "MODES"],
-        "view": ["Track"],
+        "view": ["Track", "ends"],
     },
 )

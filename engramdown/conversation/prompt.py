@@ -20,8 +20,8 @@ from engramdown.context.builder import ContextBuilder, Day, RunningSession
 from engramdown.context.search import LEAST as LEAST_RELEVANT
 from engramdown.context.search import past_experience, sought
 from engramdown.context.sections import HISTORY, SKILLS, Listed, Procedures, Section
-from engramdown.conversation.rendering import SUMMARY, Dropped, Shown, WorkingContext, ends
-from engramdown.conversation.view import FRAME, Said, placeholder
+from engramdown.conversation.rendering import SUMMARY, Dropped, Shown, WorkingContext
+from engramdown.conversation.view import FRAME, Said, ends, placeholder
 from engramdown.errors import EngramdownError, SessionNotFoundError, StoreError
 from engramdown.language.untrusted import bullet, inert, one_line
 from engramdown.storage.disk import named_errors

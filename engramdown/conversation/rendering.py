@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from engramdown.consolidation.summaries import Item, answers
 from engramdown.context.sections import Section
 from engramdown.language.untrusted import bullet, inert, one_line
-from engramdown.transcripts.summary_log import Gist, Source
+from engramdown.transcripts.summary_log import Source
 
 # The role of a summary.
 SUMMARY: Final = "summary"
@@ -44,21 +44,6 @@ class Shown(NamedTuple):
     call: str = ""
     error: bool | str = False
     is_whole: bool = True
-
-
-def ends(gists: Mapping[str, Gist], source: Source) -> tuple[int, int]:
-    """Return the first and the last message that an item covers.
-
-    >>> inner = Gist("g1", "", "leaf", 0, (4, 5), "", 0)
-    >>> ends({"g1": inner, "g2": inner._replace(id="g2", sources=("g1", 6))}, "g2")
-    (4, 6)
-    """
-    first = last = source
-    while isinstance(first, str):
-        first = gists[first].sources[0]
-    while isinstance(last, str):
-        last = gists[last].sources[-1]
-    return first, last
 
 
 class Dropped(NamedTuple):

@@ -469,3 +469,18 @@ def gist_item(session: str, gist: Gist, count: Count) -> Item:
     """Return a gist as an item of the view."""
     cost = FRAME + count(format_summary(gist, session))
     return Item(gist.id, cost, gist.form, depth=gist.depth)
+
+
+def ends(gists: Mapping[str, Gist], source: Source) -> tuple[int, int]:
+    """Return the first and the last message that an item covers.
+
+    >>> inner = Gist("g1", "", "leaf", 0, (4, 5), "", 0)
+    >>> ends({"g1": inner, "g2": inner._replace(id="g2", sources=("g1", 6))}, "g2")
+    (4, 6)
+    """
+    first = last = source
+    while isinstance(first, str):
+        first = gists[first].sources[0]
+    while isinstance(last, str):
+        last = gists[last].sources[-1]
+    return first, last

@@ -86,9 +86,9 @@ def _counted_spaces(run: str) -> str:
     return f"\u2039{len(run):,} spaces\u203a" if len(run) > _MOST_SPACES else run
 
 
-# More than a row of most windows, and about as many rows as most have.
-# Stands for each character of a quotation or of code within a sentence; it counts as a letter.
+# Replaces each character of a quotation or of code within a sentence; it counts as a letter.
 BLANK: Final = "\ue000"
+# More than a row of most windows, and about as many rows as most have.
 _MOST_SPACES: Final = 80
 _MOST_LINES: Final = 20
 _SPACE: Final = "[ \t\n\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"

@@ -90,9 +90,7 @@ def found_at(path: Path) -> list[Incoming]:
         if place.name == FILE and place.is_file():
             place = place.parent
         if not place.is_dir():
-            raise StoreError(
-                f"{path}: is not a folder; give a folder of skills, or unpack it first."
-            )
+            raise StoreError(f"{path}: is not a folder; give a folder of skills, unpacked.")
         found = _in_folder(place)
     known: dict[str, Incoming] = {}
     for each in sorted(found, key=lambda each: (each.label, each.source)):

@@ -90,6 +90,12 @@ def test_without_an_editor_the_other_way_is_said(run: Runner, rule: str) -> None
     assert "give the new text behind the id" in done.err
 
 
+def test_a_page_is_named_as_a_file(run: Runner) -> None:
+    for name in ("soul", "SOUL.md", "profile.md"):
+        done = run("edit", name)
+        assert (done.code, "a page is a file; `engramdown show " in done.err) == (2, True)
+
+
 def test_a_secret_does_not_come_in_by_an_edit(run: Runner, rule: str, memory: Path) -> None:
     token = "ghp_" + "1234567890abcdefghij" + "ABCDEFGHIJ123456"
     done = run("edit", rule, f"Use {token}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -193,9 +194,19 @@ def test_a_bar_is_shown_to_a_person_only(
     monkeypatch.setattr(process, "is_terminal", lambda _: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
+    for columns in (20, 40, 100):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        with output.bar("Reading", 10) as advance:
+            advance(10)
+        drawn = capsys.readouterr().err.replace("\x1b[?25l", "").replace("\x1b[?25h", "")
+        rows = drawn.replace("\r", "\n").split("\n")
+        assert any("Reading" in row and "100%" in row for row in rows)
+        assert all(len(row) <= columns for row in rows), rows
+    monkeypatch.setenv("TERM", "dumb")
     with output.bar("Reading", 10) as advance:
         advance(10)
-    assert "Reading" in capsys.readouterr().err
+    assert capsys.readouterr().err == ""
 
 
 def test_files_that_were_not_read_are_counted() -> None:

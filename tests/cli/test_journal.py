@@ -121,8 +121,8 @@ def test_a_secret_is_hidden_and_told(run: Runner, day: Path) -> None:
 def test_what_is_not_there_is_told(run: Runner) -> None:
     for words, code, said in (
         (["journal"], 1, "begin with `engramdown journal write TEXT`"),
-        (["journal", "show"], 1, "nothing was written on today"),
-        (["journal", "show", "yesterday"], 1, "nothing was written on yesterday"),
+        (["journal", "show"], 1, "nothing was written today"),
+        (["journal", "show", "yesterday"], 1, "nothing was written yesterday"),
         (["journal", "show", "2026-02-30"], 2, "'2026-02-30' is not a day; give 2026-02-27, today"),
         (["journal", "search", "x"], 1, "nothing in the journal matches 'x'"),
         (["journal", "write", "x", "--theme", "y" * 61], 2, "longer than 60 characters"),

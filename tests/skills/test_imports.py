@@ -154,6 +154,6 @@ def test_where_there_is_nothing_it_is_said(tmp_path: Path, name: str) -> None:
         (tmp_path / name).symlink_to(tmp_path / name)
     if name == "pack.zip":
         (tmp_path / name).touch()
-    with pytest.raises(StoreError, match=r"is not a folder; .* unpack it first"):
+    with pytest.raises(StoreError, match=r"is not a folder; .* unpacked"):
         found_at(tmp_path / name)
     assert found_at(tmp_path) == []
