@@ -43,21 +43,24 @@ class Words:
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self._waiting = ""
+        self._waiting: list[str] = []
 
     def add(self, text: str) -> str:
         """Take in a piece, and return as much as is whole."""
-        text = self._waiting + text
+        self._waiting.append(text)
+        if text.isspace() and all(map(str.isspace, self._waiting[-2:])):
+            return ""  # Joined later, as some models go on with empty lines alone.
+        text = "".join(self._waiting)
         left = text[len(text.rstrip()) :] or re.split(r"\s", text)[-1]
         # Not every script has spaces.
         if len(left) > _LONGEST_WORD and not left.isspace():
             left = left[-_REST:]
-        self._waiting = left
+        self._waiting = [left]
         return text.removesuffix(left)
 
     def rest(self) -> str:
         """Return what is left when no more comes."""
-        left, self._waiting = self._waiting, ""
+        left, self._waiting = "".join(self._waiting), []
         return left
 
 

@@ -135,6 +135,13 @@ def test_a_text_without_spaces_does_not_wait_for_ever() -> None:
     assert len(Words().add("x" * 500)) == 484
 
 
+def test_empty_rows_without_end_are_counted(
+    screen: TurnScreen, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(screen, "One", *(["\n" * 50] * 20_000), "two")
+    assert "999,999 empty lines" in capsys.readouterr().out
+
+
 def test_without_memory_it_says_how_to_begin(run: Runner) -> None:
     done = run("chat", "--model", "ollama/small", "Hi")
     assert done.code == 1
