@@ -50,6 +50,7 @@ from engramdown.cli.entry import main
 sys.exit(main())
 """
 RECALL: Final = COMMAND.format(arguments=["recall", "linter"])
+INIT: Final = COMMAND.format(arguments=["init"])
 FIRST: Final = """
 from engramdown import EpisodicMemory
 memory = EpisodicMemory(".engramdown")
@@ -165,6 +166,12 @@ def test_recall_loads_nothing_that_only_writing_needs(
     loaded = _loaded(RECALL, child_env, project)
     assert "engramdown.hippocampus.snapshot" in loaded
     assert loaded & WRITING == set()
+
+
+def test_making_a_scope_looks_for_no_secrets(child_env: dict[str, str], tmp_path: Path) -> None:
+    loaded = _loaded(INIT, child_env, tmp_path)
+    assert "engramdown.hippocampus.transaction" in loaded
+    assert "engramdown.secrets.redaction" not in loaded
 
 
 @pytest.mark.parametrize("before", ["", LOOK], ids=["some", "a look at all"])

@@ -314,7 +314,7 @@ class Recovery:
     def _leftovers(self) -> Iterator[Leftover]:
         for path in snapshot.paths(self._reader, self._disk):
             name, state = snapshot.leftover_of(path) or ("", "")
-            is_ours = is_name(name)
+            is_ours = bool(name) and is_name(name)
             if path.name == snapshot.IGNORING or (is_ours and path.name.endswith(UNFINISHED)):
                 self._staging.drop(path)
             elif is_ours and self._disk.is_being_written(path):
