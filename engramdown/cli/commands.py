@@ -126,7 +126,7 @@ class Commands(click.Group):
         if name in _TAKES_AWAY:
             takes = [each for each in self.homes if each in _DESTRUCTIVE - {"undo"}]
             named = ", ".join(f"`{ctx.command_path} {each}`" for each in takes)
-            hint = f"; what takes something away is {named}" if takes else ""
+            hint = f"; to remove something, use {named}" if takes else ""
         else:
             import difflib
 

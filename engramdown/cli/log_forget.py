@@ -125,7 +125,9 @@ def purge(place: Place, /, *, dry_run: bool, **_: object) -> None:
             raise click.UsageError(f"{target!r}: {instead}")
     if not dry_run:
         planned = _all(transcripts, "purge", targets, dry_run=True)
-        output.check("a purge cannot be taken back; say --yes, or run it in a terminal to be asked")
+        output.check(
+            "a purge cannot be taken back; give --yes, or run it in a terminal to be asked"
+        )
         names = ", ".join(each.session for each in planned)
         size = views.counted(sum(len(each.files) for each in planned), "file")
         output.ask(f"Remove {names} for ever ({size})?")
@@ -237,7 +239,7 @@ def _warnings(done: Forgotten, traces: _Traces) -> Iterator[str]:
         )
     if done.quoted:
         names = " ".join(map(str, done.quoted))
-        yield f"recall showed it to a model in: engramdown log redact {names}"
+        yield f"recall showed it to a model; to redact that, too: engramdown log redact {names}"
     if traces.learned:
         names = ", ".join(
             f"{each.id} ({each.scope} {each.file}:{each.line})" for each in traces.learned
@@ -247,7 +249,7 @@ def _warnings(done: Forgotten, traces: _Traces) -> Iterator[str]:
         pages = ", ".join(traces.journal)
         yield f"an assistant wrote this in the session; look at it yourself: {pages}"
     if done.action == "purge" and done.running:
-        yield f"{done.session} is in use; what is said in it from now on begins it anew"
+        yield f"{done.session} is in use; the next line recorded in it begins it anew"
     if traces.remains:
         yield (
             f"these keep words of it: {', '.join(traces.remains)}; `engramdown forget --forever "

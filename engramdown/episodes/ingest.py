@@ -89,7 +89,7 @@ def read_messages(
         names.add(session)
     if len(names) != 1:
         found = ", ".join(sorted(map(repr, names))) or "none"
-        raise ValueError(f"a batch is of one session, and this one of {found}; give session=")
+        raise ValueError(f"a batch belongs to one session, not to {found}; name one session")
     return names.pop(), messages
 
 

@@ -149,7 +149,7 @@ def test_what_takes_away_is_named_and_not_run(name: str, memory: Path, run: Runn
     before = (memory / "rules.md").read_bytes()
     done = run(name, entry)
     assert (done.code, done.out) == (2, "")
-    assert "what takes something away is `engramdown forget`" in done.err
+    assert "to remove something, use `engramdown forget`" in done.err
     done = run("log", name, entry)
     assert done.code == 2
     assert "`engramdown log purge`" in done.err

@@ -115,7 +115,7 @@ def test_nothing_said_is_nothing(tmp_path: Path) -> None:
         ({"id": "x", "role": "user", "speaker": "me"}, "'speaker', which is not a field"),
         ({"id": "x", "role": "user", "at": "soon"}, "has at='soon'"),
         ({"id": "x", "role": "user", "at": 5}, "has at=5"),
-        ({"id": "x", "role": "user", "session": "t"}, "of one session, and this one of 's', 't'"),
+        ({"id": "x", "role": "user", "session": "t"}, "to one session, not to 's', 't'"),
         ("text", "message 1 is of the type str"),
         ({"id": "x", "role": "user", "text": None}, "message 1 has text=None; give a string"),
         ({"id": "x", "role": "user", "session": 7}, "message 1 has session=7; give a string"),
