@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from engramdown.consolidation.sentences import Statement, read, verb_of
@@ -256,14 +256,19 @@ def _sort(word: str) -> str:
 
 # ---- whether two are about the same thing ----
 
+_NOT: Final = ("n't", "n\u2019t")
 
-def _content(text: str) -> list[str]:
+
+# Cached, as each statement is compared with every one before it.
+@lru_cache(4096)
+def _content(text: str) -> tuple[str, ...]:
     """Return the words that say what a text is about, in small letters."""
     words = [_CLITIC.sub("", word.casefold()) for word in _TOKEN.findall(text)]
     small = STOP_WORDS | _LIGHT
-    return [word for word in words if word not in small and not word.endswith(("n't", "n\u2019t"))]
+    return tuple(word for word in words if word not in small and not word.endswith(_NOT))
 
 
+@lru_cache(65_536)
 def _same(one: str, other: str) -> bool:
     return one == other or is_inflected(one, other)
 
@@ -383,6 +388,7 @@ _NEWER: Final = re.compile(
 )
 
 
+@lru_cache(4096)
 def _negated(text: str) -> bool:
     return re.search(r"\b(?:not|no|never)\b|n['\u2019]t\b", text.casefold()) is not None
 
@@ -411,9 +417,9 @@ _INSTEAD: Final = re.compile(
 def _other_value(new: Text, old: Text) -> bool:
     """Whether two have the same words but for a value of one sort: a version, a day, a tool."""
     mine, theirs = _content(new.text), _content(old.text)
-    shared = _shared(mine, theirs)
-    here = [word for word in mine if word not in _shared(mine, theirs)]
-    there = [word for word in theirs if word not in _shared(theirs, mine)]
+    shared, same = _shared(mine, theirs), _shared(theirs, mine)
+    here = [word for word in mine if word not in shared]
+    there = [word for word in theirs if word not in same]
     if not here or not there:
         return False
     sorts = {_sort(word) for word in here} & {_sort(word) for word in there} - {""}
@@ -462,6 +468,7 @@ def _same_habit(new: str, old: str) -> bool:
     return bool(by_now) and heads[0] == heads[1] and mine["head"][:2] == theirs["head"][:2]
 
 
+@lru_cache(4096)
 def _frame(text: str) -> tuple[frozenset[str], str] | None:
     """Return the subject of a text and its verb with the word behind it, if it has a value."""
     words = " ".join(text.casefold().replace("\u2019", "'").split())
