@@ -301,7 +301,7 @@ def test_to_erase_waits_for_transcripts_as_long_as_is_set(
         process.kill()
     assert done.returncode == 3, done
     assert "0.25" in done.stderr
-    assert "is done by the next command" in done.stderr
+    assert "The next command that opens memory finishes" in done.stderr
     assert "the project rule" not in run("list").stdout
     assert run("list").returncode == 0
     assert b"project rule" not in (roots[1] / "episodes" / "one.jsonl").read_bytes()
