@@ -88,8 +88,9 @@ def read_messages(
     if session is not None:
         names.add(session)
     if len(names) != 1:
-        found = ", ".join(sorted(map(repr, names))) or "none"
-        raise ValueError(f"a batch belongs to one session, not to {found}; name one session")
+        found = ", ".join(sorted(map(repr, names)))
+        known = f"a batch belongs to one session, not to {found}; " if found else ""
+        raise ValueError(f"{known}name one session for the batch")
     return names.pop(), messages
 
 

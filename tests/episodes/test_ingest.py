@@ -144,7 +144,7 @@ def test_of_a_batch_with_anything_wrong_nothing_is_written(
     with closing(EpisodicMemory(tmp_path)) as memory:
         with pytest.raises(ValueError, match=told):
             memory.ingest([BATCH[0], wrong], "s")
-        with pytest.raises(ValueError, match="this one of none"):
+        with pytest.raises(ValueError, match="name one session"):
             memory.ingest([BATCH[0]])
         with pytest.raises(InvalidSessionError):
             memory.ingest([BATCH[0]], "../x")
