@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from engramdown.gate.erase import Erased as Erased
     from engramdown.gate.erase import Shared as Shared
     from engramdown.gate.gate import REASONS as REASONS
-    from engramdown.gate.gate import harmless as harmless
     from engramdown.gate.gate import kind_of as kind_of
+    from engramdown.gate.gate import without_secrets as without_secrets
     from engramdown.gate.intake import Receipt as Receipt
     from engramdown.gate.keyed_values import KEY as KEY
     from engramdown.gate.keyed_values import Namespace as Namespace
@@ -41,7 +41,7 @@ __getattr__, __dir__ = door(
         "arrivals": ["Arrival"],
         "compaction": ["Compaction", "CompactionReceipt", "Prepared"],
         "erase": ["Erased", "Shared"],
-        "gate": ["REASONS", "harmless", "kind_of"],
+        "gate": ["REASONS", "kind_of", "without_secrets"],
         "intake": ["Receipt"],
         "keyed_values": ["keyed_values", "KEY", "Namespace", "Place", "home_of", "written"],
         "model_runs": ["ledger_of"],

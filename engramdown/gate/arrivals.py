@@ -101,17 +101,17 @@ class Found(NamedTuple):
     def engram(self) -> Engram:
         """The engram that waits; claims that are invalid are left out."""
         # Imported here: a session that begins only announces and decides nothing.
-        from engramdown.gate.gate import harmless
+        from engramdown.gate.gate import without_secrets
 
         text = self.item.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         scope = self.store.scope
         if self.item.placed is None:
-            return harmless(Engram(text if text.strip() else _BLANK, "profile", scope))
+            return without_secrets(Engram(text if text.strip() else _BLANK, "profile", scope))
         entry = as_entry(self.item.file, scope, self.item.placed)
         try:
-            return harmless(entry.engram())
+            return without_secrets(entry.engram())
         except InvalidEngramError:
-            return harmless(Engram(text, entry.kind, scope, entry.confidence))
+            return without_secrets(Engram(text, entry.kind, scope, entry.confidence))
 
     def proposal(self) -> Proposal:
         """Return the proposal on which a person decides."""

@@ -251,7 +251,7 @@ def holds_secret(engram: Engram) -> bool:
     return bool(find_secrets(_all_text(engram)))
 
 
-def harmless(engram: Engram) -> Engram:
+def without_secrets(engram: Engram) -> Engram:
     """Return the engram without its secrets."""
     if not holds_secret(engram):
         return engram
@@ -259,7 +259,7 @@ def harmless(engram: Engram) -> Engram:
     return hidden if not holds_secret(hidden) else replace(hidden, topic="", origin="")
 
 
-def humble(engram: Engram) -> Engram:
+def drop_unverified_claims(engram: Engram) -> Engram:
     """Return the engram without a claim of its own that a person confirmed it."""
     claims = engram.basis == "verified" and not is_own_word(engram)
     return replace(engram, basis="") if claims else engram

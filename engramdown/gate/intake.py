@@ -134,7 +134,7 @@ class Intake:
         self, mode: str, engrams: Iterable[object], *, by_person: bool = False
     ) -> list[Receipt]:
         """Gate engrams, then encode or queue each; see :meth:`engramdown.Cortex.propose`."""
-        batch = [gate.humble(engram) for engram in _checked(engrams)]
+        batch = [gate.drop_unverified_claims(engram) for engram in _checked(engrams)]
         try:
             evidence = self._evidence(mode, batch, by_person=by_person)
         except StoreError as error:
@@ -154,7 +154,7 @@ class Intake:
     def encode(self, engrams: Iterable[object]) -> list[Receipt]:
         """Write engrams that a person decided on; secrets are redacted."""
         yes, batch = gate.Decision("encode", "asked for"), _checked(engrams)
-        decided = [Decided(at, gate.harmless(each), yes) for at, each in enumerate(batch)]
+        decided = [Decided(at, gate.without_secrets(each), yes) for at, each in enumerate(batch)]
         return self.carry_out(decided)
 
     def _evidence(
@@ -187,7 +187,7 @@ class Intake:
             receipts |= _in_one_step(mine, "confirm", partial(_queue, self.waiting.queue(scope)))
         return [
             receipts.get(each.at)
-            or Receipt(gate.harmless(each.engram), "discarded", each.decision.reason)
+            or Receipt(gate.without_secrets(each.engram), "discarded", each.decision.reason)
             for each in decided
         ]
 
@@ -207,7 +207,7 @@ def _checked(engrams: Iterable[object]) -> list[Engram]:
 
 def failed(engrams: Iterable[Engram], error: StoreError) -> list[Receipt]:
     """Return the receipts of engrams that could not be written."""
-    return [Receipt(gate.harmless(each), "failed", str(error)) for each in engrams]
+    return [Receipt(gate.without_secrets(each), "failed", str(error)) for each in engrams]
 
 
 def _in_one_step(
@@ -242,7 +242,7 @@ def _proposal(decided: Decided) -> Pending:
     return Pending(
         new_id(),
         # A proposal carries the day on which it was proposed.
-        replace(gate.harmless(engram), scope=gate.scope_of(engram), ts=""),
+        replace(gate.without_secrets(engram), scope=gate.scope_of(engram), ts=""),
         hold=decision.code if decision.held else "",
         reason=decision.code,
         op="replace" if decided.replaces else "encode",
@@ -264,7 +264,7 @@ def written_receipt(engram: Engram, written: Written, reason: str) -> Receipt:
 def waiting_receipt(queue: Queue, item: Pending, reason: str) -> Receipt:
     """Return the receipt for a proposal that waits."""
     file = PENDING if queue.file else ""
-    return Receipt(gate.harmless(item.engram), "queued", reason, item.id, file, item.line)
+    return Receipt(gate.without_secrets(item.engram), "queued", reason, item.id, file, item.line)
 
 
 # ---- proposals, and what a person decides about them ----
@@ -378,7 +378,12 @@ class Waiting:
         question = Engram(f"Delete: {entry.text}", entry.kind, entry.scope, "medium", source="llm")
         day = today().isoformat()
         item = Pending(
-            new_id(), gate.harmless(question), reason="retire", op="forget", of=entry.id, ts=day
+            new_id(),
+            gate.without_secrets(question),
+            reason="retire",
+            op="forget",
+            of=entry.id,
+            ts=day,
         )
         (waiting,) = queue.add([item])
         return waiting_receipt(queue, waiting, gate.REASONS["retire"])
@@ -624,7 +629,7 @@ def _carry_out(
         if isinstance(outcome, EngramdownError):
             done.append(outcome)
         elif order.engram is None:
-            done.append(Receipt(gate.harmless(order.item.engram), "discarded", "declined"))
+            done.append(Receipt(gate.without_secrets(order.item.engram), "discarded", "declined"))
         elif outcome is None:
             done.append(Receipt(order.engram, "forgotten", why, order.item.of))
         else:

@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple
 from engramdown.engram import Engram, fact_key, fold
 from engramdown.errors import EngramdownError, EntryNotFoundError, StoreError
 from engramdown.forks import cached_property
-from engramdown.gate.gate import REASONS, harmless
+from engramdown.gate.gate import REASONS, without_secrets
 from engramdown.gate.keyed_values import describe_value
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.store import BatchProtocol, HippocampusProtocol
@@ -122,8 +122,8 @@ class Order:
             InvalidEngramError: If the person's words cannot be a memory.
         """
         if self._given is None or self._text is None:
-            return self._given and harmless(self._given)
-        return harmless(replace(self._given, text=self._text))
+            return self._given and without_secrets(self._given)
+        return without_secrets(replace(self._given, text=self._text))
 
     def check(self) -> None:
         """Check that nothing speaks against carrying it out.
@@ -250,7 +250,7 @@ def describe(
             reason = _BROUGHT
         return Proposal(
             id=item.id,
-            engram=harmless(engram),
+            engram=without_secrets(engram),
             hold=hold,
             reason=item.problem or "; ".join(filter(None, [reason, describe_value(item.put)])),
             op=item.op,

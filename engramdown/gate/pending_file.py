@@ -19,7 +19,7 @@ from engramdown.clock import today
 from engramdown.consolidation import plan
 from engramdown.engram import Engram, Scope, slug
 from engramdown.gate import keyed_values, pending
-from engramdown.gate.gate import harmless, kind_of
+from engramdown.gate.gate import kind_of, without_secrets
 from engramdown.gate.pending import Operation, Order, Outcome, Pending, Tick, always
 from engramdown.hippocampus import changeset
 from engramdown.hippocampus import entry as placement
@@ -451,7 +451,7 @@ def question(
     )
     return Pending(
         changeset.new_id(),
-        harmless(engram),
+        without_secrets(engram),
         hold=hold,
         reason=redact(why),
         op=operation.name,
@@ -638,7 +638,7 @@ def skill_question(draft: SkillDraft, scope: Scope, *, of: str, origin: str, why
     )
     # A held proposal prompts nobody, and its hold is shown to a person as it is.
     ts = today().isoformat()
-    return Pending(changeset.new_id(), harmless(engram), hold=why, op="skill", of=of, ts=ts)
+    return Pending(changeset.new_id(), without_secrets(engram), hold=why, op="skill", of=of, ts=ts)
 
 
 def write_skill(root: Path, item: Pending, engram: Engram, *, dry: bool = False) -> Written:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.clock import today
 from engramdown.consolidation.corrections import TakenBack, about, supersedes
 from engramdown.engram import Engram
-from engramdown.gate.gate import Evidence, decide, harmless, holds_secret, scope_of
+from engramdown.gate.gate import Evidence, decide, holds_secret, scope_of, without_secrets
 from engramdown.gate.intake import Receipt, waiting_receipt
 from engramdown.gate.pending import Pending
 from engramdown.hippocampus import Entry, Hippocampus
@@ -121,7 +121,7 @@ def _ask(scopes: Scopes, engram: Engram, entry: Entry) -> Receipt:
     held = scopes.mode == "autopilot"
     item = Pending(
         new_id(),
-        replace(harmless(engram), scope=scope, source="consolidation", basis="", ts=""),
+        replace(without_secrets(engram), scope=scope, source="consolidation", basis="", ts=""),
         hold="contradiction" if held else "",
         reason="contradiction",
         op="replace" if entry.scope == scope else "encode",

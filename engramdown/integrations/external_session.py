@@ -37,7 +37,7 @@ from engramdown.engram import Engram, Scope
 from engramdown.episodes import Said
 from engramdown.errors import StoreError
 from engramdown.forks import Lock, RLock
-from engramdown.gate import Operation, Pending, harmless
+from engramdown.gate import Operation, Pending, without_secrets
 from engramdown.hippocampus import new_id
 from engramdown.secrets import redact
 from engramdown.settings import EpisodeSettings
@@ -633,7 +633,7 @@ def ask_user(cortex: Cortex, engram: Engram, op: Operation, of: str, code: str) 
         code: The code of the reason for asking.
     """
     hold, day = code if cortex.mode == "autopilot" else "", today().isoformat()
-    return Pending(new_id(), harmless(engram), hold=hold, reason=code, op=op, of=of, ts=day)
+    return Pending(new_id(), without_secrets(engram), hold=hold, reason=code, op=op, of=of, ts=day)
 
 
 def title_of(name: str) -> str:

@@ -38,7 +38,7 @@ from engramdown.engram import RULE_KINDS, Basis, Engram, Kind, Scope, slug
 from engramdown.errors import EngramdownError, InvalidEngramError, StoreError
 from engramdown.errors import MemoryCommandError as Refused
 from engramdown.forks import Lock
-from engramdown.gate import REASONS, FileQueue, Pending, harmless, question
+from engramdown.gate import REASONS, FileQueue, Pending, question, without_secrets
 from engramdown.hippocampus import Act, Entry, Revision, entry_id, meant, raw_entries, step_group
 from engramdown.integrations.external_session import ask_user, store_with_files
 from engramdown.journal import normalized
@@ -981,7 +981,7 @@ class _Edit:
             code = _THEIRS if entry.by_person else decision.code
             why = _why_not(entry) if decision.action == "encode" else decision.reason
             proposal = ask_user(self.cortex, engram, "replace", entry.id, code)
-            safe = flat(harmless(engram).text, _MOST_WORDS)
+            safe = flat(without_secrets(engram).text, _MOST_WORDS)
             self.asked.append((proposal, f"{safe!r} ({why})"))
 
     def _remove(self, entry: Entry) -> None:

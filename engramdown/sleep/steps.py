@@ -14,7 +14,7 @@ from engramdown.consolidation.replay import Learned
 from engramdown.engram import Scope
 from engramdown.errors import ModelError, SessionNotFoundError, SpendError, StoreError
 from engramdown.gate.compaction import CompactionReceipt
-from engramdown.gate.gate import harmless, holds_secret
+from engramdown.gate.gate import holds_secret, without_secrets
 from engramdown.gate.intake import Receipt
 from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.gate.updates import take_in
@@ -331,7 +331,7 @@ class Steps:
             return take_in(self.night.trial, work.engrams, work.taken_back)
         decisions = map(self.night.scopes.encoding_gate, work.engrams)
         return [
-            Receipt(harmless(engram), _DRY[decision.action], decision.reason)
+            Receipt(without_secrets(engram), _DRY[decision.action], decision.reason)
             for engram, decision in zip(work.engrams, decisions, strict=True)
         ]
 

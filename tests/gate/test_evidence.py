@@ -14,10 +14,10 @@ from engramdown.gate.gate import (
     Evidence,
     Findings,
     TurnedDown,
-    harmless,
+    drop_unverified_claims,
     holds_secret,
-    humble,
     scope_of,
+    without_secrets,
 )
 from engramdown.hippocampus.entry import Entry
 from tests.cortex.entries import entry
@@ -200,28 +200,30 @@ class TestWhatIsWritten:
 
     def test_what_holds_no_secret_is_left_alone(self) -> None:
         engram = said("Use uv", topic="packaging")
-        assert harmless(engram) is engram
+        assert without_secrets(engram) is engram
 
     def test_a_secret_is_hidden_and_the_rest_stays(self) -> None:
         engram = Engram(f"It is {KEY}", "lesson", "project", topic="ci", origin="s#1")
-        hidden = harmless(engram)
+        hidden = without_secrets(engram)
         assert hidden.text == "It is [redacted: GitHub token]"
         assert (hidden.topic, hidden.origin) == ("ci", "s#1")
 
     def test_a_secret_elsewhere_takes_its_field_with_it(self) -> None:
-        hidden = harmless(Engram("It", "lesson", "project", topic=f"token {KEY}", origin="s#1"))
+        hidden = without_secrets(
+            Engram("It", "lesson", "project", topic=f"token {KEY}", origin="s#1")
+        )
         assert (hidden.text, hidden.topic, hidden.origin) == ("It", "", "")
 
     @given(st.lists(st.sampled_from([KEY, "password = ", "hunter2-x9", "ci", " ", "\n"])))
     def test_what_is_harmless_holds_no_secret_and_stays_so(self, pieces: list[str]) -> None:
         engram = Engram("x" + "".join(pieces), "lesson", "project", origin="".join(pieces))
-        hidden = harmless(engram)
+        hidden = without_secrets(engram)
         assert not holds_secret(hidden)
-        assert harmless(hidden) == hidden
+        assert without_secrets(hidden) == hidden
 
     @pytest.mark.parametrize("basis", BASES)
     @pytest.mark.parametrize("source", SOURCES)
     def test_nobody_but_the_user_says_verified(self, source: Source, basis: Basis) -> None:
         engram = Engram("Use uv", "always", "project", source=source, basis=basis)
         raised = basis == "verified" and source != "user"
-        assert humble(engram).basis == ("inferred" if raised else basis)
+        assert drop_unverified_claims(engram).basis == ("inferred" if raised else basis)
