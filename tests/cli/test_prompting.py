@@ -42,17 +42,17 @@ def test_a_provider_takes_what_is_printed(run: Runner) -> None:
 
 @pytest.mark.usefixtures("cortex")
 def test_json_holds_the_parts_and_what_is_left_out(run: Runner) -> None:
-    done = run.ok("context", "--session", SESSION, "--budget", "60", "--tail", "4", "--json").json
+    done = run.ok("context", "--session", SESSION, "--budget", "150", "--json").json
     assert [each["text"] for each in done["messages"]][-1] == "Answer «11»."
-    assert (done["session"], done["budget"]) == (SESSION, 60)
-    assert done["tokens"] <= 60
+    assert (done["session"], done["budget"]) == (SESSION, 150)
+    assert done["tokens"] <= 150
     assert {each["reason"] for each in done["dropped"]} >= {"no room for it", "1 do not fit"}
     assert isinstance(done["prompt"], str)
 
 
 @pytest.mark.usefixtures("cortex")
 def test_it_is_explained(run: Runner) -> None:
-    done = run.ok("context", "--session", SESSION, "--explain", "--budget", "150", "--tail", "4")
+    done = run.ok("context", "--session", SESSION, "--explain", "--budget", "150")
     assert "project_rules" in done.out
     assert "tokens of 150 in all" in done.out
     assert "no room for it" in done.out
@@ -70,7 +70,7 @@ def test_no_such_session_is_refused(run: Runner) -> None:
     assert "nope" in done.err
 
 
-@pytest.mark.parametrize("option", ["--budget=9", "--tail=1", "--format=openai"])
+@pytest.mark.parametrize("option", ["--budget=9", "--format=openai"])
 def test_what_is_about_a_conversation_needs_one(run: Runner, memory: Path, option: str) -> None:
     assert memory.is_dir()
     done = run("context", option)
