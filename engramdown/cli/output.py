@@ -275,10 +275,9 @@ def bar(title: str, total: int, *, uneven: bool = False) -> Iterator[Callable[[i
     if not process.is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb":
         yield lambda _: None
         return
-    options: dict[str, bool] = {"show_eta": not uneven, "show_pos": uneven}
     # Of width 0 it fills the row and no more, so that it is drawn anew in its place.
     with click.progressbar(
-        length=total, label=title, file=sys.stderr, width=0, **options
+        length=total, label=title, file=sys.stderr, width=0, show_eta=not uneven, show_pos=uneven
     ) as progress:
         yield progress.update
 

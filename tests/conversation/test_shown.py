@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from engramdown.consolidation.summaries import format_summary
-from engramdown.conversation.rendering import ends
+from engramdown.conversation.view import ends
 from engramdown.transcripts.summary_log import Gist
 from tests.consolidation.view_laws import fold
 
