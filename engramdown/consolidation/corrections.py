@@ -264,8 +264,11 @@ _NOT: Final = ("n't", "n\u2019t")
 def _content(text: str) -> tuple[str, ...]:
     """Return the words that say what a text is about, in small letters."""
     words = [_CLITIC.sub("", word.casefold()) for word in _TOKEN.findall(text)]
-    small = STOP_WORDS | _LIGHT
-    return tuple(word for word in words if word not in small and not word.endswith(_NOT))
+    return tuple(word for word in words if word not in _SMALL and not word.endswith(_NOT))
+
+
+# Words that say little; a letter alone may be a name: "team b".
+_SMALL: Final = {word for word in STOP_WORDS if len(word) > 1 or word in "ai"} | _LIGHT
 
 
 @lru_cache(65_536)
@@ -293,11 +296,25 @@ def is_near(one: Text, other: Text, *, surely: bool = True) -> bool:
 
 
 def is_restated(one: Text, other: Text) -> bool:
-    """Whether one statement says another again with a word or two changed."""
+    """Whether one statement says another again, with a word or two more or less.
+
+    Another word in the place of one may be another subject: "team north", "team south".
+
+    >>> old = Engram("The team meets on Monday", "lesson", "project")
+    >>> is_restated(Engram("The web team meets on Monday", "lesson", "project"), old)
+    True
+    >>> is_restated(Engram("The team eats on Monday", "lesson", "project"), old)
+    False
+    """
     mine, theirs = _content(one.text), _content(other.text)
-    shared = len(_shared(mine, theirs))
-    differ = max(len(mine) - shared, len(theirs) - shared)
-    return one.kind == other.kind != "never" and shared > 1 and 0 < differ <= min(_LIKE, shared)
+    if len(mine) < len(theirs):
+        mine, theirs = theirs, mine
+    shared = _shared(theirs, mine)
+    more = [word for word in mine if not any(_same(word, each) for each in theirs)]
+    is_more = len(shared) == len(theirs) and all(len(word) > 1 for word in more)
+    return (
+        one.kind == other.kind != "never" and len(shared) > 1 and is_more and 0 < len(more) <= _LIKE
+    )
 
 
 def about(back: TakenBack, memories: Iterable[T]) -> list[T]:
@@ -428,10 +445,18 @@ def _other_value(new: Text, old: Text) -> bool:
     if sorts & _STYLES:
         return bool(shared) or min(len(mine), len(theirs)) <= _LIKE
     switched = re.search(r"\b(?:switched|moved|migrated|changed)\b", new.text) is not None
+    subjects = (any(_sort(word) not in sorts for word in words) for words in (here, there))
+    if not switched and (all(subjects) or _SEVERAL.search(new.text)):
+        return False
     alone = len(mine) == len(theirs) == 1 and sorts <= set(_sorts().values())
     return (bool(shared) or switched or alone) and max(len(here), len(there)) <= _LIKE
 
 
+# Several values hold at once: of subjects with a number ("room 3 is cold"), and of what one speaks.
+_SEVERAL: Final = re.compile(
+    r"\A(?:\w+ ){1,3}\d+ (?:is|are|has|have|runs?|needs?|uses?|takes?)\b"
+    r"|\bspeaks? (?!.*\bnow\b)"
+)
 _STYLES: Final = frozenset({"LENGTH", "MANNERS", "MARRIAGE", "DIET"})
 
 

@@ -137,7 +137,7 @@ def test_of_two_modes_the_stricter_counts_unless_the_person_asks_for_another(
         path.name for path in home.memory.glob("*.md") if "Mondays" in path.read_text("utf-8")
     ]
     assert (stands, done.code) == {
-        "autopilot": (["lessons.md"], 0),
+        "autopilot": (["rules.md"], 0),
         "copilot": (["pending.md"], 0),
         "off": ([], 1),
     }[holds]

@@ -181,7 +181,7 @@ def test_a_file_of_all_projects_has_its_whole_path(
     memory: Path, isolated_home: Path, child_env: dict[str, str], run: Runner
 ) -> None:
     run.ok("init", "--global")
-    here, (path,) = memory.parents[1], isolated_home.rglob("lessons.md")
+    here, (path,) = memory.parents[1], isolated_home.rglob("rules.md")
     name = run.remember("--global", "Say when")
     for words, said in (
         (["remember", "--global", "Say why"], b"Say why"),

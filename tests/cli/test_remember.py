@@ -225,9 +225,13 @@ def test_a_day_that_is_over_is_refused(run: Runner, memory: Path) -> None:
 def test_what_is_typed_as_the_line_of_a_list_is_what_stands_in_it(
     memory: Path, run: Runner
 ) -> None:
-    for typed, kept in (("- x y", "x y"), ("* Use uv", "Use uv"), ("-5 is cold", "-5 is cold")):
+    for typed, kept, file in (
+        ("- x y", "x y", "lessons.md"),
+        ("* Use uv", "Use uv", "rules.md"),
+        ("-5 is cold", "-5 is cold", "lessons.md"),
+    ):
         run.ok("remember", "--", typed)
-        assert f"\n- {kept} <!--" in (memory / "lessons.md").read_text(encoding="utf-8")
+        assert f"\n- {kept} <!--" in (memory / file).read_text(encoding="utf-8")
 
 
 def test_complaints_at_a_terminal_are_cut_between_words(

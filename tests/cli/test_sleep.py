@@ -234,7 +234,7 @@ def test_a_person_sees_how_far_it_has_come(
     program = [sys.executable, "-c", code, "-C", str(session.parents[1]), "sleep"]
     with Terminal(program, child_env) as terminal:
         terminal.expect(said.TITLE)
-        terminal.expect("0:00:0")
+        terminal.expect("6/6")
         terminal.expect("remembered: Use uv")
         assert terminal.end() == 0
     done = subprocess.run(program, capture_output=True, env=child_env, check=True)

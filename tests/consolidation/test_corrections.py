@@ -13,6 +13,7 @@ from engramdown.consolidation.corrections import (
     about,
     extract,
     is_near,
+    is_restated,
     read_messages,
     supersedes,
 )
@@ -150,3 +151,22 @@ def test_any_messages_can_be_read(messages: list[str]) -> None:
 def test_nothing_takes_its_own_place(one: str, other: str) -> None:
     for text in filter(str.strip, (one, other)):
         assert not supersedes(_engram(text), _engram(text))
+
+
+@pytest.mark.parametrize(
+    "first, second",
+    [
+        ("The colour of team a is red", "The colour of team b is red"),
+        ("The port of staging is 8080", "The port of production is 8081"),
+        ("Room 3 is cold", "Room 4 is cold"),
+        ("We meet on Mondays", "We deploy on Thursdays"),
+        ("Use pytest for unit tests", "Use playwright for browser tests"),
+        ("I speak German", "I speak French"),
+    ],
+)
+def test_what_is_said_of_another_subject_takes_the_place_of_nothing(
+    first: str, second: str
+) -> None:
+    old, new = Engram(first, "lesson", "project"), Engram(second, "lesson", "project")
+    assert not supersedes(new, old)
+    assert not is_restated(new, old)

@@ -81,7 +81,7 @@ def test_the_range_may_be_told_in_texts(memory: EpisodicMemory) -> None:
 def test_of_many_the_newest_are_kept(memory: EpisodicMemory) -> None:
     assert texts(memory, limit=2, role="user") == ["four", "later"]
     assert texts(memory, limit=0) == texts(memory, limit=-1) == []
-    with pytest.raises(ValueError, match="no role"):
+    with pytest.raises(ValueError, match="not a role"):
         memory.messages(role="judge")
 
 

@@ -127,7 +127,7 @@ def test_ctrl_c_ends_the_chat(project: Path, child_env: dict[str, str]) -> None:
         for _ in range(30):
             process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=1)
+                process.wait(timeout=5)
                 break
         assert process.returncode == 0
 

@@ -574,7 +574,7 @@ def test_a_transcript_on_a_bad_sector_hides_no_other(tmp_path: Path) -> None:
 def test_a_bad_sector_far_behind_in_a_transcript_hides_nothing_before_it(tmp_path: Path) -> None:
     for number in range(4):
         write(tmp_path, f"s{number}", ["the boat leaked", "and the ship sank"])
-    with (tmp_path / "episodes" / "s2.jsonl").open() as file:
+    with (tmp_path / "episodes" / "s2.jsonl").open(encoding="utf-8") as file:
         first = len(file.readline()) + len(file.readline())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index, "_BLOCK", first)
