@@ -69,9 +69,9 @@ def test_a_call_is_put_together() -> None:
             http({"error": {"message": "who?"}}, "401 No"), "unauthorized", "who?", id="401"
         ),
         pytest.param(http(b"", "500 Oops"), "server_error", "500", id="500"),
-        pytest.param(b"nonsense\r\n\r\n", "unreachable", "broke off", id="no-http"),
-        pytest.param(b"", "unreachable", "broke off", id="nothing"),
-        pytest.param(http(b"x", content_encoding="gzip"), "failed", "packed", id="packed"),
+        pytest.param(b"nonsense\r\n\r\n", "unreachable", "connection broke", id="no-http"),
+        pytest.param(b"", "unreachable", "connection broke", id="nothing"),
+        pytest.param(http(b"x", content_encoding="gzip"), "failed", "compressed", id="packed"),
         pytest.param(
             http(b"data: " + b"x" * 5_000_000, kind="text/event-stream"),
             *("failed", "more than 4 MB"),
