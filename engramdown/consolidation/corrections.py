@@ -1,9 +1,9 @@
-"""What a user has told by the end of a conversation: corrected, taken back, and said anew.
+"""Reads the messages of a user to their end: what was corrected and taken back no longer counts.
 
-Pure, any messages, in order. All of them are read before anything counts: a correction replaces
-what it corrects, and what is taken back is gone. What the user takes back of an earlier
-conversation is returned, so that the caller can look for it in memory. Two statements are about the
-same thing if they have the same subject, or the same words but for one value.
+Pure; takes any messages, in order. A correction replaces what it corrects, and what is taken back
+is gone. What the user takes back from an earlier conversation is returned, so that the caller can
+look for it in memory. Two statements are about the same thing if they have the same subject, or the
+same words except for one value.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class TakenBack(NamedTuple):
     is_loose: bool = False
 
 
-class Told(NamedTuple):
-    """What messages teach.
+class UserStatements(NamedTuple):
+    """What messages of a user teach.
 
     Attributes:
-        engrams: What holds at their end.
-        taken_back: What the user took back that they had not said in them, in their words.
+        engrams: What still holds after the last message.
+        taken_back: What the user took back without having said it in these messages.
     """
 
     engrams: tuple[Engram, ...] = ()
@@ -98,20 +98,21 @@ def extract(text: str, *, origin: str = "", via: str = "") -> list[Engram]:
     return [] if via else list(read_messages([(text, origin)]).engrams)
 
 
-def read_messages(messages: Iterable[tuple[str, str]]) -> Told:
-    """Return what the messages of a user teach, read to the end.
+def read_messages(messages: Iterable[tuple[str, str]]) -> UserStatements:
+    """Return what the messages of a user teach once all of them are read.
 
     Args:
         messages: Each text and where it stands, in order.
 
-    >>> told = read_messages([("Always use npm.", ""), ("Sorry, I meant pnpm.", "")])
-    >>> told.engrams[0].text
+    >>> stated = read_messages([("Always use npm.", ""), ("Sorry, I meant pnpm.", "")])
+    >>> stated.engrams[0].text
     'Always use pnpm'
     """
     reader = _Conversation()
     for at, (text, pointer) in enumerate(messages):
-        reader.hear(text.encode(errors="ignore").decode(), pointer, at)
-    return Told(tuple(each.engram for each in reader.said), tuple(dict.fromkeys(reader.back)))
+        reader.add_message(text.encode(errors="ignore").decode(), pointer, at)
+    engrams = tuple(each.engram for each in reader.said)
+    return UserStatements(engrams, tuple(dict.fromkeys(reader.back)))
 
 
 class _Conversation:
@@ -122,7 +123,7 @@ class _Conversation:
         self.said: list[_Said] = []
         self.back: list[TakenBack] = []
 
-    def hear(self, text: str, pointer: str, at: int) -> None:
+    def add_message(self, text: str, pointer: str, at: int) -> None:
         """Take in a message."""
         corrects = ""
         brought = 0

@@ -60,8 +60,8 @@ def facts_without_model(messages: Iterable[Message]) -> Learned:
 
     Who says so is this job, looking back: a fact that contradicts what a person wrote is for them.
     """
-    told = read_messages((message.text, message.pointer) for message in messages)
-    facts = [each for each in told.engrams if each.kind == "profile"]
+    stated = read_messages((message.text, message.pointer) for message in messages)
+    facts = [each for each in stated.engrams if each.kind == "profile"]
     found = {_key(each): replace(each, source="consolidation") for each in facts}
     return Learned(tuple(found.values()))
 

@@ -12,13 +12,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.actions import Cell, Line, arguments_of, code_span
 from engramdown.consolidation.prompts import OURS, render
+from engramdown.consolidation.utterances import entries
 from engramdown.language.untrusted import inert, one_line
-from engramdown.language.words import sections
 from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
@@ -258,13 +257,9 @@ def _key(command: str) -> str:
 
 @cache
 def _requests() -> list[re.Pattern[str]]:
-    """Return what ``languages/skills.txt`` knows as requests to keep how something is done."""
-    path = Path(__file__).parent / "languages" / "skills.txt"
-    table = sections(path.read_text(encoding="utf-8"))
-    patterns = table.pop("asks")
-    for part, pattern in table.items():
-        patterns = patterns.replace(f"{{{part}}}", pattern)
-    return [re.compile(pattern, re.IGNORECASE) for pattern in patterns.split("\n")]
+    """Return the forms of a request to keep how something is done; parts begin with ``_``."""
+    forms = (text for name, text in entries("skills") if not name.startswith("_"))
+    return [re.compile(form, re.IGNORECASE) for form in forms]
 
 
 def _asked(text: str) -> str | None:

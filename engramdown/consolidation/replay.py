@@ -88,11 +88,11 @@ def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
     from engramdown.consolidation.error_lessons import lessons_of_fixes
 
     kept = list(lines)
-    told = read_messages((it.text, f"{session}#{it.seq}") for it in kept if it.role == "user")
+    stated = read_messages((it.text, f"{session}#{it.seq}") for it in kept if it.role == "user")
     found: dict[str, Engram] = {}
-    for engram in (*told.engrams, *lessons_of_fixes(cells_of(session, kept))):
+    for engram in (*stated.engrams, *lessons_of_fixes(cells_of(session, kept))):
         found.setdefault(fold(engram.text), engram)
-    return Learned(tuple(found.values()), taken_back=told.taken_back)
+    return Learned(tuple(found.values()), taken_back=stated.taken_back)
 
 
 def _ask(

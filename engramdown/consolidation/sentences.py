@@ -324,8 +324,8 @@ def _taken_back(words: str, language: str) -> tuple[Statement, str] | None:
     groups = found.groupdict("")
     rest = (groups.pop("rest", "") or groups.pop("more", "")).lstrip(_EDGE + "\u2013")
     kind: Kind = "profile" if groups.get("mine") else "lesson"
-    told = " ".join(filter(None, groups.values()))
-    return Statement(kind, told, "high", "project", act="takes back"), rest
+    subject = " ".join(filter(None, groups.values()))
+    return Statement(kind, subject, "high", "project", act="takes back"), rest
 
 
 def _corrected(clause: _Clause, language: str) -> Statement | None:
@@ -370,13 +370,13 @@ _SHORT: Final = 6
 
 def _stated(clause: _Clause, language: str) -> Iterator[Statement]:
     words = clause.words
-    told = words[: _cut(words, len(words), "COURTESY")]
-    found = list(_found(told, language))
-    if not found and told != words and (wish := _wished(told)):
+    plain = words[: _cut(words, len(words), "COURTESY")]
+    found = list(_found(plain, language))
+    if not found and plain != words and (wish := _wished(plain)):
         found = [(0, wish)]  # "German, please."
     for at, (_, said) in enumerate(found):
         end = found[at + 1][0] if at + 1 < len(found) else len(words)
-        whole = len(words) if said.end == len(told) else said.end
+        whole = len(words) if said.end == len(plain) else said.end
         made = _statement(clause, said._replace(end=min(whole, end)))
         if made is not None:
             yield made
@@ -385,7 +385,7 @@ def _stated(clause: _Clause, language: str) -> Iterator[Statement]:
 def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
     """Yield what each clause says, with where it begins; a case and a memory go to the end."""
     done = last = 0
-    told = False  # Whether somebody just said what they do: "I live here and work there".
+    says_habit = False  # Whether somebody just said what they do: "I live here and work there".
     starts = (found.span() for found in _named("SEPARATOR", language).finditer(words))
     for start, at in ((0, 0), *starts):
         if at < done:
@@ -397,13 +397,13 @@ def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
             said = _in_case(words[:start], said)
             if said is None:
                 return
-        if said is None or (done and _goes_on(words, at, said, told=told)):
+        if said is None or (done and _goes_on(words, at, said, says_habit=says_habit)):
             continue
         yield min(start, said.start), said
         yield from _beside_name(words, said)
         if said.kind == "when" or (said.kind == "lesson" and said.confidence == "high"):
             return
-        told = said.kind == "profile" and not said.label
+        says_habit = said.kind == "profile" and not said.label
         done = max(said.start + 1, said.end if said.end < len(words) else at + 1)
         last = len(words)
 
@@ -427,11 +427,11 @@ def _in_case(case: str, said: Said) -> Said | None:
     return said._replace(start=0) if is_wish else said
 
 
-def _goes_on(words: str, at: int, said: Said, *, told: bool) -> bool:
+def _goes_on(words: str, at: int, said: Said, *, says_habit: bool) -> bool:
     """Whether a clause only goes on with the one before: "… and work there", "…, so it is late"."""
     if said.is_fact:
         return _named("GOES_ON").search(words[:at]) is not None
-    elided = told and not _named("POLITE").match(words, at)
+    elided = says_habit and not _named("POLITE").match(words, at)
     return elided and _named("AND").search(words[:at]) is not None
 
 
@@ -455,9 +455,9 @@ def _clause(words: str, at: int, language: str, lead: str = "") -> Said | None:
     for _ in range(_STRIPS):
         if polite := _named("OPENS_ORDER").match(words, at):
             at = polite.end()
-        told = remembered(words, at, language)
-        if told >= 0:
-            return _memory(words, told, language)
+        fact = remembered(words, at, language)
+        if fact >= 0:
+            return _memory(words, fact, language)
         rule = _named("RULE_IS").match(words, at)
         lasts = rule or _named("LASTS", language).match(words, at)
         if lasts is not None:
@@ -542,8 +542,8 @@ def remembered(words: str, at: int, language: str = "english") -> int:
     if _named("TO_DO").match(rest) or _named("PEP_TALK").match(rest):
         return -1
     asked = found[0].rstrip()
-    told = asked.endswith((" that", ":", ",")) and pattern(r"\S+ \S+ \S+ \S").match(rest)
-    if _named("NO_FACT").match(rest) and not told:
+    is_clause = asked.endswith((" that", ":", ",")) and pattern(r"\S+ \S+ \S+ \S").match(rest)
+    if _named("NO_FACT").match(rest) and not is_clause:
         return -1
     clear = _named("CLEARLY").match(asked) and " " in rest
     verb = _named("HAS_VERB").search(rest) and rest.count(" ") > 1
@@ -700,8 +700,8 @@ def _order_behind(words: str, case: int) -> int:
             return at
     for bare in pattern(rf"(?<= ){_texts('english')['BARE']}\b (?=\S)").finditer(words, case):
         before = words[case : bare.start()].split()
-        told = len(before) > 1 or words[case : bare.start() - 1].endswith("ing")
-        if told and not _named("BEFORE_A_NOUN").fullmatch(before[-1]):
+        is_longer = len(before) > 1 or words[case : bare.start() - 1].endswith("ing")
+        if is_longer and not _named("BEFORE_A_NOUN").fullmatch(before[-1]):
             return bare.start()
     return -1
 
@@ -828,8 +828,8 @@ def _said(form: Form, words: str, at: int) -> Said | None:
     label = form.label
     start = found.start("kept") if "kept" in groups else found.end() if label else at
     end = found.end("kept") if ":" in label else len(words)
-    told = words.removesuffix(" now") if form.kind in ("profile", "lesson") else words
-    kept = pattern(_PIECE if ":" in label else _CLAUSE).match(told, start)
+    timeless = words.removesuffix(" now") if form.kind in ("profile", "lesson") else words
+    kept = pattern(_PIECE if ":" in label else _CLAUSE).match(timeless, start)
     if not words[start:] or (
         form.passing != "lasting" and kept and is_passing(kept[0], firm=form.passing == "firm")
     ):

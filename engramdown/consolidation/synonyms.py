@@ -13,15 +13,12 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Final
 
+from engramdown.consolidation.utterances import entries
 from engramdown.language.claims import NUMBERS
-from engramdown.language.words import sections
 
-_TABLES: Final = sections(
-    (Path(__file__).parent / "languages" / "synonyms.txt").read_text(encoding="utf-8")
-)
+_TABLES: Final = dict(entries("synonyms"))
 # Fillers are left out; a phrase at the beginning only if it introduces the rest.
 _FILLERS: Final = re.compile(
     r"\A(?:(?:please|note|remember|keep in mind|bear in mind|be aware|it turns out|it seems)"
@@ -32,12 +29,12 @@ _FILLERS: Final = re.compile(
     r"|(?<=\bthe )(?:entire|whole) (?=\w)|(?<!not )(?<!at )\ball (?=(?!but\b|day|night)\w)",
     re.IGNORECASE,
 )
-_PHRASES: Final = dict(line.split(" = ") for line in _TABLES["phrases"].split("\n"))
+_PHRASES: Final = dict(each.split(" = ") for each in _TABLES["PHRASES"].split("; "))
 _PHRASE: Final = re.compile(
     rf"(?:(?<!\w)(?=\w)|(?='))(?:{'|'.join(_PHRASES)})(?!\w)", re.IGNORECASE
 )
 _UNITS: Final = {
-    unit: group.split()[0] for group in _TABLES["units"].split(";") for unit in group.split()
+    unit: group.split()[0] for group in _TABLES["UNITS"].split(";") for unit in group.split()
 }
 _COUNTS: Final = {"one": "1"} | NUMBERS
 _NUMBER: Final = rf"(?:[0-9]+|{'|'.join(_COUNTS)})"
@@ -64,7 +61,7 @@ _PREFERRED: Final = re.compile(
 )
 _PARTICIPLES: Final = {
     done: f"{verb.removesuffix('e')}ed"
-    for verb, done in (pair.split("/") for pair in _TABLES["participles"].split())
+    for verb, done in (pair.split("/") for pair in _TABLES["PARTICIPLES"].split())
 }
 _AGAIN: Final = "(?:re|un|over|out|fore)?"
 _DONE: Final = re.compile(
@@ -167,10 +164,10 @@ def _one_word(found: re.Match[str]) -> str:
 
 @cache
 def _words(*, likely: bool) -> dict[str, str]:
-    plainer = _read(_TABLES["certain"])
+    plainer = _read(_TABLES["CERTAIN"])
     if likely:
-        plainer |= _read(_TABLES["likely"]) | _read(_TABLES["irregular"])
-        for word, other in _read(_TABLES["verbs"]).items():
+        plainer |= _read(_TABLES["LIKELY"]) | _read(_TABLES["IRREGULAR"])
+        for word, other in _read(_TABLES["VERBS"]).items():
             for inflected, form in zip(_forms(word), _forms(other), strict=True):
                 plainer.setdefault(inflected, form)
     return plainer

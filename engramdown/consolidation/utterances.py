@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -53,14 +53,19 @@ def entries(name: str) -> tuple[tuple[str, str], ...]:
     for a word and its slips of the pen.
     """
     data = (Path(__file__).parent / "languages" / f"{name}.txt").read_text(encoding="utf-8")
-    texts = {"BLANK": BLANK} | ({} if name == "english" else dict(entries("english")))
+    texts = {"BLANK": BLANK}
     found: list[tuple[str, str]] = []
     for head, lines in _ENTRY.findall(data):
         text = "".join(line[4:] for line in lines.split("\n"))
         text = re.sub(r"\{([a-z]+)~\}", lambda it: slips(it[1]), text)
-        texts[head] = re.sub(r"\{(_?[A-Z][A-Z_]*)\}", lambda it: texts[it[1]], text)
+        texts[head] = re.sub(r"\{(_?[A-Z][A-Z_]*)\}", lambda it: _text(it[1], texts), text)
         found.append((head, texts[head]))
     return tuple(found)
+
+
+def _text(name: str, known: Mapping[str, str]) -> str:
+    # The English table is long, and read only by tables that use it.
+    return known[name] if name in known else dict(entries("english"))[name]
 
 
 @cache

@@ -18,13 +18,21 @@ from engramdown.forks import cached_property
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.claims import read
 from engramdown.language.similarity import Rewordings, in_full, is_contrary
-from engramdown.language.words import same_word, sections, word_set
+from engramdown.language.words import same_word, word_set
 
 _OTHER_KIND: Final = {"always": "never", "never": "always"}
 # So many characters of a memory are looked through for facts about the user.
 _LOOKED_AT: Final = 4_000
 
-_TABLES: Final = sections((Path(__file__).parent / "facts.txt").read_text(encoding="utf-8"))
+
+def _read_tables() -> dict[str, str]:
+    """Return the text of each ``[section]`` of ``facts.txt``, without its comments."""
+    table = (Path(__file__).parent / "facts.txt").read_text(encoding="utf-8")
+    _, *parts = re.split(r"(?m)^\[([\w ]+)\]\n", re.sub(r"(?m)^#.*\n", "", table))
+    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
+
+
+_TABLES: Final = _read_tables()
 # The plainest of the keys that mean the same.
 _KEYS: Final = {
     key: group[0]

@@ -1,9 +1,9 @@
-"""Takes in what a user said some time ago: new, instead of something else, or no longer.
+"""Proposes what a transcript shows that a user said, and retires what it replaces or takes back.
 
-A sure word of the user's passes the gate whatever stands against it. One that is read in a
-transcript later must not bring back what a person deleted since, nor replace what they wrote since:
-that becomes a question. What was only learned from an earlier session gives way: it is archived,
-and names the memory that stands for it now.
+What a user says now passes the gate whatever memory holds. What is read in a transcript later must
+not bring back what a person has deleted since, nor replace what they have written: that becomes a
+question. What was only learned from an earlier session gives way: it is archived with a pointer to
+the memory that replaces it.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ def is_learned(entry: Entry) -> bool:
 def take_in(
     scopes: Scopes, engrams: Sequence[Engram], taken_back: Iterable[TakenBack] = ()
 ) -> list[Receipt]:
-    """Propose what a user said, and retire what they said before and say otherwise now.
+    """Propose what a user said, and retire what it replaces or takes back.
 
     Args:
         scopes: The memory.
         engrams: What they said.
-        taken_back: What they took back of what they had said before.
+        taken_back: What they took back from earlier sessions.
 
     Returns:
-        A receipt for each engram, in order, and for each memory that was taken back.
+        A receipt for each engram, in order, then one for each memory that was taken back.
 
     Raises:
         StoreError: If a memory could not be read or retired.
@@ -60,14 +60,15 @@ def take_in(
     standing = [entry for store in scopes.stores for entry in scopes.usable(store)]
     gone = [_forget(scopes, entry) for back in taken_back for entry in about(back, standing)]
     news = [_news(engram, standing) for engram in engrams]
-    care = _Care(scopes, [entry for each in news for entry in each.older])
+    objections = _Objections(scopes, [entry for each in news for entry in each.older])
     # What replaces nothing is written together, as one step.
     plain = [at for at, each in enumerate(news) if not each.older]
-    proposed = scopes.propose([care.taken(news[at].engram) for at in plain]) if plain else []
+    engrams_alone = [objections.respected(news[at].engram) for at in plain]
+    proposed = scopes.propose(engrams_alone) if plain else []
     receipts = dict(zip(plain, proposed, strict=True))
     for at, each in enumerate(news):
         if each.older:
-            receipts[at] = _take_in(scopes, each, care)
+            receipts[at] = _take_in(scopes, each, objections)
     return [*(receipts[at] for at in range(len(news))), *gone]
 
 
@@ -79,8 +80,8 @@ def _news(engram: Engram, standing: Iterable[Entry]) -> _News:
     return _News(replace(engram, unsure=engram.unsure and not older), older)
 
 
-class _Care:
-    """What stands against a word of the user's that is read later, besides what it replaces."""
+class _Objections:
+    """What memory holds against a late word of the user's, apart from what that replaces."""
 
     def __init__(self, scopes: Scopes, older: Sequence[Entry]) -> None:
         self._scopes = scopes
@@ -94,8 +95,8 @@ class _Care:
             scopes.was_erased,
         )
 
-    def taken(self, engram: Engram) -> Engram:
-        """Return what may be proposed of it."""
+    def respected(self, engram: Engram) -> Engram:
+        """Return the engram, as a guess of ours if memory objects to it."""
         if engram.source != "user":
             return engram
         later = replace(engram, source="consolidation")
@@ -103,12 +104,12 @@ class _Care:
         return later if code in _SURE else engram
 
 
-def _take_in(scopes: Scopes, news: _News, care: _Care) -> Receipt:
+def _take_in(scopes: Scopes, news: _News, objections: _Objections) -> Receipt:
     theirs = [entry for entry in news.older if not is_learned(entry)]
     if theirs and scopes.mode != "off":
         return _ask(scopes, news.engram, theirs[0])
-    engram = care.taken(news.engram)
-    (receipt,) = scopes.propose([engram], by_person=bool(news.older))
+    engram = objections.respected(news.engram)
+    (receipt,) = scopes.propose([engram], by_person=True)
     if receipt.action in _WRITTEN:
         for entry in news.older:
             _retire(scopes, entry, receipt)
@@ -134,7 +135,7 @@ def _ask(scopes: Scopes, engram: Engram, entry: Entry) -> Receipt:
 
 
 def _retire(scopes: Scopes, entry: Entry, receipt: Receipt) -> None:
-    """Archive what a newer word stands for, with the id of that."""
+    """Archive a memory that a newer one replaces, with a pointer to that."""
     store = scopes.store(entry.scope)
     standing = {each.id: each for each in store.entries()}
     if entry.id not in standing or entry.id == receipt.id or not isinstance(store, Hippocampus):
@@ -148,7 +149,7 @@ def _retire(scopes: Scopes, entry: Entry, receipt: Receipt) -> None:
 
 
 def _forget(scopes: Scopes, entry: Entry) -> Receipt:
-    """Archive what the user took back, or ask them, if they wrote it themselves."""
+    """Archive what the user took back; ask them if they wrote it themselves."""
     if not is_learned(entry) or scopes.mode != "autopilot":
         return scopes.retire(entry, "you took it back")
     store = scopes.store(entry.scope)

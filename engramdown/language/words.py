@@ -16,17 +16,6 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-def sections(table: str) -> dict[str, str]:
-    r"""Return the text of each ``[section]`` of a table, without lines that begin with ``#``.
-
-    >>> sections("# Words\n[short]\na an\n")
-    {'short': 'a an'}
-    """
-    text = re.sub(r"(?m)^#.*\n", "", table)
-    _, *parts = re.split(r"(?m)^\[([\w ]+)\]\n", text)
-    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
-
-
 # English words that say little about what a text is about; contractions are in parts.
 STOP_WORDS: Final = word_set(
     "a about ain also am an and any are aren as at be because been being both but by can "

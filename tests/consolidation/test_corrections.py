@@ -18,7 +18,7 @@ from engramdown.consolidation.corrections import (
     supersedes,
 )
 from engramdown.engram import Engram
-from tests.corpora.told import Dialog, changes, dialogs, known, labelled
+from tests.corpora.dialogs import Dialog, changes, dialogs, known, labelled
 
 LEAST = {"preference": 0.8, "mixed": 0.7, "change": 0.75, "correction": 0.8}
 
