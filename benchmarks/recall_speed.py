@@ -1,8 +1,10 @@
 """How fast recall is at ten thousand, a hundred thousand and a million episodes.
 
 The yardstick is what SQLite does without us: an FTS5 table of the same texts (porter, unicode61),
-asked for any of the words of the question, ranked by BM25. Both are asked the same questions in
-turn. A line scan in Python stands beside them.
+asked for any of the words that recall looks for, in all their forms, ranked by BM25. Both are asked
+the same questions in turn: *warm* again and again, *fresh* after one more line was recorded. To
+*append* is the whole call of ``log``, and the next look into the index without the question; for
+the yardstick it is an insert and a commit. A line scan in Python stands beside them.
 
 The episodes are turns of LoCoMo, said again and again with a sixth of their words replaced
 (``--data PATH``, default ``../shared/data``; the originals: snap-research/LoCoMo). ``--sizes``
@@ -16,7 +18,6 @@ import itertools
 import json
 import os
 import random
-import re
 import resource
 import sqlite3
 import statistics
@@ -34,7 +35,9 @@ from typing import Any, Final, NamedTuple
 from benchmarks.measure import finish, ms, table
 from benchmarks.plots import Curve, log_log
 from engramdown.episodes.memory import EpisodicMemory
+from engramdown.language.terms import spelt
 from engramdown.language.words import STOP_WORDS
+from engramdown.recall.query import read_query
 from engramdown.transcripts.episode import Episode, stamp, write_line
 
 __all__ = ["main"]
@@ -71,7 +74,7 @@ class Measured(NamedTuple):
     size: int
     warm: tuple[float, float]
     slow: tuple[float, float]
-    fresh: float
+    fresh: tuple[float, float]
     cold: tuple[float, float]
     append: tuple[float, float]
     build: tuple[float, float]
@@ -174,8 +177,9 @@ def _plain_index(path: Path, folder: Path) -> float:
 
 
 def _any_word(question: str) -> str:
-    words = re.findall(r"[a-z0-9]+", question.lower())
-    return " OR ".join(f'"{word}"' for word in words if word not in STOP_WORDS) or '"nothing"'
+    """Return a query for any of the words that recall looks for."""
+    forms = (word for term in read_query(question).terms for word in term.words)
+    return " OR ".join(f'"{" ".join(spelt(word))}"' for word in forms) or '"nothing"'
 
 
 # ---- measuring ----
@@ -195,8 +199,7 @@ def _measure(root: Path, size: int, chats: Sequence[Any]) -> Measured:
         build = time.perf_counter() - began
         stored = ((root / "cache" / "index.sqlite").stat().st_size, plain.stat().st_size)
         warm, slow = _warm(memory, database, questions)
-        fresh = statistics.median(_seconds(lambda: memory.recall("")) for _ in range(APPENDS))
-        append = _append(memory, database, folder)
+        append, fresh = _append(memory, database, folder, questions)
     return Measured(
         size,
         warm,
@@ -235,24 +238,32 @@ def _late(times: Sequence[float]) -> float:
 
 
 def _append(
-    memory: EpisodicMemory, database: sqlite3.Connection, folder: Path
-) -> tuple[float, float]:
-    """Return what it takes to record and index one line, for us and for the yardstick."""
-    ours, theirs = [], []
+    memory: EpisodicMemory, database: sqlite3.Connection, folder: Path, questions: Sequence[str]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return what it takes to record a line, and then to be asked a question, for both."""
+    appended: tuple[list[float], list[float]] = ([], [])
+    asked: tuple[list[float], list[float]] = ([], [])
     newest = max(folder.iterdir()).stem
     upkeep = memory._recalling().index  # noqa: SLF001 - the look at the files by itself
-    for number in range(APPENDS):
+
+    def insert(text: str) -> None:
+        database.execute("INSERT INTO said(text) VALUES (?)", (text,))
+        database.commit()
+
+    for number, question in enumerate(questions[: 2 * APPENDS]):
         text = f"another turn about the boat {number}"
+        ours = _seconds(partial(memory.log, newest, "user", text))
+        theirs = _seconds(partial(insert, text))
+        if number % 2:
+            asked[0].append(_seconds(partial(memory.recall, question)))
+            asked[1].append(_seconds(partial(_fetch, database, _any_word(question))))
+            continue
         looked = _seconds(lambda: upkeep.ask(lambda _: None))
-        memory.log(newest, "user", text)
-        ours.append(_seconds(lambda: upkeep.ask(lambda _: None)) - looked)
-
-        def insert(text: str = text) -> None:
-            database.execute("INSERT INTO said(text) VALUES (?)", (text,))
-            database.commit()
-
-        theirs.append(_seconds(insert))
-    return statistics.median(ours), statistics.median(theirs)
+        looked -= _seconds(lambda: upkeep.ask(lambda _: None))
+        appended[0].append(ours + looked)
+        appended[1].append(theirs)
+    middle = statistics.median
+    return (middle(appended[0]), middle(appended[1])), (middle(asked[0]), middle(asked[1]))
 
 
 def _cold(root: Path, plain: Path, questions: Sequence[str]) -> tuple[float, float]:
@@ -301,8 +312,9 @@ def _report(measured: Sequence[Measured]) -> str:
         pairs = (
             ("warm, median, ms", each.warm),
             ("warm, 95th percentile, ms", each.slow),
+            ("fresh, median, ms", each.fresh),
             ("fresh process beyond bare Python, ms", each.cold),
-            ("append: index one line, ms", each.append),
+            ("append: record and index one line, ms", each.append),
         )
         rows += [_row(each.size, what, ours, theirs, ms) for what, (ours, theirs) in pairs]
         speed = (each.size / each.build[0], each.size / each.build[1])

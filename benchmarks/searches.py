@@ -15,6 +15,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,7 @@ from typing import Any, Final
 from benchmarks.conversations import ASSISTANT, Said, Store
 from engramdown.episodes.memory import EpisodicMemory
 from engramdown.language.terms import Term, stem, stems, words
+from engramdown.language.words import STOP_WORDS
 from engramdown.models.embedders import Embedder, EmbeddingError
 from engramdown.recall.lines import CHUNK
 from engramdown.recall.query import Query, read_query
@@ -29,6 +31,7 @@ from engramdown.recall.ranking import (
     BESIDE,
     MOST,
     REREAD,
+    STEPS,
     WEIGHTS,
     Evidence,
     Mark,
@@ -51,6 +54,7 @@ DEPTH: Final = 50
 PATIENCE: Final = 86_400.0
 SESSION: Final = 24
 ABOVE_ALL: Final = 1e6
+THEN: Final = 96
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class Recipe:
         named: Whether the names of speakers are taken out of the question.
         beside: How many candidates bring their neighbours along.
         there: Whether sessions come first in which somebody speaks who is named.
+        then: Whether lines of a time that is named are candidates without a word of the question.
         again: How many texts are read again.
     """
 
@@ -75,6 +80,7 @@ class Recipe:
     named: bool = True
     beside: int = BESIDE
     there: bool = True
+    then: bool = True
     again: int = REREAD
 
 
@@ -142,7 +148,12 @@ class _Ours:
         order = sorted(weight, key=lambda key: (-weight[key], -self._marks[key].at, key))
         chosen = dict.fromkeys(order[:MOST])
         for key in order[: self._recipe.beside]:
-            chosen.update(dict.fromkeys(one for one in (key - 1, key + 1) if one in self._texts))
+            near = (key + step for step in STEPS)
+            chosen.update(dict.fromkeys(one for one in near if one in self._texts))
+        # By the index the times of chunks are known; here those of every line are.
+        if self._recipe.then and query.dates:
+            then = (key for key, mark in self._marks.items() if query.dates.is_then(mark.at))
+            chosen.update(dict.fromkeys(nlargest(THEN, then)))
         return chosen
 
 
@@ -223,14 +234,16 @@ def _newest_first(store: Store) -> list[tuple[int, str]]:
 
 
 def _full_text(store: Store) -> Search:
-    """Any word of the question, by the BM25 of SQLite's FTS5 with Porter's stemmer."""
+    """Any telling word, by the BM25 of SQLite's FTS5 with Porter's stemmer; speakers are words."""
     base = sqlite3.connect(":memory:")
     base.execute("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='porter unicode61')")
-    rows = ((place, one.text) for place, one in enumerate(store.said))
+    rows = ((place, f"{one.speaker}: {one.text}") for place, one in enumerate(store.said))
     base.executemany("INSERT INTO t(rowid, text) VALUES (?, ?)", rows)
 
     def search(question: str) -> list[int]:
-        match = " OR ".join(f'"{word}"' for word in words(question))
+        asked = words(question)
+        telling = [word for word in asked if word not in STOP_WORDS] or asked
+        match = " OR ".join(f'"{word}"' for word in telling)
         sql = "SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?"
         return [place for (place,) in base.execute(sql, (match, DEPTH))] if match else []
 

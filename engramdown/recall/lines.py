@@ -244,3 +244,8 @@ def freshness(ts: int, session: str, at: int) -> int:
     ticket = crc32(f"{session}#{at}".encode()) >> (32 - _TICKET)
     second = min(max(ts // _MILLION, 0), (1 << 33) - 1)
     return second << _TICKET | ticket
+
+
+def second_of(freshness: int) -> int:
+    """Return when a chunk's first line was written, in seconds, from its :func:`freshness`."""
+    return freshness >> _TICKET

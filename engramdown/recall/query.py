@@ -23,10 +23,10 @@ from engramdown.language.terms import Term, indexed, term, words
 from engramdown.language.words import STOP_WORDS
 from engramdown.transcripts.episode import ROLES, Pointer
 
-# When was it, how many, who or which, what should I do.
-Want = Literal["time", "number", "name", "advice"]
-# What an answer may hold: a time, a number, a standing wish, somebody who says *I*.
-Sign = Literal["time", "number", "wish", "first person"]
+# When was it, how many, who or which, what should I do; what the assistant said, what was it all.
+Want = Literal["time", "number", "name", "advice", "reply", "summary"]
+# What an answer may hold: a time, a number, a standing wish, an order that stands, or an *I*.
+Sign = Literal["time", "number", "wish", "order", "first person"]
 
 _DAYS: Final = "mon|tues|wednes|thurs|fri|satur|sun"
 _MONTHS: Final = "january|february|march|april|june|july|august|september|october|november|december"
@@ -45,6 +45,14 @@ _WANTS: Final[Mapping[Want, str]] = {
         r"(?:should|suggest|recommend|advi[cs]e|tips|best way|help me|if i|how would you"
         r"|how (?:can|do) i|(?:can|could) you help|what (?:are some|do i need))"
     ),
+    "reply": (
+        r"(?:(?:did|have|had) you (?:[a-z]+ )?(?:recommend|suggest|advise|propose|say|said|tell"
+        r"|told|mention|explain|give|given|help|write|find|list|show|describe|answer|come up)"
+        r"(?:ed|d|ten|n)?|you (?:recommended|suggested|advised|proposed|said|told|mentioned"
+        r"|explained|gave|helped|wrote|found|listed|showed|described|answered)"
+        r"|your (?:advice|suggestions?|recommendations?|answers?|repl(?:y|ies)|explanations?))"
+    ),
+    "summary": r"(?:summar(?:y|ies|i[sz]ed?)|recap|overview)",
 }
 _SIGNS: Final[Mapping[Sign, str]] = {
     "time": (
@@ -53,6 +61,7 @@ _SIGNS: Final[Mapping[Sign, str]] = {
     ),
     "number": rf"(?:[0-9][0-9,.]*|{_NUMBERS}|twice|once|dozen|couple|several)",
     "wish": r"(?:(?<=\A )\s*(?:always|never|please|when i ask)|prefer[a-z]*)",
+    "order": r"(?<=\A )\s*(?:always|never|from now on|whenever|(?:any ?time|when(?:ever)?) i ask)",
     "first person": r"(?:i|m[ey]|we|our)",
 }
 # A capital letter inside a sentence.

@@ -28,13 +28,15 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from heapq import nlargest
 from itertools import takewhile
 from math import log
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from engramdown.language.dates import Dates
 from engramdown.language.terms import speaking, spelt, stem, tokens, words
-from engramdown.recall.lines import CHUNK, SPEAKERS, Chunk
+from engramdown.recall.lines import CHUNK, SPEAKERS, Chunk, second_of
 from engramdown.recall.query import Query, Wanted, asks, says, says_name, statement_share
 from engramdown.transcripts.episode import ROLES
 
@@ -43,8 +45,9 @@ if TYPE_CHECKING:
 
 # How many neighbours on each side of a turn count for it.
 REACH: Final = 3
-# How many candidates bring the turns right before and after them along.
-BESIDE: Final = 100
+STEPS: Final = tuple(step for far in range(1, REACH + 1) for step in (-far, far))
+# How many candidates bring the turns near them along.
+BESIDE: Final = 40
 # How many of the best are worth reading again.
 REREAD: Final = 50
 _SESSION: Final = 24  # bits of a key that number the line
@@ -52,6 +55,7 @@ _SEQ: Final = (1 << _SESSION) - 1
 _READ: Final = 2000  # characters of a text that are read again
 _WORD: Final = re.compile(r"[^\W_]+")
 _LONGEST: Final = 64  # letters of a word that has a stem
+_ORDERS: Final = 2  # that are lifted
 _ALIKE: Final = 5  # letters with which kindred words begin; a stem of one less will do
 
 
@@ -116,6 +120,8 @@ class Weights(NamedTuple):
         number: For a number, when the question asks how many.
         name: For a name, when it asks who, where or which.
         wish: For a standing wish of the person, when the question asks for advice.
+        reply: For what the assistant said, when the question asks for that, or for a summary.
+        order: For an order of the person that stands and shares a word with the question.
         first: For words in the first person, when the question names a speaker.
         told: For what somebody tells other people, the less the more of it is a question.
         kin: For words that begin like all of the question's, but are not forms of them.
@@ -140,6 +146,8 @@ class Weights(NamedTuple):
     number: float = 0.2
     name: float = 0.3
     wish: float = 0.4
+    reply: float = 0.5
+    order: float = 0.15
     first: float = 0.1
     told: float = 0.3
     kin: float = 0.4
@@ -170,24 +178,30 @@ def rank(
         query: What was asked.
         evidence: What was found for it.
         candidates: Keys of episodes, each with a mark: a few hundred that hold the terms of most
-            worth, and of the first :data:`BESIDE` of these also the turns right before and after,
+            worth, and of the first :data:`BESIDE` of these also the turns within :data:`REACH`,
             because an answer may hold no word of its question.
         weights: What counts how much.
     """
     covered = _covered(query, evidence, candidates, weights)
-    best = max(covered.values(), default=0.0)
+    most_covered = max(covered.values(), default=0.0)
+    best = most_covered or 1.0
     sessions: dict[int, float] = {}
     for key, coverage in covered.items():
         sessions[key >> _SESSION] = max(coverage, sessions.get(key >> _SESSION, 0.0))
     ranked = []
     most = 1 + weights.session
     dates = query.dates or None
+    reply = weights.reply * (not query.wants.isdisjoint({"reply", "summary"}))
+    own = 0.0 if reply else weights.own
     for key, coverage in covered.items():
-        if coverage:
+        mark = evidence.marks[key]
+        is_then = dates is not None and dates.is_then(mark.at)
+        is_theirs = mark.speaker in query.names
+        if coverage or is_then or (is_theirs and not most_covered):
             lift = 1 + weights.session * sessions[key >> _SESSION] / best
-            mark = evidence.marks[key]
-            bonus = weights.own * mark.own + weights.about * (mark.speaker in query.names)
-            if dates is not None and dates.is_then(mark.at):
+            bonus = own * mark.own + weights.about * is_theirs
+            bonus += reply * (mark.speaker == "assistant")
+            if dates is not None and is_then:
                 bonus += weights.dated
                 bonus += weights.day if dates.is_that_day(mark.at) else 0.0
             ranked.append((-(coverage / best * lift / most + bonus), -mark.at, key, mark))
@@ -262,6 +276,17 @@ def reread(
             score += weights.opens if key & _SEQ == 1 else 0.0
         again.append((-score, -mark.at, key, mark))
     again.sort()
+    stems = {form for term in query.terms for form in term.stems}
+
+    def is_told(text: str) -> bool:
+        return says("order", text) and not stems.isdisjoint(tokens(text[:_READ]))
+
+    # A question is seldom about more than two of the orders that stand.
+    orders = [one for one in again if one[3].own and is_told(texts[one[2]])][:_ORDERS]
+    for score, at, key, mark in orders:
+        again.remove((score, at, key, mark))
+        again.append((score - weights.order, at, key, mark))
+    again.sort()
     # No score got smaller, so the rest still comes after these.
     return [*(Ranked(key, -score, mark) for score, _, key, mark in again), *ranked[len(first) :]]
 
@@ -314,6 +339,9 @@ LONGEST_LISTS: Final = 20_000
 _ABOVE_ALL: Final = 1e6
 _USER: Final = ROLES.index("user")
 _MILLION: Final = 1_000_000
+# How many chunks a time or a speaker proposes, and to how many seconds their times are looked at.
+_PROPOSED: Final = 3
+_HOUR: Final = 3600
 # Lines of a list, for each chunk that is reached, that are sooner looked at than looked up.
 _SHORT: Final = 16
 
@@ -417,6 +445,9 @@ def best(index: Index, query: Query, wanted: Wanted) -> tuple[list[Ranked], dict
     chosen = candidates(terms, worth, index.freshness(), gathering.takes, there)
     gathering.load(chosen)
     chosen += gathering.beside(chosen)
+    # What was said then, in whatever words; and if nothing else is known, what they said.
+    proposed = chunks_of(index.freshness(), query.dates) or (() if chosen else there)
+    chosen += gathering.of(proposed, chosen)
     places = gathering.places(chosen)
     keys = [gathering.near(lists) for lists in terms]
     evidence = Evidence(keys, holders, index.total, gathering.marks())
@@ -431,6 +462,21 @@ def lists_of(index: Index, words: Iterable[str]) -> Lists:
         parts = [index.keys(part) for part in word]
         lists += [sorted(set(parts[0]).intersection(*parts[1:]))] if parts[1:] else parts
     return [keys for keys in lists if keys]
+
+
+def chunks_of(freshness: Iterable[int], dates: Dates) -> list[int]:
+    """Return the chunks that begin at a time that is named, or on the day if one is."""
+    if not dates:
+        return []
+    has_day = bool(dates.days or dates.latest)
+
+    @cache
+    def is_then(hour: int) -> bool:
+        at = hour * _HOUR
+        return dates.is_then(at) and (not has_day or dates.is_that_day(at))
+
+    hours = ((number, second_of(at) // _HOUR) for number, at in enumerate(freshness))
+    return [number for number, hour in hours if is_then(hour)]
 
 
 class _Gathering:
@@ -471,11 +517,19 @@ class _Gathering:
         self._chunks.update(self._index.fetch(missing))
 
     def beside(self, chosen: Sequence[int]) -> list[int]:
-        """Return the lines right before and after the first that are wanted too."""
-        steps = ((one, step) for one in chosen[:BESIDE] for step in (-1, 1))
+        """Return the lines near the first that are wanted too, the nearest first."""
+        steps = ((one, step) for one in chosen[:BESIDE] for step in STEPS)
         found = dict.fromkeys(self._next_to(one, step) for one, step in steps)
         known = frozenset(chosen)
         return [key for key in found if key is not None and key not in known and self._takes(key)]
+
+    def of(self, chunks: Iterable[int], chosen: Sequence[int]) -> list[int]:
+        """Return the other lines of the newest of ``chunks`` that are wanted."""
+        newest = nlargest(_PROPOSED, chunks, key=self._index.freshness().__getitem__)
+        self.load([number * CHUNK for number in newest])
+        lines = (range(at := number * CHUNK, at + self._chunks[number].lines) for number in newest)
+        known = frozenset(chosen)
+        return [key for keys in lines for key in keys if key not in known and self._takes(key)]
 
     def _next_to(self, key: int, step: int) -> int | None:
         """Return the key of the line so many lines behind one, in the next chunk at most."""

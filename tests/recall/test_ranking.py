@@ -168,8 +168,8 @@ def test_a_time_that_is_named_counts() -> None:
         ),
         pytest.param(
             "What kayak should I take?",
-            "Always name the kayak first",
-            "The kayak is up there",
+            "For my kayak I prefer it light",
+            "The old kayak is right up there",
             id="wish",
         ),
     ],
@@ -178,6 +178,23 @@ def test_what_looks_like_an_answer_comes_first(question: str, better: str, other
     told = [Said(better), Said(other, session=1, at=1.0)]
     assert answer(question, told) == [better, other]
     assert answer("kayak", told) == [other, better]
+
+
+@pytest.mark.parametrize(
+    "question", ["Which kayak did you recommend?", "your advice on a kayak", "Summarize my kayaks"]
+)
+def test_what_the_assistant_said_comes_first_when_that_is_asked_for(question: str) -> None:
+    told = [Said("a red kayak", "assistant"), Said("the red kayak", session=1, at=1.0)]
+    assert answer(question, told)[0] == "a red kayak"
+    assert answer("Which kayak did I choose?", told)[0] == "the red kayak"
+
+
+def test_two_orders_that_stand_are_lifted_if_they_share_a_word_with_the_question() -> None:
+    orders = [Said(f"Always wax a kayak {at} times", session=at, at=at) for at in range(3)]
+    other = Said("We carry that kayak up here", session=4, at=9.0)
+    best = answer("kayak", [*orders, other, Said("Never run", session=4)])
+    assert best.index(other.text) == 2
+    assert answer("boat", [Said("Always wax the kayak"), Said("boat")])[0] == "boat"
 
 
 def test_an_assistant_has_no_wishes() -> None:

@@ -215,6 +215,23 @@ def test_last_week_is_counted_from_now(tmp_path: Path) -> None:
         assert found(reader, "the kayak 2 months ago")[0] == "old#1"
 
 
+def test_a_date_alone_finds_what_was_said_then(tmp_path: Path) -> None:
+    for name, days in (("early", 0), ("then", 30), ("late", 60)):
+        write(tmp_path, name, ["the kayak", "red"], days * 1440)
+    then = (START + timedelta(days=30)).strftime("%B %d")
+    with closing(memory(tmp_path)) as reader:
+        assert found(reader, f"What happened on {then}?") == ["then#1", "then#2"]
+        assert found(reader, f"What happened on {then}?", role="assistant") == ["then#2"]
+        assert found(reader, "What happened in 1999?") == []
+
+
+def test_who_is_named_alone_is_found_by_what_they_said(tmp_path: Path) -> None:
+    write(tmp_path, "others", ["a red kayak"])
+    append(write(tmp_path, "people", ["hm"]), line(2, "a boat", role="user", name="Zoë"))
+    with closing(memory(tmp_path)) as reader:
+        assert found(reader, "Zoë?")[0] == "people#2"
+
+
 def test_surroundings_cross_sessions_and_stop_at_a_silence(tmp_path: Path) -> None:
     write(tmp_path, "one", ["first", "second", "x" * 5_000])
     write(tmp_path, "two", ["the boat", "after"], 4)
