@@ -29,7 +29,7 @@ from typing import IO, Any, Final, TypeVar
 
 from engramdown.errors import StoreError
 from engramdown.importers.records import Record, Skipped
-from engramdown.storage import Disk, closing
+from engramdown.storage import Disk
 
 T = TypeVar("T")
 
@@ -351,24 +351,14 @@ class Ledger:
         self._known: dict[tuple[str, str], dict[int, dict[str, Entry]]] = {}
         self._ids: dict[tuple[str, str], str] = {}
         self.entries: list[Entry] = []
-        data = disk.load(self.path) or b""
-        self._lacks_end = bool(data) and not data.endswith(b"\n")
-        for entry in map(_entry, data.split(b"\n")):
+        for entry in map(_entry, (disk.load(self.path) or b"").split(b"\n")):
             if entry is not None:
                 self._remember(entry)
 
     def add(self, entry: Entry) -> None:
         """Append a line."""
-        line = _line(entry)
         self._disk.make_plain_folder(self.path.parent, durable=self._durable)
-        # A line that a crash, or an error here, cut short stays as a line of its own.
-        data, self._lacks_end = b"\n" + line if self._lacks_end else line, True
-        descriptor = self._disk.open(self.path, write=True)
-        with closing(descriptor, self.path):
-            self._disk.write_all(descriptor, data)
-            if self._durable:
-                self._disk.sync_open(descriptor)
-        self._lacks_end = False
+        self._disk.add_lines(self.path, _line(entry), durable=self._durable)
         self._remember(entry)
 
     def forget(self, source: str) -> None:

@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 
 from engramdown.errors import StoreError
 from engramdown.secrets.redaction import redact
+from engramdown.storage.disk import Disk
 from engramdown.storage.safe_open import make_folder, open_regular
 
 # ---- calls as lines ----
@@ -170,8 +171,6 @@ def sums(calls: Iterable[Call], key: str) -> dict[str, Sum]:
 # The name of the file.
 NAME: Final = "ledger.jsonl"
 
-_APPENDING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
-
 
 class Known(NamedTuple):
     """The contents of a ledger.
@@ -206,17 +205,7 @@ class Ledger:
             return
         try:
             make_folder(self.path.parent)
-            descriptor = open_regular(self.path, _APPENDING)
-            try:
-                line = write_line(call)
-                size = os.fstat(descriptor).st_size
-                os.lseek(descriptor, max(size - 1, 0), os.SEEK_SET)
-                if size and os.read(descriptor, 1) != b"\n":
-                    line = b"\n" + line  # A line that a crash cut off stays by itself.
-                if os.write(descriptor, line) < len(line):
-                    raise StoreError(f"{self.path}: cannot be written; is the disk full?")
-            finally:
-                os.close(descriptor)
+            Disk().add_lines(self.path, write_line(call))
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
 

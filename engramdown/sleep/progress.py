@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +20,7 @@ from engramdown.consolidation.corrections import TakenBack
 from engramdown.engram import Engram
 from engramdown.episodes.forget import WORK, in_hand
 from engramdown.errors import EngramdownError, StoreError
-from engramdown.storage import Disk, open_regular
+from engramdown.storage import Disk
 from engramdown.transcripts.episode import Episode
 
 # The file of the record, in the folder of a scope.
@@ -33,7 +32,6 @@ TRIES: Final = 3
 BESIDE: Final = frozenset({"card", "facts", "model", "summary"})
 
 _SEEN: Final = frozenset({"waits", "idle", "empty"})
-_APPENDING: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND
 _UNREADABLE: Final = (ValueError, LookupError, TypeError, RecursionError)
 
 
@@ -135,14 +133,7 @@ class SleepState:
         records = ({"ts": now} | mark._asdict() for mark in marks)
         lines = "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in records)
         try:
-            descriptor = open_regular(self._path, _APPENDING)
-            try:
-                size = self._disk.look(descriptor).st_size
-                # A line that a crash cut off stays on a line of its own.
-                is_cut = size and self._disk.read_at(descriptor, size - 1, size) != b"\n"
-                self._disk.write_all(descriptor, b"\n" * bool(is_cut) + lines.encode())
-            finally:
-                os.close(descriptor)
+            self._disk.add_lines(self._path, lines.encode())
         except OSError as error:
             raise _cannot(self._path, error) from error
         for mark in marks:

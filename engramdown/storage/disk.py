@@ -526,6 +526,16 @@ class Disk:
         while done < len(data):
             done += self.write(descriptor, memoryview(data)[done:])
 
+    def add_lines(self, path: Path, data: bytes, *, durable: bool = False) -> None:
+        """Append whole lines; what a crash left of the last one stays on a line of its own."""
+        descriptor = self.open(path, write=True)
+        with closing(descriptor, path):
+            size = self.look(descriptor).st_size
+            is_cut = size > 0 and self.read_at(descriptor, size - 1, size) != b"\n"
+            self.write_all(descriptor, b"\n" * is_cut + data)
+            if durable:
+                self.sync_open(descriptor)
+
     def begin(self, path: Path) -> Path:
         """Note that a file is being made, and by whom, beside ``path``; return the note."""
         note = _in_the_making(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 from pathlib import Path
@@ -182,9 +183,15 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_is_full_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = os.write
-    monkeypatch.setattr(os, "write", lambda to, data: write(to, data[:10]))
-    with pytest.raises(StoreError, match="is the disk full"):
+    write, left = os.write, [10]
+
+    def fill(to: int, data: bytes) -> int:
+        if not left:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(to, data[: left.pop()])
+
+    monkeypatch.setattr(os, "write", fill)
+    with pytest.raises(StoreError, match="No space left"):
         Ledger(tmp_path).add(CALL)
     monkeypatch.undo()
     Ledger(tmp_path).add(CALL)

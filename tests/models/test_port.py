@@ -155,7 +155,7 @@ def test_what_cannot_be_written_down_is_not_asked(
     elif trouble == "full":
         monkeypatch.setattr(os, "write", _raises(errno.ENOSPC))
     else:
-        monkeypatch.setattr("engramdown.models.ledger.open_regular", _raises(errno.EROFS))
+        monkeypatch.setattr("engramdown.storage.disk.open_regular", _raises(errno.EROFS))
     who = Asker(Silent(None), "replay", Run(Ledger(folder), LIMITS))
     for _ in range(2):
         with pytest.raises(SpendError) as caught:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engramdown.clock import moment, nanoseconds
 from engramdown.errors import StoreError
 from engramdown.settings import Settings, find_project, global_home, load_or_strictest
-from engramdown.storage import Disk, closing
+from engramdown.storage import Disk
 from engramdown.transcripts import is_session_id
 
 if TYPE_CHECKING:
@@ -298,9 +298,7 @@ def complain(root: Path, event: str, reason: str) -> None:
         if status is not None and status.st_size > _LARGEST_LOG:
             disk.save(path, line.encode(), durable=False, replace=True)
             return
-        descriptor = disk.open(path, write=True)
-        with closing(descriptor, path):
-            disk.write_all(descriptor, line.encode())
+        disk.add_lines(path, line.encode())
 
 
 def troubles(root: Path) -> list[str]:
