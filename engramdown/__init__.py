@@ -11,37 +11,21 @@ from importlib.machinery import ModuleSpec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engramdown.context.sections import MemoryContext
-    from engramdown.conversation.rendering import WorkingContext
-    from engramdown.cortex.cortex import Cortex
-    from engramdown.cortex.session import Session
-    from engramdown.engram import Engram
-    from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.errors import EngramdownError
-    from engramdown.gate.gate import Decision
-    from engramdown.gate.intake import Receipt
-    from engramdown.gate.pending import Proposal
-    from engramdown.hippocampus.entry import Entry
-    from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol
+    from engramdown.context.sections import MemoryContext as MemoryContext
+    from engramdown.conversation.rendering import WorkingContext as WorkingContext
+    from engramdown.cortex.cortex import Cortex as Cortex
+    from engramdown.cortex.session import Session as Session
+    from engramdown.engram import Engram as Engram
+    from engramdown.episodes.memory import EpisodicMemory as EpisodicMemory
+    from engramdown.errors import EngramdownError as EngramdownError
+    from engramdown.gate.gate import Decision as Decision
+    from engramdown.gate.intake import Receipt as Receipt
+    from engramdown.gate.pending import Proposal as Proposal
+    from engramdown.hippocampus.entry import Entry as Entry
+    from engramdown.hippocampus.store import Hippocampus as Hippocampus
+    from engramdown.hippocampus.store import HippocampusProtocol as HippocampusProtocol
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "Cortex",
-    "Decision",
-    "Engram",
-    "EngramdownError",
-    "Entry",
-    "EpisodicMemory",
-    "Hippocampus",
-    "HippocampusProtocol",
-    "MemoryContext",
-    "Proposal",
-    "Receipt",
-    "Session",
-    "WorkingContext",
-    "__version__",
-]
 
 _HOMES = {
     "Cortex": "engramdown.cortex.cortex",
@@ -58,6 +42,7 @@ _HOMES = {
     "Session": "engramdown.cortex.session",
     "WorkingContext": "engramdown.conversation.rendering",
 }
+__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604 - all of them are strings
 
 
 def __getattr__(name: str) -> object:

@@ -227,11 +227,9 @@ def _erase(place: Place, names: Sequence[str]) -> None:
         "memories": [gone._asdict() for gone in done.memories],
         **pick(done, "versions steps"),
         "lines": [{"scope": scope, **held._asdict()} for scope, held in done.lines],
-        "files": [str(path) for path in done.files],
-        "stays": list(done.stays),
-        "shared": [{**each._asdict(), "path": str(each.path)} for each in done.shared],
-        "unreached": list(done.unreached),
-        "left": list(done.left),
+        **pick(done, "files stays"),
+        "shared": [each._asdict() for each in done.shared],
+        **pick(done, "unreached left"),
     }
     commands.show([*head, *_erased_lines(done)], data)
 

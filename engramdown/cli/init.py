@@ -115,7 +115,7 @@ def init(
         data["agents"] = _agents_data(names, changes, server=has_server)
         lines += _agents_lines(names, changes, server=has_server)
     for each in scopes:
-        data[each.scope] = {"root": str(each.root), "created": [str(path) for path in each.files]}
+        data[each.scope] = {"root": str(each.root), "created": each.files}
     show(lines, data)
 
 

@@ -222,10 +222,8 @@ def _words(day: Day) -> tuple[str, str]:
 
 def _day_data(day: Day) -> dict[str, Any]:
     return {
-        "date": day.date.isoformat(),
-        "path": str(day.path),
-        "words": day.page.words,
-        "themes": list(day.page.themes),
+        **pick(day, "date path"),
+        **pick(day.page, "words themes"),
         "locked": day.page.is_locked,
     }
 
@@ -235,9 +233,7 @@ def _section_data(day: date, path: Path, section: Section) -> dict[str, Any]:
     return {
         "date": day.isoformat(),
         "path": str(path),
-        **pick(section, "line heading by at session"),
-        "themes": list(section.themes),
-        "text": section.text,
+        **pick(section, "line heading by at session themes text"),
     }
 
 

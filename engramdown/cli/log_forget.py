@@ -260,12 +260,7 @@ def _warnings(done: Forgotten, traces: _Traces) -> Iterator[str]:
 
 def _data(done: Forgotten, traces: _Traces) -> dict[str, Any]:
     return {
-        **pick(done, "action session"),
-        "seqs": list(done.seqs),
-        "changed": done.changed,
-        "files": [str(path) for path in done.files],
-        "card": str(done.card) if done.card else None,
-        "notes": str(done.notes) if done.notes else None,
+        **pick(done, "action session seqs changed files card notes"),
         "quoted": [str(pointer) for pointer in done.quoted],
         "memories": [{**each._asdict(), "origin": str(each.origin)} for each in traces.learned],
         **pick(traces, "journal remains"),

@@ -150,12 +150,13 @@ def is_person() -> bool:
 def print_json(data: object) -> None:
     """Print ``data`` as JSON, exactly: a byte that is not UTF-8 is a lone surrogate.
 
+    A path is its text, a day as YYYY-MM-DD.
     Characters that a terminal would obey or not show are escaped as JSON allows.
     """
     import json
 
     ascii_only = "utf" not in (getattr(sys.stdout, "encoding", "") or "").casefold()
-    text = json.dumps(data, ensure_ascii=ascii_only, indent=2)
+    text = json.dumps(data, ensure_ascii=ascii_only, indent=2, default=str)
     click.echo(re.sub(_UNSHOWN, lambda found: json.dumps(found[0])[1:-1], text))
 
 

@@ -19,7 +19,7 @@ from engramdown.cli.access import find_proposal, folders, open_cortex
 from engramdown.cli.layout import Line, line
 from engramdown.cli.output import STORE_FAILED, edit_text
 from engramdown.cli.process import Place
-from engramdown.cli.views import arrival_data, beside, place, proposal_data, receipt_data
+from engramdown.cli.views import beside, place, proposal_data, receipt_data
 from engramdown.errors import EngramdownError
 from engramdown.gate import Answer
 
@@ -125,7 +125,7 @@ def review(place: Place, /, *, as_json: bool, dry_run: bool, **orders: Any) -> N
     waiting = cortex.pending()
     where = folders(cortex)
     data = {
-        "news": [arrival_data(arrival) for arrival in arrivals],
+        "news": [arrival._asdict() for arrival in arrivals],
         "receipts": [receipt_data(receipt) for receipt in receipts],
         "pending": [proposal_data(proposal, where) for proposal in waiting],
     }

@@ -288,8 +288,8 @@ def _page_data(page: Page) -> dict[str, Any]:
         **pick(page, "name scope"),
         "path": str(page.path or ""),
         **pick(page, "is_there text"),
-        "also_used": [str(path) for path in page.also],
-        "not_used": [{"path": str(file.path), "why": file.why} for file in page.aside],
+        "also_used": page.also,
+        "not_used": [pick(file, "path why") for file in page.aside],
     }
 
 

@@ -16,7 +16,7 @@ from click.exceptions import Exit
 from engramdown import skills as library
 from engramdown.cli import commands, output, views
 from engramdown.cli.access import meant, opened
-from engramdown.cli.layout import Line, diff, line, whole
+from engramdown.cli.layout import Line, diff, line, pick, whole
 from engramdown.cli.output import (
     REFUSED,
     STORE_FAILED,
@@ -168,9 +168,7 @@ def _refuse_unread(skills: library.Skills) -> None:
 def skill_data(skill: library.Skill) -> dict[str, Any]:
     """Return the JSON of a skill."""
     return {
-        "label": skill.label,
-        "scope": skill.scope,
-        "path": str(skill.path),
+        **pick(skill, "label scope path"),
         "name": skill.page.text("name"),
         "description": skill.description,
         "findings": [
@@ -436,11 +434,9 @@ def _import_data(fate: library.Fate) -> dict[str, Any]:
     each = fate.incoming
     return {
         "label": each.label,
-        "action": fate.action,
-        "reason": fate.reason,
+        **pick(fate, "action reason"),
         "source": each.source,
-        "path": str(fate.path) if fate.path else None,
-        "kept": str(fate.kept) if fate.kept else None,
+        **pick(fate, "path kept"),
         "description": each.page.text("description"),
         "files": [
             {"name": name, "size": len(each.files[name].data), "runs": each.files[name].runs}

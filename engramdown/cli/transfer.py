@@ -219,7 +219,7 @@ def export(
     if target is not None:
         files = _write(memories, target, form, is_folder=everything)
         done = f"Exported {counted(len(files), 'session')} to {target}."
-        show([line((done, "good"))], {"files": [str(file) for file in files]})
+        show([line((done, "good"))], {"files": files})
         return
     for name, memory in memories.items():
         rendered = _rendered(name, memory, form)

@@ -17,7 +17,6 @@ from engramdown.cli.layout import Line, line, pick, table, whole
 if TYPE_CHECKING:
     from engramdown import Entry, Proposal, Receipt
     from engramdown.engram import Engram
-    from engramdown.gate import Arrival
     from engramdown.hippocampus import Archived, Step
     from engramdown.recall import Hit
     from engramdown.sleep import News
@@ -244,11 +243,6 @@ def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
         "takes": [entry_data(entry, folders) for entry in proposal.takes],
         "similar": [entry_data(entry, folders) for entry in proposal.similar],
     }
-
-
-def arrival_data(arrival: Arrival) -> dict[str, Any]:
-    """Return a change that came with git."""
-    return {**arrival._asdict(), "path": str(arrival.path)}
 
 
 def hit_data(hit: Hit) -> dict[str, Any]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # How many messages of the user a model is shown at once.
 SHOWN: Final = 40
+_OF_CALLS: Final = ("tool_call", "tool_result", "scratchpad")
 
 
 class NewLines(NamedTuple):
@@ -135,10 +136,6 @@ def _learn_statements(news: NewLines, model: object, prompts: object) -> Learned
     return replay.replay_without_model(news.session, lines)
 
 
-def _has_calls(news: NewLines) -> bool:
-    return any(line.role in ("tool_call", "tool_result", "scratchpad") for line in news.lines)
-
-
 def _learn_mistakes(news: NewLines, model: object, prompts: object) -> Learned:
     del model, prompts
     lessons: dict[str, Engram] = {}  # Each lesson once.
@@ -148,33 +145,28 @@ def _learn_mistakes(news: NewLines, model: object, prompts: object) -> Learned:
     return Learned(tuple(lessons.values()))
 
 
-def _is_worth_replay(news: NewLines) -> bool:
-    return replay.should_replay(news.cells())
-
-
 def _learn_replay(
     news: NewLines, model: LanguageModel | None, prompts: Mapping[str, str]
 ) -> Learned:
     return Learned() if model is None else replay.replay_and_extract(news.cells(), model, prompts)
 
 
-def _has_surprises(news: NewLines) -> bool:
-    return bool(replay.surprises(news.cells()))
-
-
-def _learn_surprises(
-    news: NewLines, model: LanguageModel | None, prompts: Mapping[str, str]
-) -> Learned:
-    return replay.lessons_of_turn(news.cells(), model, prompts)
-
-
 # What the user stated outright, and which calls fixed others.
 STATEMENTS: Final = Job("statements", lambda news: bool(news.lines), _learn_statements)
 # How an assistant went wrong, noticed without a model.
-MISTAKES: Final = Job("mistakes", _has_calls, _learn_mistakes)
+MISTAKES: Final = Job(
+    "mistakes", lambda news: any(line.role in _OF_CALLS for line in news.lines), _learn_mistakes
+)
 # What a model learns from the assistant's actions, if there were many, or one went wrong.
-REPLAY: Final = Job("replay", _is_worth_replay, _learn_replay, asks=True)
+REPLAY: Final = Job(
+    "replay", lambda news: replay.should_replay(news.cells()), _learn_replay, asks=True
+)
 # What a model learns from the calls of a session that did not do what they should.
-SURPRISES: Final = Job("cerebellum", _has_surprises, _learn_surprises, asks=True)
+SURPRISES: Final = Job(
+    "cerebellum",
+    lambda news: bool(replay.surprises(news.cells())),
+    lambda news, *asked: replay.lessons_of_turn(news.cells(), *asked),
+    asks=True,
+)
 # The jobs that learn from one session each, in this order. Facts about the user need several.
 JOBS: Final = (STATEMENTS, MISTAKES, REPLAY, SURPRISES)
