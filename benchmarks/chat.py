@@ -26,10 +26,8 @@ from typing import Any, Final
 
 from benchmarks.measure import finish, ms, paired, table
 from engramdown import Cortex, Engram
-from engramdown.cli.chat_screen import Silent
 from engramdown.integrations.chat.endpoint import Endpoint, address_of
-from engramdown.integrations.chat.project_files import ProjectFiles
-from engramdown.integrations.chat.turns import INSTRUCTIONS, Chat
+from engramdown.integrations.chat.turns import INSTRUCTIONS, Chat, Listener
 from engramdown.tokens import estimate_tokens
 
 __all__ = ["main"]
@@ -149,9 +147,7 @@ def _bare(url: str, questions: int) -> Callable[[], object]:
 
 def _ours(cortex: Cortex, url: str, message: str) -> Callable[[], object]:
     session = cortex.session()
-    files = ProjectFiles(cortex.scopes.stores[1].root.parent)
-    model = Endpoint(address_of("small", url, {}))
-    chat = Chat(cortex, session, model, Silent(), toolbox=files)
+    chat = Chat(cortex, session, Endpoint(address_of("small", url, {})), Listener())
 
     def turn() -> None:
         done = chat.turn(message)
@@ -203,7 +199,6 @@ def _typed(project: Path, url: str) -> Callable[[], object]:
 
 def _prompt(cortex: Cortex) -> list[tuple[str, ...]]:
     """Return what the parts of a prompt cost that are ours, in tokens."""
-    files = ProjectFiles(cortex.scopes.stores[1].root.parent)
     usual = [each["function"]["name"] for each in cortex.tool_definitions()]
     ours = cortex.tool_definitions("openai", [*usual, "grep", "expand"])
     with cortex.session() as session:
@@ -215,7 +210,6 @@ def _prompt(cortex: Cortex) -> list[tuple[str, ...]]:
     parts = {
         "instructions": estimate_tokens(INSTRUCTIONS),
         f"definitions of {len(ours)} tools of memory": _cost(ours),
-        "definitions of 2 tools for files": _cost(files.definitions()),
         "what is remembered (the budgets of its sections)": shown,
         "what fits the question, behind it": aside,
         "the words around them": made.tokens - shown - aside - said,

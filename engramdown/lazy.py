@@ -24,7 +24,6 @@ MOVED: Final = {
     "adapters.anthropic_memory": "integrations.anthropic_memory",
     "adapters.chat.address": "integrations.chat.endpoint",
     "adapters.chat.endpoint": "integrations.chat.endpoint",
-    "adapters.chat.files": "integrations.chat.project_files",
     "adapters.chat.pieces": "integrations.chat.endpoint",
     "adapters.chat.turns": "integrations.chat.turns",
     "adapters.langgraph": "integrations.langgraph",

@@ -34,9 +34,7 @@ from engramdown.settings import MODES
 
 if TYPE_CHECKING:
     from engramdown.cli.chat_room import Room
-    from engramdown.cli.chat_screen import Silent
     from engramdown.integrations.chat.endpoint import Address, Endpoint
-    from engramdown.integrations.chat.turns import Chat
 
 
 # Seconds to wait for the next piece of an answer.
@@ -71,7 +69,6 @@ _SIGNALLED: Final = 128
     show_default=True,
     help="How long to wait for the next piece of an answer.",
 )
-@click.option("--no-files", is_flag=True, help="Do not let the model read the project's files.")
 @json_option
 @pass_place
 def chat(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: object) -> None:
@@ -178,29 +175,18 @@ def _address(cortex: Cortex, options: dict[str, Any]) -> Address:
     return address
 
 
-def _chat(cortex: Cortex, session: Session, endpoint: Endpoint, screen: Silent) -> Chat:
-    from engramdown.integrations.chat.project_files import ProjectFiles
-    from engramdown.integrations.chat.turns import BUDGET, Chat
-
-    options = given()
-    roots = [store.root for store in cortex.scopes.stores if store.scope == "project"]
-    is_seen = not options["no_files"] and roots and roots[0].is_dir()
-    toolbox = ProjectFiles(roots[0].parent) if is_seen else None
-    budget = options["budget"] or BUDGET
-    return Chat(cortex, session, endpoint, screen, toolbox=toolbox, budget=budget)
-
-
 # ---- one turn, or many ----
 
 
 def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) -> None:
     from engramdown.cli.chat_room import failed, waits
-    from engramdown.cli.chat_screen import Silent, TurnScreen
+    from engramdown.cli.chat_screen import TurnScreen
+    from engramdown.integrations.chat.turns import BUDGET, Chat, Listener
 
     as_json, address = given()["as_json"], endpoint.address
-    screen = Silent() if as_json else TurnScreen()
+    screen = Listener() if as_json else TurnScreen()
     before = {proposal.id for proposal in cortex.pending()}
-    talk = _chat(cortex, session, endpoint, screen)
+    talk = Chat(cortex, session, endpoint, screen, budget=given()["budget"] or BUDGET)
     try:
         turn = talk.turn(message)
     finally:
@@ -226,10 +212,11 @@ def _once(cortex: Cortex, session: Session, endpoint: Endpoint, message: str) ->
 def _talk(cortex: Cortex, session: Session, endpoint: Endpoint, place: Place) -> None:
     from engramdown.cli.chat_room import Room
     from engramdown.cli.chat_screen import TurnScreen
+    from engramdown.integrations.chat.turns import BUDGET, Chat
 
     screen = TurnScreen()
     began = len(_transcript(cortex, session))
-    talk = _chat(cortex, session, endpoint, screen)
+    talk = Chat(cortex, session, endpoint, screen, budget=given()["budget"] or BUDGET)
     room = Room(cortex, session, talk, endpoint, screen, place)
     try:
         room.run()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from engramdown.cli import output, process
 from engramdown.cli.layout import line, shortened
 from engramdown.cortex import TOOLS
+from engramdown.integrations.chat.turns import Listener
 from engramdown.language import on_screen, one_line
 
 if TYPE_CHECKING:
@@ -64,26 +65,7 @@ class Words:
         return left
 
 
-class Silent:
-    """Shows nothing of a turn."""
-
-    def waits(self) -> None:
-        """Show that the model is asked."""
-
-    def said(self, text: str) -> None:
-        """Show the next piece of its answer."""
-
-    def calls(self, name: str, given: object) -> None:
-        """Show that it calls a tool."""
-
-    def answered(self, name: str, answer: Answer) -> None:
-        """Show what the tool gave back."""
-
-    def finish(self) -> None:
-        """Show what is left of the answer."""
-
-
-class TurnScreen(Silent):
+class TurnScreen(Listener):
     """Prints the words of a turn; what a tool does is shown on a terminal only."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from engramdown.errors import PutRefusedError
 from engramdown.importers.migration import Migration
 from engramdown.integrations.anthropic_memory import MemoryTool
 from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall
-from engramdown.integrations.chat.turns import Chat
+from engramdown.integrations.chat.turns import Chat, Listener
 from engramdown.integrations.langgraph import MemoryStore
 from engramdown.integrations.memory_folder import MemoryFolder
 from tests.cli.conftest import Runner
@@ -88,26 +88,10 @@ class _Script:
         return self._answers.pop(0)
 
 
-class _Nobody:
-    """Looks at nothing."""
-
-    def waits(self) -> None:
-        """Do nothing."""
-
-    def said(self, text: str) -> None:
-        """Do nothing."""
-
-    def calls(self, name: str, given: object) -> None:
-        """Do nothing."""
-
-    def answered(self, name: str, answer: object) -> None:
-        """Do nothing."""
-
-
 def in_chat(cortex: Cortex, fact: str) -> None:
     """Let the model of a chat remember it."""
     with cortex.session() as session:
-        Chat(cortex, session, _Script(fact), _Nobody()).turn("Who am I?")
+        Chat(cortex, session, _Script(fact), Listener()).turn("Who am I?")
 
 
 PAGE: Final = "/memories/global/profile.md"

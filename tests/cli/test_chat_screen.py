@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramdown.cli.chat_screen import Silent, TurnScreen, Words
+from engramdown.cli.chat_screen import TurnScreen, Words
 from engramdown.cortex.tools import Answer
 from tests.attacks.test_terminal import HOSTILE, OUR_COLOURS, RAW
 from tests.cli.conftest import Runner
@@ -20,7 +20,7 @@ DRAWING = re.compile(r"\r")
 SPELT = "&#x202e;gnp.exe &#27;[2J &lrm; [bank](https://evil.example) ![x](http://evil.example/i)"
 
 
-def show(screen: Silent, *pieces: str) -> None:
+def show(screen: TurnScreen, *pieces: str) -> None:
     screen.waits()
     for piece in pieces:
         screen.said(piece)
@@ -109,14 +109,6 @@ def test_a_call_fits_into_a_row(
     assert shown.split("\n")[0].endswith("…")
     assert "found" not in shown
     assert "Remembered: rules.md:3" in shown
-
-
-def test_what_is_read_by_a_program_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    screen = Silent()
-    show(screen, "text")
-    screen.calls("recall", {})
-    screen.answered("recall", Answer("x"))
-    assert capsys.readouterr().out == ""
 
 
 def cut(text: str, places: list[int]) -> list[str]:

@@ -14,6 +14,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 
@@ -24,7 +25,6 @@ from engramdown.tokens import estimate_tokens
 if TYPE_CHECKING:
     from engramdown import Cortex, Session
     from engramdown.cortex import Answer
-    from engramdown.integrations.chat.project_files import ProjectFiles
 
 # The default limit for a prompt, in tokens.
 BUDGET: Final = 80_000
@@ -44,8 +44,8 @@ _STOPPED: Final = "(The user stopped the answer here.)"
 _BROKE_OFF: Final = "(There is no answer, or no more of it: {})"
 
 
-class Listener(Protocol):
-    """Follows a turn."""
+class Listener:
+    """Follows a turn; this one shows nothing of it."""
 
     def waits(self) -> None:
         """The model is asked."""
@@ -58,6 +58,9 @@ class Listener(Protocol):
 
     def answered(self, name: str, answer: Answer) -> None:
         """The tool answered."""
+
+    def finish(self) -> None:
+        """The turn is over."""
 
 
 class Model(Protocol):
@@ -92,37 +95,31 @@ class Turn(NamedTuple):
     outcome: str = ""
 
 
+@dataclass(eq=False)
 class Chat:
     """A conversation of a session with a model.
 
     Attributes:
+        cortex: The memory.
+        session: The session in which the conversation is recorded.
+        model: Who answers.
+        listener: What follows each turn.
         budget: The limit for a prompt, in tokens.
         overhead: The tokens of our instructions and the definitions of the tools in each prompt.
     """
 
-    def __init__(
-        self,
-        cortex: Cortex,
-        session: Session,
-        model: Model,
-        listener: Listener,
-        *,
-        toolbox: ProjectFiles | None = None,
-        budget: int = BUDGET,
-    ) -> None:
-        """Talk in ``session`` with ``model``; ``toolbox`` adds tools to those of memory."""
-        self._cortex = cortex
-        self._session = session
-        self._model = model
-        self._listener = listener
-        self._toolbox = toolbox
-        self.budget = budget
+    cortex: Cortex
+    session: Session
+    model: Model
+    listener: Listener
+    budget: int = field(default=BUDGET, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Offer the tools of memory."""
         self._interrupts = Interrupts()
-        others = [dict(each) for each in toolbox.definitions()] if toolbox else []
-        self._others = {each["function"]["name"] for each in others}
-        usual = [each["function"]["name"] for each in cortex.tool_definitions()]
-        self._tools = [*cortex.tool_definitions("openai", [*usual, *_LOOKING_BACK]), *others]
-        session.offer_tools(each["function"]["name"] for each in self._tools)
+        usual = [each["function"]["name"] for each in self.cortex.tool_definitions()]
+        self._tools = self.cortex.tool_definitions("openai", [*usual, *_LOOKING_BACK])
+        self.session.offer_tools(each["function"]["name"] for each in self._tools)
         self._definitions = json.dumps(self._tools, ensure_ascii=False)
         self.overhead = estimate_tokens(INSTRUCTIONS) + estimate_tokens(self._definitions)
         # The messages of this process, for a conversation that is not recorded.
@@ -136,7 +133,7 @@ class Chat:
         self._turn, self._said = Turn(), []
         with self._interrupts:
             try:
-                self._session.begin_turn(message)
+                self.session.begin_turn(message)
             except EngramdownError as error:
                 return Turn(failed=str(error), outcome="failed")
             self._keep("user", message)
@@ -158,7 +155,7 @@ class Chat:
             recorded = "\n\n".join(filter(None, (text, note if outcome else "")))
             self._keep("assistant", recorded)
             try:
-                self._session.end_turn(recorded)
+                self.session.end_turn(recorded)
             except EngramdownError as error:
                 # The turn is over; the work after it is done after the next one.
                 failed, outcome = failed or str(error), outcome or "failed"
@@ -185,17 +182,17 @@ class Chat:
 
     def _asked(self) -> Reply:
         messages = self._messages()
-        self._listener.waits()
+        self.listener.waits()
         self._said = []
 
         def heard(text: str) -> None:
             self._said.append(text)
-            self._listener.said(text)
+            self.listener.said(text)
 
         reply = Reply()
         try:
             with self._interrupts.waiting():
-                reply = self._model.ask(messages, self._tools, heard)
+                reply = self.model.ask(messages, self._tools, heard)
         finally:
             self._count(messages, reply)
         return reply
@@ -218,8 +215,8 @@ class Chat:
     def _messages(self) -> list[dict[str, Any]]:
         """Return the prompt."""
         room = max(self.budget - self.overhead, 0)
-        made = self._session.build_context(room)
-        if self._session.turn_began is None:
+        made = self.session.build_context(room)
+        if self.session.turn_began is None:
             # Nothing was recorded that could be read back.
             said = _fitting(self._unrecorded, room - estimate_tokens(made.system))
             system = f"{INSTRUCTIONS}\n\n{made.system}".strip()
@@ -234,7 +231,7 @@ class Chat:
         text = "".join(self._said).strip()
         self._said = []
         if text:
-            self._session.record("assistant", text)
+            self.session.record("assistant", text)
         self._awaited = [f"call_{len(self._unrecorded)}_{at}" for at in range(len(reply.calls))]
         calls = []
         for name, call in zip(self._awaited, reply.calls, strict=True):
@@ -250,16 +247,11 @@ class Chat:
     def _use(self, call: ToolCall) -> None:
         """Carry out a call of a tool, and record it."""
         given = _given(call.arguments)
-        self._listener.calls(call.name, given)
+        self.listener.calls(call.name, given)
         self._turn = self._turn._replace(tools=(*self._turn.tools, call.name))
-        if call.name in self._others and self._toolbox is not None:
-            made = self._session.tool_call(call.name, given, call.id)
-            answer = self._toolbox.use(call.name, given)
-            self._session.tool_result(call.name, answer.text, made, error=answer.is_error)
-        else:
-            answer = self._cortex.use_tool(call.name, given, session=self._session, call=call.id)
+        answer = self.cortex.use_tool(call.name, given, session=self.session, call=call.id)
         self._keep("tool", answer.text, tool_call_id=self._awaited.pop(0))
-        self._listener.answered(call.name, answer)
+        self.listener.answered(call.name, answer)
 
     def _keep(self, role: str, content: str | None, **more: object) -> None:
         """Remember a message, for a conversation that is not recorded."""

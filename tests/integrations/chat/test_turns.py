@@ -15,8 +15,7 @@ from engramdown import Cortex, Session
 from engramdown.cortex.tools import Answer
 from engramdown.errors import ModelError
 from engramdown.integrations.chat.endpoint import Heard, Reply, ToolCall
-from engramdown.integrations.chat.project_files import ProjectFiles
-from engramdown.integrations.chat.turns import INSTRUCTIONS, Chat, Interrupts, Turn
+from engramdown.integrations.chat.turns import INSTRUCTIONS, Chat, Interrupts, Listener, Turn
 from tests.conversation.provider_rules import check_openai
 
 Part = Reply | Exception | Callable[[], object]
@@ -48,15 +47,12 @@ class Script:
         return Reply("So far", (), "stop")
 
 
-class Shown:
+class Shown(Listener):
     """Keeps what a person would see."""
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self.seen: list[tuple[str, object]] = []
-
-    def waits(self) -> None:
-        """Keep nothing."""
 
     def said(self, text: str) -> None:
         """Keep it."""
@@ -82,9 +78,8 @@ def wants(*calls: tuple[str, str], text: str = "") -> Reply:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Make a project with a file."""
+    """Make a project."""
     (tmp_path / ".engramdown").mkdir()
-    (tmp_path / "NOTES.md").write_text("The port is 8017.\n", encoding="utf-8")
     return tmp_path
 
 
@@ -101,9 +96,8 @@ def session(cortex: Cortex) -> Iterator[Session]:
         yield running
 
 
-def talk(cortex: Cortex, session: Session, model: Script, root: Path | None = None) -> Chat:
-    files = ProjectFiles(root) if root else None
-    return Chat(cortex, session, model, Shown(), toolbox=files)
+def talk(cortex: Cortex, session: Session, model: Script) -> Chat:
+    return Chat(cortex, session, model, Shown())
 
 
 def lines(cortex: Cortex, session: Session) -> list[tuple[str, str]]:
@@ -135,44 +129,30 @@ def test_memory_stands_in_the_prompt_and_stays_the_same(cortex: Cortex, session:
     assert [each["role"] for each in second] == ["system", "user", "assistant", "user"]
 
 
-def test_tools_are_called_until_there_is_an_answer(
-    cortex: Cortex, session: Session, project: Path
-) -> None:
-    look = wants(("read_file", '{"path": "NOTES.md"}'), ("recall", '{"query": "port"}'), text="Hm.")
+def test_tools_are_called_until_there_is_an_answer(cortex: Cortex, session: Session) -> None:
+    look = wants(("grep", '{"pattern": "port"}'), ("recall", '{"query": "port"}'), text="Hm.")
     keep = wants(("memorize", '{"text": "The port is 8017", "kind": "lesson"}'))
     model = Script(look, keep, says("It is 8017."))
-    chat = talk(cortex, session, model, project)
+    chat = talk(cortex, session, model)
     turn = chat.turn("Which port?")
-    assert turn.tools == ("read_file", "recall", "memorize")
+    assert turn.tools == ("grep", "recall", "memorize")
     assert (turn.text, turn.tokens_in, turn.tokens_out) == ("It is 8017.", 300, 30)
     assert [entry.text for entry in cortex.scopes.project_hc.entries()] == ["The port is 8017"]
-    assert {"memorize", "recall", "forget", "grep", "read_file"} <= set(model.tools)
+    assert {"memorize", "recall", "forget", "grep", "expand"} <= set(model.tools)
     for messages in model.asked:
         assert check_openai(messages) == []
     roles = [role for role, _ in lines(cortex, session)]
     assert roles[:6] == [
         *("user", "assistant", "tool_call", "tool_result", "tool_call", "tool_result")
     ]
-    assert "The port is 8017." in str(model.asked[1])
 
 
-def test_each_step_tells_which_tools_were_offered(
-    cortex: Cortex, session: Session, project: Path
-) -> None:
-    model = Script(wants(("read_file", '{"path": "NOTES.md"}'), text="I look."), says("8017"))
-    talk(cortex, session, model, project).turn("Which port?")
+def test_each_step_tells_which_tools_were_offered(cortex: Cortex, session: Session) -> None:
+    model = Script(wants(("recall", '{"query": "port"}'), text="I look."), says("8017"))
+    talk(cortex, session, model).turn("Which port?")
     assert cortex.episodes is not None
     steps = cortex.episodes.iterations(session.id)
     assert [step.tools_offered for step in steps] == [tuple(model.tools)] * 2
-
-
-def test_nothing_of_the_files_is_offered_without_a_project(
-    cortex: Cortex, session: Session
-) -> None:
-    model = Script(wants(("read_file", "{}")), says("Sorry."))
-    talk(cortex, session, model).turn("Read!")
-    assert "read_file" not in model.tools
-    assert "there is no tool" in str(model.asked[1])
 
 
 def test_tokens_that_nobody_counts_are_estimated(cortex: Cortex, session: Session) -> None:
@@ -198,6 +178,7 @@ def test_bad_arguments_get_an_answer(given: str, cortex: Cortex, session: Sessio
 def test_an_unknown_tool_gets_an_answer(cortex: Cortex, session: Session) -> None:
     model = Script(wants(("rm -rf\n/", "{}")), says("Sorry."))
     assert talk(cortex, session, model).turn("Go").outcome == ""
+    assert "there is no tool" in str(model.asked[1])
     assert check_openai(model.asked[1]) == []
 
 
