@@ -9,6 +9,9 @@ from engramdown.lazy import door
 if TYPE_CHECKING:
     from engramdown.language.characters import on_screen as on_screen
     from engramdown.language.characters import visible as visible
+    from engramdown.language.meaning import Statements as Statements
+    from engramdown.language.meaning import contradict as contradict
+    from engramdown.language.meaning import says_again as says_again
     from engramdown.language.similarity import similarity_of as similarity_of
     from engramdown.language.untrusted import brief_json as brief_json
     from engramdown.language.untrusted import bullet as bullet
@@ -27,6 +30,7 @@ __getattr__, __dir__ = door(
     __name__,
     {
         "characters": ["on_screen", "visible"],
+        "meaning": ["Statements", "contradict", "says_again"],
         "similarity": ["similarity_of"],
         "untrusted": ["brief_json", "bullet", "heading", "inert", "one_line", "paragraphs"],
         "words": ["STOP_WORDS", "UNSPACED", "is_inflected", "spaced", "word_key", "word_set"],

@@ -42,7 +42,7 @@ NUMBERS: Final = {
 
 # English, then German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish, Chinese and
 # the Korean syllables that negate; then rarer words of these, Nordic languages and Romanian.
-_NOT: Final = word_set(
+NEGATIONS: Final = word_set(
     "not no never none nothing nor neither cannot avoid avoids forbid forbidden refuse stop "
     "dont doesnt didnt cant wont isnt arent shouldnt mustnt nicht nie niemals kein keine "
     "keinen keiner ne pas jamais nunca non mai não niet nooit geen не никогда нет nigdy 不 没 沒 "
@@ -239,7 +239,7 @@ class _Reader:
         return True
 
     def negation(self, word: str) -> str:
-        if word in _NOT or word.endswith(_CONTRACTED):
+        if word in NEGATIONS or word.endswith(_CONTRACTED):
             return "not"
         if word in _WITHOUT:
             return "without"

@@ -356,7 +356,8 @@ def in_full(text: str, kind: str) -> str:
     >>> in_full("use pip", "never"), in_full("Never use pip", "never"), in_full("Always lint", "")
     ('Never use pip', 'Never use pip', 'lint')
     """
-    if kind == "never" and not read(text).negations:
+    is_allowed = text.casefold().startswith(("you may ", "you can "))
+    if kind == "never" and not is_allowed and not read(text).negations:
         return f"Never {text}"
     first, _, rest = text.partition(" ")
     return rest if first.casefold() == "always" and rest.strip() else text
