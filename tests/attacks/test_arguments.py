@@ -95,6 +95,7 @@ def _files(cortex: Cortex) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in found}
 
 
+@pytest.mark.slow
 @given(call=CALLS, is_in_a_turn=st.booleans())
 def test_it_gets_an_answer_that_acts_on_nobody_and_breaks_nothing(
     kept: Cortex,
@@ -114,6 +115,7 @@ def test_it_gets_an_answer_that_acts_on_nobody_and_breaks_nothing(
         data.decode()
 
 
+@pytest.mark.slow
 @given(
     text=TEXTS,
     kind=st.sampled_from(KINDS),

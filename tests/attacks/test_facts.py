@@ -238,6 +238,7 @@ def test_an_accepted_one_takes_its_place(cortex: Cortex, home: Person) -> None:
     assert "Ada" in home.reads("archive.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [

@@ -43,6 +43,7 @@ def test_without_a_key_it_says_where_it_belongs(run: Runner) -> None:
     assert "OPENAI_API_KEY is not set" in done.err
 
 
+@pytest.mark.slow
 def test_without_a_server_it_says_what_to_look_at(run: Runner) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

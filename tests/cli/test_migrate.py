@@ -275,6 +275,7 @@ def test_for_all_projects_the_files_are_named(
     assert "Always lint before pushing" in rules.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_is_gone_on_with(
     memory: Path, child_env: dict[str, str], isolated_home: Path
 ) -> None:

@@ -177,6 +177,7 @@ def test_no_text_passes_for_a_patch(memory: Path, child_env: dict[str, str], run
             assert not [*copy.rglob("evil*")], (how, patch)
 
 
+@pytest.mark.slow
 def test_a_file_of_all_projects_has_its_whole_path(
     memory: Path, isolated_home: Path, child_env: dict[str, str], run: Runner
 ) -> None:

@@ -86,6 +86,7 @@ class TestCuts:
     def test_an_empty_view_has_one_place(self) -> None:
         assert cuts([]) == [True]
 
+    @pytest.mark.slow
     def test_each_item_is_looked_at_as_often_in_a_long_view_as_in_a_short_one(self) -> None:
         for calls in (["+a", "-a", "user"], ["+a"], ["-a"], ["user", "+a"]):
             for find in (cuts, tail):

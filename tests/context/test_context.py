@@ -163,6 +163,7 @@ def test_a_context_is_a_string_that_survives_copying() -> None:
 class TestBudget:
     """A section never costs more than it may."""
 
+    @pytest.mark.slow
     @given(memories, any_text, budgets)
     def test_every_section_is_within_its_budget_and_hides_nothing(
         self, memory: Memory, message: str, allowed: dict[str, int]
@@ -311,6 +312,7 @@ class TestChoice:
 class TestBytes:
     """An unchanged memory gives unchanged bytes."""
 
+    @pytest.mark.slow
     @given(memories, any_text, budgets)
     def test_the_same_memory_gives_the_same_bytes(
         self, memory: Memory, message: str, allowed: dict[str, int]
@@ -336,6 +338,7 @@ class TestBytes:
             live = [entries[at] for at in sections._live(entries, TODAY)]
             assert list(section.shown) == live
 
+    @pytest.mark.slow
     @given(memories, any_text)
     def test_no_text_can_pass_for_a_line_of_ours(self, memory: Memory, message: str) -> None:
         made = build(memory, message, TODAY)

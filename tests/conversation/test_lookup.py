@@ -125,6 +125,7 @@ def test_a_part_ends_where_a_person_sees_a_character_end(opened: Opening, cap: i
     assert "".join(small) == EMOJI * 40 + "e\u0301" * 40
 
 
+@pytest.mark.slow
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cap=st.integers(1, 60), depth=st.integers(1, 6))
 def test_whatever_room_there_is_nothing_is_left_out(

@@ -257,6 +257,7 @@ def test_a_hundred_messages_while_the_model_is_down_make_few_calls(opened: Openi
     assert everything(conversation) == list(range(1, 141))
 
 
+@pytest.mark.slow
 def test_a_clock_that_is_put_back_keeps_nobody_waiting(opened: Opening) -> None:
     model = Summariser(broken)
     conversation = talk(opened(model), 20)

@@ -90,6 +90,7 @@ def test_what_does_not_fit_is_told(arguments: Any, said: str) -> None:  # noqa: 
     assert said in "; ".join(wrong)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_shown_is_told_too() -> None:
     ring: dict[str, object] = {}
     ring["ring"] = ring

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -200,4 +201,4 @@ def words_of(claim: str) -> str:
 
 
 AnyStory.TestCase.settings = settings(max_examples=10, stateful_step_count=20)
-test_any_story = AnyStory.TestCase
+test_any_story = pytest.mark.slow(AnyStory.TestCase)

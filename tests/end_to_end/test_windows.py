@@ -62,6 +62,7 @@ def live(seed: int, links: str, folder: Path, env: dict[str, str]) -> str:
     return "" if refused and int(refused[1]) else "no call was refused"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links", ["links", "no-links"])
 def test_the_story_ends_well_whatever_is_in_use_for_a_moment(
     links: str, tmp_path: Path, child_env: dict[str, str]

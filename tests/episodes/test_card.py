@@ -201,6 +201,7 @@ def test_a_text_is_cut_between_words() -> None:
     assert cut_at_word("one two three", 7) == "one…"
 
 
+@pytest.mark.slow
 @given(lines=st.lists(episodes, max_size=8))
 def test_the_same_lines_give_the_same_card(lines: list[Episode]) -> None:
     assert compute("s", lines) == compute("s", list(lines))

@@ -541,6 +541,7 @@ def _purge(forgetting: Forgetting) -> None:
     forgetting.purge("s")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.parametrize("act", [_redact, _purge])
 def test_a_crash_at_any_change_leaves_it_done_or_not_begun(

@@ -167,6 +167,7 @@ def test_what_cannot_be_written_is_not_there_in_part(tmp_path: Path, call: str) 
     assert said(tmp_path)[1:] == ALL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", [False, True])
 @pytest.mark.parametrize("begun", [False, True])
 def test_killed_anywhere_it_is_there_whole_or_not_at_all(

@@ -82,6 +82,7 @@ def dies(root: Path, report: Path, disk: Disk, durability: Any) -> bool:  # noqa
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.parametrize("half, durability", [(False, "fast"), (True, "full")])
 def test_a_kill_at_any_call_loses_nothing_and_leaves_nothing(
@@ -191,6 +192,7 @@ FAILING: Final = {name for name in vars(Disk) if name.islower() and name[0] != "
 CODES: Final = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EMFILE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("durability", ["fast", "full"])
 @pytest.mark.parametrize("lasts", [False, True], ids=["once", "lasting"])
 def test_an_error_at_any_call_raises_nothing_and_loses_nothing(

@@ -65,6 +65,7 @@ def write_together(root: Path, writers: int, count: int) -> None:
     assert not list((root / "episodes").glob("*.torn-*"))
 
 
+@pytest.mark.slow
 def test_four_writers_lose_nothing(tmp_path: Path) -> None:
     write_together(tmp_path, 4, 250)
 
@@ -80,6 +81,7 @@ def test_eight_writers_of_thousands_of_lines_lose_nothing(
 class TestKilled:
     """A process that is killed in the middle loses nothing that it acknowledged."""
 
+    @pytest.mark.slow
     def test_a_few_times(self, tmp_path: Path) -> None:
         self.kill_and_look(tmp_path, rounds=4)
 

@@ -122,6 +122,7 @@ def _record(root: Path, name: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_what_killed_processes_wrote_side_by_side_is_all_there(tmp_path: Path) -> None:
     spawning = multiprocessing.get_context("spawn")
     writers = [spawning.Process(target=_record, args=(tmp_path, name)) for name in ("p", "p", "q")]

@@ -270,12 +270,14 @@ BUGS: Final = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.what.replace(" ", "-"))
 def test_a_law_catches_this_bug(bug: Bug) -> None:
     with mutated(RECORDING, bug) as core, pytest.raises(AssertionError):
         bug.law(core)
 
 
+@pytest.mark.slow
 def test_every_law_holds_without_a_bug() -> None:
     with mutated(RECORDING, None) as core:
         for bug in BUGS:

@@ -68,6 +68,7 @@ def terminal(program: str, project: Path, child_env: dict[str, str]) -> Terminal
     return Terminal(program, project, child_env)
 
 
+@pytest.mark.slow
 def test_what_one_process_learns_the_next_one_knows(terminal: Terminal) -> None:
     sends: list[Sends] = [
         tools(call(MEMORY, "memorize")),

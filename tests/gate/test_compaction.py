@@ -469,6 +469,7 @@ _memories: Final = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(_memories, _changes)
 def test_nothing_is_lost_nothing_of_a_person_changes_and_undo_brings_back_the_bytes(

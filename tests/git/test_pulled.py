@@ -463,6 +463,7 @@ WORDS: Final = ("one", "two", "three", "four", "five")
 
 
 # Each example runs git some thirty times.
+@pytest.mark.slow
 @settings(max_examples=60 if "SOAK_SECONDS" in os.environ else 3)
 @given(
     st.lists(

@@ -191,6 +191,7 @@ def test_a_link_to_the_project_leads_to_the_same_repository(desk: Desk, tmp_path
     assert (there.repository.top, there.folder) == (desk.top.resolve(), f"{FOLDER}/memory")
 
 
+@pytest.mark.slow
 def test_a_work_tree_that_is_added_while_memory_is_written_is_whole(
     desk: Desk, tmp_path: Path
 ) -> None:

@@ -173,6 +173,7 @@ def test_an_editor_that_was_open_before_takes_nothing_of_a_plan_back(store: Hipp
     assert len(store.archived()) == 4
 
 
+@pytest.mark.slow
 def test_two_processes_append_and_a_person_edits_while_plans_are_applied(
     store: Hippocampus, child_env: dict[str, str]
 ) -> None:

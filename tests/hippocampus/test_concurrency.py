@@ -114,6 +114,7 @@ def test_a_person_who_saves_all_the_time_keeps_nobody_out(tmp_path: Path) -> Non
     assert {entry.text for entry in Hippocampus(root).entries()} == wanted
 
 
+@pytest.mark.slow
 def test_a_reader_sees_whole_files_only(tmp_path: Path, child_env: dict[str, str]) -> None:
     root, worker = tmp_path, [sys.executable, "-c", RULES, str(tmp_path), "0", "60"]
     path = root / "memory" / "rules.md"

@@ -136,6 +136,7 @@ def test_a_topic_of_a_megabyte_is_refused() -> None:
         slug("a " * QUARTER)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_lines_cost_a_line_what_a_thousand_do() -> None:
     lines = (
         "# Title\n\n## Always\n\n- one <!-- id:aaaaaaaa -->\n  more\n\npara\n```\n- x\n```\n<!--\n"

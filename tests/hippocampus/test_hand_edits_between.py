@@ -215,6 +215,7 @@ def test_a_save_that_is_under_way_is_waited_for(
     assert retired(store) == []
 
 
+@pytest.mark.slow
 def test_an_editor_that_never_closes_its_file_keeps_nobody_out(
     store: Hippocampus, lessons: Path
 ) -> None:

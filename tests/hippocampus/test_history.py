@@ -104,6 +104,7 @@ def test_a_journal_that_was_cut_or_put_together_is_read_whole(path: Path) -> Non
     assert opened(path).heads() == left | {NAMES[-1]: part.target}
 
 
+@pytest.mark.slow
 def test_a_cold_look_for_hand_edits_reads_the_end_of_the_journal(tmp_path: Path) -> None:
     store = Hippocampus(tmp_path, disk=Disk(durable=False))
     for number in range(400):

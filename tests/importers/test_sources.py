@@ -81,6 +81,7 @@ def test_what_nobody_knows_has_no_source() -> None:
     assert recognised([None, 5, "x", [], {}, {"users": []}]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sources())
 @given(values=st.lists(hostile, max_size=5))
 def test_no_value_stops_a_reader(name: str, values: list[Any]) -> None:

@@ -183,6 +183,7 @@ def plain(result: Any) -> Any:  # noqa: ANN401 - what operations give
     return (result.namespace, result.key, result.value) if isinstance(result, Item) else result
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(st.lists(OPS, max_size=4), max_size=6), PAGES, PAGES)
 def test_it_does_what_the_store_in_memory_does(
@@ -220,6 +221,7 @@ JSON = st.recursive(
 FIELDS = st.sampled_from(["text", "content", "data", "-->", "a b"]) | TEXTS
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.lists(LABELS, min_size=1, max_size=3).map(lambda labels: ("own", *labels)),

@@ -198,6 +198,7 @@ _values = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(key=_texts.filter(bool), value=_values)
 def test_whatever_waits_comes_back_as_it_was_put(

@@ -112,6 +112,7 @@ class TestARun:
         assert sorted(said) == [f"I am {at}" for at in range(6)]
         assert len(found) == 12
 
+    @pytest.mark.slow
     def test_one_that_streams_is_kept_too(self, cortex: Cortex) -> None:
         chunk: dict[str, Any] = {
             "id": "1",

@@ -36,6 +36,7 @@ class TestItems:
     def test_it_is_what_the_sdk_calls_a_session(self, cortex: Cortex) -> None:
         assert isinstance(EngramdownSession("s1", cortex), SessionProtocol)
 
+    @pytest.mark.slow
     @settings(max_examples=40)
     @given(batches=st.lists(st.lists(items, max_size=4), max_size=4))
     def test_whatever_it_was_also_for_a_process_that_begins_anew(

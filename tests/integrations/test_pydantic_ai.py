@@ -570,6 +570,7 @@ class TestTrouble:
 class TestSummaries:
     """A long conversation is shown in summaries, if that is wanted."""
 
+    @pytest.mark.slow
     def test_they_stand_for_the_older_part_and_no_message_of_the_run_is_changed(
         self, cortex: Cortex
     ) -> None:

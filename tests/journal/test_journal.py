@@ -392,6 +392,7 @@ for number in range(int(sys.argv[3])):
 """
 
 
+@pytest.mark.slow
 def test_several_processes_lose_nothing(tmp_path: Path) -> None:
     running = [
         subprocess.Popen(

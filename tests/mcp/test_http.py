@@ -86,6 +86,7 @@ def test_several_clients_that_write_at_once_lose_nothing(served: Served) -> None
     assert written <= set(served.texts())
 
 
+@pytest.mark.slow
 def test_a_person_is_asked_in_the_client_that_proposed(served: Served) -> None:
     yes, no, nobody = Asked("accept"), Asked("decline"), Asked("accept")
 
@@ -298,6 +299,7 @@ def test_it_listens_on_loopback_addresses(host: str, shown: str | None) -> None:
             bind(host, place.port)
 
 
+@pytest.mark.slow
 def test_what_is_refused_is_answered_before_it_is_read() -> None:
     async def app(*_: object) -> None:
         raise AssertionError

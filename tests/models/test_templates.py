@@ -112,6 +112,7 @@ def test_the_filters_are_those_that_jinja_has() -> None:
     assert set(FILTERS) <= set(Environment(autoescape=True).filters)
 
 
+@pytest.mark.slow
 def test_what_is_nested_for_its_own_sake_is_refused() -> None:
     deep: object = "x"
     for _ in range(100_000):

@@ -257,6 +257,7 @@ def leave_behind() -> None:
             thread.join(10)
 
 
+@pytest.mark.slow
 def test_a_long_past_is_embedded_recall_by_recall(
     tmp_path: Path, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

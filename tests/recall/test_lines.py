@@ -60,6 +60,7 @@ def test_a_line_with_a_name_is_read_as_read_line_reads_it(name: str, text: str) 
     assert (taken.seq, taken.name, taken.text, taken.role) == (2, name, text, 1)
 
 
+@pytest.mark.slow
 @given(st.lists(episodes, max_size=4), st.data())
 def test_lines_that_need_not_be_read_are_episodes(said: list[Episode], data: st.DataObject) -> None:
     block = bytearray(b"".join(map(write_line, said)))

@@ -200,6 +200,7 @@ def test_every_string_is_a_question(text: str) -> None:
     assert bool(query.terms) == bool(words(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

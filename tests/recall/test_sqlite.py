@@ -168,6 +168,7 @@ def older(path: Path) -> None:
 HARM = (no_index, no_cache, no_seal, cut_short, emptied, no_sqlite, damaged, older)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", HARM)
 @pytest.mark.parametrize("is_open", [False, True], ids=["closed", "open"])
 def test_whatever_happens_to_the_index_no_result_changes(
@@ -424,6 +425,7 @@ def test_a_killed_process_leaves_an_index_that_answers(root: Path) -> None:
         assert answers(reader) == indexed
 
 
+@pytest.mark.slow
 def test_eight_processes_ask_while_two_write(root: Path) -> None:
     program = """
         both = EpisodicMemory(Path(sys.argv[1]))

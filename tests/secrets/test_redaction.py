@@ -299,6 +299,7 @@ def test_what_is_not_hidden_is_not_changed(text: str) -> None:
 UNSEEN: Final = ["\u200b", "\xad", "\u0301", "\uff41", "\xbd", "\u202e", "\x1b"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "filler", ["a", "[", "-", " ", "\n", "0", "é", "([{<", "aB3", "/", *UNSEEN]
 )
@@ -345,6 +346,7 @@ NASTY: Final = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", NASTY)
 def test_nested_beginnings_are_read_to_the_end(part: str) -> None:
     text = part * (30_000 // len(part))

@@ -87,6 +87,7 @@ def test_it_can_be_switched_off(how: str, cortex: Cortex, desk: Desk) -> None:
     assert desk.asked == []
 
 
+@pytest.mark.slow
 def test_what_somebody_ended_is_left_alone_and_what_was_only_left_is_not(
     cortex: Cortex, desk: Desk
 ) -> None:
@@ -146,6 +147,7 @@ def test_a_dry_run_says_what_would_be_summarised(cortex: Cortex, desk: Desk) -> 
     assert not (episodes(cortex).folder.parent / "gists").exists()
 
 
+@pytest.mark.slow
 def test_whoever_comes_second_summarises_nothing(cortex: Cortex, desk: Desk) -> None:
     talk(cortex, "s1", TAIL + 14)
     with SleepLock(episodes(cortex).folder.parent, LOCK).hold():

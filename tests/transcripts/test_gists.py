@@ -273,6 +273,7 @@ class TestView:
         assert seen.covers_a_run(["g1", 3])
         assert not seen.covers_a_run([])
 
+    @pytest.mark.slow
     def test_depth_has_no_limit(self) -> None:
         chain = [made("g0", 0), *(made(f"g{at}", f"g{at - 1}") for at in range(1, 5000))]
         seen = fold([0, 1], chain)

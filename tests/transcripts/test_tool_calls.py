@@ -315,6 +315,7 @@ class TestSums:
         assert [each.pointer.seq for each in newest(made, "shell")] == [1, 3]
 
 
+@pytest.mark.slow
 @given(st.lists(episodes, max_size=12))
 def test_any_lines_can_be_read_and_every_call_is_in_one_step(lines: list[Episode]) -> None:
     within = [one for step in iterations("s", lines) for one in step.calls]

@@ -77,6 +77,7 @@ def place(model: object = None) -> Iterator[tuple[Cortex, EpisodicMemory]]:
         episodes.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(any_talk(), st.integers(0, 6), st.integers(0, 4_000), st.sampled_from([0, 3]))
 def test_every_conversation_is_taken_however_often_it_was_compacted(

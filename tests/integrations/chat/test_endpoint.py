@@ -44,6 +44,7 @@ def test_an_answer_is_heard_as_it_comes() -> None:
     assert server.asked[0]["stream"] is True
 
 
+@pytest.mark.slow
 def test_a_call_is_put_together() -> None:
     with wired(calls("recall", {"query": "uv"}, before="Hm.")) as server:
         reply, _ = ask(server.url)

@@ -445,6 +445,7 @@ def test_a_large_memory_is_told_within_what_an_agent_takes(agent: Agent) -> None
     assert "left out" in out
 
 
+@pytest.mark.slow
 def test_a_hook_of_another_agent_speaks_in_words(project: Path, child_env: dict[str, str]) -> None:
     def hook(*arguments: str, data: bytes = b"") -> str:
         answer = told(hook_process([*arguments], project, child_env), data)

@@ -151,6 +151,7 @@ def test_a_path_with_a_zero_in_it_is_none() -> None:
     assert told(hook_event_name="Stop", transcript_path="/a\0b").transcript == ""
 
 
+@pytest.mark.slow
 def test_what_is_nested_too_deep_to_be_written_is_left_out() -> None:
     deep: list[Any] = []
     for _ in range(100_000):

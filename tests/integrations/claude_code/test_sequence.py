@@ -115,6 +115,7 @@ def test_what_was_said_is_learned_by_the_next_sleep(agent: Agent, project: Path)
     assert [each for each in Cortex.open(project).entries() if "Berlin" in each.text] != []
 
 
+@pytest.mark.slow
 def test_a_prompt_brings_what_it_is_about_once(agent: Agent, project: Path) -> None:
     agent.ok("SessionStart", source="startup")
     assert agent.ok("UserPromptSubmit", prompt="restart the staging server") == ""
@@ -276,6 +277,7 @@ def test_a_session_that_was_purged_does_not_come_back(agent: Agent, project: Pat
     assert agent.lines() == []
 
 
+@pytest.mark.slow
 def test_an_agent_without_a_transcript_is_recorded_by_its_hooks(agent: Agent) -> None:
     agent.transcript = agent.transcript.with_name("nowhere.jsonl")
     agent.ok("UserPromptSubmit", prompt="Deploy it")
@@ -376,6 +378,7 @@ def test_without_a_transcript_the_words_of_a_sub_agent_are_left_out(agent: Agent
 # ---- much that is due ----
 
 
+@pytest.mark.slow
 def test_thousands_of_ticks_that_came_with_git_silence_nothing(
     tmp_path: Path, isolated_home: Path, child_env: dict[str, str]
 ) -> None:

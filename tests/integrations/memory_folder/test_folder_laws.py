@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ def texts_of(store: Hippocampus) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.dictionaries(st.sampled_from(FILES), markdown(), min_size=1),

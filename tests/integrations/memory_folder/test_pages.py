@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import process_time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -125,6 +126,7 @@ def test_what_is_no_memory_is_told() -> None:
     assert found.added == (Memory("uv", ""),)
 
 
+@pytest.mark.slow
 def test_the_cost_of_many_changed_lines_is_linear() -> None:
     before = "".join(f"- Line {at} is about this\n" for at in range(20_000))
     begun = process_time()
