@@ -69,6 +69,8 @@ class Engram:
         origin: Where it was learned, ``<session>#<episode>``.
         via: The channel, if it did not come from the conversation: ``tool`` or ``web``;
             ``assistant`` if an assistant passes on what it takes for the user's word.
+        cites: The lines of the project's files that it is about, ``src/a.py#L10-20``, with commas
+            between several; a digest of them is added when it is remembered.
         expires: The last day on which it holds, ``YYYY-MM-DD``, or ``""``.
         ts: The day on which it was learned; the day on which it is written unless given.
         unsaid: Whether its source does not contain its words, so that a person decides.
@@ -91,6 +93,7 @@ class Engram:
     basis: Basis | Literal[""] = ""
     origin: str = ""
     via: Literal["", "tool", "web", "assistant"] = ""
+    cites: str = ""
     expires: str = ""
     ts: str = ""
     unsaid: bool = False
@@ -106,6 +109,7 @@ class Engram:
             if value not in allowed:
                 raise InvalidEngramError.not_one_of(field, value, filter(None, allowed))
         _check_encodable("origin", self.origin)
+        _check_encodable("cites", self.cites)
         if self.topic != "":
             slug(self.topic)
         _check_date("expires", self.expires)

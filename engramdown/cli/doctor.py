@@ -142,6 +142,7 @@ def _inspect_scopes(place: Place) -> list[_Report]:
         if root.is_dir():
             findings += health.check(seen.files, today(), scope)
             findings += health.inspect_origins(root, scope)
+            findings += health.inspect_citations(root) if scope == "project" else ()
             findings += health.telling_findings(root, settings.episodes)
             findings += _hook_findings(root)
         files = len(seen.files) if root.is_dir() else 0

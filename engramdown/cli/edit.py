@@ -7,7 +7,10 @@ be restored, unless it was erased with ``forget --forever``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -65,6 +68,12 @@ def _kind_flags(command: commands.Command) -> commands.Command:
 @click.option("--basis", type=click.Choice(BASES), help="How it is known.")
 @click.option("--expires", default="", metavar="DATE", help="The last day it holds, YYYY-MM-DD.")
 @click.option("--from", "origin", default="", metavar="ORIGIN", help="Where it was learned.")
+@click.option(
+    "--cites",
+    multiple=True,
+    metavar="PLACE",
+    help="The code it is about: src/a.py#L10-20. When that changes, the memory is marked.",
+)
 @click.option("--via", type=click.Choice(["tool", "web"]), help="Text that came from outside.")
 @commands.changes
 def remember(place: Place, /, **_: object) -> None:
@@ -79,6 +88,11 @@ def remember(place: Place, /, **_: object) -> None:
         over = f"{engram.expires} is over; name today or a later day, YYYY-MM-DD"
         raise click.UsageError(f"--expires: {over}")
     cortex = open_cortex(place, "project" if engram.scope == "project" else "nothing")
+    if engram.cites:
+        root = cortex.scopes.stores[-1].root.parent
+        engram = replace(
+            engram, cites=",".join(_from(root, it) for it in commands.given()["cites"])
+        )
     if commands.given()["scope"] == "global":
         cortex.scopes.allow_global()
     commands.dry_run_if_asked(cortex)
@@ -90,6 +104,12 @@ def remember(place: Place, /, **_: object) -> None:
     if not written:
         process.complain(sentence)
         raise Exit(STORE_FAILED if receipt.action == "failed" else REFUSED)
+
+
+def _from(project: Path, cited: str) -> str:
+    """Return a place that is named from the working directory as one of the project."""
+    path, mark, lines = cited.partition("#")
+    return Path(os.path.relpath(path or ".", os.path.realpath(project))).as_posix() + mark + lines
 
 
 def _engram(options: dict[str, Any]) -> Engram:
@@ -118,6 +138,7 @@ def _engram(options: dict[str, Any]) -> Engram:
         basis=options["basis"] or "",
         origin=options["origin"],
         via=options["via"] or "",
+        cites=",".join(options["cites"]),
         expires=options["expires"],
     )
 

@@ -54,6 +54,12 @@ _PROBLEMS: Final[Mapping[str, str]] = {
     "no-line": "The transcript is here, but has no line of this number.",
     "unreadable": "The transcript cannot be read; `engramdown doctor` says why.",
 }
+# What became of the lines that a memory cites.
+_STATES: Final = {
+    "holds": "still says the same",
+    "changed": "has changed since",
+    "missing": "is no file that can be read inside the project",
+}
 # Why a line is not shown, by its code.
 _HIDDEN: Final[Mapping[str, str]] = {
     "redacted": "(redacted)",
@@ -345,6 +351,8 @@ def _facts(known: Why, engram: Engram | Entry) -> Iterator[str]:
         yield "A person wrote this line by hand: it is theirs, and no automatic job touches it."
     elif not known.steps:
         yield "The journal has no step about it: it came with the file."
+    for cited, state in known.cites:
+        yield f"It cites {cited.partition('@')[0]}, which {_STATES[state]}."
     if known.waited and not isinstance(found, Proposal):
         yield f"It waited for you first, because: {known.waited}."
     if brought.commit is None:
@@ -413,6 +421,7 @@ def _why_data(known: Why, where: Mapping[str, Path]) -> dict[str, Any]:
             }
             for taught in known.taught
         ],
+        "cites": [{"place": cited, "state": state} for cited, state in known.cites],
         "made_of": [views.archived_data(item, where) for item in known.made_of],
         "commit": brought.commit._asdict() if brought.commit else None,
         "no_commit": brought.problem,

@@ -132,6 +132,7 @@ def full_lines(
             ("because", found.hold or found.reason),
             *_kind_facts(shown),
             ("learned in", shown.origin),
+            ("cites", shown.cites.replace(",", ", ")),
             ("proposed", found.ts),
             ("holds until", shown.expires),
         ]
@@ -186,6 +187,7 @@ def _entry_facts(entry: Entry, path: str) -> list[tuple[str, str]]:
         *_kind_facts(entry),
         ("written", entry.ts),
         ("learned in", entry.origin),
+        ("cites", entry.cites.replace(",", ", ")),
         ("holds until", entry.expires),
         ("pinned", "yes" if entry.pin else ""),
     ]
@@ -210,7 +212,7 @@ Folders = Mapping[str, Path]
 
 
 _OF_ENTRY: Final = (
-    "id text kind scope confidence source basis topic ts origin expires pin heading comments"
+    "id text kind scope confidence source basis topic ts origin expires pin heading comments cites"
 )
 
 
@@ -235,7 +237,7 @@ def proposal_data(proposal: Proposal, folders: Folders) -> dict[str, Any]:
     """Return a proposal, with the memories that it would replace and those that are like it."""
     return {
         **pick(proposal, "id op"),
-        **pick(proposal.engram, "text kind scope confidence source basis topic origin"),
+        **pick(proposal.engram, "text kind scope confidence source basis topic origin cites"),
         **pick(proposal, "ts comments hold reason"),
         "came_with_git": proposal.op == "load" or not proposal.is_ours,
         **pick(proposal, "file line"),

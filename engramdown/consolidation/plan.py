@@ -79,6 +79,10 @@ class Memory(Protocol):
         """Where it was learned: pointers into transcripts, separated by commas, or ``""``."""
 
     @property
+    def cites(self) -> str:
+        """The lines of files that it is about, separated by commas, or ``""``."""
+
+    @property
     def expires(self) -> str:
         """The last day on which it holds, or ``""``."""
 
@@ -268,6 +272,7 @@ class MergedMemory:
     basis: Basis
     ts: str
     origin: str
+    cites: str
     expires: str
     pin: bool
     file: str
@@ -296,6 +301,7 @@ def merged_memory(originals: Sequence[Memory], text: str, new_id: str = "") -> M
         basis="inferred",
         ts=max(each.ts for each in originals),
         origin=origins(originals),
+        cites=pointers(*(each.cites for each in originals)),
         expires=min((each.expires for each in originals if each.expires), default=""),
         pin=any(each.pin for each in originals),
         file=first.file,

@@ -105,6 +105,7 @@ class ContextBuilder:
             scopes.pulled if scopes.reviews else None,
             self.skills.readable_lines,
             pass_over=scopes.pass_over,
+            citations=scopes.citations,
         )
 
     def build(

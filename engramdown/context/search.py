@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.clock import today
 from engramdown.context.notebooks import FOLDERS, Notebooks, known
 from engramdown.errors import StoreError
+from engramdown.hippocampus.citations import CHANGED
 from engramdown.hippocampus.entry import Entry
 from engramdown.journal.page_search import NoteMatch, search_notes
 from engramdown.language.untrusted import inert
 
 if TYPE_CHECKING:
     from engramdown.gate.scopes import Scopes
+    from engramdown.hippocampus.citations import Citations
     from engramdown.journal.journal import Match
     from engramdown.recall.finder import Finder
     from engramdown.recall.query import Context, Hit, Message, Mode
@@ -336,10 +338,12 @@ def _size(text: str) -> int:
 # ---- how it is quoted ----
 
 
-def memory_row(entry: Entry) -> str:
-    """Return a memory as one line, with the id by which it can be forgotten."""
-    facts = (entry.kind, entry.scope, entry.ts, f"id {entry.id}")
-    return f"- {flat(entry.text, PIECE)} ({', '.join(filter(None, facts))})"
+def memory_rows(entries: Iterable[Entry], citations: Citations) -> Iterator[str]:
+    """Yield memories, a line each, with the id by which it can be forgotten."""
+    for entry in entries:
+        facts = filter(None, (entry.kind, entry.scope, entry.ts, f"id {entry.id}"))
+        mark = f" {CHANGED}" if citations.has_changed(entry) else ""
+        yield f"- {flat(entry.text, PIECE)} ({', '.join(facts)}){mark}"
 
 
 def head(said: Hit | Message) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from engramdown.engram import CONFIDENCES, RULE_KINDS, fold
 from engramdown.episodes.earlier_sessions import EarlierSession, shortened
 from engramdown.errors import StoreError
+from engramdown.hippocampus.citations import CHANGED
 from engramdown.hippocampus.entry import Entry
 from engramdown.kinds import KIND_TABLE, SECTIONS, SOUL
 from engramdown.language.untrusted import bullet, heading, inert, one_line, paragraphs
@@ -263,6 +264,8 @@ _OWN_HEADING: Final = 2
 
 # Gives how relevant entries are, by position; called only when it matters, as it costs time.
 Scores = Callable[[], Mapping[int, float]]
+# Whether what an entry cites is not as it was.
+Changed = Callable[[Entry], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,6 +325,8 @@ def build(
     today: date,
     budgets: Mapping[str, int] | None = None,
     overrides: Mapping[str, str] | None = None,
+    *,
+    changed: Changed = bool,
 ) -> MemoryContext:
     """Return what a model is shown of ``memory`` when it is sent ``message``.
 
@@ -332,6 +337,7 @@ def build(
         budgets: Tokens by section, where they are not those of :data:`BUDGETS`; for earlier
             sessions ``history``.
         overrides: Templates of the person's own, by name; see :mod:`engramdown.context.sections`.
+        changed: Whether what an entry cites is not as it was, which is marked.
 
     Raises:
         StoreError: A template of ``overrides`` is broken, or says too much.
@@ -352,7 +358,9 @@ def build(
         if live := _live(entries, today):
             scores = partial(_scores, memory, each.name, live, message, today)
             shown = [entries[at] for at in live]
-            sections.append(_fit(each.name, allowed[each.name], shown, words, scores))
+            sections.append(
+                _fit(each.name, allowed[each.name], shown, words, scores, changed=changed)
+            )
     if memory.skills.known:
         text = procedures(memory.skills, allowed["skills"], words).text
         sections.append(_section("skills", HEADING, allowed["skills"], text))
@@ -391,6 +399,8 @@ def scratchpad_section(
     today: date,
     budget: int = BUDGETS["scratchpad"],
     overrides: Mapping[str, str] | None = None,
+    *,
+    changed: Changed = bool,
 ) -> Section | None:
     """Return what the description of a scratchpad tool says, ``None`` if nothing was learned.
 
@@ -399,6 +409,7 @@ def scratchpad_section(
         today: Entries that expired before it are not shown.
         budget: What it may cost, in tokens.
         overrides: Templates of the person's own, by name.
+        changed: Whether what an entry cites is not as it was, which is marked.
 
     Raises:
         StoreError: A template of ``overrides`` is broken.
@@ -410,7 +421,7 @@ def scratchpad_section(
         if entry.kind in ("when", "lesson")
         and ("scratchpad" in entry.text.casefold() or "scratchpad" in entry.topic)
     ]
-    return _fit("scratchpad", budget, about, overrides or {}) if about else None
+    return _fit("scratchpad", budget, about, overrides or {}, changed=changed) if about else None
 
 
 def select(entries: Sequence[Entry], budget: int, scores: Scores = dict) -> list[int]:
@@ -466,7 +477,8 @@ def _share(entries: Sequence[Entry], budget: int) -> int | None:
 
 
 def _cost(entry: Entry) -> int:
-    return estimate_tokens(_line(entry) + "\n")
+    # Whether the mark is needed is looked up only for what is shown.
+    return estimate_tokens(_line(entry, is_marked=bool(entry.cites)) + "\n")
 
 
 def _heading_cost(group: tuple[int, str]) -> int:
@@ -479,6 +491,8 @@ def _fit(
     entries: Sequence[Entry],
     overrides: Mapping[str, str],
     scores: Scores = dict,
+    *,
+    changed: Changed = bool,
 ) -> Section:
     """Return the section that shows as much of ``entries`` as its budget allows."""
     title = _HEADINGS.get(name, "")
@@ -493,7 +507,7 @@ def _fit(
         shown_entries, left = parted(shown)
         values = {
             "heading": title,
-            "groups": _groups(shown_entries),
+            "groups": _groups(shown_entries, changed),
             "left_out": len(left),
             "rules_left_out": sum(KIND_TABLE[entry.kind].is_whole for entry in left),
         }
@@ -551,11 +565,13 @@ def _soul(page: str) -> list[Entry]:
     ]
 
 
-def _groups(entries: Sequence[Entry]) -> list[dict[str, object]]:
+def _groups(entries: Sequence[Entry], changed: Changed) -> list[dict[str, object]]:
     """Return the entries under their headings: Always, Never, a person's own, then When."""
     lines: dict[tuple[int, str], list[str]] = {}
     for entry in entries:
-        lines.setdefault(_group(entry), []).append(_line(entry))
+        lines.setdefault(_group(entry), []).append(
+            _line(entry, is_marked=bool(entry.cites) and changed(entry))
+        )
     return [
         {"title": title, "lines": (*lines[order, title][:-1], lines[order, title][-1].rstrip("\n"))}
         for order, title in sorted(lines, key=lambda group: group[0])
@@ -572,9 +588,10 @@ def _group(entry: Entry) -> tuple[int, str]:
     return (_OWN_HEADING if entry.kind == "always" else KIND_TABLE[entry.kind].order), title
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: Entry, *, is_marked: bool = False) -> str:
     # A paragraph of a page is not an item, and a blank line follows it.
-    return f"{entry.text}\n" if entry.file == SOUL else bullet(entry.text)
+    text = f"{entry.text} {CHANGED}" if is_marked else entry.text
+    return f"{text}\n" if entry.file == SOUL else bullet(text)
 
 
 # ---- earlier sessions ----

@@ -19,6 +19,7 @@ from engramdown.context.sections import Memory, MemoryContext, Procedures, Secti
 from engramdown.engram import Scope, fact_key, fold
 from engramdown.errors import StoreError
 from engramdown.hippocampus import snapshot
+from engramdown.hippocampus.citations import Citations
 from engramdown.hippocampus.entry import Entry, address
 from engramdown.hippocampus.history import History, Step
 from engramdown.hippocampus.store import Hippocampus, HippocampusProtocol
@@ -234,6 +235,7 @@ class Recollection:
         screen: Lets pass what a model may see; without it, that is everything.
         skills: Returns the skills to list; called each time.
         pass_over: Is given the error where something cannot be read.
+        citations: Returns a reader of the files that memories cite; called each time.
         budgets: What the sections may cost, in tokens, where it is not the default.
     """
 
@@ -243,6 +245,7 @@ class Recollection:
     screen: Pulled | None = None
     skills: Callable[[], Procedures] = Procedures
     pass_over: Callable[[StoreError], object] | None = None
+    citations: Callable[[], Citations] = Citations
     budgets: dict[str, int] = field(init=False)
     _files: list[Hippocampus] = field(init=False)
     _memory: Memory = field(default_factory=Memory)
@@ -281,7 +284,10 @@ class Recollection:
             memory = replace(memory, **left)
         if memory != self._memory:
             self._memory = memory
-        return sections.build(self._memory, message, today(), self.budgets, self.overrides())
+        changed = self.citations().has_changed
+        return sections.build(
+            self._memory, message, today(), self.budgets, self.overrides(), changed=changed
+        )
 
     def gathered(
         self,
@@ -318,7 +324,10 @@ class Recollection:
             *self._shown(self.project_hc, self.project_hc.recall_scratchpad_wisdom),
         ]
         budget = {**sections.BUDGETS, **self.budgets}["scratchpad"]
-        return sections.scratchpad_section(wisdom, today(), budget, self.overrides())
+        changed = self.citations().has_changed
+        return sections.scratchpad_section(
+            wisdom, today(), budget, self.overrides(), changed=changed
+        )
 
     def overrides(self) -> dict[str, str]:
         """Return the scopes' own templates; the project's win over the global ones."""

@@ -31,7 +31,7 @@ from engramdown.context.search import (
     Found,
     flat,
     head,
-    memory_row,
+    memory_rows,
     search_all,
 )
 from engramdown.conversation.conversations import words_of
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from engramdown.conversation.lookup import Found as FoundMessage
     from engramdown.cortex.session import Parts, Session
     from engramdown.gate.intake import Receipt
+    from engramdown.hippocampus.citations import Citations
     from engramdown.journal.journal import Match
     from engramdown.recall.query import Hit, Message
     from engramdown.transcripts.summary_log import Gist
@@ -183,6 +184,7 @@ class MemorizeArguments(Arguments):
     ]
     scope: Annotated[Scope, Field(description="global: all projects.")] = "project"
     topic: Annotated[str, Field(description="Of a lesson: a few words.")] = ""
+    cites: Annotated[str, Field(description="Code: src/a.py#L1-9.")] = ""
 
 
 class RecallArguments(Arguments):
@@ -449,6 +451,7 @@ def memorize(cortex: Parts, given: MemorizeArguments, session: Session | None) -
         source="user",
         origin=str(began or ""),
         via="assistant",
+        cites=given.cites,
     )
     if session is not None:
         is_from_tool, messages = session.heard_from_tool(text), session.asked_lately
@@ -555,7 +558,7 @@ def recall(cortex: Parts, given: RecallArguments, session: Session | None) -> _T
     notes = [*found.notes, *(f"could not be read, and is left out: {each}" for each in lost[:1])]
     lines = [f"Note: {inert(note)}" for note in notes]
     if found:
-        lines += _found_rows(found)
+        lines += _found_rows(found, cortex.scopes.citations())
     else:
         wanted = flat(given.query, PIECE)
         lines.append(f"Nothing found for {wanted!r}. Try other words, or fewer filters.")
@@ -581,11 +584,11 @@ def _is_now(name: str, seq: object, session: Session | None) -> bool:
     return isinstance(seq, int) and seq >= began.seq
 
 
-def _found_rows(found: Found) -> Iterator[str]:
+def _found_rows(found: Found, citations: Citations) -> Iterator[str]:
     yield LABEL
     if found.memories:
         yield "\nRemembered:"
-        yield from map(memory_row, found.memories)
+        yield from memory_rows(found.memories, citations)
     if found.journal:
         yield "\nJournal:"
         yield from map(_day_row, found.journal)
@@ -653,7 +656,8 @@ def recall_topic(cortex: Parts, given: TopicArguments, _: object) -> _Told:
         rows = [LABEL, f"\nTopic {flat(topic, PIECE)}:"]
         if (left := len(found) - _LESSONS) > 0:
             rows.append(f"({left} older ones; recall finds them)")
-        return "\n".join([*rows, *map(memory_row, found[-_LESSONS:])]), ()
+        rows += memory_rows(found[-_LESSONS:], cortex.scopes.citations())
+        return "\n".join(rows), ()
     known = cortex.scopes.topics()
     names = [f"{flat(name, PIECE)} ({known[name]})" for name in sorted(known)]
     if names[_TOPICS:]:

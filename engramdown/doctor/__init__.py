@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engramdown.doctor.recordings import Sourced as Sourced
     from engramdown.doctor.recordings import Tidying as Tidying
     from engramdown.doctor.recordings import count_transcripts as count_transcripts
+    from engramdown.doctor.recordings import inspect_citations as inspect_citations
     from engramdown.doctor.recordings import inspect_origins as inspect_origins
     from engramdown.doctor.recordings import journalled as journalled
     from engramdown.doctor.recordings import learned_from as learned_from
@@ -39,7 +40,8 @@ __getattr__, __dir__ = door(
         "findings": ["Finding", "Level", "codes", "find"],
         "folder": ["UNREADABLE", "Inspection", "inspect_settings"],
         "recordings": [
-            *("Sourced", "Tidying", "count_transcripts", "inspect_origins", "journalled"),
+            *("Sourced", "Tidying", "count_transcripts", "inspect_citations"),
+            *("inspect_origins", "journalled"),
             *("learned_from", "plan_tidying", "remaining", "telling_findings", "tidy"),
         ],
     },

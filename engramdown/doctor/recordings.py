@@ -20,7 +20,9 @@ from engramdown.episodes.memory import EpisodicMemory
 from engramdown.episodes.recorder import find_trouble
 from engramdown.errors import EngramdownError, SessionNotFoundError, StoreError
 from engramdown.hippocampus import entry as placement
+from engramdown.hippocampus.citations import Citations
 from engramdown.hippocampus.snapshot import Reader
+from engramdown.kinds import ARCHIVE
 from engramdown.recall.lines import BROKEN, read_lines
 from engramdown.settings import EpisodeSettings
 from engramdown.storage.disk import Disk
@@ -313,14 +315,19 @@ def learned(root: Path, scope: Scope) -> Iterator[Sourced]:
     Raises:
         StoreError: If a memory file cannot be read.
     """
+    for entry in _entries(root, scope):
+        # A merged memory has several origins.
+        for origin in map(Pointer.parse, entry.origin.split(",")):
+            if origin is not None:
+                yield Sourced(entry.id, scope, entry.disk_file, entry.line, origin)
+
+
+def _entries(root: Path, scope: Scope) -> Iterator[placement.Entry]:
     reader = Reader(root, Disk(durable=False))
     for name in reader.names():
         for placed in placement.raw_entries(name, reader.read(name).document):
             entry = placement.as_entry(name, scope, placed)
-            # A merged memory has several origins.
-            for origin in map(Pointer.parse, entry.origin.split(",")):
-                if origin is not None:
-                    yield Sourced(entry.id, scope, reader.spelled(name), placed.line, origin)
+            yield entry._replace(spelled=reader.spelled(name))
 
 
 def learned_from(
@@ -354,4 +361,16 @@ def inspect_origins(root: Path, scope: Scope) -> list[Finding]:
                     found.append(find((each.file, each.line), code, origin=each.origin))
     except (OSError, StoreError):
         pass  # Another finding names the file.
+    return found
+
+
+def inspect_citations(root: Path) -> list[Finding]:
+    """Return which memories of the project at ``root`` cite lines that changed, or are gone."""
+    citations, found = Citations(root.parent), []
+    with suppress(OSError, StoreError):  # Another finding names the file.
+        for entry in _entries(root, "project"):
+            for cited, state in citations.states(entry.cites) if entry.file != ARCHIVE else ():
+                if state != "holds":
+                    place, cites = (entry.disk_file, entry.line), cited.partition("@")[0]
+                    found.append(find(place, f"cited-{state}", cites=cites))
     return found

@@ -256,7 +256,7 @@ def without_secrets(engram: Engram) -> Engram:
     if not holds_secret(engram):
         return engram
     hidden = replace(engram, text=redact(engram.text))
-    return hidden if not holds_secret(hidden) else replace(hidden, topic="", origin="")
+    return hidden if not holds_secret(hidden) else replace(hidden, topic="", origin="", cites="")
 
 
 def drop_unverified_claims(engram: Engram) -> Engram:
@@ -266,7 +266,7 @@ def drop_unverified_claims(engram: Engram) -> Engram:
 
 
 def _all_text(engram: Engram) -> str:
-    return f"{engram.text}\n{engram.topic}\n{engram.origin}"
+    return f"{engram.text}\n{engram.topic}\n{engram.origin}\n{engram.cites}"
 
 
 def kind_of(text: str) -> Kind:

@@ -20,6 +20,7 @@ from engramdown.engram import SCOPES, Engram, Scope, Source
 from engramdown.errors import EntryNotFoundError, InvalidEngramError, LockTimeoutError, StoreError
 from engramdown.forks import cached_property
 from engramdown.hippocampus.changeset import FileChange
+from engramdown.hippocampus.citations import Citations
 from engramdown.hippocampus.entry import Archived, Entry, by_prefix, retired_name
 from engramdown.hippocampus.store import (
     REFUSED,
@@ -28,6 +29,7 @@ from engramdown.hippocampus.store import (
     HippocampusProtocol,
     is_refused,
 )
+from engramdown.kinds import scope_for
 from engramdown.settings import MODES, Settings, find_places, load
 from engramdown.storage.disk import ERASING, Disk
 from engramdown.storage.locks import one_call
@@ -271,8 +273,8 @@ class Scopes:
         take_in: Callable[[Sequence[object]], list[Receipt]],
     ) -> list[Receipt]:
         """Take engrams in, all into the project if a global memory was refused."""
-        batch: list[object] = [engrams] if isinstance(engrams, Engram) else [*engrams]
-        own = batch
+        given: Iterable[object] = [engrams] if isinstance(engrams, Engram) else engrams
+        own = batch = [self._sealed(it) if isinstance(it, Engram) else it for it in given]
         if self.refuses_global:
             # ``take_in`` refuses anything else than engrams.
             own = [_of_project(it) if isinstance(it, Engram) else it for it in batch]
@@ -285,6 +287,19 @@ class Scopes:
         if self.reviews:
             self.pulled.said(receipts)
         return self.heard(receipts)
+
+    def _sealed(self, engram: Engram) -> Engram:
+        """Return an engram with the digests of what it cites, as only the project's may."""
+        if not engram.cites:
+            return engram
+        is_own = self.refuses_global or scope_for(engram.kind, engram.scope) == "project"
+        citations = self.citations() if is_own else Citations()
+        return replace(engram, cites=citations.sealed(engram.cites))
+
+    def citations(self) -> Citations:
+        """Return a reader of the files that memories of the project cite."""
+        own = self.project_hc
+        return Citations(own.root.parent if isinstance(own, Hippocampus) else None)
 
     def allow_global(self) -> None:
         """Allow a memory for all projects although it was refused before."""

@@ -104,6 +104,8 @@ class Why(NamedTuple):
         brought: The commit that brought it.
         is_ours: Whether it was said or learned here; ``False`` if it came with git and nobody
             approved it, so that its claims are somebody else's word.
+        cites: The lines of files that it cites, each with its state: ``holds``, ``changed`` or
+            ``missing``.
     """
 
     found: Known
@@ -113,6 +115,7 @@ class Why(NamedTuple):
     made_of: tuple[Archived, ...]
     brought: Brought
     is_ours: bool = True
+    cites: tuple[tuple[str, str], ...] = ()
 
     @property
     def first(self) -> Kept | None:
@@ -151,7 +154,8 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
         made_of += more
         names = {each.entry.id for each in more}
     own = found.entry if isinstance(found, Archived) else found
-    origin = own.engram.origin if isinstance(own, Proposal) else own.origin
+    said = own.engram if isinstance(own, Proposal) else own
+    cited = scopes.citations().states(said.cites) if said.scope == "project" else ()
     if isinstance(found, Entry):
         place = found.scope, found.file, found.line
         # If this cannot be looked up, its claims are not trusted.
@@ -162,10 +166,11 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
         found=found,
         steps=tuple(relevant),
         waited=next(filter(None, (_waited(each.step) for each in relevant)), ""),
-        taught=tuple(_taught(scopes.stores, [origin, *(it.entry.origin for it in made_of)])),
+        taught=tuple(_taught(scopes.stores, [said.origin, *(it.entry.origin for it in made_of)])),
         made_of=tuple(made_of),
         brought=_brought(scopes.stores, found),
         is_ours=is_ours,
+        cites=tuple(cited),
     )
 
 

@@ -44,7 +44,7 @@ _MOST_TOKENS: Final = 1_000
 _LAST: Final = 1_000_000_000
 _TOKEN: Final = re.compile(r"\w+|\s+|[^\w\s]")
 _NOTED: Final = (
-    *("confidence", "source", "basis", "topic", "expires", "pin", "origin", "ts"),
+    *("confidence", "source", "basis", "topic", "expires", "pin", "origin", "cites", "ts"),
     "comments",
 )
 

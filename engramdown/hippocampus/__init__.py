@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from engramdown.hippocampus.changeset import new_id as new_id
     from engramdown.hippocampus.changeset import revise as revise
     from engramdown.hippocampus.changeset import verified_by as verified_by
+    from engramdown.hippocampus.citations import Citation as Citation
+    from engramdown.hippocampus.citations import Citations as Citations
     from engramdown.hippocampus.entry import Archived as Archived
     from engramdown.hippocampus.entry import Entry as Entry
     from engramdown.hippocampus.entry import as_entry as as_entry
@@ -41,6 +43,7 @@ __getattr__, __dir__ = door(
             *("Act", "Draft", "FileChange", "Revision", "new_id", "revise"),
             "verified_by",
         ],
+        "citations": ["Citation", "Citations"],
         "entry": [
             *("Archived", "Entry", "as_entry", "begins", "by_prefix", "entry_id"),
             *("raw_entries", "retired_name", "tombstones"),

@@ -402,6 +402,8 @@ def _strengthen(draft: Draft, file: str, placed: Placed, engram: Engram) -> File
         values["confidence"] = engram.confidence
     if engram.topic and not entry.topic:
         values["topic"] = slug(engram.topic)
+    if engram.cites:
+        values["cites"] = engram.cites  # Somebody looked again.
     better = placed.metadata.update(values)
     if values:
         draft.put(file, draft.get(file).note(placed.block, better))

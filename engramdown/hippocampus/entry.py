@@ -21,7 +21,7 @@ from engramdown.markdown.metadata import ADDRESS, Metadata, current_id, is_addre
 
 T = TypeVar("T")
 # What an entry says as the engram does that it was made of.
-_SHARED: Final = ("text", "kind", "scope", "confidence", "source", "origin", "expires")
+_SHARED: Final = ("text", "kind", "scope", "confidence", "source", "origin", "cites", "expires")
 CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -46,6 +46,7 @@ class Entry(NamedTuple):
         heading: The heading it is under, as it is written, or ``""``.
         spelled: How that file is spelled on the disk, if otherwise: ``USER.md``.
         comments: The private comments inside its lines, as they are; no model sees them.
+        cites: The lines of files that it is about, see :mod:`engramdown.hippocampus.citations`.
     """
 
     id: str
@@ -65,6 +66,7 @@ class Entry(NamedTuple):
     heading: str = ""
     spelled: str = ""
     comments: str = ""
+    cites: str = ""
 
     def __str__(self) -> str:
         """Return the text."""
@@ -289,6 +291,7 @@ def as_entry(file: str, scope: Scope, placed: Placed) -> Entry:
         basis=_BASES.get(get("basis", ""), "told" if source == "user" else "inferred"),
         ts=get("ts", ""),
         origin=get("from", ""),
+        cites=get("cites", ""),
         expires=get("expires", ""),
         pin=get("pin", "") not in _FALSE,
         file=file,
@@ -308,6 +311,7 @@ def fields(engram: Engram, entry_id: str, today: str) -> dict[str, str]:
         "source": engram.source,
         "basis": engram.basis if engram.basis != default else "",
         "from": engram.origin,
+        "cites": engram.cites,
         "expires": engram.expires,
         "ts": engram.ts or today,
     }

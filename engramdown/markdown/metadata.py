@@ -32,8 +32,9 @@ _WORDS: Final = frozenset({"reason"})
 
 # The keys that we write, in the order in which we write them.
 KNOWN_KEYS: Final = (
-    *("id", "kind", "scope", "topic", "confidence", "source", "basis", "from", "expires", "pin"),
-    *("hold", "op", "of", "seen", "was", "section", "reason", "by", "replaced", "ts", "archived"),
+    *("id", "kind", "scope", "topic", "confidence", "source", "basis", "from", "cites"),
+    *("expires", "pin", "hold", "op", "of", "seen", "was", "section", "reason", "by"),
+    *("replaced", "ts", "archived"),
 )
 
 # What ``op`` says in a question in ``pending.md``: about memories that stand, or about a skill.

@@ -261,3 +261,23 @@ def test_sizes_beside_a_limit_are_told_from_it(memory: Path, run: Runner) -> Non
             )
             assert figures, done
             assert all(float(found) > float(most) for found, most in figures), figures
+
+
+def test_code_is_cited_from_where_the_person_stands(
+    run: Runner, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = memory.parent.parent / "src"
+    source.mkdir()
+    (source / "a.py").write_text("one\ntwo\nthree\n", encoding="utf-8")
+    monkeypatch.chdir(source)
+    run.ok("remember", "--cites", "a.py#L2", "Retries are two")
+    (line,) = lines(memory / "lessons.md")
+    assert " cites:src/a.py#L2@" in line
+    name = run.ok("list", "--json").json[0]["id"]
+    assert "It cites src/a.py#L2, which still says the same." in run.ok("why", name).out
+    (source / "a.py").write_text("one\n2\nthree\n", encoding="utf-8")
+    assert "It cites src/a.py#L2, which has changed since." in run.ok("why", name).out
+    assert "cites src/a.py#L2, which has changed since" in run.ok("doctor").out
+    refused = run("remember", "--cites", "../../../etc/passwd", "Retries are two")
+    assert refused.code != 0
+    assert "inside the project" in refused.err

@@ -174,6 +174,8 @@ def test_every_code_about_text_stands_in_the_gallery() -> None:
         "transcript-secret",
         "source-redacted",
         "source-gone",
+        "cited-changed",
+        "cited-missing",
         "copies-differ",
         "not-for-git",
         "no-merge-driver",
