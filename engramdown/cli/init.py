@@ -46,7 +46,10 @@ _NO_SERVER: Final = (
     "The tools (MCP) are left out, as their extra is not installed: `pip install "
     "'engramdown[mcp]'` (from a clone `'.[mcp]'`), and the same command again."
 )
-_NOTES: Final = ("CLAUDE.md", "AGENTS.md", "MEMORY.md", ".cursorrules", ".cursor/rules", ".anton")
+_NOTES: Final = (
+    *("CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md", "MEMORY.md"),
+    *(".cursorrules", ".cursor/rules", ".windsurfrules", ".anton"),
+)
 _MARKER_SIZE: Final = 7
 _LABELS: Final = ("base", "ours", "theirs")
 

@@ -36,6 +36,7 @@ from engramdown.cli.views import DRY_RUN, counted
 from engramdown.engram import Scope
 from engramdown.errors import StoreError
 from engramdown.language import on_screen
+from engramdown.settings import FOLDER
 from engramdown.storage import Disk, make_folder
 
 if TYPE_CHECKING:
@@ -277,6 +278,10 @@ ASK: Final = "Bring this in?"
 NEEDS_YES: Final = (
     "migrating needs a person's yes; --dry-run shows what would come, --yes brings it in"
 )
+NO_MEMORY: Final = (
+    "no project memory in {} or above; run `engramdown init`, then `engramdown migrate`"
+)
+BEGIN: Final = "There is no memory in {} or above yet. Begin it here?"
 NO_PATH: Final = "name the files or folders whose memories are for all projects"
 _STYLES: Final = {"queued": "warn", "discarded": "warn", "failed": "bad", "merged": "dim"}
 _MOST_LINES: Final = 8
@@ -288,7 +293,9 @@ _DONE: Final = {
     "failed": "failed",
 }
 # Files that an assistant reads by itself.
-_READ_BY_AGENTS: Final = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "MEMORY.md")
+_READ_BY_AGENTS: Final = (
+    *("CLAUDE.md", "AGENTS.md", "GEMINI.md", "MEMORY.md", "copilot-instructions.md"),
+)
 
 
 @click.command()
@@ -302,9 +309,9 @@ def migrate(place: Place, /, *, as_json: bool, dry_run: bool, **_: object) -> No
     """Bring in notes of yours and of other assistants: show them, ask, remember them.
 
     PATH is a file, or a folder in which files are looked for (default: the project's): CLAUDE.md,
-    AGENTS.md, MEMORY.md with what it links to, .cursorrules, .cursor/rules, memory/YYYY-MM-DD.md,
-    .anton. Nothing there is changed. What came before does not come again; from a file that grew,
-    the new lines come.
+    AGENTS.md, GEMINI.md, MEMORY.md with what it links to, .cursorrules, .cursor/rules,
+    .windsurfrules, memory/YYYY-MM-DD.md, .anton, the instructions of Copilot. Nothing there is
+    changed. What came before does not come again; from a file that grew, the new lines come.
     """
     scope: Scope = given()["scope"] or "project"
     cortex = _open(place, scope)
@@ -358,7 +365,20 @@ def _where(place: Place, scope: Scope) -> tuple[tuple[Path, ...], Path]:
     return paths or (base,), base
 
 
+def _begin(place: Place) -> None:
+    """Begin memory in a project that has none, if a person says so."""
+    folder = start_of(place)
+    if given()["dry_run"] or given()["as_json"] or given()["yes"] or not output.is_person():
+        raise RefusalError(NO_MEMORY.format(folder))
+    output.ask(BEGIN.format(folder))
+    from engramdown.hippocampus import Hippocampus
+
+    Hippocampus(folder / FOLDER, "project").start()
+
+
 def _open(place: Place, scope: Scope) -> Cortex:
+    if scope == "project" and project_of(place) is None:
+        _begin(place)
     cortex = open_cortex(place, "project" if scope == "project" else "nothing")
     if scope == "global":
         cortex.scopes.allow_global()

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from engramdown.consolidation.actions import by_turn as by_turn
     from engramdown.consolidation.actions import cells_of as cells_of
     from engramdown.consolidation.error_lessons import lessons_of_turn as lessons_of_turn
+    from engramdown.consolidation.notes import Note as Note
+    from engramdown.consolidation.notes import Omission as Omission
+    from engramdown.consolidation.notes import read_notes as read_notes
     from engramdown.consolidation.plan import Move as Move
     from engramdown.consolidation.plan import Name as Name
     from engramdown.consolidation.plan import Operation as Operation
@@ -23,6 +26,7 @@ __getattr__, __dir__ = door(
     {
         "actions": ["by_turn", "cells_of"],
         "error_lessons": ["lessons_of_turn"],
+        "notes": ["Note", "Omission", "read_notes"],
         "plan": ["Move", "Name", "Operation", "Row", "Ruling", "diff"],
         "summaries": ["format_summary"],
     },

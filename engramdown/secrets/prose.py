@@ -234,7 +234,8 @@ def find_in_prose(piece: str) -> Iterator[Span]:
             is_public_key = noun.family == "key" and names_public(
                 lowered[max(0, place - 20) : place]
             )
-            if (noun.compound or not before) and not is_public_key:
+            is_part = before and not (noun.family == "pin" and before[0].endswith("-"))
+            if (noun.compound or not is_part) and not is_public_key:
                 start = before.start() if before else place
                 mention = _Mention(piece, lowered, noun.family, start, match.end())
                 kind = _KINDS.get(noun.family, noun.family)
@@ -379,6 +380,10 @@ def _values(mention: _Mention) -> Iterator[tuple[int, int]]:
     if mention.family != "login":
         yield from _next(mention)
     line = f"{mention.before()} {mention.behind()}"
+    # What is called a pin may also hold a wire, or a version.
+    if mention.family == "pin" and mention.name() not in ("pin", "Pin"):
+        beside = compiled(_BESIDE).match(mention.text, mention.end)
+        yield from [beside.span(1)] if beside else []
     if mention.family == "pin" or (mention.family != "key" and compiled(_HINT).search(line)):
         if mention.family not in {"pin", "login"}:
             yield from _framed(mention)
@@ -409,6 +414,10 @@ def _next(mention: _Mention) -> Iterator[tuple[int, int]]:
             yield value.span
 
 
+# A number of a PIN, beside its name or behind what it opens: "PIN 0042", "PIN for the gate: 0042".
+_BESIDE: Final = (
+    r"(?:(?:[ \t][^\s\d.:;,]{1,15}){1,4}:)?[ \t]{1,3}[\"'`(]?([0-9]{4,8})(?![\w/-]|[.:,][0-9])"
+)
 # A word on the way to a value, other than the name of a user.
 _WORD: Final = (
     r"[ \t](?!user|login|benutzer|usuari|utent|identifiant|gebruiker|utili[zs]a[dt]|e-?mail)"

@@ -259,6 +259,22 @@ def test_nothing_to_migrate_is_said(run: Runner) -> None:
     assert "nothing to migrate in" in done.err
 
 
+def test_without_memory_it_says_what_to_run_or_asks(
+    run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = Path.cwd()
+    (project / "GEMINI.md").write_text("- Use uv\n", encoding="utf-8")
+    done = run("migrate", "--yes")
+    assert done.code == 1
+    assert "run `engramdown init`, then `engramdown migrate`" in " ".join(done.err.split())
+    assert not (project / ".engramdown").exists()
+    monkeypatch.setattr("engramdown.cli.output.is_person", lambda: True)
+    assert run("migrate", stdin=b"n\n").code == 1
+    assert not (project / ".engramdown").exists()
+    assert run.ok("migrate", stdin=b"y\ny\n").out.endswith("1 remembered.\n")
+    assert "- Use uv <!--" in (project / ".engramdown/memory/rules.md").read_text("utf-8")
+
+
 @pytest.mark.usefixtures("notes")
 def test_memory_that_is_off_takes_nothing(run: Runner) -> None:
     done = run("--mode", "off", "migrate", "--yes")

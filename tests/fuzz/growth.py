@@ -120,8 +120,8 @@ def _of_substance(text: str) -> None:
 
 
 def _layout(text: str) -> None:
-    read(File("notes.md", text, "notes"), "project", kind_of)
-    read(File("a.mdc", text, "cursor"), "project", kind_of)
+    read(File("notes.md", text, "notes"), "project")
+    read(File("a.mdc", text, "cursor"), "project")
 
 
 def _inert(text: str) -> None:

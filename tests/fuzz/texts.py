@@ -87,7 +87,7 @@ def layouts(data: bytes) -> None:
     for layout in LAYOUTS:
         file = File("notes/2026-02-27.md", text, layout, folder="api")
         for scope in SCOPES:
-            found = read(file, scope, kind_of)
+            found = read(file, scope)
             places = [each.line for each in found.memories] + [each.line for each in found.passed]
             assert all(1 <= line <= lines for line in places)
             assert all(each.reason for each in found.passed)

@@ -7,22 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from engramdown.importers.migration import File, Unread, files_at
+from engramdown.importers.migration import File, files_at
 from engramdown.storage.disk import Disk
 from tests.cortex.notes import write
 
 
-def found(*paths: Path, base: Path, limit: int = 1_000_000) -> list[File | Unread]:
+def found(*paths: Path, base: Path, limit: int = 1_000_000) -> list[File]:
     """Return what there is to read."""
     return list(files_at(paths, base, Disk(durable=False, limit=limit)))
 
 
 def names(*paths: Path, base: Path) -> list[tuple[str, str]]:
     """Return the names and layouts of what there is to read."""
-    return [
-        (each.path, each.layout if isinstance(each, File) else each.reason)
-        for each in found(*paths, base=base)
-    ]
+    return [(each.path, each.layout or each.problem) for each in found(*paths, base=base)]
 
 
 def test_a_project_has_files_of_every_layout(project: Path) -> None:
@@ -64,7 +61,6 @@ def test_folders_of_a_project_have_files_of_their_own(project: Path, tmp_path: P
     told = [
         (each.path, each.folder)
         for each in files_at([project, project / "dist/AGENTS.md"], project, disk, folders=True)
-        if isinstance(each, File)
     ]
     assert told == [
         (".claude/CLAUDE.md", ""),
@@ -83,7 +79,7 @@ def test_a_folder_elsewhere_is_no_part_of_the_project(project: Path, tmp_path: P
     for name in ("AGENTS.md", "api/AGENTS.md"):
         (other / name).write_text("- x\n", encoding="utf-8")
     told = list(files_at([other, other / "api"], project, Disk(durable=False), folders=True))
-    assert [(each.path, getattr(each, "folder", None)) for each in told] == [
+    assert [(each.path, each.folder) for each in told] == [
         ("AGENTS.md", ""),
         ("AGENTS.md", ""),
     ]
@@ -92,7 +88,7 @@ def test_a_folder_elsewhere_is_no_part_of_the_project(project: Path, tmp_path: P
 def test_topics_come_from_the_index_or_the_name(project: Path) -> None:
     write(project)
     told = found(project, base=project)
-    topics = {each.path: each.topic for each in told if isinstance(each, File)}
+    topics = {each.path: each.topic for each in told}
     assert topics[".anton/learnings/cache.md"] == "Caching"
     assert topics["notes/builds.md"] == "builds"
 
@@ -135,9 +131,8 @@ def test_bytes_are_read_as_what_they_are(project: Path, data: bytes, text: str |
     (project / "CLAUDE.md").write_bytes(data)
     (each,) = found(project, base=project)
     if text is None:
-        assert each == Unread("CLAUDE.md", "is not text")
+        assert each == File("CLAUDE.md", problem="is not text")
     else:
-        assert isinstance(each, File)
         assert each.text == text
 
 
@@ -149,10 +144,10 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_read(project: Path) -> None
     (project / ".anton").write_text("no folder", encoding="utf-8")
     told = found(project, base=project, limit=50)
     assert [each.path for each in told] == ["CLAUDE.md", "AGENTS.md", ".cursorrules", "MEMORY.md"]
-    reasons = [each.reason for each in told if isinstance(each, Unread)]
+    reasons = [each.problem for each in told if each.problem]
     assert [reason.split(" ")[0:2] for reason in reasons[:2]] == [["is", "a"]] * 2
     assert len(reasons) == 3
-    assert isinstance(told[3], File)
+    assert told[3].text == "- a"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
