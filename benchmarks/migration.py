@@ -100,9 +100,9 @@ def main() -> None:
     projects = sorted(path.parent for path in options.data.glob(f"*/{GOLD}"))
     scores = {project.name: score(project) for project in projects}
     if options.show:
-        for name, score in scores.items():
-            print("\n".join([f"{name}:", *score.misses, ""]))
-    rows = [score.row(name) for name, score in scores.items()]
+        for name, found in scores.items():
+            print("\n".join([f"{name}:", *found.misses, ""]))
+    rows = [found.row(name) for name, found in scores.items()]
     total = zip(*(each.counts for each in scores.values()), strict=True)
     finish("migration", table([HEAD, *rows, Score(tuple(map(sum, total))).row("all")]))
 
