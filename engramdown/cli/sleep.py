@@ -36,6 +36,7 @@ from engramdown.cli.views import counted
 from engramdown.clock import local
 from engramdown.engram import Scope
 from engramdown.hippocampus import REFUSED as NO_GLOBAL
+from engramdown.language import visible
 
 if TYPE_CHECKING:
     from engramdown import Cortex
@@ -532,6 +533,7 @@ def _plan_lines(prepared: Iterable[Prepared], *, dry_run: bool) -> Iterator[Line
         name = views.SCOPE_NAMES[each.store.scope]
         if each.problem:
             yield line(f"{name}: {each.problem}", hang=2)
+            yield from _contradiction_lines(each)
             continue
         yield line((name, "strong"))
         if each.apply:
@@ -540,7 +542,21 @@ def _plan_lines(prepared: Iterable[Prepared], *, dry_run: bool) -> Iterator[Line
         waiting = "Waits for you in pending.md", "yours to decide", each.propose
         for title, because, rulings in (waiting, ("Left as it is", "not done", each.refused)):
             yield from _ruling_lines(each, title, because, rulings)
+        yield from _contradiction_lines(each)
         yield line()
+
+
+def _contradiction_lines(prepared: Prepared) -> Iterator[Line]:
+    """Yield every two memories of which only one can hold, and what to do about them."""
+    if prepared.contradictions:
+        yield line(("Only one of the two can hold, so you decide", "strong"), indent=2)
+    for pair in prepared.contradictions:
+        for entry in pair:
+            where = f"{entry.disk_file}:{entry.line}"
+            yield line(visible(entry.text), (f"  {where}  {entry.id}", "id"), indent=4, hang=6)
+        one, other = (entry.id for entry in pair)
+        text = f"  `engramdown forget {one}` or `engramdown forget {other}`, or edit one of them"
+        yield line((text, "warn"), indent=4, hang=6)
 
 
 def _ruling_lines(
@@ -584,6 +600,10 @@ def _scope_data(each: Prepared) -> dict[str, Any]:
         "apply": [_operation_data(operation) for operation in each.apply],
         "propose": [{**_operation_data(it.operation), "why": it.why} for it in each.propose],
         "refused": [{**_operation_data(it.operation), "why": it.why} for it in each.refused],
+        "contradictions": [
+            [pick(entry, "id text line") | {"file": entry.disk_file} for entry in pair]
+            for pair in each.contradictions
+        ],
     }
 
 

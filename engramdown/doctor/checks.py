@@ -21,6 +21,7 @@ from engramdown.doctor.findings import Finding, find
 from engramdown.doctor.syntax import Sheet, corrected, damage, day, metadata_findings
 from engramdown.engram import Scope
 from engramdown.errors import EntryNotFoundError, GitError, StoreError
+from engramdown.gate import contradictions_among
 from engramdown.git.repository import Repository, Staged
 from engramdown.hippocampus import Entry, Hippocampus, as_entry, entry_id, new_id
 from engramdown.hippocampus.files import is_for_git
@@ -86,6 +87,9 @@ def check(files: Mapping[str, str], today: date, scope: Scope = "project") -> li
     copied = {name for name, count in Counter(name for name, _ in places).items() if count > 1}
     for sheet in sheets:
         found += _repeated(kept[sheet.file], copied) if sheet.is_list else []
+    for earlier, later in contradictions_among([one.entry for one in memories]):
+        one = memories[earlier]
+        found.append(memories[later].find("contradiction", other=one.where, text=one.entry.text))
     # A memory is forgotten by its id, which must be unique.
     folds: dict[str, set[str]] = {}
     for one in memories:

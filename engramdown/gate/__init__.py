@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from engramdown.gate.compaction import Compaction as Compaction
     from engramdown.gate.compaction import CompactionReceipt as CompactionReceipt
     from engramdown.gate.compaction import Prepared as Prepared
+    from engramdown.gate.contradictions import contradictions_among as contradictions_among
     from engramdown.gate.erase import Erased as Erased
     from engramdown.gate.erase import Shared as Shared
     from engramdown.gate.gate import REASONS as REASONS
@@ -40,6 +41,7 @@ __getattr__, __dir__ = door(
     {
         "arrivals": ["Arrival"],
         "compaction": ["Compaction", "CompactionReceipt", "Prepared"],
+        "contradictions": ["contradictions_among"],
         "erase": ["Erased", "Shared"],
         "gate": ["REASONS", "kind_of", "without_secrets"],
         "intake": ["Receipt"],

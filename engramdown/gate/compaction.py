@@ -19,6 +19,7 @@ from engramdown.consolidation.plan import Memory, Merge, Operation, Plan, Ruling
 from engramdown.consolidation.plan_rules import drops_too_much, is_safe, judge
 from engramdown.engram import Engram, Scope
 from engramdown.errors import InvalidEngramError, ModelError, StoreError
+from engramdown.gate.contradictions import contradictions_among
 from engramdown.gate.gate import REASONS
 from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.gate.pending import Pending
@@ -73,6 +74,7 @@ class Prepared(NamedTuple):
         refused: The operations that must not be carried out.
         problem: Why nothing at all is done, or ``""``.
         outcome: The action of the receipt if there is a problem.
+        contradictions: Every two memories of which only one can hold; a person has to say which.
     """
 
     store: Hippocampus
@@ -82,6 +84,7 @@ class Prepared(NamedTuple):
     refused: tuple[Ruling, ...] = ()
     problem: str = ""
     outcome: Action = "refused"
+    contradictions: tuple[tuple[Entry, Entry], ...] = ()
 
     def diff(self) -> list[plan.Row]:
         """Return the diff that a person sees before saying yes."""
@@ -149,6 +152,11 @@ class Compaction:
             except ModelError as error:
                 return Prepared(store, entries, problem=str(error), outcome="failed")
         prepared = self._checked(prepared)
+        if everything:
+            gone = {each for operation in prepared.apply for each in operation.ids}
+            left = [entry for entry in entries if entry.id not in gone]
+            found = ((left[at], left[later]) for at, later in contradictions_among(left))
+            prepared = prepared._replace(contradictions=tuple(found))
         if not (prepared.apply or prepared.propose or prepared.refused or prepared.problem):
             return prepared._replace(problem=_EMPTY, outcome="nothing")
         return prepared

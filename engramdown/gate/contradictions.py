@@ -17,7 +17,8 @@ from engramdown.engram import Engram, Kind, fact_key, fold
 from engramdown.forks import cached_property
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.claims import read
-from engramdown.language.similarity import Rewordings, in_full, is_contrary
+from engramdown.language.meaning import Statements
+from engramdown.language.similarity import in_full
 from engramdown.language.words import same_word, word_set
 
 _OTHER_KIND: Final = {"always": "never", "never": "always"}
@@ -94,7 +95,6 @@ class Contradictions:
     def __init__(self, entries: Iterable[Entry]) -> None:
         """Take the ``entries``; those of nobody in particular do not count."""
         self._theirs = [entry for entry in entries if entry.by_person]
-        self._said = Rewordings(entry.text for entry in self._theirs)
         self._rules: dict[tuple[str, str], int] = {}
         self._facts: dict[str, list[int]] = {}
         for at, entry in enumerate(self._theirs):
@@ -102,6 +102,10 @@ class Contradictions:
                 self._rules.setdefault((entry.kind, entry.fold), at)
             elif entry.kind == "profile" and (key := fact_key(entry.text)):
                 self._facts.setdefault(key, []).append(at)
+
+    @cached_property
+    def _said(self) -> Statements:
+        return Statements(in_full(entry.text, entry.kind) for entry in self._theirs)
 
     @cached_property
     def _values_by_key(self) -> dict[str, list[tuple[int, str]]]:
@@ -120,22 +124,19 @@ class Contradictions:
         """Return the first entry that ``engram`` contradicts, if there is one.
 
         It does when it is the same text under *always* instead of *never* or the other way round,
-        another value of a keyed fact, or the same claim with another number, version or negation.
+        another value of a keyed fact, or says otherwise of the same thing; see
+        :mod:`engramdown.language.meaning`.
         """
         outright = self._outright(engram)
         if outright is not None:
             return self._theirs[outright]
-        said = in_full(engram.text, engram.kind)
         # A lesson that an assistant was asked to remember displaces none: *Client 1 said 0* is no
         # other value of *Client 2 said 0*. Rules and facts count all the same.
         passed_on = engram.source == "user" and engram.via == "assistant"
         beside_lessons = passed_on and engram.kind == "lesson"
-        for at in self._said.near(said):
-            entry = self._theirs[at]
-            counts = not (beside_lessons and entry.kind == "lesson")
-            if counts and is_contrary(said, in_full(entry.text, entry.kind)):
-                return entry
-        return None
+        against = self._said.contradicted(in_full(engram.text, engram.kind))
+        found = (self._theirs[at] for at in against)
+        return next((it for it in found if not (beside_lessons and it.kind == "lesson")), None)
 
     def replaced(self, engram: Engram) -> Entry | None:
         """Return the fact whose place ``engram`` takes: it has the same key, however spelled."""
@@ -171,6 +172,22 @@ class Contradictions:
             if theirs and not any(_agree(value, own) for _, own in theirs):
                 return theirs[0][0]
         return None
+
+
+def contradictions_among(entries: Sequence[Entry]) -> Iterator[tuple[int, int]]:
+    """Yield the positions of memories of which only one can hold, the earlier one first.
+
+    Each memory is named once, with the first that it contradicts. The same words under *Always* and
+    *Never*, and copies of a memory, are left to whoever looks for repetitions.
+    """
+    named: set[tuple[str, str]] = set()
+    said = Statements(in_full(entry.text, entry.kind) for entry in entries)
+    for earlier, later in said.contradictions():
+        one, other = entries[earlier], entries[later]
+        is_copy = one.id == other.id or one.fold == other.fold
+        if not is_copy and (other.kind, other.fold) not in named:
+            named.add((other.kind, other.fold))
+            yield earlier, later
 
 
 def _readable(text: str) -> str:

@@ -16,7 +16,8 @@ from engramdown.gate.contradictions import Contradictions
 from engramdown.gate.injection import find_instruction
 from engramdown.hippocampus.entry import Entry
 from engramdown.kinds import scope_for
-from engramdown.language.similarity import Rewordings, in_full
+from engramdown.language.meaning import Statements
+from engramdown.language.similarity import in_full
 from engramdown.secrets.redaction import find_secrets, redact
 
 Action = Literal["encode", "confirm", "discard"]
@@ -148,19 +149,20 @@ class TurnedDown:
     def __init__(self, unwanted: Iterable[tuple[str, str]] = ()) -> None:
         """Use the texts of ``unwanted``."""
         self.unwanted = tuple(unwanted)
-        self._exactly = {*self.unwanted}
         # A person who declined a proposal with a secret saw only the redacted words.
-        self._known = Rewordings(
-            (redact(text) for text, _ in self.unwanted), (kind for _, kind in self.unwanted)
-        )
+        self._said = [in_full(redact(text), kind) for text, kind in self.unwanted]
+        self._exactly = {fold(said): said for said in self._said}
+
+    @cached_property
+    def _known(self) -> Statements:
+        return Statements(self._said)
 
     def matching(self, engram: Engram) -> str:
-        """Return the text that ``engram`` rewords, redacted and in full, or ``""``."""
+        """Return the text that ``engram`` says again, redacted and in full, or ``""``."""
         words = in_full(redact(engram.text), engram.kind)
-        if (engram.text, engram.kind) in self._exactly:
-            return words
-        at = self._known.find(words)
-        return "" if at is None else in_full(self._known.texts[at], self.unwanted[at][1])
+        if said := self._exactly.get(fold(words)):
+            return said
+        return next((self._said[at] for at in self._known.said_again(words)), "")
 
 
 class Evidence:

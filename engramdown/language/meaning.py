@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.language.claims import LONGEST, NEGATIONS, NUMBERS, OPPOSITES
+from engramdown.language.similarity import is_rewording
 from engramdown.language.terms import stem
-from engramdown.language.words import same_word
+from engramdown.language.words import same_word, word_set
 
 # With so many texts one is compared at most, those that share most of its concepts ...
 _COMPARED: Final = 40
@@ -45,13 +46,18 @@ _AMOUNT: Final = re.compile(r"(?<=\d)(?=(?![ap]m\Z)[a-z%]+\Z)|(?<=\A\d)-(?=\d{1,
 _HYPHENED: Final = re.compile(r"[^\W\d_]{3,}(?:-[^\W\d_]{3,})+")
 # A name of a program, which has no other form.
 _CODE: Final = re.compile(r"[_./@:#]|[^\W\d]\d|[a-z][A-Z]")
-_IS: Final = frozenset({"is", "are", "called", "named", "by"})
-_BEGINS: Final = frozenset({"but", "when", "if", "while", "because", "whenever"})
-_UNLESS: Final = frozenset({"without", "unless", "except"})
-_BEFORE: Final = frozenset({"before", "until", "then", "than"})
-_AFTER: Final = frozenset({"after", "once", "requires", "require", "needs"})
-_PREFERS: Final = frozenset({"prefer", "prefers", "preferred", "choose", "chosen"})
-_SWITCHES: Final = frozenset({"switch", "switched", "moved", "migrate", "migrated", "changed"})
+_IS: Final = word_set("is are called named by")
+_BEGINS: Final = word_set("but when if while because whenever")
+# What says something of a subject of one or two words and a number.
+_STATES: Final = word_set(
+    "is are was were has have had runs needs uses takes says said will must should can may"
+)
+_SUBJECT: Final = range(3, 6)
+_UNLESS: Final = word_set("without unless except")
+_BEFORE: Final = word_set("before until then than")
+_AFTER: Final = word_set("after once requires require needs")
+_PREFERS: Final = word_set("prefer prefers preferred choose chosen")
+_SWITCHES: Final = word_set("switch switched moved migrate migrated changed")
 # So many words may stand in the middle of a phrase.
 _LONGEST_GAP: Final = 6
 _NUMBER: Final = "number"
@@ -217,6 +223,25 @@ def _phrase_at(words: Sequence[str], at: int) -> tuple[Sequence[str], int]:
     return (words[at : at + 1], 1) if words[at] else ((), 0)
 
 
+@lru_cache(maxsize=8192)
+def _concepts_of(word: str, low: str, *, is_code: bool) -> tuple[list[tuple[str, bool]], bool]:
+    """Return the concepts of a word, each with whether it is a value, and whether it is code."""
+    known = _vocabulary()
+    is_exact = low not in known.groups and _CODE.search(word) is not None
+    parts = [low]
+    if low[0].isdigit():
+        parts = _AMOUNT.sub(" ", low).split()
+    elif not is_exact and low not in known.groups and _HYPHENED.fullmatch(low):
+        parts = low.split("-")
+    plain = stem if is_code else known.concept
+    concepts = [
+        part if is_exact else plain(part)
+        for part in (NUMBERS.get(part, part) for part in parts)
+        if part not in known.light and stem(part) not in known.light
+    ]
+    return [(concept, bool(known.sort(concept))) for concept in concepts], is_exact
+
+
 class _Reader:
     """The place in a text, and what was read of it so far."""
 
@@ -235,31 +260,37 @@ class _Reader:
 
     def word(self, word: str, *, is_code: bool = False) -> None:
         """Read a word."""
-        known, low = _vocabulary(), word.casefold()
+        low = word.casefold()
         before = self.words[-1] if self.words else ""
         self.words.append(low)
+        if low in _STATES or low.endswith("ed"):
+            self.name_number()
         if not low or self.takes_effect(low):
             return
-        is_exact = low not in known.groups and _CODE.search(word) is not None
+        concepts, is_exact = _concepts_of(word, low, is_code=is_code)
         is_name = is_code or is_exact or bool(word != low and before)
-        is_maybe = before in _IS or (word != low and not before)
-        parts = [low]
-        if low[0].isdigit():
-            parts = _AMOUNT.sub(" ", low).split()
-        elif not is_exact and low not in known.groups and _HYPHENED.fullmatch(low):
-            parts = low.split("-")
-        for part in (NUMBERS.get(part, part) for part in parts):
-            is_letter = len(part) == 1 and not (part.isdigit() or is_name)
-            if is_letter or part in known.light or stem(part) in known.light:
+        for concept, is_value in concepts:
+            if len(concept) == 1 and not (is_value or is_name):
                 continue
-            plain = stem if is_code else known.concept
-            concept = part if is_exact else plain(part)
             self.concept(concept)
-            if not known.sort(concept):
-                if is_name:
-                    self.meaning.names[concept] = None
-                elif is_maybe:
-                    self.meaning.maybe.add(concept)
+            if is_name and not is_value:
+                self.meaning.names[concept] = None
+            elif not is_value and (before in _IS or (word != low and not before)):
+                self.meaning.maybe.add(concept)
+
+    def name_number(self) -> None:
+        """Take a number behind the subject for a part of its name: *room 3 is cold*."""
+        if (
+            len(self.words) in _SUBJECT
+            and self.words[-2].isdigit()
+            and self.clause[-1:] == [self.words[-2]]
+        ):
+            number = self.clause.pop()
+            self.meaning.asserted.discard(number)
+            self.meaning.denied.discard(number)
+            if number in self.sides[self.side]:
+                self.sides[self.side].remove(number)
+            self.concept(f"#{number}")
 
     def takes_effect(self, word: str) -> bool:
         """Note what a small word does to those behind it, and return whether it is one."""
@@ -451,7 +482,8 @@ def says_again(text: str, known: str) -> bool:
     >>> says_again("Ask me before you push to main", "Never push to main without asking me")
     True
     """
-    return _Pair(read_meaning(text), read_meaning(known)).says_again()
+    pair = _Pair(read_meaning(text), read_meaning(known))
+    return pair.says_again() or is_rewording(text, known)
 
 
 class Statements:
