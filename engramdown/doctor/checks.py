@@ -28,7 +28,8 @@ from engramdown.hippocampus.files import is_for_git
 from engramdown.hippocampus.snapshot import decoded, meant, named
 from engramdown.kinds import ARCHIVE, LESSONS, PENDING, PROFILE, RULES, SOUL, is_name
 from engramdown.language.claims import Mark, read
-from engramdown.language.similarity import Rewordings
+from engramdown.language.meaning import Statements
+from engramdown.language.similarity import is_rewording
 from engramdown.markdown import Metadata, Placed, is_address, parse
 from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import FOLDER
@@ -225,7 +226,7 @@ def _alike(entries: list[_Kept]) -> Iterator[Finding]:
         groups.setdefault(tuple(frozenset(marks.get(mark, ())) for mark in _MARKS), []).append(one)
     for group in groups.values():
         reported: set[int] = set()
-        for earlier, later in Rewordings([one.entry.text for one in group]).pairs():
+        for earlier, later in Statements(one.entry.text for one in group).pairs(is_rewording):
             if later not in reported:
                 reported.add(later)
                 yield group[later].find("near-duplicate", other=group[earlier].where)

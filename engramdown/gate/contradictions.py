@@ -17,7 +17,7 @@ from engramdown.engram import Engram, Kind, fact_key, fold
 from engramdown.forks import cached_property
 from engramdown.hippocampus.entry import Entry
 from engramdown.language.claims import read
-from engramdown.language.meaning import Statements
+from engramdown.language.meaning import Statements, contradict
 from engramdown.language.similarity import in_full
 from engramdown.language.words import same_word, word_set
 
@@ -182,7 +182,7 @@ def contradictions_among(entries: Sequence[Entry]) -> Iterator[tuple[int, int]]:
     """
     named: set[tuple[str, str]] = set()
     said = Statements(in_full(entry.text, entry.kind) for entry in entries)
-    for earlier, later in said.contradictions():
+    for earlier, later in said.pairs(contradict):
         one, other = entries[earlier], entries[later]
         is_copy = one.id == other.id or one.fold == other.fold
         if not is_copy and (other.kind, other.fold) not in named:

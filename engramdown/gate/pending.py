@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from engramdown.engram import Engram, fact_key, fold
@@ -20,7 +19,7 @@ from engramdown.gate.gate import REASONS, without_secrets
 from engramdown.gate.keyed_values import describe_value
 from engramdown.hippocampus.entry import Entry, Written
 from engramdown.hippocampus.store import BatchProtocol, HippocampusProtocol
-from engramdown.language.similarity import Rewordings, is_rewording
+from engramdown.language.meaning import Statements
 from engramdown.markdown.metadata import OPERATIONS
 
 Operation = Literal[
@@ -30,9 +29,6 @@ Tick = Literal["", "x", "-"]
 Identity = tuple[str, ...]
 Outcome = Written | EngramdownError | None
 
-# The most pairs of a proposal and a memory that are compared, and the most candidates for each.
-_COMPARED: Final = 1_000_000
-_LOOKED_AT: Final = 40
 _BROUGHT: Final = "it came with git, and is somebody else's"
 
 
@@ -215,23 +211,20 @@ def describe(
 ) -> list[Proposal]:
     """Return proposals with the memories that they touch.
 
-    If there are very many of both, only the first proposals are compared with the memories.
-
     Args:
         items: The proposals, each with its file.
         entries: The memories of both scopes.
         brought: The file and line of each proposal that git brought.
     """
-    rewordings = Rewordings(entry.text for entry in entries)
+    known = Statements(entry.text for entry in entries)
     by_id: dict[str, list[int]] = {}
     facts: dict[str, Entry] = {}
     for at, entry in enumerate(entries):
         by_id.setdefault(entry.id, []).append(at)
         if key := fact_key(entry.text) if entry.kind == "profile" else "":
             facts.setdefault(key, entry)
-    most_compared = _COMPARED // max(len(entries), 1)
 
-    def proposal(file: str, item: Pending, *, is_compared: bool) -> Proposal:
+    def proposal(file: str, item: Pending) -> Proposal:
         engram, replaces = item.engram, None
         ids = {*item.of.split(",")} if item.op in OPERATIONS else set[str]()
         takes = tuple(
@@ -241,8 +234,7 @@ def describe(
             replaces = next((entries[at] for at in by_id.get(item.of, ())), None)
         elif not takes and engram.kind == "profile":
             replaces = facts.get(fact_key(engram.text))
-        likely = islice(rewordings.near(engram.text), _LOOKED_AT) if is_compared else ()
-        near = [entries[at] for at in likely if is_rewording(engram.text, rewordings.texts[at])]
+        near = [entries[at] for at in known.said_again(engram.text)]
         hold, reason = (REASONS.get(code, code) for code in (item.hold, item.reason or item.hold))
         is_ours = (file, item.line) not in brought
         if not is_ours and not hold and item.reason in ("", "confidence"):
@@ -264,10 +256,7 @@ def describe(
             comments=item.comments,
         )
 
-    return [
-        proposal(file, item, is_compared=at < most_compared)
-        for at, (file, item) in enumerate(items)
-    ]
+    return [proposal(file, item) for file, item in items]
 
 
 # ---- a store without files ----

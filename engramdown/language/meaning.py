@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -513,11 +513,11 @@ class Statements:
         """Return, in order, the positions of those that ``text`` says again."""
         return (at for at in self._near(text) if says_again(text, self._texts[at]))
 
-    def contradictions(self) -> Iterator[tuple[int, int]]:
-        """Yield the positions of every two that contradict each other, as ``(earlier, later)``."""
+    def pairs(self, compare: Callable[[str, str], bool]) -> Iterator[tuple[int, int]]:
+        """Yield the positions of every two, ``(earlier, later)``, of which ``compare`` is true."""
         for later, text in enumerate(self._texts):
             near = (at for at in self._near(text) if at < later)
-            yield from ((at, later) for at in near if contradict(self._texts[at], text))
+            yield from ((at, later) for at in near if compare(self._texts[at], text))
 
     def _near(self, text: str) -> list[int]:
         """Return, in order, the positions of the few that share most with ``text``."""

@@ -1,4 +1,4 @@
-"""Compares memories: whether two say the same, and whether they contradict each other.
+"""Compares memories: whether two say the same, so that one may be merged into the other.
 
 No model, no I/O, symmetric, linear time in the length of a text; any string may be passed. Two
 texts that differ in a number, a name, a path, a version or a negation are never the same, however
@@ -19,9 +19,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from heapq import nlargest
 from itertools import combinations, pairwise
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from engramdown.engram import fold
 from engramdown.language.claims import LONGEST, OPPOSITES, Claim, read
@@ -302,12 +301,6 @@ def _done_by(a: str, b: str) -> set[str]:
 _WORDS_PER_ADDITION: Final = 3
 # From so many words on, an order like C D A B comes from moving a phrase, not from turning a claim.
 _PHRASES: Final = 4
-_LOOKED_AT: Final = 40
-_LETTERS_PER_WORD: Final = 8
-_FEW: Final = 4
-_MOST_BITS: Final = 1 << 28
-# The differences of a contradiction. Texts that differ in a name or a path are about other things.
-_CONTRADICTING: Final = frozenset({"a negation", "opposites", "a number", "a version"})
 _MARKS: Final[tuple[Literal["number", "version", "path"], ...]] = ("number", "version", "path")
 _NONE: Final[frozenset[str]] = frozenset()
 
@@ -361,225 +354,6 @@ def in_full(text: str, kind: str) -> str:
         return f"Never {text}"
     first, _, rest = text.partition(" ")
     return rest if first.casefold() == "always" and rest.strip() else text
-
-
-def is_contrary(a: str, b: str) -> bool:
-    """Whether two texts make the same claim but for one negation, opposite, number or version.
-
-    >>> is_contrary("Deploy on Fridays", "Never deploy on Fridays")
-    True
-    >>> is_contrary("Deploy on Fridays", "Deploy with care")
-    False
-    """
-    pair = _pair(a, b)
-    found = list(pair.differences())
-    if len(found) != 1 or not pair.agrees():
-        return False
-    what, left, right = found[0]
-    return what in _CONTRADICTING and len(left) <= 1 and len(right) <= 1
-
-
-class Rewordings:
-    """Many texts, to find those that say the same as another one.
-
-    Attributes:
-        texts: The texts.
-
-    >>> Rewordings(["Use tabs", "Never use pip"]).find("Don't use pip")
-    1
-    """
-
-    __slots__ = ("_compared", "_folded", "_held", "_kinds", "_worded", "texts")
-
-    def __init__(self, texts: Iterable[str], kinds: Iterable[str] = ()) -> None:
-        """Take the ``texts``; nothing is compared yet.
-
-        Args:
-            texts: The texts.
-            kinds: The kind of each, so that it is compared as :func:`in_full` says it; without,
-                each is compared as it is.
-        """
-        self.texts: tuple[str, ...] = tuple(texts)
-        self._kinds = tuple(kinds)
-        self._folded = [text.lower() if text.isascii() else fold(text) for text in self.texts]
-        self._held: dict[str, int] = {}
-        self._worded: _Worded | None = None
-        self._compared = 0
-
-    def find(self, text: str) -> int | None:
-        """Return the position of the first text that ``text`` re-words."""
-        return next(self.matches(text), None)
-
-    def matches(self, text: str) -> Iterator[int]:
-        """Yield the positions of all texts that ``text`` re-words."""
-        near = self._near(text)
-        if self._worded is not None:
-            near = self._worded.alike(text, near)
-        return (at for at in _places_in(near) if is_rewording(text, self._said(at)))
-
-    def near(self, text: str) -> Iterator[int]:
-        """Return, in order, the positions of texts that contain enough words of ``text``.
-
-        None that agrees with it is missing: forms of one word begin alike, and a re-wording leaves
-        out at most one word in four.
-        """
-        return _places_in(self._near(text))
-
-    def _said(self, at: int) -> str:
-        return in_full(self.texts[at], self._kinds[at]) if self._kinds else self.texts[at]
-
-    def _near(self, text: str) -> int:
-        """Return which texts may agree with ``text``, a bit for each.
-
-        Many that share their words are looked at more closely, from when as many were found as
-        there are texts: to read all of them costs less than to compare as many.
-        """
-        near = self._sharing(text)
-        if self._worded is None:
-            self._compared += near.bit_count()
-            if self._compared > max(len(self.texts), _LOOKED_AT):
-                self._worded = _Worded([self._said(at) for at in range(len(self.texts))])
-        return near if self._worded is None else self._worded.agreeing(text, near)
-
-    def _sharing(self, text: str) -> int:
-        """Return the texts that contain enough of the words of ``text``."""
-        if not self.texts:
-            return 0
-        words = {word for word in read(text).words if word not in _OPPOSITE}
-        keys = sorted({word_key(word) for word in words}, key=lambda key: (-len(key), key))
-        if not keys:
-            return (1 << len(self.texts)) - 1
-        missing = _may_miss(len(words))
-        # The cheap test first: almost every text fails it.
-        near = 0
-        for key in keys[: missing + 1]:
-            near |= self._holding(key)
-        if near.bit_count() > _LOOKED_AT:
-            return _at_most(near, map(self._holding, keys), missing)[missing]
-        folded = ((at, self._folded[at]) for at in _places_in(near))
-        return _bits(at for at, said in folded if sum(key not in said for key in keys) <= missing)
-
-    def _holding(self, key: str) -> int:
-        """Return the texts that contain ``key``."""
-        if key not in self._held:
-            _make_room(self._held, len(self.texts))
-            self._held[key] = _bits(at for at, said in enumerate(self._folded) if key in said)
-        return self._held[key]
-
-    def likely(self, text: str) -> list[int]:
-        """Return the positions of the few texts that share most with ``text``, in order."""
-        keys = {word_key(word) for word in read(text).words}
-        shared = (sum(key in folded for key in keys) for folded in self._folded)
-        ranked = (
-            (count / (len(keys) + len(folded) / _LETTERS_PER_WORD), -at)
-            for at, (count, folded) in enumerate(zip(shared, self._folded, strict=True))
-            if count
-        )
-        return sorted(-at for _, at in nlargest(_LOOKED_AT, ranked))
-
-    def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield the positions of every two texts that say the same, as ``(earlier, later)``."""
-        keys = [{word_key(word) for word in read(text).words} for text in self.texts]
-        often = Counter(key for each in keys for key in each)
-        holders, worded = _Postings(), None
-        for at, mine in enumerate(keys):
-            for key in mine:
-                holders.add(key, at)
-        for later, mine in enumerate(keys):
-            text = self.texts[later]
-            missing = _may_miss(len(read(text).words))
-            found = 0
-            for key in sorted(mine, key=lambda key: (often[key], key))[: missing + 1]:
-                found |= holders.of(key)
-            near = found & ((1 << later) - 1)
-            near = _at_most(near, map(holders.of, mine), missing)[missing]
-            if near.bit_count() > _FEW:
-                worded = worded or _Worded(self.texts)
-                near = worded.alike(text, worded.agreeing(text, near))
-            for earlier in _places_in(near):
-                if is_rewording(self.texts[earlier], text):
-                    yield earlier, later
-
-
-class _Worded:
-    """The claims of many texts that share their words, to compare one text with few of them.
-
-    It leaves out texts that surely differ: in a word that both must contain, in a number, a
-    version, a path, a name that is code or a negation.
-    """
-
-    __slots__ = ("_always", "_codes", "_folds", "_keys", "_signs", "_sizes")
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._keys, self._codes, self._folds = _Postings(), _Postings(), _Postings()
-        self._signs, self._sizes = _Postings(), _Postings()
-        every: list[int] = []
-        for at, text in enumerate(texts):
-            claim = read(text)
-            if len(text) > LONGEST:
-                every.append(at)  # These are not read to their end.
-            core = _core(claim)
-            for key in core:
-                self._keys.add(key, at)
-            for name in claim.code or ("",):
-                self._codes.add(name, at)
-            self._folds.add(fold(text), at)
-            self._signs.add(_sign(claim), at)
-            self._sizes.add(len(core), at)
-        self._always = _bits(every)
-
-    def agreeing(self, text: str, near: int) -> int:
-        """Return which of the texts ``near`` may agree with ``text``, or contradict it."""
-        if len(text) > LONGEST or near.bit_count() <= _FEW:
-            return near
-        claim, alike = read(text), 0
-        core, words = _core(claim), len(set(claim.words))
-        missing = _may_miss(words)
-        # One of the two contains all words of the other, except words with an opposite.
-        within = _at_most(near, map(self._keys.of, core), missing)
-        for more in range(words // _WORDS_PER_ADDITION + 1):
-            alike |= within[0] & self._sizes.of(len(core) + more)
-        for less in range(1, min(missing, len(core)) + 1):
-            alike |= within[less] & self._sizes.of(len(core) - less)
-        return near & (alike | self._sure(text))
-
-    def alike(self, text: str, near: int) -> int:
-        """Return which of the texts ``near`` may say the same as ``text``."""
-        if len(text) > LONGEST or near.bit_count() <= _FEW:
-            return near
-        claim = read(text)
-        named = 0
-        for name in ("", *claim.every):
-            named |= self._codes.of(name)
-        found = self._signs.of(_sign(claim)) & named
-        return near & (found | self._sure(text))
-
-    def _sure(self, text: str) -> int:
-        """Return the texts that are never left out."""
-        return self._always | self._folds.of(fold(text))
-
-
-class _Postings:
-    """The texts that have a key, by the key."""
-
-    __slots__ = ("_bits", "_places")
-
-    def __init__(self) -> None:
-        self._places: dict[object, list[int]] = {}
-        self._bits: dict[object, int] = {}
-
-    def add(self, key: object, at: int) -> None:
-        self._places.setdefault(key, []).append(at)
-
-    def of(self, key: object) -> int:
-        found = self._bits.get(key)
-        if found is None:
-            places = self._places.get(key, [])
-            found = _bits(places)
-            if places:
-                _make_room(self._bits, places[-1])
-                self._bits[key] = found
-        return found
 
 
 class _Pair:
@@ -694,53 +468,6 @@ class _Pair:
         return any(len(one & other) > 1 for one, other in combinations(went.values(), 2))
 
 
-def _core(claim: Claim) -> set[str]:
-    """Return the keys of the words that both of two texts must contain, or one of them adds."""
-    keys = {word_key(word) for word in claim.words if len(word) > 1}
-    return keys - _OPPOSITE_KEYS
-
-
-def _sign(claim: Claim) -> tuple[object, ...]:
-    """Return the properties that two texts with one meaning share."""
-    marks = (frozenset(claim.marked(kind)) for kind in _MARKS)
-    return (*marks, len(claim.negations), claim.only)
-
-
-def _at_most(among: int, holding: Iterable[int], missing: int) -> list[int]:
-    """Return those of ``among`` that miss none of the sets ``holding``, at most one, two, ..."""
-    within = [among] * (missing + 1)
-    for held in holding:
-        for misses in range(missing, 0, -1):
-            within[misses] = within[misses - 1] | (within[misses] & held)
-        within[0] &= held
-    return within
-
-
-def _bits(places: Iterable[int]) -> int:
-    """Return a number in which the bits at ``places`` are set."""
-    packed = bytearray()
-    for at in places:
-        byte = at >> 3
-        if byte >= len(packed):
-            packed.extend(bytes(byte + 1 - len(packed)))
-        packed[byte] |= 1 << (at & 7)
-    return int.from_bytes(packed, "little")
-
-
-def _places_in(bits: int) -> Iterator[int]:
-    """Yield in order the places of the bits that are set."""
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
-
-
-def _make_room(kept: dict[Any, int], texts: int) -> None:
-    """Empty a cache that takes too much room."""
-    if len(kept) * texts > _MOST_BITS:
-        kept.clear()
-
-
 def _pair(a: str, b: str) -> _Pair:
     # In one order, so that the result does not depend on the order of the arguments.
     return _Pair(*(read(text) for text in sorted((a, b))))
@@ -772,12 +499,7 @@ def _shuffled(places: list[int]) -> bool:
     return falls > 1 or (len(places) < _PHRASES and places != sorted(places))
 
 
-def _may_miss(words: int) -> int:
-    return words // (_WORDS_PER_ADDITION + 1)
-
-
 _OPPOSITE: Final = {
     word: frozenset().union(*(pair for pair in OPPOSITES if word in pair)) - {word}
     for word in frozenset().union(*OPPOSITES)
 }
-_OPPOSITE_KEYS: Final = frozenset(map(word_key, _OPPOSITE))

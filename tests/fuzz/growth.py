@@ -37,7 +37,8 @@ from engramdown.journal.page_search import excerpt
 from engramdown.journal.working_notes import with_text
 from engramdown.language.characters import hidden_characters, visible
 from engramdown.language.dates import read_anchor, read_dates
-from engramdown.language.similarity import Rewordings, is_contrary, is_rewording, similarity_of
+from engramdown.language.meaning import Statements, contradict
+from engramdown.language.similarity import is_rewording, similarity_of
 from engramdown.language.snippets import find, snippet, where
 from engramdown.language.terms import tokens
 from engramdown.language.untrusted import bullet, inert, one_line, paragraphs, quoted
@@ -106,9 +107,9 @@ def _shown(text: str) -> None:
 def _alike(text: str) -> None:
     other = f"{text} too"
     is_rewording(text, other)
-    is_contrary(text, other)
+    contradict(text, other)
     similarity_of(text, other)
-    Rewordings([other]).find(text)
+    list(Statements([other]).said_again(text))
 
 
 def _of_substance(text: str) -> None:

@@ -6,7 +6,6 @@ was written: label, what the pair tries, and the two texts. Nothing was tuned on
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Final
 
@@ -14,20 +13,15 @@ import pytest
 from hypothesis import given
 
 from engramdown.language import claims
-from engramdown.language import similarity as similarity_module
 from engramdown.language.claims import LONGEST, read
 from engramdown.language.similarity import (
-    Rewordings,
     asks,
     differs_in_substance,
-    in_full,
-    is_contrary,
     is_rewording,
     signs_apart,
     similarity_of,
     turns,
 )
-from engramdown.language.words import word_key
 from tests.cortex.entries import any_text
 from tests.language import table
 
@@ -114,107 +108,6 @@ def test_similarity_is_the_share_of_words() -> None:
     assert similarity_of("Retry 3 times", "Retry 5 times") == pytest.approx(2 / 3)
     assert similarity_of("Use tabs", "Deploy on Fridays") == 0
     assert similarity_of("", "") == 0
-
-
-def test_another_number_of_the_same_is_contrary() -> None:
-    assert is_contrary("Retry 3 times", "Retry 5 times")
-    assert not is_contrary("Retry 3 times", "Retry 3 times")
-
-
-def test_what_shares_one_word_is_neither_near_nor_a_pair() -> None:
-    known = Rewordings(["Deploy the parser to staging", "Deploy on Fridays"])
-    assert list(known.near("Deploy the parser at night")) == []
-    assert list(known.near("Deploy the parser to staging at night")) == [0]
-    assert known.find("Deploy on a Friday") == 1
-    assert list(Rewordings(["alpha beta", "alpha gamma", "gamma beta"]).pairs()) == []
-    assert list(Rewordings(["alpha beta", "gamma", "alpha betas"]).pairs()) == [(0, 2)]
-
-
-def test_the_likely_ones_share_most() -> None:
-    known = Rewordings(["Deploy on Fridays", "gamma", "Deploy the parser"])
-    assert known.likely("deploy the parser") == [0, 2]
-    assert Rewordings([]).find("gamma") is None
-
-
-VOCABULARY: Final = (
-    "tests test deploy deploys server cache cached config get_user getUser Maria not never only "
-    "before after on off open closed to in with , . and 3 4 7.1 --flag a/b A B fast slow port_1"
-)
-NOUNS: Final = "tests deploy server cache branch build format review module commit package"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("room", [1, similarity_module._MOST_BITS])
-def test_among_many_the_same_is_found_as_when_each_is_compared(
-    monkeypatch: pytest.MonkeyPatch, room: int
-) -> None:
-    monkeypatch.setattr(similarity_module, "_MOST_BITS", room)
-    for seed in range(8):
-        dice = random.Random(seed)
-        words = dice.sample(VOCABULARY.split(" "), dice.choice([4, 8, 14, 30]))
-        most = dice.choice([2, 4, 6, 8])
-        texts = [" ".join(dice.sample(words, min(len(words), most))) for _ in range(60)]
-        texts += [" ".join(dice.choices(words, k=dice.randint(1, most))) for _ in range(30)]
-        texts.append("tests deploy " * LONGEST)
-        kinds = [dice.choice(["always", "never", "lesson"]) for _ in texts] if seed % 3 else []
-        shown = [in_full(*each) for each in zip(texts, kinds, strict=True)] if kinds else texts
-        known = Rewordings(texts, kinds)
-        for text in [*dice.choices(shown, k=40), *(f"Never {each}" for each in texts[:40])]:
-            agree = [is_rewording(text, each) for each in shown]
-            near = set(known.near(text))
-            assert list(known.matches(text)) == [at for at, same in enumerate(agree) if same]
-            # Few texts are compared one by one, and of these none is missing.
-            few = [Rewordings([each]) for each in shown]
-            contrary = {
-                at
-                for at, each in enumerate(shown)
-                if is_contrary(text, each) and list(few[at].near(text))
-            }
-            assert contrary <= near
-        assert known.find(shown[-1]) == len(texts) - 1
-        assert [*known.pairs()] == [
-            (earlier, later)
-            for later in range(len(texts))
-            for earlier in range(later)
-            if share_enough(texts[earlier], texts[later])
-            and is_rewording(texts[earlier], texts[later])
-        ]
-
-
-def share_enough(text: str, other: str) -> bool:
-    """Whether hardly any word of ``other`` is missing in ``text``, and one at least is there."""
-    words = read(other).words
-    mine, theirs = {word_key(word) for word in words}, {word_key(word) for word in read(text).words}
-    return bool(mine & theirs) and len(mine & theirs) >= len(mine) - len(words) // 4
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{0} {1} {2} {3} {4} {5}",
-        "Rule {at} of many",
-        "Use port_{at} for tests",
-        "{0} {1} {2}",
-        "Open v1.{at} in src/{at}",
-    ],
-)
-def test_of_many_that_share_their_words_few_are_compared(
-    monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    dice = random.Random(7)
-    texts = [line.format(*dice.sample(NOUNS.split(" "), 6), at=at) for at in range(1_200)]
-    compared, compare = [0], is_rewording
-
-    def counted(one: str, other: str) -> bool:
-        compared[0] += 1
-        return compare(one, other)
-
-    monkeypatch.setattr(similarity_module, "is_rewording", counted)
-    known = Rewordings(texts[:600])
-    found = [known.find(text) for text in texts[600:]]
-    assert compared[0] <= 10 * len(found)
-    compared[0] = 0
-    assert len([*known.pairs()]) <= compared[0] <= 10 * len(found)
 
 
 _SIGN = "a letter or a sign"
