@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from engramdown.language.claims import LONGEST, NEGATIONS, NUMBERS, OPPOSITES
-from engramdown.language.similarity import is_rewording
+from engramdown.language.similarity import is_rewording, swaps_roles
 from engramdown.language.terms import stem
 from engramdown.language.words import same_word, word_set
 
@@ -482,8 +482,13 @@ def says_again(text: str, known: str) -> bool:
     >>> says_again("Ask me before you push to main", "Never push to main without asking me")
     True
     """
-    pair = _Pair(read_meaning(text), read_meaning(known))
-    return pair.says_again() or is_rewording(text, known)
+    one, other = read_meaning(text), read_meaning(known)
+    if is_rewording(text, known):
+        return True
+    # Who does it to whom is seen in the order of words only where nothing else tells.
+    is_plain = one.concepts == other.concepts and not (one.denied or one.values or one.later)
+    is_swapped = is_plain and not (other.denied or other.later) and swaps_roles(text, known)
+    return _Pair(one, other).says_again() and not is_swapped
 
 
 class Statements:

@@ -343,6 +343,15 @@ def similarity_of(a: str, b: str) -> float:
     return _pair(a, b).similarity()
 
 
+def swaps_roles(a: str, b: str) -> bool:
+    """Whether the words of two texts are in another order, so that one does it to the other.
+
+    >>> swaps_roles("The frontend calls the backend", "The backend calls the frontend")
+    True
+    """
+    return _pair(a, b).turned()
+
+
 def in_full(text: str, kind: str) -> str:
     """Return ``text`` with the *never* that its heading says for it, and no *always* before it.
 
