@@ -34,7 +34,6 @@ MOVED: Final = {
     "consolidation.identity": "consolidation.facts",
     "consolidation.model": "models.port",
     "consolidation.worth": "consolidation.facts",
-    "cortex.card_state": "sleep.session_cards",
     "cortex.context": "context.sections",
     "cortex.conversation.conversation": "conversation.conversation",
     "cortex.conversation.working": "conversation.rendering",

@@ -46,7 +46,7 @@ _LOOKING: Final = frozenset(
         *("list", "show", "context", "recall", "why", "history", "diff", "stats", "review"),
         *("doctor", "export", "mcp", "log", "skills", "journal", "journal list", "journal show"),
         *("journal search", "skills list", "skills show", "skills validate", "log list"),
-        *("log show", "log follow", "log tools", "log steps", "log card", "log notes"),
+        *("log show", "log follow", "log tools", "log card", "log notes"),
         *("log grep", "log describe", "log expand"),
     }
 )

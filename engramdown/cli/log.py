@@ -28,10 +28,6 @@ COMMANDS: Final[commands.Table] = {
         "show": ("log_show:show", "Show a session, or one line of it."),
         "follow": ("log_show:follow", "Follow a session that runs."),
         "tools": ("log_show:tools", "Sum up which tools a session called, or all sessions."),
-        "steps": (
-            "log_show:steps",
-            "Show the steps of the assistant in a session: model, time, tokens, tools.",
-        ),
         "card": ("log_forget:card", "Show, or correct, what a session was about."),
         "notes": ("journal:notes", "Show, or change, the notes on a session."),
     },
@@ -64,7 +60,10 @@ COMMANDS: Final[commands.Table] = {
         "expand": ("log_lookup:expand", "Show what a summary covers."),
     },
 }
-_REMOVED: Final = {"gists": "`engramdown log compact`, or `engramdown log show`"}
+_REMOVED: Final = {
+    "gists": "`engramdown log compact`, or `engramdown log show`",
+    "steps": "`engramdown log tools --json`, or EpisodicMemory.iterations",
+}
 _FOLLOW: Final = "--follow"
 _SPOKEN: Final = frozenset({"user", "assistant", "system"})
 _REASONS: Final = ("finished", "reset", "shutdown", "manual")

@@ -29,14 +29,12 @@ from engramdown.language import on_screen
 from engramdown.transcripts import (
     MOST,
     Episode,
-    Iteration,
     Pointer,
     SessionInfo,
     Tally,
     ToolCall,
     ToolSum,
     find_tool_calls,
-    iterations,
     lines,
     paired,
     read_line,
@@ -62,7 +60,6 @@ _UNKNOWN: Final = "-"
 _NO_REASON: Final = "(no reason given)"
 _LIST_HEAD: Final = ("session", "began", "lasted", "turns", "episodes", "end")
 _TOOLS_HEAD: Final = ("tool", "calls", "failed", "mean ms", "longest")
-_STEPS_HEAD: Final = ("step", "model", "ms", "tokens in", "out", "called", "offered")
 _STYLES: Final = {"user": "good", "assistant": "where", "event": "dim"}
 # Names of roles, where they differ from the role.
 _SPEAKERS: Final = {
@@ -519,7 +516,7 @@ def no_number(pointer: str) -> str:
     return f"{pointer!r} has no number after the #"
 
 
-# ---- tools and steps ----
+# ---- tools ----
 
 
 @click.command()
@@ -576,41 +573,6 @@ def _sum_data(each: ToolSum) -> dict[str, Any]:
 def _call_data(call: ToolCall) -> dict[str, Any]:
     answer = None if call.answer is None else str(call.answer)
     return {**asdict(call), "pointer": str(call.pointer), "answer": answer}
-
-
-@click.command()
-@commands.session_argument
-@commands.in_scope
-def steps(place: Place, /, *, session: str, scope: str | None, **_: object) -> None:
-    """Show the steps of the assistant in a session: model, time, tokens, tools.
-
-    SESSION is an id or the beginning of one; without it, the session that began last. "offered" is
-    how many tools the model could have called, where that was recorded; --json names them.
-    """
-    transcripts = open_transcripts(place, scope)
-    name = transcripts.find(session)
-    transcript = transcripts.sessions.read(name)
-    found = iterations(name, transcript.episodes)
-    data = {"session": name, "steps": list(map(_step_data, found))}
-    rows = table([_STEPS_HEAD, *map(_step_row, found)], ("id",)) if found else []
-    commands.show([*rows, *damage_lines(len(transcript.malformed))], data, output.show_paged)
-    if not found:
-        raise RefusalError(f"no step of an assistant in {name}")
-
-
-def _step_row(step: Iteration) -> tuple[str, ...]:
-    return (
-        str(step.pointer),
-        " ".join(step.model.split()) or _UNKNOWN,
-        *map(_rounded, (step.ms, step.tokens_in, step.tokens_out)),
-        " ".join(", ".join(call.name for call in step.calls).split()) or _UNKNOWN,
-        str(len(step.tools_offered)) if step.tools_offered else _UNKNOWN,
-    )
-
-
-def _step_data(step: Iteration) -> dict[str, Any]:
-    calls = [str(call.pointer) for call in step.calls]
-    return {**asdict(step), "pointer": str(step.pointer), "calls": calls}
 
 
 def _rounded(value: float | None) -> str:

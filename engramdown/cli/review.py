@@ -7,6 +7,7 @@ quitting loses none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -201,35 +202,27 @@ _Resolve = Callable[[str, str, str | None], Receipt]
 _Then = Literal["next", "same", "stop"]
 
 
+@dataclass(eq=False)
 class Walk:
     """One walk through proposals.
 
     Attributes:
+        resolver: Carries out one decision.
+        resolve_all: Carries out many decisions.
+        complain: Reports a decision that cannot be carried out.
+        goes_on: Whether the program goes on after Ctrl-C, which then only stops the walk.
         decided: How many were decided.
     """
 
-    def __init__(
-        self,
-        resolve: _Resolve,
-        resolve_all: Callable[[Iterable[Answer]], list[Receipt]],
-        complain: Callable[[str], object],
-        *,
-        goes_on: bool = False,
-    ) -> None:
-        """Ask on the screen.
+    resolver: _Resolve
+    resolve_all: Callable[[Iterable[Answer]], list[Receipt]]
+    complain: Callable[[str], object]
+    goes_on: bool = field(default=False, kw_only=True)
 
-        Args:
-            resolve: Carries out one decision.
-            resolve_all: Carries out many decisions.
-            complain: Reports a decision that cannot be carried out.
-            goes_on: Whether the program goes on after Ctrl-C, which then only stops the walk.
-        """
+    def __post_init__(self) -> None:
+        """Ask on the screen."""
         self.decided = 0
         self._left: list[Proposal] = []
-        self._resolver = resolve
-        self._resolve_all = resolve_all
-        self._complain = complain
-        self._goes_on = goes_on
         self._screen = output.screen()
         self._answers: Final[dict[str, Callable[[Proposal], _Then]]] = {
             "a": lambda proposal: self._resolve(proposal, "accept"),
@@ -264,13 +257,13 @@ class Walk:
         alike = [proposal, *(each for each in self._left if _kind(each) == kind)]
         self._left = [each for each in self._left if _kind(each) != kind]
         try:
-            receipts = self._resolve_all(Answer(each.id) for each in alike)
+            receipts = self.resolve_all(Answer(each.id) for each in alike)
         except EngramdownError as error:
-            self._complain(str(error))
+            self.complain(str(error))
             return "next"
         for receipt in receipts:
             if receipt.action == "failed":
-                self._complain(receipt.reason)
+                self.complain(receipt.reason)
         done = [receipt for receipt in receipts if receipt.action != "failed"]
         self.decided += len(done)
         self._screen.show(map(receipt_line, done))
@@ -310,9 +303,9 @@ class Walk:
         self, proposal: Proposal, action: Literal["accept", "decline"], text: str | None = None
     ) -> _Then:
         try:
-            receipt = self._resolver(proposal.id, action, text)
+            receipt = self.resolver(proposal.id, action, text)
         except EngramdownError as error:
-            self._complain(str(error))
+            self.complain(str(error))
         else:
             self.decided += receipt.action != "failed"
             self._screen.show([receipt_line(receipt)])
@@ -325,7 +318,7 @@ class Walk:
         except EOFError:
             return "\x04"
         except KeyboardInterrupt:
-            if not self._goes_on:
+            if not self.goes_on:
                 raise
             return "\x03"
 

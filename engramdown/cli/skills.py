@@ -212,7 +212,6 @@ _body_option = click.option(
 @click.argument("label", metavar="LABEL")
 @click.option("--description", metavar="TEXT", required=True, help="What it does, and when.")
 @_body_option
-@click.option("--license", "terms", metavar="TEXT", default="", help="Under which license it is.")
 @commands.scoped("Keep it for all projects.", "Keep it in this project (default).", dry_run=True)
 def new(place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_: object) -> None:
     """Write a new skill: LABEL is small letters, digits and hyphens, and names its folder."""
@@ -220,7 +219,7 @@ def new(place: Place, /, *, label: str, scope: Scope | None, dry_run: bool, **_:
     skills = opened(place, where)
     options = commands.given()
     body = _body(options["body_file"])
-    page = skills.drafted(label, options["description"], body, license=options["terms"])
+    page = skills.drafted(label, options["description"], body)
     if dry_run:
         path = root / "skills" / label / "SKILL.md"
         if path.exists():

@@ -594,46 +594,32 @@ _SHORT: Final = 12
 _LONGEST: Final = 100
 
 
+@dataclass(eq=False)
 class Importer:
     """Imports into one folder of transcripts.
 
     Attributes:
         folder: The folder; it need not exist.
         settings: The settings of transcripts.
+        disk: The system calls.
         dry: Whether nothing is written.
         ends: Whether imported sessions have ended; a running one has not.
+        patience: The longest wait for a lock, in seconds.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        settings: EpisodeSettings,
-        disk: Disk | None = None,
-        *,
-        dry: bool = False,
-        ends: bool = True,
-        patience: float = LOCK_TIMEOUT,
-    ) -> None:
-        """Import into ``folder``.
+    folder: Path
+    settings: EpisodeSettings
+    disk: Disk = field(default_factory=Disk)
+    dry: bool = field(default=False, kw_only=True)
+    ends: bool = field(default=True, kw_only=True)
+    patience: float = field(default=LOCK_TIMEOUT, kw_only=True)
 
-        Args:
-            folder: The folder of the transcripts.
-            settings: The settings of transcripts.
-            disk: The system calls.
-            dry: Whether nothing is written.
-            ends: Whether imported sessions have ended; a running one has not.
-            patience: The longest wait for a lock, in seconds.
-        """
-        self.folder = folder
-        self.settings = settings
-        self.dry = dry
-        self.ends = ends
-        self._disk = disk or Disk()
-        self._patience = patience
+    def __post_init__(self) -> None:
+        """Read nothing yet."""
         self._names: dict[tuple[str, str], str] = {}
-        self._durable = settings.durability == "full"
-        self._lock = FolderLock(folder / ".lock", self._disk, patience)
-        self._payloads = Payloads(folder / PAYLOADS, self._disk, durable=self._durable)
+        self._durable = self.settings.durability == "full"
+        self._lock = FolderLock(self.folder / ".lock", self.disk, self.patience)
+        self._payloads = Payloads(self.folder / PAYLOADS, self.disk, durable=self._durable)
 
     def run(
         self,
@@ -658,9 +644,9 @@ class Importer:
             stack.callback(self._lock.close)
             if not self.dry:
                 self._prepare()
-                stack.enter_context(alone(self.folder, self._disk, self._patience))
-            ledger = Ledger(self.folder, self._disk, durable=self._durable)
-            stems = (name.removesuffix(SUFFIX) for name in self._disk.files(self.folder))
+                stack.enter_context(alone(self.folder, self.disk, self.patience))
+            ledger = Ledger(self.folder, self.disk, durable=self._durable)
+            stems = (name.removesuffix(SUFFIX) for name in self.disk.files(self.folder))
             matches = ((_NAME.fullmatch(stem), stem) for stem in stems)
             self._names = {(match[1], match[2]): stem for match, stem in matches if match}
             for each in inputs:
@@ -696,9 +682,9 @@ class Importer:
     def episodes(self, session: str) -> Iterator[Episode] | None:
         """Return the episodes of a session, or ``None`` if it does not exist."""
         path = self.folder / f"{session}{SUFFIX}"
-        if self._disk.find(path) is None:
+        if self.disk.find(path) is None:
             return None
-        return filter(None, (read_line(line) for _, line in lines(self._disk, path)))
+        return filter(None, (read_line(line) for _, line in lines(self.disk, path)))
 
     def append(self, session: str, new: list[NewLine], *, begins: bool) -> int:
         """Append lines to a session, or begin it with them; return the number of the last line.
@@ -722,7 +708,7 @@ class Importer:
 
         self._prepare()
         keep()
-        log = SessionLog(path, self._disk, self._lock, durable=self._durable)
+        log = SessionLog(path, self.disk, self._lock, durable=self._durable)
         try:
             # Store them again: a redaction may remove a text until these lines refer to it.
             last = log.append(rest, start, None, keep) + len(rest) - 1
@@ -733,8 +719,8 @@ class Importer:
 
     def _prepare(self) -> None:
         """Create the folder, readable for the user alone."""
-        if self._disk.make_plain_folder(self.folder, durable=self._durable):
-            self._disk.save(self.folder / ".gitignore", b"*\n", durable=self._durable)
+        if self.disk.make_plain_folder(self.folder, durable=self._durable):
+            self.disk.save(self.folder / ".gitignore", b"*\n", durable=self._durable)
 
 
 def import_running(

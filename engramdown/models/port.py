@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from engramdown.clock import moment
 from engramdown.errors import ModelError, SpendError, StoreError
@@ -42,24 +42,6 @@ class LanguageModel(Protocol):
         Raises:
             ModelError: If there is no such answer.
         """
-
-
-class Attempt(NamedTuple):
-    """What one call cost and how it ended.
-
-    Attributes:
-        tokens_in: Tokens of the question.
-        tokens_out: Tokens of the answer.
-        ms: How long it took, in milliseconds.
-        outcome: See :data:`engramdown.models.ledger.OUTCOMES`.
-        estimated: Whether some of the tokens were not counted by a provider.
-    """
-
-    tokens_in: int
-    tokens_out: int
-    ms: int
-    outcome: str
-    estimated: bool = False
 
 
 @runtime_checkable
@@ -158,7 +140,7 @@ class Asker:
             raise
         finally:
             ms = int(1000 * (time.monotonic() - started))
-            meter.after(Attempt(tokens_in, answered, ms, outcome, estimated=True))
+            meter.after(tokens_in, answered, ms, outcome, estimated=True)
         if outcome != "ok":
             raise ModelError(f"{self.name}: answered in another form than requested", outcome)
         return answer
@@ -182,11 +164,20 @@ class Meter:
         self._id = new_id()
         self._run.begin(Call(moment(), *self._asks, tokens_in, tokens_out, 0, ASKED, id=self._id))
 
-    def after(self, attempt: Attempt) -> None:
+    def after(
+        self, tokens_in: int, tokens_out: int, ms: int, outcome: str, *, estimated: bool = False
+    ) -> None:
         """Record what it cost.
+
+        Args:
+            tokens_in: Tokens of the question.
+            tokens_out: Tokens of the answer.
+            ms: How long it took, in milliseconds.
+            outcome: See :data:`engramdown.models.ledger.OUTCOMES`.
+            estimated: Whether some of the tokens were not counted by a provider.
 
         Raises:
             SpendError: If that could not be recorded.
         """
-        there, back, ms, outcome, estimated = attempt
-        self._run.end(Call(moment(), *self._asks, there, back, ms, outcome, estimated, self._id))
+        ended = tokens_in, tokens_out, ms, outcome, estimated
+        self._run.end(Call(moment(), *self._asks, *ended, self._id))

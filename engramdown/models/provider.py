@@ -31,7 +31,7 @@ from engramdown import forks
 from engramdown.errors import ModelError
 from engramdown.language.untrusted import inert, quoted
 from engramdown.models.ledger import MOST, OUTCOMES
-from engramdown.models.port import Attempt, Meter
+from engramdown.models.port import Meter
 from engramdown.secrets.redaction import redact
 from engramdown.tokens import estimate_tokens
 
@@ -124,7 +124,7 @@ class InstructorModel:
                 finally:
                     ms = int(1000 * (time.monotonic() - started))
                     if meter:
-                        meter.after(_attempt(answer, most, ms))
+                        _meter(meter, answer, most, ms)
                 if not isinstance(answer, Refusal):
                     return answer.value
                 again = course.after(answer.outcome, answer.wait)
@@ -161,15 +161,15 @@ def _line(text: str) -> str:
     return " ".join(inert(redact(text)).split())
 
 
-def _attempt(answer: Answer[A] | Refusal, most: tuple[int, int], ms: int) -> Attempt:
-    """Return what a call cost; where nobody counted, the most that it can have cost."""
+def _meter(meter: Meter, answer: Answer[A] | Refusal, most: tuple[int, int], ms: int) -> None:
+    """Report what a call cost; where nobody counted, the most that it can have cost."""
     counted = cost = answer.tokens_in, answer.tokens_out
     if isinstance(answer, Answer):
         cost = counted[0] or most[0], counted[1] or estimate_tokens(answer.value.model_dump_json())
     elif answer.worked:
         cost = counted[0] or most[0], counted[1] or most[1]
     outcome = answer.outcome if isinstance(answer, Refusal) else "ok"
-    return Attempt(*cost, ms, outcome, estimated=cost != counted)
+    meter.after(*cost, ms, outcome, estimated=cost != counted)
 
 
 class Course(NamedTuple):

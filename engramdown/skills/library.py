@@ -146,14 +146,13 @@ class Skills:
         near = difflib.get_close_matches(label, sorted(labels), n=1)
         raise SkillNotFoundError(label, near[0] if near else "")
 
-    def drafted(self, label: str, description: str, body: str, **more: str) -> FrontMatter:
+    def drafted(self, label: str, description: str, body: str) -> FrontMatter:
         """Return the page of a new skill.
 
         Args:
             label: What it is to be called.
             description: What it does and when.
             body: How it is done; a heading if it is empty.
-            more: Other keys of the front matter with their texts; empty ones are left out.
 
         Raises:
             InvalidSkillError: If it cannot be one.
@@ -164,8 +163,6 @@ class Skills:
         page = parse_front_matter(f"---\nname: {label}\n---\n")
         page = page.with_text("name", label)
         page = page.with_text("description", check_description(description))
-        for key, text in more.items():
-            page = page.with_text(key, check_text(key, text)) if text else page
         page = page.with_body(check_text("body", body) or f"# {heading}\n")
         _refuse_secrets(page)
         return page

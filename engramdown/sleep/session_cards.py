@@ -7,23 +7,20 @@ another model may see it. A failure leaves no trace.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from engramdown.clock import moment
 from engramdown.consolidation.summaries import describe
 from engramdown.episodes.card import CardFiles, ModelCard
-from engramdown.errors import ModelError, SessionNotFoundError
+from engramdown.errors import ModelError
 from engramdown.gate.injection import find_instruction
 from engramdown.gate.model_runs import Asking, prompts_for
-from engramdown.gate.scopes import scopes_of
-from engramdown.sleep.progress import Mark, SleepState, next_try
 from engramdown.storage.disk import Disk
-from engramdown.transcripts.sessions import Sessions
 from engramdown.transcripts.visibility import visible
 
 if TYPE_CHECKING:
     from engramdown.episodes.memory import EpisodicMemory
-    from engramdown.gate.scopes import HasScopes, Scopes
+    from engramdown.gate.scopes import Scopes
 
 # The name of the job in the ledger, and of its prompt.
 JOB: Final = "card"
@@ -73,55 +70,3 @@ def fill_card(
         return False
     scopes.tell_of_card(episodes.card(session))
     return True
-
-
-class CardState(NamedTuple):
-    """How far a model has come with a card, for the session as it is now.
-
-    Attributes:
-        name: ``running`` if the session has not ended; ``yours`` if a person has written its page,
-            so that no model is asked; ``empty`` if there is nothing to ask about; ``done``;
-            ``failed`` if it is tried again, ``given up`` if not before the session goes on; and
-            ``pending``.
-        tries: How often it failed.
-        next_try: When it is tried again, UTC, or ``""``.
-    """
-
-    name: Literal["running", "pending", "done", "empty", "yours", "failed", "given up"]
-    tries: int = 0
-    next_try: str = ""
-
-
-def card_state(given: Scopes | HasScopes, session: str) -> CardState:
-    """Return how far a model has come with the card of a session; this writes nothing.
-
-    Args:
-        given: The scopes, or a Cortex.
-        session: The id of the session.
-
-    Raises:
-        SessionNotFoundError: If there is no such session.
-        StoreError: If the state cannot be read.
-    """
-    scopes = scopes_of(given)
-    memory, disk = scopes.episodes, Disk()
-    info = None if memory is None else Sessions(memory.folder, disk).info(session)
-    if memory is None or info is None:
-        raise SessionNotFoundError(session, "" if memory is None else str(memory.folder))
-    root = memory.folder.parent
-    pages = CardFiles(root, disk)
-    if disk.find(pages.path(session)) is not None:
-        return CardState("yours")
-    if not info.ended:
-        return CardState("running")
-    state, mark = SleepState(root), Mark(JOB, session, info.started, info.lines)
-    seen, tries = state.seen(mark), state.attempts(mark)
-    said = pages.filled(memory.session(session))
-    is_filled = said is not None and said.ts >= info.last
-    if is_filled or state.done(JOB, session, info.started).seq >= info.lines:
-        return CardState("done")
-    if seen is not None and seen.outcome == "empty":
-        return CardState("empty")
-    if tries.times >= scopes.settings.worker.attempts:
-        return CardState("given up", tries.times)
-    return CardState("failed" if tries.times else "pending", tries.times, next_try(tries))
