@@ -35,10 +35,10 @@ from engramdown.transcripts import (
     ToolCall,
     ToolSum,
     find_tool_calls,
-    lines,
     paired,
     read_line,
     sums,
+    whole_lines,
     write_line,
 )
 
@@ -346,9 +346,7 @@ class _Tail:
             return []
         self._size = status.st_size
         new = []
-        for offset, data in lines(self._disk, self._path, self._offset):
-            if not data.endswith(b"\n"):
-                break
+        for offset, data in whole_lines(self._disk, self._path, self._offset):
             self._offset = offset + len(data)
             episode = read_line(data)
             if episode is None or episode.seq <= self._last:

@@ -224,7 +224,7 @@ class Walk:
         self.decided = 0
         self._left: list[Proposal] = []
         self._screen = output.screen()
-        self._answers: Final[dict[str, Callable[[Proposal], _Then]]] = {
+        self._answers: dict[str, Callable[[Proposal], _Then]] = {
             "a": lambda proposal: self._resolve(proposal, "accept"),
             "A": self._accept_kind,
             "d": lambda proposal: self._resolve(proposal, "decline"),

@@ -24,7 +24,7 @@ from engramdown.tokens import estimate_tokens
 from engramdown.transcripts import summary_log
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import NUMBERED, Episode, Pointer, check_session_id, read_line
-from engramdown.transcripts.sessions import lines
+from engramdown.transcripts.sessions import whole_lines
 from engramdown.transcripts.summary_log import Fold, Gist, Place, Source, read_gist
 from engramdown.transcripts.visibility import REDACTED, excluded, read_mark
 
@@ -211,16 +211,13 @@ class Track:
         if status is None or status.st_ino != inode or status.st_size < end:
             return []
         saved_lines: list[bytes] = []
-        descriptor = self._disk.open(path)
-        try:
+        with self._disk.opened(path) as descriptor:
             for at in (place.at for place in view if isinstance(place.source, kind)):
                 line, length = b"", _PIECE
                 while b"\n" not in line and len(line) < end - at:
                     line = self._disk.read_at(descriptor, at, min(at + length, end))
                     length *= 2
                 saved_lines.append(line.partition(b"\n")[0])
-        finally:
-            self._disk.close(descriptor)
         return saved_lines
 
     @contextlib.contextmanager
@@ -275,11 +272,8 @@ class Track:
 
     def _head(self) -> bytes:
         """Return the first bytes of the transcript, as far as it was read."""
-        descriptor = self._disk.open(self.path)
-        try:
+        with self._disk.opened(self.path) as descriptor:
             return self._disk.read_at(descriptor, 0, min(_HEAD, self._spoken.end))
-        finally:
-            self._disk.close(descriptor)
 
     def _take_in(self) -> bool:
         """Read new lines; ``False`` if what was read before is no longer valid."""
@@ -329,9 +323,7 @@ class Track:
 
     def _new_lines(self, unread: Collection[int]) -> Iterator[tuple[int, Episode | None]]:
         """Yield the new lines with their numbers, and ``None`` instead of those ``unread``."""
-        for offset, line in lines(self._disk, self.path, self._spoken.end):
-            if not line.endswith(b"\n"):
-                break
+        for offset, line in whole_lines(self._disk, self.path, self._spoken.end):
             self._spoken.end = offset + len(line)
             number = NUMBERED.match(line) if unread else None
             if number and int(number[1]) in unread and _MAY_BE_EMPTY not in line:
@@ -356,9 +348,8 @@ class Track:
         elif status.st_ino != log.inode or status.st_size < log.end:
             return None
         gists = []
-        for offset, line in lines(self._disk, path, log.end) if status.st_size > log.end else ():
-            if not line.endswith(b"\n"):
-                break
+        is_longer = status.st_size > log.end
+        for offset, line in whole_lines(self._disk, path, log.end) if is_longer else ():
             log.end = offset + len(line)
             gist = read_gist(line)
             if gist is not None:

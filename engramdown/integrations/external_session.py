@@ -42,7 +42,7 @@ from engramdown.hippocampus import new_id
 from engramdown.secrets import redact
 from engramdown.settings import EpisodeSettings
 from engramdown.storage import Disk
-from engramdown.transcripts import Episode, Pointer, lines
+from engramdown.transcripts import Episode, Pointer, whole_lines
 
 if TYPE_CHECKING:
     from engramdown import Proposal, Session
@@ -360,34 +360,26 @@ def unwritten_of(episodes: EpisodicMemory | None, session: str, key: str) -> _Un
 # ---- the items of a session ----
 
 
+@dataclass(eq=False)
 class History:
     """The values that a session keeps for one library.
 
     Attributes:
+        episodes: The transcripts, or ``None`` if there are none.
         session: The id of the session.
+        key: The key of the values in ``meta``.
+        plain: Returns the value of a line that something else recorded, or ``None``.
     """
 
-    def __init__(
-        self,
-        episodes: EpisodicMemory | None,
-        session: str,
-        key: str,
-        plain: Callable[[Episode], Any],
-    ) -> None:
-        """Read a session; nothing is read yet.
+    episodes: EpisodicMemory | None
+    session: str
+    key: str
+    plain: Callable[[Episode], Any]
 
-        Args:
-            episodes: The transcripts, or ``None`` if there are none.
-            session: The id of the session.
-            key: The key of the values in ``meta``.
-            plain: Returns the value of a line that something else recorded, or ``None``.
-        """
-        self._episodes = episodes
-        self.session = session
-        self._key = key
-        self._plain = plain
+    def __post_init__(self) -> None:
+        """Read nothing yet."""
         self._disk = Disk()
-        self._unwritten = unwritten_of(episodes, session, key)
+        self._unwritten = unwritten_of(self.episodes, self.session, self.key)
         self._written_late: list[int] = []
         self._forget()
 
@@ -406,10 +398,10 @@ class History:
             write: Writes it, given the ``meta`` of the line; returns its place, or ``None`` if it
                 must wait.
         """
-        settings = EpisodeSettings() if self._episodes is None else self._episodes.settings
+        settings = EpisodeSettings() if self.episodes is None else self.episodes.settings
         stored = as_meta(line, lambda text: transcripts.redact_for_role(line.role, text, settings))
         begun = transcripts.stamp_of(nanoseconds())
-        if write({self._key: stored}) is not None:
+        if write({self.key: stored}) is not None:
             return
         text = transcripts.redact_for_role(line.role, line.text, settings)
         value = as_value(stored, transcripts.join_surrogates(text))
@@ -442,10 +434,10 @@ class History:
 
     def _take_back(self, seqs: list[int], by: str) -> bool:
         """Exclude lines; return whether nobody else excluded one of them just before."""
-        said = {"of": seqs, _BY: f"{self._key} {by}"}
+        said = {"of": seqs, _BY: f"{self.key} {by}"}
         at = None
-        if self._episodes is not None:
-            at = self._episodes.mark(self.session, "exclude", **said)
+        if self.episodes is not None:
+            at = self.episodes.mark(self.session, "exclude", **said)
         if at is None:
             self._unwritten.popped.update(seqs)
             return True
@@ -470,9 +462,9 @@ class History:
 
     def _refresh(self) -> None:
         """Read what was added to the file; what cannot be read now is left for later."""
-        if self._episodes is None:
+        if self.episodes is None:
             return
-        path = self._episodes.folder / f"{self.session}{transcripts.SUFFIX}"
+        path = self.episodes.folder / f"{self.session}{transcripts.SUFFIX}"
         known = (self._file, self._end, self._head, self._items, self._marks)
         try:
             self._read_on(path)
@@ -496,9 +488,7 @@ class History:
         if not is_same:
             self._forget()
             self._file = file
-        for offset, line in lines(self._disk, path, self._end):
-            if not line.endswith(b"\n"):
-                break
+        for offset, line in whole_lines(self._disk, path, self._end):
             self._end = offset + len(line)
             self._head = self._head or line[:_HEAD]
             if episode := transcripts.read_line(line):
@@ -514,16 +504,16 @@ class History:
             try:
                 value = self._value(episode)
             except ValueError:
-                value = self._plain(episode)
+                value = self.plain(episode)
                 if value is None:
                     return
             self._items[seq] = Item(value, episode.call, seq=seq, json=readable(value))
 
     def _value(self, episode: Episode) -> JSON:
         """Return the value of a line of ours; raises ``ValueError`` if somebody changed it."""
-        stored = episode.meta.get(self._key)
-        if not isinstance(stored, dict) or self._episodes is None:
-            raise ValueError(self._key)
+        stored = episode.meta.get(self.key)
+        if not isinstance(stored, dict) or self.episodes is None:
+            raise ValueError(self.key)
         for number, each in enumerate(self._unwritten.lines):
             begun, ended = each.times
             is_it = each.line == (episode.role, episode.text, stored)
@@ -533,7 +523,7 @@ class History:
                 if each.is_taken:
                     self._written_late.append(episode.seq)
                 break
-        text = self._episodes.whole(episode)
+        text = self.episodes.whole(episode)
         return as_value(stored, text, is_whole=episode.cut is None or len(text) == episode.cut)
 
 

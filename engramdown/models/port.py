@@ -179,5 +179,5 @@ class Meter:
         Raises:
             SpendError: If that could not be recorded.
         """
-        ended = tokens_in, tokens_out, ms, outcome, estimated
-        self._run.end(Call(moment(), *self._asks, *ended, self._id))
+        call = Call(moment(), *self._asks, tokens_in, tokens_out, ms, outcome, estimated, self._id)
+        self._run.end(call)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from engramdown.transcripts.sessions import count_session as count_session
     from engramdown.transcripts.sessions import find_running as find_running
     from engramdown.transcripts.sessions import lines as lines
+    from engramdown.transcripts.sessions import whole_lines as whole_lines
     from engramdown.transcripts.summary_log import FOLDER as FOLDER
     from engramdown.transcripts.summary_log import Gist as Gist
     from engramdown.transcripts.tool_calls import MOST as MOST
@@ -66,7 +67,7 @@ __getattr__, __dir__ = door(
         "session_log": ["SessionLog"],
         "sessions": [
             *("Reading", "SessionInfo", "Sessions", "Tally", "count_session", "find_running"),
-            "lines",
+            *("lines", "whole_lines"),
         ],
         "summary_log": ["FOLDER", "Gist"],
         "tool_calls": [

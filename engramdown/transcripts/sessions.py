@@ -115,6 +115,11 @@ def lines(disk: Disk, path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]
             yield offset, rest
 
 
+def whole_lines(disk: Disk, path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Yield what :func:`lines` yields, without an unfinished last line."""
+    return (each for each in lines(disk, path, start) if each[1].endswith(b"\n"))
+
+
 class Sessions:
     """The sessions of one folder."""
 
@@ -436,9 +441,7 @@ def count_session(sessions: Sessions, disk: Disk, session: str) -> Tally:
     tally = Tally()
     spoken: Episode | None = None
     try:
-        for _, line in lines(disk, sessions.path(session)):
-            if not line.endswith(b"\n"):
-                break
+        for _, line in whole_lines(disk, sessions.path(session)):
             known = _HEAD.match(line)
             episode = read_line(line) if known is None else None
             role = known[1].decode() if known else episode.role if episode else ""
