@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations, pairwise
 from typing import Final, NamedTuple, cast
 
@@ -27,7 +27,7 @@ from engramdown.consolidation.sentences import (
 )
 from engramdown.consolidation.utterances import entries, mask_shown, sentences, small_letters
 from engramdown.engram import Kind
-from engramdown.markdown import FrontMatter, Metadata, parse_front_matter
+from engramdown.markdown import Block, FrontMatter, Metadata, parse_front_matter
 
 _LONGEST: Final = 2_000
 _LONGEST_CONTEXT: Final = 100
@@ -315,7 +315,8 @@ class _Walker:
             for title, cell in signed:
                 self._add(at, "row", cell, title)
             if said and not signed:
-                self._add(at, "row", _row(said), *(title for title, _ in said if _is_rule(title)))
+                rules = [title for title, _ in said if _tells(title)[0] == "rules"]
+                self._add(at, "row", _row(said), *rules)
 
     def _add(self, line: int, shape: str, text: str, *leads: str) -> None:
         above = tuple(_Piece(line, "lead", each) for each in leads[:1])
@@ -351,8 +352,10 @@ class _Walker:
         """Return the words of a line that is used as a heading: in bold, or before plain lines."""
         bold = _BOLD_LINE.match(said)
         marked = said.endswith(_ENDS) or said.isupper() or said[0] + said[-1] == "[]"
-        plain = said.strip("[]=#:\uff1a ") if self.by_line and marked else ""
-        title = bold[2] if bold else plain
+        below = _ITEM.match("".join(self.lines[self.at :][:1]))
+        leads = below and below[1] in (None, "1") and said.count(" ") <= _FEW and said[0].isalpha()
+        is_plain = marked if self.by_line and marked else leads and not said.endswith(_ENDS)
+        title = bold[2] if bold else said.strip("[]=#:\uff1a ") if is_plain else ""
         is_long = title.count(" ") >= _TITLE_WORDS or title.endswith((".", "!", "?"))
         if is_long or (self._in_paragraph() and not self.by_line) or _ITEM.match(said):
             return ""
@@ -361,7 +364,7 @@ class _Walker:
     def _head(self, level: int, title: str) -> None:
         self._close()
         kept = (each for each in self.titles if each[0] < level)
-        self.titles = (*kept, (level, _after_comments(title)[0].strip(" :*_\uff1a")))
+        self.titles = (*kept, (level, Block(title, "paragraph").text.strip(" :*_\uff1a")))
         self.above = ()
 
     # ---- items and paragraphs ----
@@ -376,7 +379,8 @@ class _Walker:
             return
         is_deeper = self.open is not None and indent > self.open.indent >= 0
         if self.open is not None and (is_deeper or not self.after_blank):
-            if self.open.shape != "line" or said[0].islower():
+            is_wrapped = said[0].islower() and len(self.open_lines[-1]) >= _WRAPPED
+            if self.open.shape != "line" or is_wrapped:
                 self.open_lines.append(said)
                 return
         elif not indent:
@@ -394,8 +398,8 @@ class _Walker:
         piece, self.open = self.open, None
         if piece is None:
             return
-        piece.text, comment = _after_comments(_joined(self.open_lines))
-        piece.meta = Metadata.parse(comment) or piece.meta
+        block = Block(_joined(self.open_lines), "paragraph")
+        piece.text, piece.meta = block.text, block.meta or piece.meta
         for each in piece.above:
             each.has_below = True
         if piece.text.endswith(_ENDS):
@@ -414,16 +418,15 @@ def _cells(line: str) -> list[str]:
 def _row(cells: Sequence[tuple[str, str]]) -> str:
     """Return what a row says: "Controllers stay thin (easy to test)", "`make`: builds"."""
     (title, first), *others = cells
-    is_rule = _is_rule(title)
-    named = len(others) > 1 and not is_rule
-    rest = ", ".join(f"{name} {cell}" if named else cell for name, cell in others)
-    if not rest:
-        return first
-    return f"{first.rstrip('.')} ({rest})" if is_rule else f"{first}: {rest}"
-
-
-def _is_rule(title: str) -> bool:
-    return _tells(title)[0] == "rules"
+    is_named = len(others) > 1
+    rest = ", ".join(
+        cell if not is_named or " " in cell else " ".join(each)
+        for each in others
+        for cell in each[1:]
+    )
+    if rest and _tells(title)[0] == "rules":
+        return f"{first.rstrip('.')} ({rest})"
+    return f"{first}: {rest}" if rest else first
 
 
 def _joined(lines: Sequence[str]) -> str:
@@ -440,20 +443,10 @@ def _joined(lines: Sequence[str]) -> str:
     return text
 
 
-def _after_comments(text: str) -> tuple[str, str]:
-    """Return ``text`` without its comments, and the content of a comment at its end, or ``""``."""
-    parts, last, at = [], "", 0
-    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        parts.append(text[at:start].strip())
-        at, last = end + 3, text[start + 4 : end]
-    rest = text[at:].strip()
-    return " ".join(filter(None, [*parts, rest])), "" if rest else last
-
-
 # ---- what headings tell ----
 
 
-@cache
+@lru_cache(maxsize=1_024)
 def _tells(title: str) -> tuple[str, bool]:
     """Return what a heading, a lead or a label tells, and whether it says nothing else.
 
@@ -699,7 +692,8 @@ def _kind_below(told: str, kind: Kind, small: str, shape: str) -> Kind:
         return "never" if kind == "never" else cast("Kind", told)
     if told == "never" and not _named("DEMANDS").match(small):
         return "lesson" if is_plain and shape == "text" and verb_of(small) else "never"
-    if told == "facts" or shape == "command":
+    names_command = not told and _named("NAMES_COMMAND").fullmatch(small)
+    if told == "facts" or shape == "command" or names_command:
         return kind if kind != "always" or firm else "lesson"
     if not is_plain or told == "profile":
         return "profile" if is_plain else kind

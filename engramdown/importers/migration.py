@@ -192,29 +192,21 @@ def topics(text: str) -> Mapping[str, str]:
 
     Any other content gives nothing.
     """
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    if isinstance(found, dict):
-        found = next((each for each in found.values() if isinstance(each, list)), found)
-    pairs = found.items() if isinstance(found, dict) else [("", each) for each in _listed(found)]
     named: dict[str, str] = {}
-    for file, about in pairs:
-        topic = _value(about, "topic", "title", "name") if isinstance(about, dict) else about
-        name = basename(str(file or _value(about, "file", "path", "filename") or ""))
-        if name and topic and isinstance(topic, str):
-            named[name] = topic
+
+    def collect(entry: dict[str, object]) -> object:
+        file, topic = (
+            next((entry[key] for key in keys if entry.get(key)), None)
+            for keys in (("file", "path", "filename"), ("topic", "title", "name"))
+        )
+        for name, about in [(file, topic), *entry.items()]:
+            if isinstance(about, str) and str(name).endswith(".md"):
+                named[basename(str(name))] = about
+        return topic
+
+    with contextlib.suppress(ValueError, RecursionError):
+        json.loads(text, object_hook=collect)
     return named
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _value(entry: object, *keys: str) -> object:
-    found = (entry.get(key) for key in keys) if isinstance(entry, dict) else iter(())
-    return next(filter(None, found), None)
 
 
 def _engram(file: File, note: Note, scope: Scope, place: str) -> Engram:
@@ -313,7 +305,7 @@ _PLACES: Final = (
     ".cursor/rules/**/*.mdc",
     "MEMORY.md",
     "memory/MEMORY.md",
-    "memory/*.md",
+    "memory/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*.md",
 )
 _OF_FOLDERS: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md")
 # Build output, and the work of others.
@@ -396,11 +388,7 @@ def _places(path: Path, project: Path | None) -> list[_Place]:
 def _glob(folder: Path, pattern: str) -> list[Path]:
     """Return the files that match a pattern, even if ``folder`` is its first part."""
     first, _, rest = pattern.partition("/")
-    paths = sorted(folder.glob(rest if rest and folder.name == first else pattern))
-    if first != "memory":
-        return paths
-    # A folder of this name may hold other files.
-    return [each for each in paths if layout_of(each.as_posix()) in ("daily", "index")]
+    return sorted(folder.glob(rest if rest and folder.name == first else pattern))
 
 
 def _below(folder: Path) -> Iterator[Path]:
