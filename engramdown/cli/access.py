@@ -59,13 +59,18 @@ _CHANGING: Final = {
 }
 
 
-def open_cortex(place: Place, need: Need = "any") -> Cortex:
+def open_cortex(place: Place, need: Need = "any", as_of: str = "") -> Cortex:
     """Open memory at ``place``; its notices are printed on stderr when the command ends.
+
+    Args:
+        place: Where it is.
+        need: What there must be.
+        as_of: The day, the time or the commit at which it is shown.
 
     Raises:
         click.ClickException: There is no memory of the kind that is needed.
     """
-    cortex = open_quietly(place, need)
+    cortex = open_quietly(place, need, as_of)
 
     def say_notices() -> None:
         # Not when the command failed: its error says the same.
@@ -83,7 +88,7 @@ def open_cortex(place: Place, need: Need = "any") -> Cortex:
     return cortex
 
 
-def open_quietly(place: Place, need: Need) -> Cortex:
+def open_quietly(place: Place, need: Need, as_of: str = "") -> Cortex:
     """Open memory as :func:`open_cortex` does, without printing its notices.
 
     Raises:
@@ -98,7 +103,7 @@ def open_quietly(place: Place, need: Need) -> Cortex:
 
     places = find_places(project or place.project, place.home)
     settings = settings_at(place, places.project)
-    return Cortex.open(places.project, places.home, settings=settings)
+    return Cortex.open(places.project, places.home, settings=settings, as_of=as_of)
 
 
 def settings_at(place: Place, project: Path | None) -> Settings:
@@ -517,9 +522,10 @@ def _only(items: Iterable[tuple[str, str, _Item]], prefix: str, where: str) -> _
         raise RefusalError(views.ambiguous(prefix), more) from error
 
 
-def raw_text(path: Path, line: int) -> str:
-    """Return the entry that starts on ``line`` of the file as it is there, or ``""``."""
-    from engramdown.markdown import parse
-
-    text = path.read_bytes().decode("utf-8", "surrogateescape")
-    return next((item.block.raw for item in parse(text).placed() if item.line == line), "")
+def raw_text(cortex: Cortex, entry: Entry) -> str:
+    """Return the lines of a memory as they are in its file, or ``""`` if there is none."""
+    for store in cortex.scopes.stores:
+        if store.scope == entry.scope:
+            placed = store.files.document(entry.file).placed()
+            return next((each.block.raw for each in placed if each.line == entry.line), "")
+    return ""

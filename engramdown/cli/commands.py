@@ -334,6 +334,12 @@ def until_option(text: str) -> Callable[[Command], Command]:
     return click.option("--until", type=Moment(end=True), metavar="DATE", help=text)
 
 
+def as_of_option(*names: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds ``--as-of``, which has other ``names`` as well."""
+    text = "As it was on a day, at a time, or in a commit of git."
+    return click.option("--as-of", *names, "as_of", metavar="DATE|REV", default="", help=text)
+
+
 def scope_options(help_global: str, help_project: str) -> Callable[[Command], Command]:
     """Return a decorator that adds ``--global`` and ``--project`` as the argument ``scope``."""
 

@@ -36,12 +36,13 @@ NEEDS_WRITE: Final = (
 )
 NOTHING: Final = "There is nothing in memory to write; `engramdown remember` begins it."
 ONE_OF_THREE: Final = "--check, --remove and --replace are three things; give one"
+NO_PAST: Final = "--as-of shows memory alone; leave out --session"
 ALONE: Final = "--write takes no message, no session and no other view of memory"
 # The default for --budget with --session.
 PROMPT_BUDGET: Final = 80_000
 _OF_A_SESSION: Final = ("budget", "shape")
 _OF_A_FILE: Final = ("check", "remove", "replace", "scope", "dry_run")
-_OTHERS: Final = ("message", "explain", "session", "shape")
+_OTHERS: Final = ("message", "explain", "session", "shape", "as_of")
 # The titles of the parts of a prompt.
 _PARTS: Final = {
     "soul": "Who you are",
@@ -80,6 +81,7 @@ _PARTS: Final = {
 )
 @commands.scope_options("With --write: what holds for all projects.", "With --write: this project.")
 @click.option("--dry-run", is_flag=True, help="With --write: show the diff, and write nothing.")
+@commands.as_of_option()
 @commands.shows
 def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: object) -> None:
     """Print what a model sees of memory, ranked for MESSAGE; "-" reads it from stdin.
@@ -98,7 +100,9 @@ def context(place: Place, /, *, message: tuple[str, ...], as_json: bool, **_: ob
     session = chosen["session"]
     if session is None and any(chosen[name] is not None for name in _OF_A_SESSION):
         raise click.UsageError(NEEDS_SESSION)
-    cortex = open_cortex(place)
+    if session is not None and chosen["as_of"]:
+        raise click.UsageError(NO_PAST)
+    cortex = open_cortex(place, as_of=chosen["as_of"])
     # A person also learns what came with git; what is printed stays what a model sees.
     if process.is_terminal(sys.stderr) and (count := len(cortex.review.arrivals())):
         output.note(review.came_briefly(count))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 NO_WORDS: Final = "nothing to look for; give WORDS, or --since, --until or --days for all of a time"
+ONE_END: Final = "--as-of is the end of the time already; leave out --until"
 _FOLDER: Final = "episodes"
 _ROLES: Final = (
     *("user", "assistant", "system", "tool_call", "tool_result"),
@@ -47,6 +48,7 @@ _ROLES: Final = (
     "--role", type=click.Choice(_ROLES), multiple=True, metavar="ROLE", help="Only in this role."
 )
 @commands.session_option("Only what was said in this session.")
+@commands.as_of_option()
 @commands.shows
 def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: object) -> None:
     """Search memory for WORDS, best hits first, then transcripts and the journal.
@@ -62,7 +64,9 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
     in_time = options["since"] or options["until"] or options["days"] is not None
     if not (query.strip() or in_time):
         raise click.UsageError(NO_WORDS)
-    cortex = open_cortex(place)
+    if options["as_of"] and options["until"]:
+        raise click.UsageError(ONE_END)
+    cortex = open_cortex(place, as_of=options["as_of"])
     finder = _finder(place, cortex)
     session, since, until = options["session"], options["since"], options["until"]
     if finder and session:

@@ -16,18 +16,14 @@ from click.exceptions import Exit
 from engramdown import Cortex, Entry, Proposal
 from engramdown.cli import commands, log_show, process, views
 from engramdown.cli import history as said
-from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text, roots
+from engramdown.cli.access import find_anywhere, folders, open_cortex, raw_text
 from engramdown.cli.layout import Line, line, pick, whole
 from engramdown.cli.output import REFUSED, RefusalError
 from engramdown.cli.process import Place
-from engramdown.clock import local, today
+from engramdown.clock import local
 from engramdown.context import Page
 from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug
-from engramdown.errors import AmbiguousIdError, EngramdownError, EntryNotFoundError, GitError
 from engramdown.gate import Said, Taught, Why
-from engramdown.git import Commit, State, raw
-from engramdown.git import Known as GitEntry
-from engramdown.git import find as find_in_state
 from engramdown.hippocampus import Archived, meant
 from engramdown.kinds import PENDING, PROFILE, SOUL
 from engramdown.markdown import is_address
@@ -82,16 +78,17 @@ _CHOICES: Final = ("kind", "scope", "confidence", "source")
 @click.option("--older", type=click.IntRange(0), metavar="DAYS", help="Only older than DAYS days.")
 @click.option("--newer", type=click.IntRange(0), metavar="DAYS", help="Only of the last DAYS days.")
 @click.option("--archived", is_flag=True, help="Retired memories instead, with the reason.")
+@commands.as_of_option()
 @commands.shows
-def list_command(place: Place, /, *, archived: bool, as_json: bool, **filters: Any) -> None:  # noqa: ANN401 - as click gives them
+def list_command(place: Place, /, *, archived: bool, **filters: Any) -> None:  # noqa: ANN401 - as click gives them
     """List memories, file by file.
 
     A filter that is given several times lets any of its values pass. A memory without a date
     passes no filter by age.
     """
-    del as_json
-    cortex = open_cortex(place)
-    now, where = today(), folders(cortex)
+    as_of, _ = filters.pop("as_of"), filters.pop("as_json")
+    cortex = open_cortex(place, as_of=as_of)
+    now, where = cortex.scopes.day(), folders(cortex)
     # One line each for what reads line by line, as grep does.
     folded = not process.is_terminal(sys.stdout)
     if archived:
@@ -107,6 +104,8 @@ def list_command(place: Place, /, *, archived: bool, as_json: bool, **filters: A
         nothing = 'nothing is remembered yet; begin with `engramdown remember "..."`'
         if any(value not in (None, (), "") for value in filters.values()):
             nothing = "no memory passes these filters; `engramdown list` shows everything"
+        elif as_of:
+            nothing = f"nothing is known of memory as of {as_of}; `engramdown list` shows it now"
         elif archived:
             nothing = "nothing was retired so far; `engramdown forget ID` retires a memory"
         process.complain(nothing)
@@ -148,35 +147,35 @@ def age_of(entry: Entry, today: date) -> int | None:
 
 @click.command()
 @commands.id_argument
-@click.option("--at", "rev", metavar="REV", default="", help="As it was in a commit of git.")
+@commands.as_of_option("--at")
 @commands.shows
-def show(place: Place, /, *, entry_id: str, rev: str, **_: object) -> None:
+def show(place: Place, /, *, entry_id: str, as_of: str, **_: object) -> None:
     """Show one memory in full: what is known about it, and its line as it is in the file.
 
     ID is an id or the beginning of one: of a memory, of a proposal or of a retired memory. `soul`
     and `profile` show who the assistant is and who you are, and the file that is used.
     """
     if is_page(entry_id):
-        if rev:
+        if as_of:
             raise click.UsageError(
-                "--at shows a memory by its id; `git show REV:FILE` shows a page as it was"
+                "--as-of shows a memory by its id; `git show REV:FILE` shows a page as it was"
             )
         _show_page(open_cortex(place), entry_id)
         return
-    if rev:
-        _show_at(place, entry_id, rev)
-        return
-    cortex = open_cortex(place)
-    item = find_anywhere(cortex, entry_id)
+    cortex = open_cortex(place, as_of=as_of)
+    item, past = find_anywhere(cortex, entry_id), cortex.scopes.past
     where = folders(cortex)
     data, raw_line = _data(item, where), ""
-    more: list[Line] = []
+    head, more = list[Line](), list[Line]()
     if isinstance(item, Entry):
-        folder = where.get(item.scope)
-        raw_line = raw_text(folder / item.disk_file, item.line) if folder else ""
-        data["raw"] = raw_line
+        data["raw"] = raw_line = raw_text(cortex, item)
         more = [line(), line((f"`engramdown why {item.id}` says where it comes from.", "dim"))]
-    commands.show([*views.full_lines(item, where, raw_line), *more], data)
+    if past:
+        commit = past.commit
+        then = f"{said.commit(commit)}: {commit.subject}" if commit else said.when(past.at)
+        head, more = [line((f"As it was in {then}", "dim"), hang=2), line()], []
+        data["commit"] = commit._asdict() if commit else None
+    commands.show([*head, *views.full_lines(item, where, raw_line), *more], data)
 
 
 def _data(found: Found, where: Mapping[str, Path]) -> dict[str, Any]:
@@ -187,47 +186,6 @@ def _data(found: Found, where: Mapping[str, Path]) -> dict[str, Any]:
         return {"state": "pending", **views.proposal_data(found, where)}
     state = "pending" if found.file == PENDING else "kept"
     return {"state": state, **views.entry_data(found, where)}
-
-
-def _show_at(place: Place, entry_id: str, rev: str) -> None:
-    """Show what an id or its beginning meant in the commit ``rev``, in the first scope that has it.
-
-    Raises:
-        GitError: There is no repository, or no such commit.
-        EntryNotFoundError: It meant nothing.
-        RefusalError: It meant several things, which are listed.
-    """
-    refusals: list[EngramdownError] = []
-    for scope, _ in roots(place):
-        try:
-            found, commit, state = _find(place, scope, entry_id, rev)
-            break
-        except (EntryNotFoundError, GitError) as error:
-            refusals.append(error)
-    else:
-        raise refusals[0]
-    commands.show(
-        [
-            line((f"As it was in {said.commit(commit)}: {commit.subject}", "dim"), hang=2),
-            line(),
-            *views.full_lines(found, {}, raw(state, found)),
-        ],
-        {**_data(found, {}), "commit": commit._asdict()},
-    )
-
-
-def _find(place: Place, scope: str, entry_id: str, rev: str) -> tuple[GitEntry, Commit, State]:
-    there = said.place_in_git(place, scope)
-    commit = there.repository.commit(rev)
-    state = there.at(commit)
-    try:
-        return find_in_state(state, entry_id, commit.short), commit, state
-    except AmbiguousIdError as error:
-        entries = [*state.kept.values(), *state.waiting.values()]
-        entries += [item.entry for item in state.archived.values()]
-        texts = {entry.id: views.one_line(entry.text) for entry in reversed(entries)}
-        more = [f"{each}  {texts[each]}" for each in error.matches]
-        raise RefusalError(views.ambiguous(entry_id), more) from error
 
 
 # ---- pages ----

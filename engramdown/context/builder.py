@@ -95,6 +95,7 @@ class ContextBuilder:
     @cached_property
     def recollection(self) -> Recollection:
         """What the stores hold, as a model is shown it."""
+        from engramdown.context.sections import Procedures
         from engramdown.context.sources import Recollection
 
         scopes = self.scopes
@@ -103,9 +104,11 @@ class ContextBuilder:
             scopes.project_hc,
             scopes.settings,
             scopes.pulled if scopes.reviews else None,
-            self.skills.readable_lines,
+            # Of skills nobody knows how they were.
+            Procedures if scopes.past else self.skills.readable_lines,
             pass_over=scopes.pass_over,
             citations=scopes.citations,
+            day=scopes.day,
         )
 
     def build(

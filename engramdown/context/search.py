@@ -91,9 +91,13 @@ def search_all(notebooks: Notebooks, asked: Asked, episodes: Finder | None) -> F
         ValueError: If a role or the mode is invalid.
         StoreError: If a store cannot be read.
     """
+    past = notebooks.scopes.past
     first, last = _days(asked)
     is_memory = not asked.session and not asked.role
     memories = _memories(notebooks.scopes, asked, first, last) if is_memory else []
+    if past is not None:
+        asked = asked._replace(until=past.when)
+        first, last = _days(asked)
     days, noted, troubles = ([], [], []) if asked.role else _written(notebooks, asked, first, last)
     hits: list[Hit] = []
     if episodes is not None:

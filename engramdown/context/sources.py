@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
@@ -236,6 +237,7 @@ class Recollection:
         skills: Returns the skills to list; called each time.
         pass_over: Is given the error where something cannot be read.
         citations: Returns a reader of the files that memories cite; called each time.
+        day: Returns the day on which what expired is left out.
         budgets: What the sections may cost, in tokens, where it is not the default.
     """
 
@@ -246,6 +248,7 @@ class Recollection:
     skills: Callable[[], Procedures] = Procedures
     pass_over: Callable[[StoreError], object] | None = None
     citations: Callable[[], Citations] = Citations
+    day: Callable[[], date] = today
     budgets: dict[str, int] = field(init=False)
     _files: list[Hippocampus] = field(init=False)
     _memory: Memory = field(default_factory=Memory)
@@ -286,7 +289,7 @@ class Recollection:
             self._memory = memory
         changed = self.citations().has_changed
         return sections.build(
-            self._memory, message, today(), self.budgets, self.overrides(), changed=changed
+            self._memory, message, self.day(), self.budgets, self.overrides(), changed=changed
         )
 
     def gathered(
@@ -326,7 +329,7 @@ class Recollection:
         budget = {**sections.BUDGETS, **self.budgets}["scratchpad"]
         changed = self.citations().has_changed
         return sections.scratchpad_section(
-            wisdom, today(), budget, self.overrides(), changed=changed
+            wisdom, self.day(), budget, self.overrides(), changed=changed
         )
 
     def overrides(self) -> dict[str, str]:

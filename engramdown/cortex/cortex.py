@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -84,6 +85,7 @@ class Cortex:
         model: object = None,
         *,
         settings: Settings | None = None,
+        as_of: str | date = "",
     ) -> Self:
         """Open the scopes that are found from the working directory.
 
@@ -96,11 +98,16 @@ class Cortex:
             mode: ``autopilot``, ``copilot`` or ``off``; by default the configured one.
             model: See :class:`Cortex`.
             settings: The settings; by default those of the ``config.toml`` of both scopes.
+            as_of: A day, a time or a commit of git: memory as it was then, from the journal or
+                from git, to read only. What was erased since is not there.
 
         Raises:
             SettingsError: If a setting is wrong, or a folder cannot be a project.
+            InvalidEngramError: If ``as_of`` is still to come.
+            GitError: If ``as_of`` is no moment, and no commit.
         """
-        return cls._over(Scopes.open(project, home, mode, model, settings=settings))
+        scopes = Scopes.open(project, home, mode, model, settings=settings, as_of=as_of)
+        return cls._over(scopes)
 
     @property
     def mode(self) -> str:

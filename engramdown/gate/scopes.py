@@ -12,12 +12,19 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from engramdown.clock import today
 from engramdown.engram import SCOPES, Engram, Scope, Source
-from engramdown.errors import EntryNotFoundError, InvalidEngramError, LockTimeoutError, StoreError
+from engramdown.errors import (
+    EntryNotFoundError,
+    GitError,
+    InvalidEngramError,
+    LockTimeoutError,
+    StoreError,
+)
 from engramdown.forks import cached_property
 from engramdown.hippocampus.changeset import FileChange
 from engramdown.hippocampus.citations import Citations
@@ -41,6 +48,7 @@ if TYPE_CHECKING:
     from engramdown.gate.erasure_marks import Marks
     from engramdown.gate.gate import Decision
     from engramdown.gate.intake import Intake, Receipt, Waiting
+    from engramdown.gate.past import Past
     from engramdown.recall.memories import MemoryIndex
 
 T = TypeVar("T")
@@ -58,6 +66,7 @@ class Scopes:
         settings: The configuration.
         closed: Why the project can only be read, or ``""``.
         rehearsing: Whether changes are only recorded, and nothing is written.
+        past: The earlier moment at which memory is shown, or ``None``.
     """
 
     def __init__(
@@ -80,6 +89,7 @@ class Scopes:
         self.closed = ""
         self._allows_global = False
         self.rehearsing = False
+        self.past: Past | None = None
         self._marks: dict[Path, Marks] = {}
         self._hear: Callable[[], Callable[[list[Receipt]], None] | None] | None = None
         self._card_callbacks: list[Callable[[Card], object]] = []
@@ -94,6 +104,7 @@ class Scopes:
         model: object = None,
         *,
         settings: Settings | None = None,
+        as_of: str | date = "",
     ) -> Scopes:
         """Open the scopes that are found from the working directory.
 
@@ -111,6 +122,8 @@ class Scopes:
         scopes = cls(*stores, decided, model, settings=settings)
         scopes.closed = places.closed
         scopes.notice(wait=False)
+        if as_of:
+            scopes.look_back(as_of)
         return scopes
 
     @property
@@ -216,7 +229,7 @@ class Scopes:
         entries = [entry for store in self._both for entry in self.readable(store)]
         if self._index is None or self._index[0] != entries:
             self._index = (entries, MemoryIndex(entries))
-        hits = self._index[1].search(query, today())
+        hits = self._index[1].search(query, self.day())
         return [hit.entry for hit in hits[: max(limit, 0)]]
 
     def recall_topic(self, topic: str) -> list[Entry]:
@@ -299,7 +312,9 @@ class Scopes:
     def citations(self) -> Citations:
         """Return a reader of the files that memories of the project cite."""
         own = self.project_hc
-        return Citations(own.root.parent if isinstance(own, Hippocampus) else None)
+        if self.past or not isinstance(own, Hippocampus):
+            return Citations()
+        return Citations(own.root.parent)
 
     def allow_global(self) -> None:
         """Allow a memory for all projects although it was refused before."""
@@ -437,6 +452,8 @@ class Scopes:
         scopes.closed = self.closed
         scopes._card_callbacks = self._card_callbacks
         scopes._allows_global = self._allows_global
+        if self.past:
+            scopes.look_back(self.past)
         return scopes
 
     def listen(self, hear: Callable[[], Callable[[list[Receipt]], None] | None]) -> None:
@@ -469,6 +486,38 @@ class Scopes:
         for store in self.stores:
             store.rehearse()
         self.rehearsing = True
+
+    def look_back(self, as_of: str | date | Past) -> None:
+        """From now on show memory as it was, and write nothing; see :meth:`engramdown.Cortex.open`.
+
+        Raises:
+            InvalidEngramError: If the moment is still to come.
+            GitError: If it is no moment, and no commit.
+            StoreError: If a store has no files, or its journal cannot be read.
+        """
+        # Imported here: memory is seldom looked at as it was.
+        from engramdown.gate.past import Past, find_past, texts_at
+        from engramdown.git.diff import Place
+
+        places: dict[Path, Place] = {}
+        for store in reversed(self.stores):
+            with contextlib.suppress(GitError):
+                limit = self.settings.of(store.scope).max_file_bytes
+                places[store.root] = Place.of(store.root, store.scope, limit)
+        past = as_of if isinstance(as_of, Past) else find_past(as_of, places.values())
+        for store in self.stores:
+            waiting = {entry.fold for entry in store.entries()}
+            waiting -= {entry.fold for entry in self.usable(store)}
+            texts = texts_at(store, past, places.get(store.root), self.was_erased, waiting)
+            if texts is None and store.root.is_dir():
+                self.tell(f"{store.memory}: neither its journal nor git goes back so far")
+            store.files.look_back(texts or {})
+        self.rehearse()
+        self.past = past
+
+    def day(self) -> date:
+        """Return the day on which memory is shown: today, unless it is shown as it was."""
+        return self.past.when.date() if self.past else today()
 
     def rehearsed(self) -> list[FileChange]:
         """Return what the rehearsed steps would change."""
@@ -510,7 +559,7 @@ class Scopes:
     @property
     def reviews(self) -> bool:
         """Whether what git brings reaches a model only after a person approved it."""
-        return self.settings.pulled == "review"
+        return self.settings.pulled == "review" and not self.past
 
     @property
     def refuses_global(self) -> bool:

@@ -12,12 +12,9 @@ from engramdown.lazy import door
 if TYPE_CHECKING:
     from engramdown.git.diff import VERBS as VERBS
     from engramdown.git.diff import Change as Change
-    from engramdown.git.diff import Known as Known
     from engramdown.git.diff import Place as Place
     from engramdown.git.diff import State as State
     from engramdown.git.diff import compare as compare
-    from engramdown.git.diff import find as find
-    from engramdown.git.diff import raw as raw
     from engramdown.git.diff import words as words
     from engramdown.git.driver import DRIVER as DRIVER
     from engramdown.git.driver import Setup as Setup
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = door(
     __name__,
     {
-        "diff": ["Change", "Known", "Place", "State", "VERBS", "compare", "find", "raw", "words"],
+        "diff": ["Change", "Place", "State", "VERBS", "compare", "words"],
         "driver": ["DRIVER", "Setup", "drive", "plan_setup", "program", "set_up"],
         "lines": ["Markers"],
         "repository": ["Commit", "find_repository"],

@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeVar, get_args
 
 from engramdown.engram import RULE_KINDS, Scope
-from engramdown.errors import EntryNotFoundError
 from engramdown.git.repository import Commit, Repository, find_repository
 from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.changeset import retired
@@ -367,8 +366,6 @@ def _in_order(names: Iterable[str]) -> list[str]:
 # Writes nothing; no file of the work tree is read for what was committed, and none of
 # git's for what is there now.
 
-Known = Entry | Archived
-
 
 class Place(NamedTuple):
     """The memory of a scope, and the repository that it is in.
@@ -427,29 +424,3 @@ class Place(NamedTuple):
         names = {file: name for file, name in named(texts).items() if is_shown(name)}
         state = read_state({names[file]: texts[file] for file in names}, self.scope)
         return state._replace(spelled={name: file for file, name in names.items()})
-
-
-def find(state: State, prefix: str, where: str) -> Known:
-    """Return what an id or its beginning meant: a memory, before a proposal, before a retired one.
-
-    Raises:
-        EntryNotFoundError: If there was none.
-        AmbiguousIdError: If there were several.
-    """
-    for entries in (state.kept, state.waiting):
-        try:
-            entry = placement.by_prefix(prefix, [*entries.values()], lambda entry: entry.id, where)
-        except EntryNotFoundError:
-            continue
-        spelled = state.spelled.get(entry.file, entry.file)
-        return entry if spelled == entry.file else entry._replace(spelled=spelled)
-    return placement.by_prefix(
-        prefix, [*state.archived.values()], lambda item: item.entry.id, where
-    )
-
-
-def raw(state: State, known: Known) -> str:
-    """Return the lines of a memory as they were in its file."""
-    entry = known.entry if isinstance(known, Archived) else known
-    placed = parse(state.texts[entry.file]).placed()
-    return next(each.block.raw for each in placed if each.line == entry.line)

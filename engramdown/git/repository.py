@@ -95,6 +95,11 @@ class Repository(NamedTuple):
         """
         return _commit(self.run("log", "-1", _FORM, self._named(rev), "--"))
 
+    def last_before(self, moment: str) -> Commit | None:
+        """Return the last commit of this branch that was made up to ``moment``, if there is one."""
+        line = self._try("log", "-1", _FORM, f"--before={moment}", "HEAD", "--")
+        return _commit(line) if line else None
+
     def merge_base(self, one: str, other: str) -> str:
         """Return the commit in which the histories of two part.
 

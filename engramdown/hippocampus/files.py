@@ -25,6 +25,7 @@ from engramdown.hippocampus import changeset
 from engramdown.hippocampus.changeset import Act, Draft, FileChange, OutOfStepError, Slot, new_step
 from engramdown.hippocampus.history import History, Step, digest
 from engramdown.hippocampus.snapshot import Reader, decoded, is_untidy
+from engramdown.kinds import is_name
 from engramdown.markdown.document import Document, parse
 from engramdown.settings import LOCK_TIMEOUT
 from engramdown.storage.disk import ERASING, Disk, named_errors
@@ -68,6 +69,7 @@ class MemoryFiles:
         self.folder, self.obstacles = self._reader.folder, self._reader.obstacles
         self._lock = ScopeLock(self.folder / ".lock", lock_timeout)
         self._rehearsal: dict[str, Slot] | None = None
+        self._past: Mapping[str, str] | None = None
 
     # What only a step needs is loaded with the first one: most processes only read. It is asked
     # for under the lock, so two threads cannot make two of it.
@@ -147,7 +149,7 @@ class MemoryFiles:
         """
         with contextlib.suppress(StoreError, OSError):
             self.history.refresh()
-            return self.history.marks(name)
+            return self.history.marks(name) if self._past is None else ()
         return ()
 
     def text(self, name: str) -> str:
@@ -156,6 +158,9 @@ class MemoryFiles:
         Raises:
             StoreError: If it cannot be read, or is a link that leaves the scope.
         """
+        page = name.removeprefix(f"{self.folder.name}/")
+        if self._past is not None and page != name:
+            return self._past.get(page, "")
         with named_errors(self.root / name, "read"):
             return self._reader.other(name)
 
@@ -165,7 +170,7 @@ class MemoryFiles:
         Of two that differ in capitals the one that is spelled ``SOUL.md`` or ``USER.md`` is.
         """
         try:
-            return self._reader.beside(name)
+            return self._reader.beside(name) if self._past is None else None
         except OSError:
             return None
 
@@ -202,6 +207,14 @@ class MemoryFiles:
         """From now on write nothing: steps pile up in memory."""
         self._rehearsal = {} if self._rehearsal is None else self._rehearsal
 
+    def look_back(self, texts: Mapping[str, str]) -> None:
+        """From now on read these texts in place of the files, and write nothing."""
+        names = [*dict.fromkeys([*self.names(), *filter(is_name, texts)])]
+        self._rehearsal = {
+            name: Slot(texts.get(name), None, parse(texts.get(name, ""))) for name in names
+        }
+        self._past = texts
+
     def rehearsed(self) -> list[FileChange]:
         """Return what the rehearsed steps would change."""
         return [
@@ -223,6 +236,8 @@ class MemoryFiles:
             LockTimeoutError: If somebody else held the lock too long.
             StoreError: If a file could not be read or written; memory is as it was before.
         """
+        if self._past is not None:
+            raise StoreError(f"{self.folder}: memory as it was cannot be changed")
         if self._rehearsal is not None:
             return self._rehearse(edit)
         with self._hold() as hold:

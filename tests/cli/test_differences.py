@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from freezegun import freeze_time
 
 from tests.cli.conftest import Runner
 from tests.git.conftest import untold
@@ -226,7 +227,7 @@ def test_an_id_that_means_nothing_or_too_much_is_refused(run: Runner, desk: Desk
     assert (done.code, "no memory with id 'zzzz'" in done.err) == (1, True)
     done = run("show", "k3v9", "--at", "HEAD")
     assert done.code == 1
-    assert done.err.endswith("  k3v9q2ht  One\n  k3v9xxxx  Two\n")
+    assert done.err.endswith("  k3v9q2ht  lessons.md:1  One\n  k3v9xxxx  lessons.md:2  Two\n")
     assert run("show", "k3v9q2ht", "--at", "nope").code == 1
 
 
@@ -251,3 +252,38 @@ def test_a_clone_is_compared_without_running_its_settings(run: Runner, desk: Des
     run.remember("Never push to main")
     assert "Learned" in run.ok("diff").out
     assert not ran.exists()
+
+
+# ---- --as-of ----
+
+
+@pytest.mark.usefixtures("desk")
+def test_a_day_is_as_good_as_a_commit(run: Runner) -> None:
+    with freeze_time("2026-03-01 10:00") as clock:
+        rule = run.remember("Never push to main")
+        clock.move_to("2026-03-03 10:00")
+        run.ok("edit", rule, "Never push to production")
+        then = "--as-of", "2026-03-02"
+        assert run.ok("show", rule, *then).out.startswith("As it was in 2026-03-02 ")
+        assert run.ok("show", rule, *then, "--json").json["text"] == "Never push to main"
+        for command in (["list"], ["context"], ["recall", "push"], ["list", "--kind", "never"]):
+            done = run.ok(*command, *then)
+            assert "Never push to main" in done.out
+            assert "production" not in done.out
+        done = run("list", "--as-of", "2026-02-01")
+        assert (done.code, done.out) == (1, "")
+        assert "nothing is known of memory as of 2026-02-01" in done.err
+        assert run("list", "--as-of", "2026-03-04").code != 0
+        assert run("recall", "push", *then, "--until", "2026-03-01").code == 2
+        assert run("context", *then, "--session", "s").code == 2
+
+
+@pytest.mark.usefixtures("desk")
+def test_what_was_said_later_is_not_found(run: Runner) -> None:
+    with freeze_time("2026-03-01 10:00") as clock:
+        run.ok("log", "user", "--session", "s", "The plum tree is red")
+        clock.move_to("2026-03-03 10:00")
+        run.ok("log", "user", "--session", "s", "The plum tree is blue")
+        done = run.ok("recall", "plum", "--as-of", "2026-03-02")
+        assert "red" in done.out
+        assert "blue" not in done.out
