@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -32,7 +30,6 @@ WAITS: Final = (
     "what one needs. Ctrl-C stops."
 )
 _PORT: Final = 8377
-_NAMES: Final = ("engramdown", "egd")
 
 
 class Client(NamedTuple):
@@ -156,6 +153,8 @@ def _print_config(place: Place, tools: list[str], options: dict[str, Any]) -> No
         headers = {"Authorization": f"Bearer {token_of(home_of(place))}"}
         kind, server = "http", {"url": url, "headers": headers}
     else:
+        from engramdown.git import program
+
         # The options lead the program to the same memory, from wherever it is started.
         project = str(place.project.absolute()) if place.project else client.folder
         words = ["--project", project] if project else []
@@ -165,7 +164,9 @@ def _print_config(place: Place, tools: list[str], options: dict[str, Any]) -> No
         words += ["--mode", place.mode] if place.mode else []
         words += ["mcp", *(["--tools", ",".join(tools)] if tools else [])]
         words += ["--no-ask"] if options["no_ask"] else []
-        kind, server = "stdio", {"command": _program(), "args": words}
+        # By its whole path: a client may look for it elsewhere than a shell does.
+        command, *call = program()
+        kind, server = "stdio", {"command": command, "args": [*call, *words]}
     named = {"type": kind} if client.names_type else {}
     config = {client.key: {"engramdown": {**named, **server}}}
     # Standard output holds the settings and nothing else: it may go into a file.
@@ -173,11 +174,3 @@ def _print_config(place: Place, tools: list[str], options: dict[str, Any]) -> No
     output.note(f"for {client.title}: put this into {client.file}")
     if options["over_http"]:
         output.note("it holds your token: keep the file out of git")
-
-
-def _program() -> str:
-    """Return the path of this program: a client may look for it elsewhere than a shell does."""
-    own = Path(sys.argv[0])
-    if own.stem in _NAMES and own.exists():
-        return str(own.absolute())
-    return shutil.which(_NAMES[0]) or _NAMES[0]
