@@ -377,17 +377,19 @@ class _Walker:
             self.above = tuple(each for each in self.above if each.indent < indent)
             self._begin("step" if item[1] else "item", item[2], indent)
             return
-        is_deeper = self.open is not None and indent > self.open.indent >= 0
-        if self.open is not None and (is_deeper or not self.after_blank):
-            is_wrapped = said[0].islower() and len(self.open_lines[-1]) >= _WRAPPED
-            if self.open.shape != "line" or is_wrapped:
-                self.open_lines.append(said)
-                return
-        elif not indent:
-            self._close()
-            self.above = ()
+        if self.open is not None and self._takes(said, indent):
+            self.open_lines.append(said)
+            return
         self._close()
+        self.above = self.above if indent else ()
         self._begin("line" if self.by_line else "text", said)
+
+    def _takes(self, said: str, indent: int) -> bool:
+        """Whether a plain line belongs to the open piece."""
+        if self.open and indent > self.open.indent >= 0:
+            return True
+        is_wrapped = said[0].islower() and len(self.open_lines[-1]) >= _WRAPPED
+        return not self.after_blank and (is_wrapped or not self.by_line)
 
     def _begin(self, shape: str, said: str, indent: int = -1) -> None:
         self.open = _Piece(self.at, shape, "", self.titles, self.above, indent)
@@ -624,9 +626,11 @@ def _with_subject(before: str, after: str) -> str:
     """Return a sentence in which the subject of the one before stands for "it", or ``""``."""
     small = _small(before)
     pronoun, verb = _named("PRONOUN").match(_small(after)), verb_of(small)
-    if not pronoun or not verb or is_order(small) or _LABEL.match(before):
+    foreign = _named("SUBJECT").match(small)
+    if not pronoun or not (verb or foreign) or is_order(small) or _LABEL.match(before):
         return ""
-    subject = before[: before.lower().find(small) + verb.start()].strip()
+    end = foreign.end() if foreign else verb.start() if verb else 0
+    subject = before[: before.lower().find(small) + end].strip()
     return f"{subject}{after[pronoun.end() :]}" if subject.count(" ") < _FEW else ""
 
 
@@ -692,8 +696,8 @@ def _kind_below(told: str, kind: Kind, small: str, shape: str) -> Kind:
         return "never" if kind == "never" else cast("Kind", told)
     if told == "never" and not _named("DEMANDS").match(small):
         return "lesson" if is_plain and shape == "text" and verb_of(small) else "never"
-    names_command = not told and _named("NAMES_COMMAND").fullmatch(small)
-    if told == "facts" or shape == "command" or names_command:
+    names = shape == "row" or _named("NAMES_COMMAND").fullmatch(small)
+    if told == "facts" or shape == "command" or (names and not told):
         return kind if kind != "always" or firm else "lesson"
     if not is_plain or told == "profile":
         return "profile" if is_plain else kind
