@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from engramdown.consolidation.sentences import Statement, read, verb_of
-from engramdown.consolidation.utterances import entries
 from engramdown.engram import CONFIDENCES, Engram, Kind, fact_key, fold
 from engramdown.language.claims import NUMBERS
+from engramdown.language.meaning import contradict, sort_of
 from engramdown.language.words import STOP_WORDS, is_inflected, word_set
 
 # So many memories one message may bring; who states more has pasted something.
@@ -238,21 +238,13 @@ _NO_VALUE: Final = word_set(
 )
 
 
-@cache
-def _sorts() -> dict[str, str]:
-    """Return words of which only one can hold at a time, each with what they are about."""
-    lines = dict(entries("values"))
-    return {word: name for name, words in lines.items() for word in words.split()}
-
-
 def _sort(word: str) -> str:
     """Return what sort of value a word is: a number, a day, a package manager; or ``""``."""
     if word.casefold() in NUMBERS:
         return "number"
     if any(map(str.isdigit, word)):
         return "number" if re.fullmatch(r"\W?[\d.,:]+\W?", word) else "name with a number"
-    low = word.casefold()
-    return _sorts().get(low, "") or _sorts().get(low.removesuffix("s"), "")
+    return sort_of(word)
 
 
 # ---- whether two are about the same thing ----
@@ -381,7 +373,7 @@ def supersedes(new: Text, old: Text) -> bool:
         is_now
         or _is_newer(new, old)
         or _denies(new.text, old.text)
-        or _other_value(new, old)
+        or (_sphere(new) == _sphere(old) and contradict(new.text, old.text))
         or _same_frame(new.text, old.text)
         or _same_habit(new.text, old.text)
     )
@@ -430,35 +422,6 @@ _INSTEAD: Final = re.compile(
     r"([\w.:/@-]+(?: [\w.:/@-]+)?)(?=\Z|[,.;]| to )",
     re.IGNORECASE,
 )
-
-
-def _other_value(new: Text, old: Text) -> bool:
-    """Whether two have the same words but for a value of one sort: a version, a day, a tool."""
-    mine, theirs = _content(new.text), _content(old.text)
-    shared, same = _shared(mine, theirs), _shared(theirs, mine)
-    here = [word for word in mine if word not in shared]
-    there = [word for word in theirs if word not in same]
-    if not here or not there:
-        return False
-    sorts = {_sort(word) for word in here} & {_sort(word) for word in there} - {""}
-    if not sorts or ((new.kind == "profile") != (old.kind == "profile") and not shared):
-        return False
-    if sorts & _STYLES:
-        return bool(shared) or min(len(mine), len(theirs)) <= _LIKE
-    switched = re.search(r"\b(?:switched|moved|migrated|changed)\b", new.text) is not None
-    subjects = (any(_sort(word) not in sorts for word in words) for words in (here, there))
-    if not switched and (all(subjects) or _SEVERAL.search(new.text)):
-        return False
-    alone = len(mine) == len(theirs) == 1 and sorts <= set(_sorts().values())
-    return (bool(shared) or switched or alone) and max(len(here), len(there)) <= _LIKE
-
-
-# Several values hold at once: of subjects with a number ("room 3 is cold"), and of what one speaks.
-_SEVERAL: Final = re.compile(
-    r"\A(?:\w+ ){1,3}\d+ (?:is|are|has|have|runs?|needs?|uses?|takes?)\b"
-    r"|\bspeaks? (?!.*\bnow\b)"
-)
-_STYLES: Final = frozenset({"LENGTH", "MANNERS", "MARRIAGE", "DIET"})
 
 
 def _same_frame(new: str, old: str) -> bool:

@@ -73,6 +73,7 @@ class _Vocabulary:
         light: Words that are left out.
         generic: Concepts that may be added without changing what is governed.
         neutral: Concepts that never make a difference.
+        several: Concepts of what may have several values at once.
         sorts: The sort of each value.
         beside: What may be said beside a value of a sort.
         two: The values of the sorts that have two.
@@ -83,6 +84,7 @@ class _Vocabulary:
     light: frozenset[str]
     generic: frozenset[str]
     neutral: frozenset[str]
+    several: frozenset[str]
     sorts: dict[str, str]
     beside: dict[str, frozenset[str]]
     two: dict[str, tuple[str, str]]
@@ -111,7 +113,7 @@ def _vocabulary() -> _Vocabulary:
         (first, *rest), said = (side.split() for side in each.split("="))
         phrases.setdefault(first, []).append((rest, said))
     light = frozenset(tables["LIGHT"].split())
-    words = _Vocabulary(phrases, groups, light, light, light, {}, {}, {})
+    words = _Vocabulary(phrases, groups, light, light, light, light, {}, {}, {})
     held: dict[str, tuple[str, ...]] = {}
     beside: dict[str, frozenset[str]] = {}
     for name, said, values in re.findall(r"(\w+) \(([^)]*)\): ([^;]+)", tables["VALUES"]):
@@ -128,6 +130,7 @@ def _vocabulary() -> _Vocabulary:
         light,
         frozenset(map(words.concept, tables["GENERIC"].split())),
         frozenset(map(words.concept, tables["NEUTRAL"].split())),
+        frozenset(map(words.concept, tables["SEVERAL"].split())),
         sorts,
         beside,
         {name: (two[0], two[1]) for name, two in held.items() if len(two) == len("ab")},
@@ -408,15 +411,20 @@ class _Pair:
 
     def contradicts(self) -> bool:
         """Whether both cannot hold."""
+        is_several = not self.topic.isdisjoint(_vocabulary().several)
         if self.names_differ():
-            return bool(self.topic)
+            return bool(self.topic) and not is_several
         if self.all_a and self.all_b:
             return False  # They are about two things.
         more = max(len(self.more_a), len(self.more_b))
         if self.is_opposite() or self.is_turned():
             return len(self.shared) >= max(more, 1)
         # Numbers alone are about nothing.
-        return bool(self.sorts) and len(self.topic) >= max(more, self.sorts == [_NUMBER])
+        return (
+            bool(self.sorts)
+            and not is_several
+            and len(self.topic) >= max(more, self.sorts == [_NUMBER])
+        )
 
     def says_again(self) -> bool:
         """Whether the first says the second, or most of it, and little else."""
