@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from engramdown.consolidation.notes import Note as Note
     from engramdown.consolidation.notes import Omission as Omission
     from engramdown.consolidation.notes import read_notes as read_notes
-    from engramdown.consolidation.plan import Move as Move
     from engramdown.consolidation.plan import Name as Name
     from engramdown.consolidation.plan import Operation as Operation
     from engramdown.consolidation.plan import Row as Row
@@ -27,7 +26,7 @@ __getattr__, __dir__ = door(
         "actions": ["by_turn", "cells_of"],
         "error_lessons": ["lessons_of_turn"],
         "notes": ["Note", "Omission", "read_notes"],
-        "plan": ["Move", "Name", "Operation", "Row", "Ruling", "diff"],
+        "plan": ["Name", "Operation", "Row", "Ruling", "diff"],
         "summaries": ["format_summary"],
     },
 )

@@ -14,16 +14,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramdown.consolidation.information_loss import is_duplicate, likeness_key
-from engramdown.consolidation.plan import (
-    Drop,
-    Expire,
-    Memory,
-    Merge,
-    Move,
-    Operation,
-    Plan,
-    Supersede,
-)
+from engramdown.consolidation.plan import Operation, operation_of
 from engramdown.consolidation.prompts import OURS, render
 from engramdown.consolidation.replay import strange_ids
 from engramdown.engram import CONFIDENCES, SOURCES, fact_key, fold
@@ -32,6 +23,7 @@ from engramdown.secrets.redaction import redact
 
 if TYPE_CHECKING:
     from engramdown.consolidation.forms import Change
+    from engramdown.hippocampus.entry import Entry
     from engramdown.models.port import LanguageModel
 
 # How many memories, and how many characters of them, a model is shown at once.
@@ -43,27 +35,25 @@ class Proposed(NamedTuple):
     """A model's proposal for one batch.
 
     Attributes:
-        plan: The plan; it may be empty.
-        memories: The memories that the model was given.
+        operations: The changes, if any.
         refusal: Why its answer is not used, or ``""``.
     """
 
-    plan: Plan
-    memories: tuple[Memory, ...]
+    operations: tuple[Operation, ...] = ()
     refusal: str = ""
 
 
-def crowded_files(memories: Iterable[Memory], threshold: int) -> list[str]:
+def crowded_files(memories: Iterable[Entry], threshold: int) -> list[str]:
     """Return the files that hold more than ``threshold`` memories."""
     sizes = Counter(memory.file for memory in memories)
     return [file for file, size in sizes.items() if size > threshold]
 
 
-def batches(memories: Iterable[Memory], files: Sequence[str]) -> Iterator[tuple[Memory, ...]]:
+def batches(memories: Iterable[Entry], files: Sequence[str]) -> Iterator[tuple[Entry, ...]]:
     """Yield the memories of ``files`` in pieces that a model can be shown, file by file."""
     held = list(memories)
     for file in files:
-        piece: list[Memory] = []
+        piece: list[Entry] = []
         size = 0
         for memory in (each for each in held if each.file == file):
             full = len(piece) == BATCH or size + len(memory.text) > _CHARACTERS
@@ -77,7 +67,7 @@ def batches(memories: Iterable[Memory], files: Sequence[str]) -> Iterator[tuple[
 
 
 def propose(
-    batch: Sequence[Memory],
+    batch: Sequence[Entry],
     model: LanguageModel,
     today: date,
     templates: Mapping[str, str] = OURS,
@@ -113,26 +103,17 @@ def propose(
     named = [each for change in changes for each in (*change.ids, change.stays) if each]
     strange = strange_ids(named, {memory.id for memory in batch})
     if strange:
-        return Proposed(Plan(), tuple(batch), f"the model's answer is refused: {strange}")
-    operations = (each for change in changes for each in _operations(change))
-    return Proposed(Plan(tuple(operations)), tuple(batch))
+        return Proposed(refusal=f"the model's answer is refused: {strange}")
+    return Proposed(tuple(each for change in changes for each in _operations(change)))
 
 
 def _operations(change: Change) -> list[Operation]:
-    """Return the operations of a change; only a merge takes several memories."""
+    """Return the operations of a change, each of one memory unless it is a merge."""
     # A person reads the reason in a terminal before saying yes.
-    reason = one_line(redact(change.reason))
-    match change.operation:
-        case "merge":
-            return [Merge(tuple(change.ids), change.text.strip(), reason)]
-        case "drop":
-            return [Drop(each, change.stays, reason) for each in change.ids]
-        case "supersede":
-            return [Supersede(each, change.stays, reason) for each in change.ids]
-        case "move":
-            return [Move(each, change.topic, reason) for each in change.ids]
-        case "expire":
-            return [Expire(each, reason) for each in change.ids]
+    reason, name = one_line(redact(change.reason)), change.operation
+    taken = [change.ids] if name == "merge" else [[each] for each in change.ids]
+    more = change.stays, change.text.strip(), change.topic
+    return [operation_of(name, each, *more, reason=reason) for each in taken]
 
 
 # ---- without a model ----
@@ -143,7 +124,7 @@ _EXACT: Final = "the same words"
 _NEAR: Final = "the same in other words"
 
 
-def tidy(memories: Sequence[Memory], today: date) -> Plan:
+def tidy(memories: Sequence[Entry], today: date) -> list[Operation]:
     """Return a plan of changes that need no judgement.
 
     At most half of a file goes at once, as a plan that takes more is refused as a whole; expired
@@ -164,35 +145,33 @@ def tidy(memories: Sequence[Memory], today: date) -> Plan:
     files = {memory.id: memory.file for memory in memories}
     sizes = Counter(memory.file for memory in memories)
     lost = Counter[str]()
-    operations: list[Operation] = [*over]
-    removals: list[Drop | Supersede] = [*twice]
-    removals += (each for each in replaced if each.id not in staying)
-    for operation in removals:
+    operations = [*over]
+    for operation in (*twice, *(each for each in replaced if each.id not in staying)):
         file = files[operation.id]
         if operation.reason != _EXACT:
             if (lost[file] + 1) * 2 > sizes[file]:
                 continue
             lost[file] += 1
         operations.append(operation)
-    return Plan(tuple(operations))
+    return operations
 
 
-def expired(memories: Iterable[Memory], today: date) -> list[Expire]:
+def expired(memories: Iterable[Entry], today: date) -> list[Operation]:
     """Return the memories whose last day has passed."""
     return [
-        Expire(memory.id, f"its last day was {memory.expires}")
+        Operation("expire", (memory.id,), reason=f"its last day was {memory.expires}")
         for memory in memories
         if memory.expires and _is_day(memory.expires) and memory.expires < today.isoformat()
     ]
 
 
-def duplicates(memories: Iterable[Memory]) -> list[Drop]:
+def duplicates(memories: Iterable[Entry]) -> list[Operation]:
     """Return the memories that repeat another one of the same kind under the same heading.
 
     Lessons about two topics are two lessons, whatever their words.
     """
     keys: dict[str, Hashable] = {}
-    alike: dict[Hashable, list[Memory]] = {}
+    alike: dict[Hashable, list[Entry]] = {}
     for memory in memories:
         folded = fold(memory.text)
         if folded not in keys:
@@ -202,12 +181,12 @@ def duplicates(memories: Iterable[Memory]) -> list[Drop]:
     return [drop for same in alike.values() if len(same) > 1 for drop in _twice(same)]
 
 
-def superseded(memories: Iterable[Memory]) -> list[Supersede]:
+def superseded(memories: Iterable[Entry]) -> list[Operation]:
     """Return the facts about the user that a newer one of the same key has replaced.
 
     Two facts of the same day both stay, as neither is known to be the newer one.
     """
-    facts: dict[tuple[str, str, str], list[Memory]] = {}
+    facts: dict[tuple[str, str, str], list[Entry]] = {}
     for memory in memories:
         key = fact_key(memory.text)
         if memory.kind == "profile" and key:
@@ -217,18 +196,18 @@ def superseded(memories: Iterable[Memory]) -> list[Supersede]:
         stays = max(same, key=lambda each: (each.by_person, each.ts))
         why = f"a newer fact of {stays.ts}"
         operations += [
-            Supersede(each.id, stays.id, why)
+            Operation("supersede", (each.id,), stays.id, reason=why)
             for each in same
             if each.ts < stays.ts and each.id != stays.id and not each.by_person
         ]
     return operations
 
 
-def _twice(memories: Sequence[Memory]) -> Iterator[Drop]:
+def _twice(memories: Sequence[Entry]) -> Iterator[Operation]:
     """Yield the duplicates among memories that may say the same, in their order."""
-    stays: list[Memory] = []
-    by_fold: dict[str, list[Memory]] = {}
-    goes: dict[int, Drop] = {}
+    stays: list[Entry] = []
+    by_fold: dict[str, list[Entry]] = {}
+    goes: dict[int, Operation] = {}
     for at, memory in sorted(enumerate(memories), key=lambda each: _weakness(each[1])):
         folded = by_fold.setdefault(fold(memory.text), [])
         compared = (*folded, *stays[:_COMPARED])
@@ -239,18 +218,19 @@ def _twice(memories: Sequence[Memory]) -> Iterator[Drop]:
         elif memory.by_person:
             folded.append(memory)  # It stays, so another one with the very same words goes.
         elif twin.id != memory.id:
-            goes[at] = Drop(memory.id, twin.id, _EXACT if twin in folded else _NEAR)
+            why = _EXACT if twin in folded else _NEAR
+            goes[at] = Operation("drop", (memory.id,), twin.id, reason=why)
     staying = {memory.id for memory in stays}
     # If two memories have the same id, nobody knows which of them would go.
     return (goes[at] for at in sorted(goes) if goes[at].id not in staying)
 
 
-def _says_the_same(memory: Memory, other: Memory) -> bool:
+def _says_the_same(memory: Entry, other: Entry) -> bool:
     apart = memory.topic and other.topic and memory.topic != other.topic
     return not apart and is_duplicate(memory.text, other.text)
 
 
-def _weakness(memory: Memory) -> tuple[bool, bool, int, int, bool, str]:
+def _weakness(memory: Entry) -> tuple[bool, bool, int, int, bool, str]:
     """Return a key that is smallest for the memory that stays; of equal ones the first stays."""
     return (
         not memory.by_person,

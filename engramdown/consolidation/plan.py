@@ -10,201 +10,63 @@ its id, and nothing that would not happen.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engramdown.consolidation.information_loss import is_duplicate
-from engramdown.engram import (
-    CONFIDENCES,
-    SOURCES,
-    Basis,
-    Confidence,
-    Kind,
-    Scope,
-    Source,
-    fold,
-    pointers,
-    slug,
-)
+from engramdown.engram import CONFIDENCES, SOURCES, fold, pointers, slug
 from engramdown.errors import InvalidEngramError
 from engramdown.language.claims import read
 from engramdown.language.words import same_word, word_key
 
+if TYPE_CHECKING:
+    from engramdown.hippocampus.entry import Entry
+
 Verdict = Literal["apply", "propose", "refuse"]
 # The name of an operation, in pending.md and for programs.
 Name = Literal["drop", "merge", "supersede", "move", "expire"]
+# The operations by which a memory gives way to one that stays.
+GIVING_WAY: Final = ("drop", "supersede")
 
 
-class Memory(Protocol):
-    """The properties of a memory that a plan needs; see :class:`engramdown.Entry`."""
+class Operation(NamedTuple):
+    """A proposed change to memories.
+
+    Attributes:
+        name: ``drop`` (another memory says the same), ``supersede`` (a newer one has replaced it),
+            ``expire`` (its last day has passed), ``merge`` (several memories become one, whose
+            properties follow from theirs) or ``move`` (a lesson gets another topic).
+        ids: The memories that it takes: one, or several to merge.
+        stays: The memory that stays in their place, or ``""``.
+        text: The text of the merged memory, or ``""``.
+        topic: Any words for the topic of a lesson that moves, see :func:`engramdown.engram.slug`.
+        reason: The reason in words.
+    """
+
+    name: Name
+    ids: tuple[str, ...]
+    stays: str = ""
+    text: str = ""
+    topic: str = ""
+    reason: str = ""
 
     @property
     def id(self) -> str:
-        """Its id, or the address of a line that a person wrote."""
-
-    @property
-    def text(self) -> str:
-        """Its text."""
-
-    @property
-    def kind(self) -> Kind:
-        """A kind of rule, a lesson, or a fact about the user."""
-
-    @property
-    def scope(self) -> Scope:
-        """Its scope."""
-
-    @property
-    def confidence(self) -> Confidence:
-        """How sure the source is."""
-
-    @property
-    def topic(self) -> str:
-        """The slug of its topic, or ``""``."""
-
-    @property
-    def source(self) -> Source:
-        """Who says so."""
-
-    @property
-    def basis(self) -> Basis:
-        """How it is known."""
-
-    @property
-    def ts(self) -> str:
-        """The day it was written, or ``""``."""
-
-    @property
-    def origin(self) -> str:
-        """Where it was learned: pointers into transcripts, separated by commas, or ``""``."""
-
-    @property
-    def cites(self) -> str:
-        """The lines of files that it is about, separated by commas, or ``""``."""
-
-    @property
-    def expires(self) -> str:
-        """The last day on which it holds, or ``""``."""
-
-    @property
-    def pin(self) -> bool:
-        """Whether a person pinned it."""
-
-    @property
-    def file(self) -> str:
-        """The file that holds it, relative to the memory folder."""
-
-    @property
-    def heading(self) -> str:
-        """The heading above it, or ``""``."""
-
-    @property
-    def by_person(self) -> bool:
-        """Whether a person wrote, said, confirmed or pinned it."""
+        """The memory that it takes, or the first of several."""
+        return self.ids[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _OfOne:
-    """An operation that takes one memory."""
-
-    name: ClassVar[Name]
-    id: str
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The memories that it takes."""
-        return (self.id,)
-
-
-@dataclass(frozen=True, slots=True)
-class Drop(_OfOne):
-    """A memory goes because another one says the same.
-
-    Attributes:
-        id: The memory that goes.
-        stays: The one that stays.
-        reason: The reason in words.
-    """
-
-    name: ClassVar[Name] = "drop"
-    stays: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """Several memories become one, whose properties follow from theirs.
-
-    Attributes:
-        ids: The memories that go.
-        text: The text of the new one.
-        reason: The reason in words.
-    """
-
-    name: ClassVar[Name] = "merge"
-    stays: ClassVar[str] = ""
-    ids: tuple[str, ...]
-    text: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Supersede(_OfOne):
-    """A memory goes because a newer one has replaced it.
-
-    Attributes:
-        id: The memory that goes.
-        stays: The one that stays.
-        reason: The reason in words.
-    """
-
-    name: ClassVar[Name] = "supersede"
-    stays: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Move(_OfOne):
-    """A lesson gets another topic.
-
-    Attributes:
-        id: The lesson.
-        topic: Any words; :func:`engramdown.engram.slug` makes the topic of them.
-        reason: The reason in words.
-    """
-
-    name: ClassVar[Name] = "move"
-    stays: ClassVar[str] = ""
-    topic: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Expire(_OfOne):
-    """A memory goes because its last day has passed.
-
-    Attributes:
-        id: The memory that goes.
-        reason: The reason in words.
-    """
-
-    name: ClassVar[Name] = "expire"
-    stays: ClassVar[str] = ""
-    reason: str = ""
-
-
-Operation = Drop | Merge | Supersede | Move | Expire
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The proposal of a job.
-
-    Attributes:
-        operations: The changes; each is judged, shown and carried out by itself.
-    """
-
-    operations: tuple[Operation, ...] = ()
+def operation_of(
+    name: Name, ids: Sequence[str], stays: str, text: str, topic: str, *, reason: str = ""
+) -> Operation:
+    """Return an operation, given more than counts for it: only a merge takes several memories."""
+    return Operation(
+        name,
+        tuple(ids if name == "merge" else ids[:1]),
+        stays if name in GIVING_WAY else "",
+        text if name == "merge" else "",
+        topic if name == "move" else "",
+        reason,
+    )
 
 
 class Ruling(NamedTuple):
@@ -221,8 +83,7 @@ class Ruling(NamedTuple):
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """The decision on a plan.
 
     Attributes:
@@ -258,43 +119,14 @@ FIRST: Final = 5
 Search = Callable[[str], Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedMemory:
-    """The memory that a merge makes; see :class:`engramdown.consolidation.plan.Memory`."""
-
-    id: str
-    text: str
-    kind: Kind
-    scope: Scope
-    confidence: Confidence
-    topic: str
-    source: Source
-    basis: Basis
-    ts: str
-    origin: str
-    cites: str
-    expires: str
-    pin: bool
-    file: str
-    heading: str
-
-    @property
-    def by_person(self) -> bool:
-        """Whether a person wrote, said, confirmed or pinned one of its originals."""
-        return self.source == "user" or self.basis == "verified" or self.pin
-
-
-def merged_memory(originals: Sequence[Memory], text: str, new_id: str = "") -> MergedMemory:
+def merged_memory(originals: Sequence[Entry], text: str, new_id: str = "") -> Entry:
     """Return the memory that says ``text`` in place of ``originals``.
 
     Its source is the weakest of theirs, as none of them said these words.
     """
-    first = originals[0]
-    return MergedMemory(
+    return originals[0]._replace(
         id=new_id,
         text=text,
-        kind=first.kind,
-        scope=first.scope,
         confidence=max((each.confidence for each in originals), key=CONFIDENCES.index),
         topic=next((each.topic for each in originals if each.topic), ""),
         source=max((each.source for each in originals), key=SOURCES.index),
@@ -304,12 +136,13 @@ def merged_memory(originals: Sequence[Memory], text: str, new_id: str = "") -> M
         cites=pointers(*(each.cites for each in originals)),
         expires=min((each.expires for each in originals if each.expires), default=""),
         pin=any(each.pin for each in originals),
-        file=first.file,
-        heading=first.heading,
+        line=0,
+        spelled="",
+        comments="",
     )
 
 
-def origins(memories: Iterable[Memory]) -> str:
+def origins(memories: Iterable[Entry]) -> str:
     """Return every pointer of ``memories`` once, separated by commas.
 
     >>> from engramdown.consolidation.plan import origins
@@ -319,19 +152,19 @@ def origins(memories: Iterable[Memory]) -> str:
     return pointers(*(memory.origin for memory in memories))
 
 
-def memory_after(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Memory]:
+def memory_after(operations: Iterable[Operation], memories: Sequence[Entry]) -> list[Entry]:
     """Return the memories after ``operations``; a merged one has the first id that it replaces."""
     known = {memory.id: memory for memory in reversed(memories)}
     taken: dict[str, Operation] = {}
     for operation in operations:
-        if not isinstance(operation, Move):
+        if operation.name != "move":
             taken |= dict.fromkeys(operation.ids, operation)
-    after: list[Memory] = []
+    after: list[Entry] = []
     for memory in memories:
         taking = taken.get(memory.id)
         if taking is None:
             after.append(memory)
-        elif isinstance(taking, Merge) and memory.id == taking.ids[0]:
+        elif taking.name == "merge" and memory.id == taking.id:
             originals = [known[each] for each in taking.ids]
             after.append(merged_memory(originals, taking.text, memory.id))
     return after
@@ -339,8 +172,8 @@ def memory_after(operations: Iterable[Operation], memories: Sequence[Memory]) ->
 
 def no_longer_found(
     operations: Sequence[Operation],
-    memories: Sequence[Memory],
-    searching: Callable[[Sequence[Memory]], Search],
+    memories: Sequence[Entry],
+    searching: Callable[[Sequence[Entry]], Search],
 ) -> list[Ruling]:
     """Return the operations after which a memory would not be found any more, with the reason.
 
@@ -368,24 +201,24 @@ def no_longer_found(
     return out
 
 
-def _rewords(operation: Operation, known: Mapping[str, Memory]) -> bool:
+def _rewords(operation: Operation, known: Mapping[str, Entry]) -> bool:
     """Whether a memory that goes is replaced by other words than its own."""
     said = _said(operation, known)
     return said != "" and any(fold(known[each].text) != fold(said) for each in operation.ids)
 
 
-def _said(operation: Operation, known: Mapping[str, Memory]) -> str:
+def _said(operation: Operation, known: Mapping[str, Entry]) -> str:
     """Return the words that replace the memories that go, or ``""``."""
-    if isinstance(operation, Merge):
+    if operation.name == "merge":
         return operation.text
     return known[operation.stays].text if operation.stays else ""
 
 
 def _lost(
-    operation: Operation, known: Mapping[str, Memory], search: Search, holders: _Holders
+    operation: Operation, known: Mapping[str, Entry], search: Search, holders: _Holders
 ) -> str:
     """Return why a memory would not be found any more, or ``""``."""
-    stays = operation.ids[0] if isinstance(operation, Merge) else operation.stays
+    stays = operation.id if operation.name == "merge" else operation.stays
     said = _said(operation, known)
     for each in operation.ids if said else ():
         text = known[each].text
@@ -394,7 +227,7 @@ def _lost(
         words = _key_words(text)
         queries = [" ".join(words) or text]
         # A newer fact does not repeat the old one, and a duplicate has its own words.
-        if not isinstance(operation, Supersede) and not is_duplicate(text, said):
+        if operation.name != "supersede" and not is_duplicate(text, said):
             queries += holders.rare(words, {*operation.ids, operation.stays})
         if any(stays not in search(query)[:FIRST] for query in queries):
             return f"a search for {each} would not find its replacement"
@@ -411,7 +244,7 @@ def _key_words(text: str) -> list[str]:
 class _Holders:
     """Which memories hold a word."""
 
-    def __init__(self, memories: Iterable[Memory]) -> None:
+    def __init__(self, memories: Iterable[Entry]) -> None:
         self._memories = memories
         self._alike: dict[str, dict[str, set[str]]] = {}
 
@@ -458,7 +291,7 @@ class Row(NamedTuple):
         return f"{said}  ({self.id})" if self.id else said
 
 
-def diff(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Row]:
+def diff(operations: Iterable[Operation], memories: Sequence[Entry]) -> list[Row]:
     """Return the rows of the files that ``operations`` change, in the order of ``memories``.
 
     Args:
@@ -482,27 +315,27 @@ def diff(operations: Iterable[Operation], memories: Sequence[Memory]) -> list[Ro
 
 def headline(operation: Operation) -> str:
     """Return an operation in words."""
-    match operation:
-        case Drop():
+    match operation.name:
+        case "drop":
             return f"a duplicate of {operation.stays}"
-        case Merge():
+        case "merge":
             return f"{len(operation.ids)} become one"
-        case Supersede():
+        case "supersede":
             return f"replaced by {operation.stays}"
-        case Expire():
+        case "expire":
             return "expired"
-        case Move():
+        case "move":
             try:
                 return f"moves to the topic {slug(operation.topic)}"
             except InvalidEngramError:
                 return f"moves to the topic {operation.topic!r}"
 
 
-def _rows(operation: Operation, known: dict[str, Memory]) -> list[Row]:
+def _rows(operation: Operation, known: dict[str, Entry]) -> list[Row]:
     taken = [known[each] for each in operation.ids]
-    mark: Mark = "=" if isinstance(operation, Move) else "-"
+    mark: Mark = "=" if operation.name == "move" else "-"
     rows = [row for memory in taken for row in _text(mark, memory.text, memory.id)]
-    if isinstance(operation, Merge):
+    if operation.name == "merge":
         rows += _text("+", operation.text, "")
         new = merged_memory(taken, operation.text)
         facts = f"the new one: {new.confidence} confidence, {new.basis}"

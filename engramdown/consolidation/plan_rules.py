@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from itertools import combinations
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engramdown.consolidation.information_loss import (
     changed,
@@ -21,21 +21,13 @@ from engramdown.consolidation.information_loss import (
     is_near_exact,
     left_out,
 )
-from engramdown.consolidation.plan import (
-    Drop,
-    Expire,
-    Judgement,
-    Memory,
-    Merge,
-    Move,
-    Operation,
-    Plan,
-    Ruling,
-    Supersede,
-)
+from engramdown.consolidation.plan import GIVING_WAY, Judgement, Operation, Ruling
 from engramdown.engram import Engram, fact_key, fold, slug
 from engramdown.errors import InvalidEngramError
 from engramdown.language.characters import hidden_characters
+
+if TYPE_CHECKING:
+    from engramdown.hippocampus.entry import Entry
 
 # The greatest length of a merged text, in characters, unless its originals are longer together.
 LONGEST_TEXT: Final = 2000
@@ -44,11 +36,11 @@ LONGEST_TEXT: Final = 2000
 _UNSEEN: Final = frozenset({"Cc", "Zl", "Zp"})
 _OTHER_TOPICS: Final = "they are about different topics"
 
-_Known = Mapping[str, Memory]
+_Known = Mapping[str, "Entry"]
 _Rule = Callable[[Operation, _Known], str]
 
 
-def judge(plan: Plan, memories: Sequence[Memory], today: date) -> Judgement:
+def judge(plan: Sequence[Operation], memories: Sequence[Entry], today: date) -> Judgement:
     """Return the judgement of ``plan``.
 
     Args:
@@ -59,10 +51,9 @@ def judge(plan: Plan, memories: Sequence[Memory], today: date) -> Judgement:
     known = {memory.id: memory for memory in reversed(memories)}
     refusal = is_empty(plan) or names_unknown(plan, known) or drops_too_much(plan, memories, today)
     if refusal:
-        rulings = tuple(Ruling(each, "refuse", refusal) for each in plan.operations)
-        return Judgement(rulings, refusal)
-    taken = Counter(each for operation in plan.operations for each in operation.ids)
-    return Judgement(tuple(_ruling(each, known, taken, today) for each in plan.operations))
+        return Judgement(tuple(Ruling(each, "refuse", refusal) for each in plan), refusal)
+    taken = Counter(each for operation in plan for each in operation.ids)
+    return Judgement(tuple(_ruling(each, known, taken, today) for each in plan))
 
 
 def is_safe(operation: Operation, known: _Known, today: date) -> bool:
@@ -70,9 +61,9 @@ def is_safe(operation: Operation, known: _Known, today: date) -> bool:
 
     This is for operations that :func:`judge` lets apply.
     """
-    if isinstance(operation, Expire):
+    if operation.name == "expire":
         return not misses_its_day(operation, known, today)
-    if isinstance(operation, Drop):
+    if operation.name == "drop":
         return is_near_exact(known[operation.id].text, known[operation.stays].text)
     return False
 
@@ -80,19 +71,19 @@ def is_safe(operation: Operation, known: _Known, today: date) -> bool:
 # ---- a plan as a whole ----
 
 
-def is_empty(plan: Plan) -> str:
+def is_empty(plan: Sequence[Operation]) -> str:
     """Object to a plan without operations."""
-    return "" if plan.operations else "the plan is empty"
+    return "" if plan else "the plan is empty"
 
 
-def names_unknown(plan: Plan, known: _Known) -> str:
+def names_unknown(plan: Sequence[Operation], known: _Known) -> str:
     """Object to ids that no memory has."""
-    named = [each for operation in plan.operations for each in _named(operation)]
+    named = [each for operation in plan for each in _named(operation)]
     unknown = [each for each in dict.fromkeys(named) if each not in known]
     return f"the plan names unknown memories: {', '.join(map(repr, unknown))}" if unknown else ""
 
 
-def drops_too_much(plan: Plan, memories: Sequence[Memory], today: date) -> str:
+def drops_too_much(plan: Sequence[Operation], memories: Sequence[Entry], today: date) -> str:
     """Object if a file would lose more than half of its memories.
 
     Expired memories and exact repetitions do not count, as neither needs a judgement.
@@ -101,7 +92,7 @@ def drops_too_much(plan: Plan, memories: Sequence[Memory], today: date) -> str:
     sizes = Counter(memory.file for memory in memories)
     judged_away = {
         each
-        for operation in plan.operations
+        for operation in plan
         if not _is_proven(operation, known, today)
         for each in _gone(operation)
     }
@@ -129,7 +120,7 @@ def needs_another(operation: Operation, known: _Known) -> str:
     del known
     if operation.stays in operation.ids:
         return f"{operation.stays} cannot give way to itself"
-    if isinstance(operation, Merge) and len(operation.ids) < 2:  # noqa: PLR2004 - a pair at least
+    if operation.name == "merge" and len(operation.ids) < 2:  # noqa: PLR2004 - a pair at least
         return "a merge needs two memories at least"
     return ""
 
@@ -141,7 +132,7 @@ def mixes(operation: Operation, known: _Known) -> str:
         ("kinds", {each.kind for each in together}),
         ("scopes", {each.scope for each in together}),
     )
-    if isinstance(operation, Merge):
+    if operation.name == "merge":
         kinds += (
             ("files", {each.file for each in together}),
             ("headings", {each.heading for each in together}),
@@ -153,7 +144,7 @@ def mixes(operation: Operation, known: _Known) -> str:
 
 def bad_text(operation: Operation, known: _Known) -> str:
     """Object to a merged text that is empty, too long, known already, or has hidden characters."""
-    if not isinstance(operation, Merge):
+    if operation.name != "merge":
         return ""
     text = operation.text
     originals = [known[each] for each in operation.ids]
@@ -176,7 +167,7 @@ def bad_text(operation: Operation, known: _Known) -> str:
 
 def bad_topic(operation: Operation, known: _Known) -> str:
     """Object to a move without a topic, of anything but a lesson, or to where it is already."""
-    if not isinstance(operation, Move):
+    if operation.name != "move":
         return ""
     memory = known[operation.id]
     try:
@@ -190,10 +181,10 @@ def bad_topic(operation: Operation, known: _Known) -> str:
 
 def misses_its_day(operation: Operation, known: _Known, today: date) -> str:
     """Object if a memory has not expired, or if the one that stays expires sooner."""
-    if isinstance(operation, Expire):
+    if operation.name == "expire":
         last = _day(known[operation.id].expires)
         return "" if last is not None and last < today else f"{operation.id} has not expired"
-    if isinstance(operation, Drop | Supersede):
+    if operation.name in GIVING_WAY:
         stays, goes = _day(known[operation.stays].expires), _day(known[operation.id].expires)
         if stays is not None and (goes is None or stays < goes):
             return f"{operation.stays} expires sooner than {operation.id}"
@@ -202,19 +193,19 @@ def misses_its_day(operation: Operation, known: _Known, today: date) -> str:
 
 def loses_its_place(operation: Operation, known: _Known) -> str:
     """Object if the memory that stays is older, or is read only on demand."""
-    if not isinstance(operation, Drop | Supersede):
+    if operation.name not in GIVING_WAY:
         return ""
     goes, stays = known[operation.id], known[operation.stays]
     if stays.file.startswith("topics/") and not goes.file.startswith("topics/"):
         return f"{stays.id} stands only in {stays.file}, which is read on demand"
-    if isinstance(operation, Supersede) and stays.ts < goes.ts:
+    if operation.name == "supersede" and stays.ts < goes.ts:
         return f"{stays.id} is older than {goes.id}"
     return ""
 
 
 def corrupts(operation: Operation, known: _Known) -> str:
     """Object to a merged text that loses, adds or reverses something."""
-    if not isinstance(operation, Merge):
+    if operation.name != "merge":
         return ""
     return changed(operation.text, [known[each].text for each in operation.ids])
 
@@ -230,11 +221,11 @@ def is_by_person(operation: Operation, known: _Known) -> str:
 
 def says_otherwise(operation: Operation, known: _Known) -> str:
     """Object if memories that should become one differ."""
-    if isinstance(operation, Merge):
+    if operation.name == "merge":
         return _merges_what_differs(operation, [known[each] for each in operation.ids])
-    if isinstance(operation, Supersede) and _is_newer_fact(operation, known):
+    if operation.name == "supersede" and _is_newer_fact(operation, known):
         return ""
-    if not isinstance(operation, Drop | Supersede):
+    if operation.name not in GIVING_WAY:
         return ""
     goes, stays = known[operation.id], known[operation.stays]
     found = differs(goes.text, stays.text)
@@ -246,7 +237,7 @@ def says_otherwise(operation: Operation, known: _Known) -> str:
     return left_out(goes.text, stays.text) or ("they stand under other headings" if apart else "")
 
 
-def _merges_what_differs(operation: Merge, originals: Sequence[Memory]) -> str:
+def _merges_what_differs(operation: Operation, originals: Sequence[Entry]) -> str:
     for one, other in combinations(originals, 2):
         found = differs(one.text, other.text)
         if found:
@@ -264,7 +255,7 @@ def _merges_what_differs(operation: Merge, originals: Sequence[Memory]) -> str:
     return f"the text {found}" if found else ""
 
 
-def _is_newer_fact(operation: Supersede, known: _Known) -> bool:
+def _is_newer_fact(operation: Operation, known: _Known) -> bool:
     """Whether a fact of the profile gives way to a newer one with the same key."""
     goes, stays = known[operation.id], known[operation.stays]
     key = fact_key(goes.text)
@@ -303,15 +294,15 @@ def _named(operation: Operation) -> tuple[str, ...]:
 
 def _gone(operation: Operation) -> tuple[str, ...]:
     """Return the memories that a file loses: all but one of a merge."""
-    if isinstance(operation, Move):
+    if operation.name == "move":
         return ()
-    return operation.ids[1:] if isinstance(operation, Merge) else operation.ids
+    return operation.ids[1:] if operation.name == "merge" else operation.ids
 
 
 def _is_proven(operation: Operation, known: _Known, today: date) -> bool:
-    if isinstance(operation, Expire):
+    if operation.name == "expire":
         return not misses_its_day(operation, known, today)
-    if isinstance(operation, Drop) and operation.id != operation.stays:
+    if operation.name == "drop" and operation.id != operation.stays:
         goes, stays = known[operation.id], known[operation.stays]
         return (goes.kind, fold(goes.text)) == (stays.kind, fold(stays.text))
     return False

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from engramdown.clock import today
 from engramdown.consolidation import compaction, plan
 from engramdown.consolidation.compaction import batches, crowded_files, propose
-from engramdown.consolidation.plan import Memory, Merge, Operation, Plan, Ruling
+from engramdown.consolidation.plan import Operation, Ruling
 from engramdown.consolidation.plan_rules import drops_too_much, is_safe, judge
 from engramdown.engram import Engram, Scope
 from engramdown.errors import InvalidEngramError, ModelError, StoreError
@@ -23,7 +23,7 @@ from engramdown.gate.contradictions import contradictions_among
 from engramdown.gate.gate import REASONS
 from engramdown.gate.model_runs import Asking, prompts_for
 from engramdown.gate.pending import Pending
-from engramdown.gate.pending_file import FileQueue, entry_of, question, revision
+from engramdown.gate.pending_file import FileQueue, question, revision
 from engramdown.hippocampus.changeset import Revised
 from engramdown.hippocampus.entry import Entry
 from engramdown.hippocampus.store import Hippocampus
@@ -143,7 +143,7 @@ class Compaction:
         if not everything:
             files = set(self._crowded(store.scope, entries))
             known = {entry.id: entry for entry in entries}
-            plan = Plan(tuple(it for it in plan.operations if known[it.ids[0]].file in files))
+            plan = [it for it in plan if known[it.id].file in files]
         first = judge(plan, entries, day)
         prepared = Prepared(store, entries, first.apply, first.propose, first.refused)
         if model is not None:
@@ -209,7 +209,7 @@ class Compaction:
         self, prepared: Prepared, model: LanguageModel, templates: Mapping[str, str]
     ) -> Prepared:
         """Return ``prepared`` with what a model proposes for crowded files."""
-        left = [entry_of(memory) for memory in plan.memory_after(prepared.apply, prepared.entries)]
+        left = plan.memory_after(prepared.apply, prepared.entries)
         # What stays for a duplicate is not touched again in the same run.
         staying = {operation.stays for operation in prepared.apply}
         for file in self._crowded(prepared.store.scope, left):
@@ -218,12 +218,12 @@ class Compaction:
                 found = propose(batch, model, today(), templates)
                 if found.refusal:
                     return Prepared(prepared.store, prepared.entries, problem=found.refusal)
-                operations += found.plan.operations
+                operations += found.operations
             if not operations:
                 continue
-            ruled = judge(Plan(tuple(operations)), left, today())
+            ruled = judge(operations, left, today())
             # What went without a model counts as well: a run takes half of a file at most.
-            together = Plan((*prepared.apply, *operations))
+            together = (*prepared.apply, *operations)
             refusal = ruled.refusal or drops_too_much(together, prepared.entries, today())
             if refusal:
                 return Prepared(prepared.store, prepared.entries, problem=refusal)
@@ -253,7 +253,7 @@ class Compaction:
 
     def _objection(self, operation: Operation, known: Mapping[str, Entry]) -> Ruling | None:
         """Return the objection of the gate to a merged text, which came from outside."""
-        if not isinstance(operation, Merge):
+        if operation.name != "merge":
             return None
         new = plan.merged_memory([known[each] for each in operation.ids], operation.text)
         try:
@@ -363,7 +363,7 @@ def _queue(
         yield CompactionReceipt(scope, "refused", "you were asked before", each.operation)
 
 
-def _search_of(memories: Sequence[Memory]) -> plan.Search:
+def _search_of(memories: Sequence[Entry]) -> plan.Search:
     """Return the same search through ``memories`` that people and models use."""
-    index, day = MemoryIndex(entry_of(memory) for memory in memories), today()
+    index, day = MemoryIndex(memories), today()
     return lambda query: [hit.entry.id for hit in index.search(query, day)]

@@ -34,6 +34,7 @@ from engramdown.skills.store import SkillStore
 from engramdown.skills.validation import check_description, check_label, check_text
 
 _OPERATIONS: Final[dict[str, Operation]] = {each: each for each in get_args(Operation)}
+_NAMES: Final[dict[str, plan.Name]] = {each: each for each in get_args(plan.Name)}
 _TICKS: Final[dict[str, Tick]] = {"x": "x", "-": "-"}
 
 _Done = changeset.Filed | Outcome
@@ -424,13 +425,8 @@ _QUESTIONS: Final = {
     "move": "Move to the topic ",
 }
 
-# The place of an entry on a disk, which plans do not know.
-_PLACE: Final = frozenset({"line", "spelled", "comments"})
 
-
-def question(
-    operation: plan.Operation, known: Mapping[str, plan.Memory], why: str, hold: str
-) -> Pending:
+def question(operation: plan.Operation, known: Mapping[str, Entry], why: str, hold: str) -> Pending:
     """Return the line of ``pending.md`` that asks a person whether to do ``operation``.
 
     Args:
@@ -440,8 +436,8 @@ def question(
         hold: The code of why nobody is prompted about it, or ``""``.
     """
     taken = [known[each] for each in operation.ids]
-    first, topic = taken[0], operation.topic if isinstance(operation, plan.Move) else ""
-    if isinstance(operation, plan.Merge):
+    first, topic = taken[0], operation.topic
+    if operation.name == "merge":
         words = operation.text
     else:
         does = _QUESTIONS[operation.name].format(stays=operation.stays, expires=first.expires)
@@ -471,11 +467,9 @@ def revision(operation: plan.Operation, known: Mapping[str, Entry]) -> changeset
     """
     taken = tuple(known[each] for each in operation.ids)
     reason = REASONS[operation.name]
-    if isinstance(operation, plan.Merge):
-        return changeset.Revision(
-            taken, reason, comes=entry_of(plan.merged_memory(taken, operation.text))
-        )
-    if isinstance(operation, plan.Move):
+    if operation.name == "merge":
+        return changeset.Revision(taken, reason, comes=plan.merged_memory(taken, operation.text))
+    if operation.name == "move":
         return changeset.Revision(stays=taken[0], topic=slug(operation.topic))
     stays = known[operation.stays] if operation.stays else None
     learned = plan.origins(taken) if stays and not stays.by_person else ""
@@ -532,26 +526,12 @@ def settle(
     return outcomes
 
 
-def entry_of(memory: plan.Memory) -> Entry:
-    """Return a memory as an entry of a store."""
-    if isinstance(memory, Entry):
-        return memory
-    values = {name: getattr(memory, name) for name in Entry._fields if name not in _PLACE}
-    return Entry(**values)
-
-
 def _accepted_revision(
     item: Pending, text: str, known: Mapping[str, Entry], by: str
 ) -> changeset.Revision:
-    ids = item.of.split(",")
-    operations: dict[str, plan.Operation] = {
-        "merge": plan.Merge(tuple(ids), text),
-        "move": plan.Move(ids[0], item.engram.topic),
-        "supersede": plan.Supersede(ids[0], item.stays),
-        "drop": plan.Drop(ids[0], item.stays),
-        "expire": plan.Expire(ids[0]),
-    }
-    wanted = revision(operations[item.op], known)
+    name, ids = _NAMES[item.op], item.of.split(",")
+    asked = plan.operation_of(name, ids, item.stays, text, item.engram.topic)
+    wanted = revision(asked, known)
     if wanted.comes is None:
         return wanted
     # A person has read these words: the one here, or somebody who ticked them elsewhere.
@@ -559,7 +539,7 @@ def _accepted_revision(
     return changeset.Revision(wanted.taken, wanted.reason, comes=comes)
 
 
-def _digest(taken: Iterable[plan.Memory]) -> str:
+def _digest(taken: Iterable[Entry]) -> str:
     texts = {memory.id: memory.text for memory in taken}
     return address("\n".join(texts[each] for each in sort_ids(texts)))[1:]
 

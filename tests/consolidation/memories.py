@@ -10,11 +10,9 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from engramdown.consolidation.plan import Drop, Expire, Merge, Move, Operation, Plan, Supersede
+from engramdown.consolidation.plan import Operation
 from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES
 from engramdown.hippocampus.entry import Entry
-
-__all__ = ["FILES", "any_memories", "any_operations", "any_plan", "known", "learned"]
 
 FILES: Final = {"lesson": "lessons.md", "profile": "profile.md"}
 
@@ -47,6 +45,31 @@ def learned(*texts: str, **fields: object) -> list[Entry]:
     return [known(chr(ord("a") + at), text, **fields) for at, text in enumerate(texts)]
 
 
+def drop(name: str, stays: str, reason: str = "") -> Operation:
+    """A memory goes because another one says the same."""
+    return Operation("drop", (name,), stays, reason=reason)
+
+
+def supersede(name: str, stays: str, reason: str = "") -> Operation:
+    """A memory goes because a newer one has replaced it."""
+    return Operation("supersede", (name,), stays, reason=reason)
+
+
+def expire(name: str, reason: str = "") -> Operation:
+    """A memory goes because its last day has passed."""
+    return Operation("expire", (name,), reason=reason)
+
+
+def merge(names: tuple[str, ...], text: str, reason: str = "") -> Operation:
+    """Several memories become one."""
+    return Operation("merge", names, text=text, reason=reason)
+
+
+def move(name: str, topic: str, reason: str = "") -> Operation:
+    """A lesson gets another topic."""
+    return Operation("move", (name,), topic=topic, reason=reason)
+
+
 _memory: Final = st.builds(
     known,
     name=st.sampled_from(_IDS),
@@ -68,15 +91,15 @@ any_memories: Final = st.lists(_memory, max_size=8)
 _id: Final = st.sampled_from((*_IDS, "gone"))
 _reason: Final = st.sampled_from(["", "the same thing twice"])
 any_operations: Final[st.SearchStrategy[Operation]] = st.one_of(
-    st.builds(Drop, _id, _id, _reason),
+    st.builds(drop, _id, _id, _reason),
     st.builds(
-        Merge,
+        merge,
         st.lists(_id, max_size=4).map(tuple),
         st.sampled_from(_WORDS) | st.text(max_size=12),
         _reason,
     ),
-    st.builds(Supersede, _id, _id, _reason),
-    st.builds(Move, _id, st.sampled_from(["ci", "../x", "", "API notes"]), _reason),
-    st.builds(Expire, _id, _reason),
+    st.builds(supersede, _id, _id, _reason),
+    st.builds(move, _id, st.sampled_from(["ci", "../x", "", "API notes"]), _reason),
+    st.builds(expire, _id, _reason),
 )
-any_plan: Final = st.lists(any_operations, max_size=4).map(lambda found: Plan(tuple(found)))
+any_plan: Final = st.lists(any_operations, max_size=4)

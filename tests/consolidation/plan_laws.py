@@ -7,25 +7,14 @@ from datetime import date
 from typing import Final
 
 from engramdown.consolidation.information_loss import changed, differs, is_near_exact, left_out
-from engramdown.consolidation.plan import (
-    Drop,
-    Memory,
-    Merge,
-    Move,
-    Operation,
-    Plan,
-    Search,
-    Supersede,
-    merged_memory,
-    no_longer_found,
-)
+from engramdown.consolidation.plan import Operation, Search, merged_memory, no_longer_found
 from engramdown.consolidation.plan_rules import is_safe, judge
 from engramdown.engram import BASES, CONFIDENCES, SOURCES
 from engramdown.errors import StoreError
 from engramdown.gate.pending_file import question, revision, settle
 from engramdown.hippocampus.changeset import Act, Draft
 from engramdown.hippocampus.entry import Entry, as_entry, raw_entries
-from tests.consolidation.memories import known, learned
+from tests.consolidation.memories import drop, known, learned, merge, supersede
 from tests.hippocampus.shelf import Shelf
 
 __all__ = [
@@ -55,7 +44,7 @@ _SLOW: Final = (
 
 def nothing_gives_way(operations: Sequence[Operation], memories: Sequence[Entry]) -> None:
     """None of these operations is applied without a person."""
-    found = judge(Plan(tuple(operations)), [*memories, *_MORE], TODAY)
+    found = judge(operations, [*memories, *_MORE], TODAY)
     assert found.apply == ()
 
 
@@ -79,13 +68,13 @@ def drops_of_two_say(one: str, other: str) -> None:
     """Of two texts that differ in substance neither gives way, whatever the operation."""
     memories = learned(one, other)
     for text in (one, other, f"{one}, {other}"):
-        nothing_gives_way([Merge(("a", "b"), text)], memories)
-    for operation in (Drop("a", "b"), Drop("b", "a"), Supersede("a", "b")):
+        nothing_gives_way([merge(("a", "b"), text)], memories)
+    for operation in (drop("a", "b"), drop("b", "a"), supersede("a", "b")):
         nothing_gives_way([operation], memories)
     only_what_says_the_same_is_safe(one, other)
 
 
-def is_refused_as_a_whole(plan: Plan, memories: Sequence[Entry]) -> None:
+def is_refused_as_a_whole(plan: list[Operation], memories: Sequence[Entry]) -> None:
     """Nothing of this plan is done or asked."""
     try:
         found = judge(plan, memories, TODAY)
@@ -98,13 +87,25 @@ def is_refused_as_a_whole(plan: Plan, memories: Sequence[Entry]) -> None:
 
 def nobody_is_asked(operation: Operation, memories: Sequence[Entry]) -> None:
     """An operation is refused: not even a person is asked."""
-    found = judge(Plan((operation,)), [*memories, *_MORE], TODAY)
+    found = judge(
+        [
+            operation,
+        ],
+        [*memories, *_MORE],
+        TODAY,
+    )
     assert [each.operation for each in found.refused] == [operation]
 
 
 def nobody_is_passed_over(operation: Operation, memories: Sequence[Entry]) -> None:
     """A person is asked, and told why."""
-    found = judge(Plan((operation,)), [*memories, *_MORE], TODAY)
+    found = judge(
+        [
+            operation,
+        ],
+        [*memories, *_MORE],
+        TODAY,
+    )
     assert found.apply == ()
     assert [each.operation for each in found.propose] == [operation]
     assert found.propose[0].why
@@ -114,7 +115,7 @@ def only_what_says_the_same_is_safe(one: str, other: str) -> None:
     """What differs is not near exact, and not safe."""
     assert not is_near_exact(one, other)
     memories = {memory.id: memory for memory in learned(one, other)}
-    assert not is_safe(Drop("a", "b"), memories, TODAY)
+    assert not is_safe(drop("a", "b"), memories, TODAY)
 
 
 def merging_makes_nothing_surer(*originals: Entry) -> None:
@@ -132,12 +133,12 @@ def merging_makes_nothing_surer(*originals: Entry) -> None:
 def lost_words_are_taken_out(text: str, crowd: int = 6, *, is_lost: bool) -> None:
     """A merge after which an original is not found by its own words is taken out of the plan."""
     memories = learned(*_SLOW[: 2 + crowd])
-    merge = Merge(("a", "b"), text)
-    found = no_longer_found([merge], memories, _by_words)
-    assert [each.operation for each in found] == ([merge] if is_lost else [])
+    merged = merge(("a", "b"), text)
+    found = no_longer_found([merged], memories, _by_words)
+    assert [each.operation for each in found] == ([merged] if is_lost else [])
 
 
-def _by_words(memories: Sequence[Memory]) -> Search:
+def _by_words(memories: Sequence[Entry]) -> Search:
     """Return a search by the number of words in common; of equals the last one is first."""
     texts = {memory.id: set(memory.text.split()) for memory in reversed(memories)}
 
@@ -163,7 +164,7 @@ def _entries(shelf: Shelf) -> dict[str, Entry]:
 def _settled(shelf: Shelf, operation: Operation, meanwhile: tuple[str, str] = ("", "")) -> None:
     item = question(operation, _entries(shelf), "why", "")
     shelf.texts["lessons.md"] = shelf.texts["lessons.md"].replace(*meanwhile)
-    text = operation.text if isinstance(operation, Merge) else ""
+    text = operation.text if operation.name == "merge" else ""
     act = Act("resolve", "user")
 
     def edit(draft: Draft) -> None:
@@ -181,7 +182,7 @@ def accepting_does_what_was_asked(operation: Operation) -> None:
     reason = revision(operation, before).reason
     _settled(shelf, operation)
     after, archive = _entries(shelf), shelf.texts.get("archive.md", "")
-    if isinstance(operation, Move):
+    if operation.name == "move":
         assert after[operation.id].topic == operation.topic
         return
     assert reason in ("duplicate", "merged", "replaced")
@@ -189,7 +190,7 @@ def accepting_does_what_was_asked(operation: Operation) -> None:
     assert archive.count(f" reason:{reason} ") == len(operation.ids)
     (stays,) = after.values()
     assert {"s1#1", "s2#2"} == set(stays.origin.split(","))
-    assert stays.basis == ("verified" if isinstance(operation, Merge) else before[stays.id].basis)
+    assert stays.basis == ("verified" if operation.name == "merge" else before[stays.id].basis)
 
 
 def accepting_leaves_what_changed(operation: Operation, old: str, new: str) -> None:

@@ -10,9 +10,8 @@ from pydantic import ValidationError
 
 from engramdown.consolidation.compaction import BATCH, batches, crowded_files, propose
 from engramdown.consolidation.forms import MOST_CHANGES, Compaction
-from engramdown.consolidation.plan import Drop, Expire, Merge, Move, Plan, Supersede
 from engramdown.errors import ModelError
-from tests.consolidation.memories import known, learned
+from tests.consolidation.memories import drop, expire, known, learned, merge, move, supersede
 from tests.consolidation.scripted import Scripted
 
 TODAY: Final = date(2026, 3, 15)
@@ -27,21 +26,19 @@ def test_an_answer_becomes_a_plan() -> None:
         {"operation": "expire", "ids": ["g"]},
     )
     found = propose(learned(*"abcdefg"), model, TODAY)
-    assert found.plan == Plan(
-        (
-            Drop("a", "c", "the same"),
-            Drop("b", "c", "the same"),
-            Merge(("d", "e"), "de"),
-            Supersede("f", "g"),
-            Move("c", "CI"),
-            Expire("g"),
-        )
-    )
+    assert found.operations == [
+        drop("a", "c", "the same"),
+        drop("b", "c", "the same"),
+        merge(("d", "e"), "de"),
+        supersede("f", "g"),
+        move("c", "CI"),
+        expire("g"),
+    ]
     assert found.refusal == ""
 
 
 def test_an_empty_answer_is_an_empty_plan() -> None:
-    assert propose(learned("x", "y"), Scripted(), TODAY).plan == Plan()
+    assert propose(learned("x", "y"), Scripted(), TODAY).plan == []
 
 
 def test_an_answer_that_names_what_was_not_given_is_refused() -> None:
@@ -50,7 +47,7 @@ def test_an_answer_that_names_what_was_not_given_is_refused() -> None:
         {"operation": "expire", "ids": ["../etc"]},
     ):
         found = propose(learned("x", "y"), Scripted(change), TODAY)
-        assert found.plan == Plan()
+        assert found.operations == []
         assert found.refusal.startswith("the model's answer is refused: it names ")
 
 
@@ -85,14 +82,14 @@ def test_a_scope_may_have_its_own_prompt() -> None:
 
 def test_a_secret_in_a_reason_is_hidden() -> None:
     change = {"operation": "expire", "ids": ["a"], "reason": "ghp_" + "a1B2c3D4e5F6" * 3}
-    (operation,) = propose(learned("x", "y"), Scripted(change), TODAY).plan.operations
+    (operation,) = propose(learned("x", "y"), Scripted(change), TODAY).plan
     assert "ghp_" not in operation.reason
 
 
 def test_what_a_model_says_is_one_line_without_what_acts_on_a_terminal() -> None:
     merge = {"operation": "merge", "ids": ["a", "b"], "text": " x\n", "reason": "\x1b[2J\n- [x] y"}
-    (operation,) = propose(learned("x", "y"), Scripted(merge), TODAY).plan.operations
-    assert operation == Merge(("a", "b"), "x", "\u241b[2J - [x] y")
+    (operation,) = propose(learned("x", "y"), Scripted(merge), TODAY).plan
+    assert operation == merge(("a", "b"), "x", "\u241b[2J - [x] y")
 
 
 def test_a_model_that_gives_no_answer_is_an_error() -> None:

@@ -6,20 +6,20 @@ from datetime import date
 
 from hypothesis import given
 
-from engramdown.consolidation.plan import (
-    Drop,
-    Expire,
-    Merge,
-    Move,
-    Operation,
-    Plan,
-    Supersede,
-    diff,
-    headline,
-)
+from engramdown.consolidation.plan import Operation, diff, headline
 from engramdown.consolidation.plan_rules import judge
 from engramdown.hippocampus.entry import Entry
-from tests.consolidation.memories import any_memories, any_plan, known, learned
+from tests.consolidation.memories import (
+    any_memories,
+    any_plan,
+    drop,
+    expire,
+    known,
+    learned,
+    merge,
+    move,
+    supersede,
+)
 
 
 def shown(operations: list[Operation], memories: list[Entry]) -> str:
@@ -35,11 +35,11 @@ def test_what_goes_what_comes_and_why_is_shown_file_by_file() -> None:
         known("w", "Editor: emacs", kind="profile"),
     ]
     operations: list[Operation] = [
-        Supersede("v", "w"),
-        Merge(("b", "a"), "builds are\nslow", "say the\nsame"),
-        Expire("c", "expired"),
-        Move("d", "CI"),
-        Drop("s", "r", ""),
+        supersede("v", "w"),
+        merge(("b", "a"), "builds are\nslow", "say the\nsame"),
+        expire("c", "expired"),
+        move("d", "CI"),
+        drop("s", "r", ""),
     ]
     assert shown(operations, memories) == (
         "rules.md\n"
@@ -68,18 +68,18 @@ def test_what_goes_what_comes_and_why_is_shown_file_by_file() -> None:
 
 def test_a_merge_of_what_nobody_knows_where_it_was_learned_says_so_by_silence() -> None:
     assert "? the new one: medium confidence, inferred\n" in shown(
-        [Merge(("a", "b"), "x")], learned("x", "y")
+        [merge(("a", "b"), "x")], learned("x", "y")
     )
 
 
 def test_every_operation_has_a_name() -> None:
-    assert headline(Merge(("a", "b", "c"), "x")) == "3 become one"
-    assert headline(Move("a", "../x\n")) == "moves to the topic '../x\\n'"
-    assert diff([Merge((), "x")], []) == []
+    assert headline(merge(("a", "b", "c"), "x")) == "3 become one"
+    assert headline(move("a", "../x\n")) == "moves to the topic '../x\\n'"
+    assert diff([merge((), "x")], []) == []
 
 
 @given(any_plan, any_memories)
-def test_every_memory_that_is_taken_is_shown(plan: Plan, memories: list[Entry]) -> None:
+def test_every_memory_that_is_taken_is_shown(plan: list[Operation], memories: list[Entry]) -> None:
     found = judge(plan, memories, date(2026, 3, 15))
     rows = diff(found.apply, memories)
     taken = {each for operation in found.apply for each in operation.ids}

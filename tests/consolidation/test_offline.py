@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 
 from engramdown.consolidation.compaction import duplicates, expired, superseded, tidy
-from engramdown.consolidation.plan import Drop, Expire, Plan, Supersede
 from engramdown.consolidation.plan_rules import is_safe, judge
 from engramdown.hippocampus.entry import Entry
-from tests.consolidation.memories import any_memories, known, learned
+from tests.consolidation.memories import any_memories, drop, expire, known, learned, supersede
 
 TODAY: Final = date(2026, 3, 15)
 SAME: Final = "the same words"
@@ -20,9 +19,10 @@ SAME: Final = "the same words"
 
 def test_what_expired_and_what_stands_twice_is_found() -> None:
     memories = [*learned("use uv", "Use uv.", "CI"), known("d", "old", expires="2026-03-14")]
-    assert tidy(memories, TODAY) == Plan(
-        (Expire("d", "its last day was 2026-03-14"), Drop("b", "a", "the same words"))
-    )
+    assert tidy(memories, TODAY) == [
+        expire("d", "its last day was 2026-03-14"),
+        drop("b", "a", "the same words"),
+    ]
 
 
 def test_a_last_day_that_is_today_or_no_day_has_not_passed() -> None:
@@ -41,8 +41,8 @@ def test_a_last_day_that_is_today_or_no_day_has_not_passed() -> None:
 )
 def test_the_better_one_stays(fields: dict[str, object]) -> None:
     worse, better = known("a", "use uv"), known("b", "use uv", **fields)
-    assert duplicates([worse, better]) == [Drop("a", "b", "the same words")]
-    assert duplicates([better, worse]) == [Drop("a", "b", "the same words")]
+    assert duplicates([worse, better]) == [drop("a", "b", "the same words")]
+    assert duplicates([better, worse]) == [drop("a", "b", "the same words")]
 
 
 def test_what_is_read_on_demand_and_what_will_expire_goes_first() -> None:
@@ -72,7 +72,7 @@ def test_the_same_in_other_words_is_found_and_only_what_is_certain_is_safe() -> 
     )  # fmt: skip
     found = judge(tidy(memories, TODAY), memories, TODAY)
     near = "the same in other words"
-    assert found.apply == (Drop("b", "a", near), Drop("d", "c", near))
+    assert found.apply == (drop("b", "a", near), drop("d", "c", near))
     first = {memory.id: memory for memory in memories}
     assert [is_safe(each, first, TODAY) for each in found.apply] == [False, True]
 
@@ -80,7 +80,7 @@ def test_the_same_in_other_words_is_found_and_only_what_is_certain_is_safe() -> 
 def test_lessons_about_two_topics_are_two_lessons() -> None:
     limit = "The limit is 50 a minute"
     memories = [known("a", limit, topic="ci"), known("b", limit, topic="api"), known("c", limit)]
-    assert duplicates(memories) == [Drop("c", "a", "the same words")]
+    assert duplicates(memories) == [drop("c", "a", "the same words")]
 
 
 def test_the_same_words_are_found_among_many_that_are_like_them() -> None:
@@ -94,7 +94,7 @@ def test_of_one_file_no_more_than_half_goes_at_once_unless_it_is_word_for_word()
     memories = learned("Use the db", "Use a database", "Use databases", "the db is used")
     assert len(duplicates(memories)) == 3
     plan = tidy(memories, TODAY)
-    assert len(plan.operations) == 2
+    assert len(plan) == 2
     assert judge(plan, memories, TODAY).refusal == ""
     assert len(tidy(learned("use uv", "Use uv", "use  uv"), TODAY).operations) == 2
 
@@ -105,10 +105,10 @@ def fact(name: str, text: str, ts: str, **fields: object) -> Entry:
 
 def test_a_fact_gives_way_to_a_newer_one_of_its_key() -> None:
     old, new = fact("a", "Editor: vim", "2026-01-01"), fact("b", "editor: emacs", "2026-02-01")
-    expected = [Supersede("a", "b", "a newer fact of 2026-02-01")]
+    expected = [supersede("a", "b", "a newer fact of 2026-02-01")]
     assert superseded([old, new]) == superseded([new, old]) == expected
-    assert tidy([old, new], TODAY) == Plan(tuple(expected))
-    assert judge(Plan(tuple(expected)), [old, new], TODAY).apply == tuple(expected)
+    assert tidy([old, new], TODAY) == expected
+    assert judge(expected, [old, new], TODAY).apply == tuple(expected)
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,13 @@ def test_what_stays_for_a_duplicate_is_replaced_the_next_time() -> None:
     vim = "Editor: vim"
     facts = [fact("a", vim, "2026-01-01"), fact("b", vim, "2026-01-02")]
     facts += [fact("c", "Editor: emacs", "2026-02-01"), fact("d", "Pet: cat", "2026-02-01")]
-    assert tidy(facts, TODAY) == Plan((Drop("b", "a", "the same words"),))
+    assert tidy(facts, TODAY) == [
+        drop("b", "a", "the same words"),
+    ]
     again = tidy([facts[0], *facts[2:]], TODAY)
-    assert again == Plan((Supersede("a", "c", "a newer fact of 2026-02-01"),))
+    assert again == [
+        supersede("a", "c", "a newer fact of 2026-02-01"),
+    ]
 
 
 @given(any_memories)
@@ -148,7 +152,7 @@ def test_what_is_found_is_safe_unless_it_is_a_persons(memories: list[Entry]) -> 
     found = judge(plan, memories, TODAY)
     first = {memory.id: memory for memory in memories}
     assert found.refusal in ("", "the plan is empty")
-    exact = [each for each in found.apply if isinstance(each, Drop) and each.reason == SAME]
+    exact = [each for each in found.apply if each.name == "drop" and each.reason == SAME]
     assert all(is_safe(each, first, TODAY) for each in exact)
     asked = {each for ruling in found.propose for each in ruling.operation.ids}
     assert all(
@@ -166,6 +170,6 @@ def test_a_memory_gives_way_to_the_line_of_a_person_that_has_its_very_words() ->
         known("d", "Keep the crates 7 in the cellar"),
     ]
     assert duplicates(memories) == [
-        Drop("c", "b", "the same words"),
-        Drop("d", "a", "the same in other words"),
+        drop("c", "b", "the same words"),
+        drop("d", "a", "the same in other words"),
     ]

@@ -9,14 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramdown.consolidation.plan import (
-    Drop,
-    Expire,
-    Memory,
-    Merge,
-    Move,
-    Plan,
+    Operation,
     Search,
-    Supersede,
     memory_after,
     merged_memory,
     no_longer_found,
@@ -25,12 +19,22 @@ from engramdown.consolidation.plan import (
 from engramdown.consolidation.plan_rules import judge
 from engramdown.engram import CONFIDENCES, SOURCES
 from engramdown.hippocampus.entry import Entry
-from tests.consolidation.memories import any_memories, any_plan, known, learned
+from tests.consolidation.memories import (
+    any_memories,
+    any_plan,
+    drop,
+    expire,
+    known,
+    learned,
+    merge,
+    move,
+    supersede,
+)
 
 _TODAY = date(2026, 3, 15)
 
 
-def by_words(memories: Sequence[Memory]) -> Search:
+def by_words(memories: Sequence[Entry]) -> Search:
     """Search through ``memories``: first what holds most words of the query."""
 
     def search(query: str) -> list[str]:
@@ -76,16 +80,16 @@ def test_every_pointer_stands_once() -> None:
 
 def test_what_goes_is_gone_and_a_merge_stands_where_its_first_memory_stood() -> None:
     memories = learned("one", "two", "three", "four", "five", "six")
-    plan = (Drop("a", "b"), Merge(("d", "c"), "34"), Expire("e"), Move("f", "ci"))
+    plan = (drop("a", "b"), merge(("d", "c"), "34"), expire("e"), move("f", "ci"))
     assert [each.text for each in memory_after(plan, memories)] == ["two", "34", "six"]
 
 
 def test_what_would_not_be_found_any_more_is_taken_out_of_the_plan() -> None:
     memories = learned("slow builds", "slow builds of docs", "flaky tests", "lint", "old vim", "ed")
-    good = Drop("a", "b")
-    bad = Merge(("c", "d"), "quality")
-    newer = Supersede("e", "f")
-    found = no_longer_found([good, bad, newer, Move("b", "ci")], memories, by_words)
+    good = drop("a", "b")
+    bad = merge(("c", "d"), "quality")
+    newer = supersede("e", "f")
+    found = no_longer_found([good, bad, newer, move("b", "ci")], memories, by_words)
     assert [(each.operation, each.verdict) for each in found] == [
         (bad, "refuse"),
         (newer, "refuse"),
@@ -99,29 +103,29 @@ def test_the_words_that_only_few_have_find_what_replaces_them() -> None:
     sent = [known(f"m{at}", f"mail is sent by {name}") for at, name in enumerate("xyz")]
 
     def taken_out(text: str, *others: Entry) -> bool:
-        merge = Merge(("a", "b"), text)
-        return no_longer_found([merge], [*mine, *others], by_words) != []
+        merged = merge(("a", "b"), text)
+        return no_longer_found([merged], [*mine, *others], by_words) != []
 
     assert taken_out("backup runs", *crowd, *sent)
     assert not taken_out("backup of mail runs again", *crowd, *sent)
     # What many hold may be found anywhere, so it is not asked for by itself.
     turned = [mine[0], known("b", "mail of backup runs"), *crowd]
     many = [known(f"n{at}", "mail") for at in range(6)]
-    assert no_longer_found([Merge(("a", "b"), "backup runs")], [*turned, *many], by_words) == []
-    assert no_longer_found([Merge(("a", "b"), "backup runs")], [*turned, *many[:4]], by_words) != []
+    assert no_longer_found([merge(("a", "b"), "backup runs")], [*turned, *many], by_words) == []
+    assert no_longer_found([merge(("a", "b"), "backup runs")], [*turned, *many[:4]], by_words) != []
 
 
 def test_a_memory_is_told_from_others_by_its_number() -> None:
     crates = [known(f"c{at}", f"keep crate {at} in the cellar") for at in range(9)]
     twin = known("t", "in the cellar, keep the crate 7")
-    assert no_longer_found([Drop("c7", "t")], [*crates, twin], by_words) == []
-    assert no_longer_found([Drop("c6", "t")], [*crates, twin], by_words) != []
+    assert no_longer_found([drop("c7", "t")], [*crates, twin], by_words) == []
+    assert no_longer_found([drop("c6", "t")], [*crates, twin], by_words) != []
 
 
 def test_what_replaces_a_fact_need_not_say_it() -> None:
     facts = known("a", "editor: vim"), known("b", "editor: emacs"), known("c", "the editor wraps")
-    assert no_longer_found([Supersede("a", "b")], facts, by_words) == []
-    assert no_longer_found([Drop("a", "b")], facts, by_words) != []
+    assert no_longer_found([supersede("a", "b")], facts, by_words) == []
+    assert no_longer_found([drop("a", "b")], facts, by_words) != []
 
 
 def test_what_comes_back_into_the_plan_competes_with_what_replaces_the_others() -> None:
@@ -129,30 +133,30 @@ def test_what_comes_back_into_the_plan_competes_with_what_replaces_the_others() 
     crowd = [known(name, f"alpha beta {name}") for name in "pqrs"]
     memories = [*crowd, *learned("alpha beta gamma", "alpha gamma")]
     crowded = known("e", "alpha beta"), known("f", "nothing")
-    plan = [Drop("a", "b"), Drop("e", "f")]
+    plan = [drop("a", "b"), drop("e", "f")]
     found = no_longer_found(plan, [*crowd, *crowded, *memories[-2:]], by_words)
-    assert [each.operation for each in found] == [Drop("e", "f"), Drop("a", "b")]
+    assert [each.operation for each in found] == [drop("e", "f"), drop("a", "b")]
 
 
 def test_the_same_words_are_found_and_a_text_of_small_words_is_asked_for_whole() -> None:
     memories = learned("use uv", "Use uv.", "to be", "to be or not")
 
-    def nothing(_: Sequence[Memory]) -> Search:
+    def nothing(_: Sequence[Entry]) -> Search:
         return lambda query: ["d"] if query in ("to be", "be to") else []
 
-    assert no_longer_found([Drop("a", "b"), Drop("c", "d")], memories, nothing) == []
+    assert no_longer_found([drop("a", "b"), drop("c", "d")], memories, nothing) == []
 
 
 @given(any_plan, any_memories)
 def test_after_any_plan_no_id_is_unknown_and_no_pointer_is_lost(
-    plan: Plan, memories: list[Entry]
+    plan: list[Operation], memories: list[Entry]
 ) -> None:
     memories = list({memory.id: memory for memory in memories}.values())
     operations = judge(plan, memories, _TODAY).apply
     stands = memory_after(operations, memories)
     assert {each.id for each in stands} <= {each.id for each in memories}
     assert memory_after(operations, memories) == stands
-    merged = {each for plan in operations if isinstance(plan, Merge) for each in plan.ids}
+    merged = {each for plan in operations if plan.name == "merge" for each in plan.ids}
     kept = {pointer for each in stands for pointer in each.origin.split(",")}
     for each in memories:
         if each.id in merged:

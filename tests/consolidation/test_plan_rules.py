@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given
 
 from engramdown.consolidation import plan_rules
-from engramdown.consolidation.plan import (
-    Drop,
-    Expire,
-    Judgement,
-    Merge,
-    Move,
-    Operation,
-    Plan,
-    Ruling,
-    Supersede,
-)
+from engramdown.consolidation.plan import Judgement, Operation, Ruling
 from engramdown.consolidation.plan_rules import judge
 from engramdown.hippocampus.entry import Entry
-from tests.consolidation.memories import any_memories, any_plan, known, learned
+from tests.consolidation.memories import (
+    any_memories,
+    any_plan,
+    drop,
+    expire,
+    known,
+    learned,
+    merge,
+    move,
+    supersede,
+)
 
 TODAY: Final = date(2026, 3, 15)
 _MORE: Final = [known(f"more{at}", f"filler number {at}") for at in range(9)]
@@ -30,27 +30,33 @@ _MORE: Final = [known(f"more{at}", f"filler number {at}") for at in range(9)]
 
 def ruling(operation: Operation, *memories: Entry) -> Ruling:
     """Return what becomes of one operation among many memories."""
-    return judge(Plan((operation,)), [*memories, *_MORE], TODAY).rulings[0]
+    return judge(
+        [
+            operation,
+        ],
+        [*memories, *_MORE],
+        TODAY,
+    ).rulings[0]
 
 
 # ---- a plan as a whole ----
 
 
 def test_an_empty_plan_is_refused() -> None:
-    assert judge(Plan(), learned("a"), TODAY) == Judgement((), "the plan is empty")
+    assert judge([], learned("a"), TODAY) == Judgement((), "the plan is empty")
 
 
 def test_a_plan_with_an_unknown_id_is_refused_as_a_whole() -> None:
-    plan = Plan((Drop("a", "b"), Drop("c", "zzz")))
+    plan = [drop("a", "b"), drop("c", "zzz")]
     found = judge(plan, [*learned("x", "x", "y"), *_MORE], TODAY)
     assert found.refusal == "the plan names unknown memories: 'zzz'"
-    assert [each.operation for each in found.refused] == list(plan.operations)
+    assert [each.operation for each in found.refused] == list(plan)
     assert found.apply == ()
 
 
 def test_a_plan_that_drops_more_than_half_of_a_file_is_refused() -> None:
     memories = learned("CI is slow", "CI is slow", "builds", "lint", "tests")
-    plan = Plan((Merge(("a", "c", "d"), "all"), Drop("e", "b")))
+    plan = [merge(("a", "c", "d"), "all"), drop("e", "b")]
     found = judge(plan, memories, TODAY)
     assert found.refusal == "the plan drops 3 of 5 memories of lessons.md, more than half"
     assert not found.apply
@@ -59,20 +65,26 @@ def test_a_plan_that_drops_more_than_half_of_a_file_is_refused() -> None:
 
 def test_half_of_a_file_may_go_and_moving_drops_nothing() -> None:
     memories = learned("use uv", "use uv now", "CI is slow", "CI is slow today")
-    plan = Plan((Drop("a", "b"), Drop("c", "d"), Move("d", "ci")))
+    plan = [drop("a", "b"), drop("c", "d"), move("d", "ci")]
     assert judge(plan, memories, TODAY).refusal == ""
 
 
 def test_what_has_expired_or_stands_twice_does_not_count_as_dropped() -> None:
     memories = [*learned("use uv", "Use uv."), known("c", "old", expires="2026-01-01")]
-    found = judge(Plan((Drop("a", "b"), Expire("c"))), memories, TODAY)
+    found = judge([drop("a", "b"), expire("c")], memories, TODAY)
     assert len(found.apply) == 2
-    lies = Plan((Drop("b", "a"), Drop("a", "b"), Expire("b")))
+    lies = [drop("b", "a"), drop("a", "b"), expire("b")]
     assert judge(lies, learned("use uv", "CI"), TODAY).refusal
 
 
 def test_nothing_is_too_much_of_what_gives_way_to_itself() -> None:
-    assert judge(Plan((Drop("a", "a"),)), learned("x"), TODAY).refusal
+    assert judge(
+        [
+            drop("a", "a"),
+        ],
+        learned("x"),
+        TODAY,
+    ).refusal
 
 
 # ---- what must not be done ----
@@ -80,28 +92,28 @@ def test_nothing_is_too_much_of_what_gives_way_to_itself() -> None:
 
 def test_a_memory_is_taken_once() -> None:
     memories = [*learned("use uv", "use uv", "use uv"), *_MORE]
-    plan = Plan((Drop("a", "b"), Expire("a"), Drop("c", "b")))
+    plan = [drop("a", "b"), expire("a"), drop("c", "b")]
     found = judge(plan, memories, TODAY)
     assert [each.why for each in found.refused] == ["a is taken twice"] * 2
-    assert found.apply == (Drop("c", "b"),)
+    assert found.apply == (drop("c", "b"),)
 
 
 def test_what_stays_for_another_one_is_not_taken_itself() -> None:
     memories = [*learned("use uv", "use uv", "use uv"), *_MORE]
-    plan = Plan((Drop("a", "b"), Drop("b", "c")))
+    plan = [drop("a", "b"), drop("b", "c")]
     assert judge(plan, memories, TODAY).refused == (
-        Ruling(Drop("a", "b"), "refuse", "b is to stay, and is taken itself"),
+        Ruling(drop("a", "b"), "refuse", "b is to stay, and is taken itself"),
     )
 
 
 @pytest.mark.parametrize(
     "operation, why",
     [
-        pytest.param(Drop("a", "a"), "a cannot give way to itself", id="itself"),
-        pytest.param(Supersede("a", "a"), "a is taken twice", id="superseded-by-itself"),
-        pytest.param(Merge(("a",), "x"), "a merge needs two memories at least", id="alone"),
-        pytest.param(Merge((), "x"), "a merge needs two memories at least", id="nothing"),
-        pytest.param(Merge(("a", "a"), "x"), "a is taken twice", id="twice"),
+        pytest.param(drop("a", "a"), "a cannot give way to itself", id="itself"),
+        pytest.param(supersede("a", "a"), "a is taken twice", id="superseded-by-itself"),
+        pytest.param(merge(("a",), "x"), "a merge needs two memories at least", id="alone"),
+        pytest.param(merge((), "x"), "a merge needs two memories at least", id="nothing"),
+        pytest.param(merge(("a", "a"), "x"), "a is taken twice", id="twice"),
     ],
 )
 def test_an_operation_needs_another_memory(operation: Operation, why: str) -> None:
@@ -125,13 +137,13 @@ def test_kinds_scopes_files_headings_and_last_days_are_not_mixed(
     fields: dict[str, object], what: str
 ) -> None:
     memories = {"a": known("a", "use uv"), "b": known("b", "use uv", **fields)}
-    assert plan_rules.mixes(Merge(("a", "b"), "use uv"), memories) == what
+    assert plan_rules.mixes(merge(("a", "b"), "use uv"), memories) == what
 
 
 def test_a_duplicate_is_of_one_kind_and_scope() -> None:
     memories = {"a": known("a", "pip", kind="never"), "b": known("b", "pip", kind="always")}
-    assert plan_rules.mixes(Drop("a", "b"), memories) == "mixes kinds (always, never)"
-    assert plan_rules.mixes(Expire("a"), memories) == ""
+    assert plan_rules.mixes(drop("a", "b"), memories) == "mixes kinds (always, never)"
+    assert plan_rules.mixes(expire("a"), memories) == ""
 
 
 @pytest.mark.parametrize(
@@ -149,15 +161,15 @@ def test_a_duplicate_is_of_one_kind_and_scope() -> None:
 )
 def test_a_merged_text_can_be_kept(text: str, why: str) -> None:
     memories = learned("use uv", "use uv now", "CI is slow")
-    found = ruling(Merge(("a", "b"), text), *memories)
+    found = ruling(merge(("a", "b"), text), *memories)
     assert found.verdict == "refuse"
     assert found.why.startswith(why)
 
 
 def test_a_merged_text_may_be_as_long_as_its_originals() -> None:
     memories = {"a": known("a", "x" * 1500), "b": known("b", "y" * 1500)}
-    assert plan_rules.bad_text(Merge(("a", "b"), "z" * 3000), memories) == ""
-    assert plan_rules.bad_text(Merge(("a", "b"), "z" * 3001), memories) != ""
+    assert plan_rules.bad_text(merge(("a", "b"), "z" * 3000), memories) == ""
+    assert plan_rules.bad_text(merge(("a", "b"), "z" * 3001), memories) != ""
 
 
 @pytest.mark.parametrize(
@@ -172,46 +184,46 @@ def test_a_merged_text_may_be_as_long_as_its_originals() -> None:
 def test_a_lesson_moves_to_a_topic_that_it_does_not_have(
     topic: str, fields: dict[str, object], why: str
 ) -> None:
-    found = ruling(Move("a", topic), known("a", "x", **fields))
+    found = ruling(move("a", topic), known("a", "x", **fields))
     assert (found.verdict, found.why[: len(why)]) == ("refuse", why)
-    assert ruling(Move("a", "CI"), known("a", "x")).verdict == "apply"
+    assert ruling(move("a", "CI"), known("a", "x")).verdict == "apply"
 
 
 def test_only_what_has_expired_expires() -> None:
     for last in ("", "soon", "2026-03-15", "2099-01-01"):
-        found = ruling(Expire("a"), known("a", "x", expires=last))
-        assert found == Ruling(Expire("a"), "refuse", "a has not expired")
-    assert ruling(Expire("a"), known("a", "x", expires="2026-03-14")).verdict == "apply"
+        found = ruling(expire("a"), known("a", "x", expires=last))
+        assert found == Ruling(expire("a"), "refuse", "a has not expired")
+    assert ruling(expire("a"), known("a", "x", expires="2026-03-14")).verdict == "apply"
 
 
 def test_what_lasts_does_not_give_way_to_what_expires_sooner() -> None:
     soon = known("b", "use uv", expires="2026-04-01")
     for last in ("", "2026-05-01"):
-        found = ruling(Drop("a", "b"), known("a", "use uv", expires=last), soon)
+        found = ruling(drop("a", "b"), known("a", "use uv", expires=last), soon)
         assert found.why == "b expires sooner than a"
-    assert ruling(Drop("b", "a"), known("a", "use uv"), soon).verdict == "apply"
+    assert ruling(drop("b", "a"), known("a", "use uv"), soon).verdict == "apply"
 
 
 def test_what_is_read_always_does_not_give_way_to_what_is_read_on_demand() -> None:
     under_topic = known("b", "use uv", file="topics/ci.md")
-    found = ruling(Drop("a", "b"), known("a", "use uv"), under_topic)
+    found = ruling(drop("a", "b"), known("a", "use uv"), under_topic)
     assert found.why == "b stands only in topics/ci.md, which is read on demand"
     other = known("c", "use uv", file="topics/uv.md", heading="Mine")
     memories = {"b": under_topic, "c": other, "a": known("a", "use uv")}
-    assert plan_rules.loses_its_place(Drop("b", "a"), memories) == ""
-    assert plan_rules.loses_its_place(Drop("b", "c"), memories) == ""
-    assert plan_rules.says_otherwise(Drop("c", "b"), memories) == ""
+    assert plan_rules.loses_its_place(drop("b", "a"), memories) == ""
+    assert plan_rules.loses_its_place(drop("b", "c"), memories) == ""
+    assert plan_rules.says_otherwise(drop("c", "b"), memories) == ""
 
 
 def test_the_newer_replaces_the_older() -> None:
     older = known("a", "Editor: vim", ts="2025-01-01", kind="profile")
     newer = known("b", "Editor: emacs", kind="profile")
-    assert ruling(Supersede("a", "b"), older, newer).verdict == "apply"
-    assert ruling(Supersede("b", "a"), older, newer).why == "a is older than b"
+    assert ruling(supersede("a", "b"), older, newer).verdict == "apply"
+    assert ruling(supersede("b", "a"), older, newer).why == "a is older than b"
 
 
 def test_a_merge_that_changes_a_number_is_refused() -> None:
-    found = ruling(Merge(("a", "b"), "retry 5 times"), *learned("retry 3 times", "Retry 3 times."))
+    found = ruling(merge(("a", "b"), "retry 5 times"), *learned("retry 3 times", "Retry 3 times."))
     assert found == Ruling(found.operation, "refuse", "a number is lost (3)")
 
 
@@ -229,11 +241,11 @@ def test_a_merge_that_changes_a_number_is_refused() -> None:
 @pytest.mark.parametrize(
     "operation",
     [
-        Drop("a", "b"),
-        Supersede("a", "b"),
-        Merge(("a", "b"), "use uv"),
-        Move("a", "ci"),
-        Expire("a"),
+        drop("a", "b"),
+        supersede("a", "b"),
+        merge(("a", "b"), "use uv"),
+        move("a", "ci"),
+        expire("a"),
     ],
     ids=lambda each: type(each).__name__,
 )
@@ -247,7 +259,7 @@ def test_what_a_person_wrote_verified_or_pinned_is_only_proposed(
 
 def test_what_a_person_wrote_may_stay_for_another_one() -> None:
     mine = known("a", "use uv", source="user", basis="told")
-    assert ruling(Drop("b", "a"), mine, known("b", "use uv")).verdict == "apply"
+    assert ruling(drop("b", "a"), mine, known("b", "use uv")).verdict == "apply"
 
 
 @pytest.mark.parametrize(
@@ -266,14 +278,14 @@ def test_what_a_person_wrote_may_stay_for_another_one() -> None:
 def test_what_differs_in_substance_is_never_merged_without_a_person(one: str, other: str) -> None:
     memories = learned(one, other)
     for operation in (
-        Drop("a", "b"),
-        Drop("b", "a"),
-        Supersede("a", "b"),
-        Merge(("a", "b"), one),
-        Merge(("a", "b"), f"{one}, {other}"),
+        drop("a", "b"),
+        drop("b", "a"),
+        supersede("a", "b"),
+        merge(("a", "b"), one),
+        merge(("a", "b"), f"{one}, {other}"),
     ):
         assert ruling(operation, *memories).verdict != "apply"
-    assert ruling(Drop("a", "b"), *memories).verdict == "propose"
+    assert ruling(drop("a", "b"), *memories).verdict == "propose"
 
 
 def test_a_merge_that_only_a_person_may_decide_is_told_why() -> None:
@@ -288,29 +300,29 @@ def test_a_merge_that_only_a_person_may_decide_is_told_why() -> None:
         ),
     }
     for text, why in cases.items():
-        found = ruling(Merge(("a", "b"), text), *slow)
+        found = ruling(merge(("a", "b"), text), *slow)
         assert (found.verdict, found.why) == ("propose", why)
     topics = [known("a", "use uv", topic="ci"), known("b", "use uv now", topic="uv")]
-    found = ruling(Merge(("a", "b"), "use uv now"), *topics)
+    found = ruling(merge(("a", "b"), "use uv now"), *topics)
     assert found.why == "they are about different topics"
     topics = [known("a", "use uv", topic="ci"), known("b", "use uv", topic="uv")]
-    found = ruling(Drop("a", "b"), *topics)
+    found = ruling(drop("a", "b"), *topics)
     assert (found.verdict, found.why) == ("propose", "they are about different topics")
-    differing = ruling(Merge(("a", "b"), "retry 3, 5 times"), *learned("retry 3", "retry 5"))
+    differing = ruling(merge(("a", "b"), "retry 3, 5 times"), *learned("retry 3", "retry 5"))
     assert differing.why == "a and b differ in a number (3 / 5)"
 
 
 def test_a_good_merge_may_be_applied() -> None:
     memories = learned("builds are slow", "builds are slow in winter")
-    found = ruling(Merge(("a", "b"), "builds are slow in winter"), *memories)
+    found = ruling(merge(("a", "b"), "builds are slow in winter"), *memories)
     assert found.verdict == "apply"
 
 
 def test_a_duplicate_says_no_more_and_stands_under_the_same_heading() -> None:
-    found = ruling(Drop("a", "b"), *learned("slow flaky tests hide bugs", "tests hide"))
+    found = ruling(drop("a", "b"), *learned("slow flaky tests hide bugs", "tests hide"))
     assert found.why == "leaves out 'slow', 'flaky', 'bugs'"
     mine = known("a", "use uv", heading="Mine")
-    assert ruling(Drop("a", "b"), mine, known("b", "use uv")).why == (
+    assert ruling(drop("a", "b"), mine, known("b", "use uv")).why == (
         "they stand under other headings"
     )
 
@@ -324,11 +336,11 @@ def test_duplicates_and_what_expired_are_safe() -> None:
         "b": known("b", "use uv."),
         "c": known("c", "use uv for all of it"),
     }
-    assert plan_rules.is_safe(Drop("a", "b"), memories, TODAY)
-    assert plan_rules.is_safe(Expire("a"), memories, TODAY)
-    assert not plan_rules.is_safe(Expire("b"), memories, TODAY)
-    assert not plan_rules.is_safe(Drop("b", "c"), memories, TODAY)
-    assert not plan_rules.is_safe(Merge(("a", "b"), "use uv"), memories, TODAY)
+    assert plan_rules.is_safe(drop("a", "b"), memories, TODAY)
+    assert plan_rules.is_safe(expire("a"), memories, TODAY)
+    assert not plan_rules.is_safe(expire("b"), memories, TODAY)
+    assert not plan_rules.is_safe(drop("b", "c"), memories, TODAY)
+    assert not plan_rules.is_safe(merge(("a", "b"), "use uv"), memories, TODAY)
 
 
 # ---- the laws ----
@@ -336,7 +348,7 @@ def test_duplicates_and_what_expired_are_safe() -> None:
 
 @given(any_plan, any_memories)
 def test_whatever_the_plan_no_memory_of_a_person_is_taken_without_them(
-    plan: Plan, memories: list[Entry]
+    plan: list[Operation], memories: list[Entry]
 ) -> None:
     found = judge(plan, memories, TODAY)
     mine = {memory.id for memory in reversed(memories) if memory.by_person}
@@ -350,18 +362,18 @@ def test_whatever_the_plan_no_memory_of_a_person_is_taken_without_them(
 
 @given(any_plan, any_memories)
 def test_every_operation_gets_one_ruling_and_always_the_same(
-    plan: Plan, memories: list[Entry]
+    plan: list[Operation], memories: list[Entry]
 ) -> None:
     found = judge(plan, memories, TODAY)
-    assert tuple(each.operation for each in found.rulings) == plan.operations
+    assert tuple(each.operation for each in found.rulings) == plan
     assert found == judge(plan, memories, TODAY)
-    assert len(found.apply) + len(found.propose) + len(found.refused) == len(plan.operations)
+    assert len(found.apply) + len(found.propose) + len(found.refused) == len(plan)
     assert all(each.why for each in (*found.propose, *found.refused))
     assert not found.refusal or not (found.apply or found.propose)
 
 
 @given(any_plan, any_memories)
-def test_nothing_is_applied_to_an_unknown_id(plan: Plan, memories: list[Entry]) -> None:
+def test_nothing_is_applied_to_an_unknown_id(plan: list[Operation], memories: list[Entry]) -> None:
     ids = {memory.id for memory in memories}
     for ruled in judge(plan, memories, TODAY).rulings:
         if ruled.verdict != "refuse":

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from engramdown.consolidation.compaction import tidy
 from engramdown.consolidation.information_loss import is_duplicate, is_near_exact
-from engramdown.consolidation.plan import Drop, Merge, Operation, Plan, Supersede
+from engramdown.consolidation.plan import Operation
 from engramdown.consolidation.plan_rules import judge
-from tests.consolidation.memories import known, learned
+from tests.consolidation.memories import drop, known, learned, merge, supersede
 
 TODAY: Final = date(2026, 3, 15)
 _MORE: Final = [known(f"more{at}", f"filler number {at}") for at in range(2)]
@@ -340,7 +340,7 @@ _FRONT: Final = ("", "Note that ", "Please ", "In the billing project the rule f
 def operations(one: str, other: str) -> list[Operation]:
     """Return what would make one memory of two that say these."""
     texts = (one, f"{one}!", f"{one}, {other}", f"{one} / {other}")
-    return [Drop("a", "b"), Supersede("a", "b"), *(Merge(("a", "b"), text) for text in texts)]
+    return [drop("a", "b"), supersede("a", "b"), *(merge(("a", "b"), text) for text in texts)]
 
 
 def check(one: str, other: str) -> None:
@@ -348,9 +348,15 @@ def check(one: str, other: str) -> None:
     assert not is_near_exact(one, other)
     assert not is_duplicate(one, other)
     memories = [*learned(one, other), *_MORE]
-    assert tidy(memories, TODAY) == Plan()
+    assert tidy(memories, TODAY) == []
     for operation in operations(one, other):
-        found = judge(Plan((operation,)), memories, TODAY)
+        found = judge(
+            [
+                operation,
+            ],
+            memories,
+            TODAY,
+        )
         assert found.apply == (), operation
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramdown import Cortex, Engram, Hippocampus
-from engramdown.consolidation.plan import Merge
+from engramdown.consolidation.plan import Operation
 from engramdown.cortex.session import tidy_if_due
 from engramdown.errors import StoreError
 from engramdown.gate.compaction import CompactionReceipt
@@ -70,7 +70,9 @@ def files(project: Path) -> dict[str, bytes]:
 def outcomes(receipts: list[CompactionReceipt]) -> list[tuple[str, str]]:
     """Return what became of each operation of the project."""
     return [
-        (type(each.operation).__name__, each.action) for each in receipts if each.scope == "project"
+        (each.operation.name if each.operation else "", each.action)
+        for each in receipts
+        if each.scope == "project"
     ]
 
 
@@ -99,7 +101,7 @@ def test_in_autopilot_duplicates_and_what_expired_go_and_undo_brings_back_the_by
     full.forget(ids(full, "alder grows in the garden")[0])
     before = files(project)
     receipts = full.compact_all()
-    assert outcomes(receipts) == [("Expire", "applied"), ("Drop", "applied")]
+    assert outcomes(receipts) == [("expire", "applied"), ("drop", "applied")]
     assert {"Retry 3 times.", "the office is closed"}.isdisjoint(texts(full))
     archived = {each.entry.text: each for each in full.scopes.stores[1].archived()}
     (stays,) = ids(full, "Retry 3 times")
@@ -115,7 +117,9 @@ def test_what_is_more_than_a_duplicate_waits_in_autopilot(full: Cortex, person: 
     (receipt,) = [each for each in full.compact_all() if each.scope == "project"]
     assert (receipt.action, receipt.operation) == (
         "queued",
-        Merge(tuple(ids(full, *SLOW)), "builds are slow in winter!", "one thing"),
+        Operation(
+            "merge", tuple(ids(full, *SLOW)), "", "builds are slow in winter!", reason="one thing"
+        ),
     )
     assert set(SLOW) <= texts(full)
     (proposal,) = full.pending()
@@ -138,7 +142,7 @@ def test_in_copilot_everything_asks(full: Cortex, person: Person) -> None:
     full.mode = "copilot"
     full.encode(lesson("the office is closed", expires=OLD))
     full.scopes.model = Scripted(winter(full))
-    assert outcomes(full.compact_all()) == [("Expire", "queued"), ("Merge", "queued")]
+    assert outcomes(full.compact_all()) == [("expire", "queued"), ("merge", "queued")]
     assert "the office is closed" in texts(full)
     with full.session() as session:
         assert len(session.confirmations()) == 2
@@ -187,9 +191,9 @@ def test_what_a_person_approved_is_one_step_that_undo_takes_back(
     )
     before, steps = files(project), len(full.scopes.stores[1].history())
     assert outcomes(full.compact_all(approved=True)) == [
-        ("Expire", "applied"),
-        ("Merge", "applied"),
-        ("Move", "applied"),
+        ("expire", "applied"),
+        ("merge", "applied"),
+        ("move", "applied"),
     ]
     assert len(full.scopes.stores[1].history()) == steps + 1
     merged = next(entry for entry in full.entries() if entry.text.endswith("winter!"))
@@ -211,7 +215,7 @@ def test_undo_takes_back_the_plan_and_not_the_questions(full: Cortex, project: P
         winter(full), {"operation": "move", "ids": [mine], "topic": "deploys"}
     )
     before = files(project)["lessons.md"]
-    assert outcomes(full.compact_all(approved=True)) == [("Merge", "applied"), ("Move", "queued")]
+    assert outcomes(full.compact_all(approved=True)) == [("merge", "applied"), ("move", "queued")]
     assert full.scopes.stores[1].undo().op == "compact"
     assert files(project)["lessons.md"] == before
     assert len(full.pending()) == 1
@@ -231,9 +235,9 @@ def test_what_is_a_persons_waits_whatever_was_approved(full: Cortex, person: Per
     change = {"operation": "expire", "ids": [mine]}
     moved = {"operation": "move", "ids": [mine], "topic": "deploys"}
     full.scopes.model = Scripted(change)
-    assert outcomes(full.compact_all(approved=True)) == [("Expire", "refused")]
+    assert outcomes(full.compact_all(approved=True)) == [("expire", "refused")]
     full.scopes.model = Scripted(moved)
-    assert outcomes(full.compact_all(approved=True)) == [("Move", "queued")]
+    assert outcomes(full.compact_all(approved=True)) == [("move", "queued")]
     person.ticks("Move to the topic deploys: deploys need a ticket")
     assert [each.action for each in full.review.apply_ticks()] == ["encoded"]
     assert full.find(mine).topic == "deploys"
@@ -242,7 +246,7 @@ def test_what_is_a_persons_waits_whatever_was_approved(full: Cortex, person: Per
 def test_what_differs_in_a_number_waits_and_a_person_may_merge_it(full: Cortex) -> None:
     retries = ("Retry 3 times", "Retry 5 times")
     full.scopes.model = Scripted(merge(full, *retries, text="Retry 3 to 5 times"))
-    assert outcomes(full.compact_all(approved=True)) == [("Merge", "queued")]
+    assert outcomes(full.compact_all(approved=True)) == [("merge", "queued")]
     (proposal,) = full.pending()
     assert "differ in a number" in proposal.reason
     receipt = full.resolve(proposal.id, "accept", text="Retry 4 times")
@@ -260,7 +264,7 @@ def test_a_question_that_was_answered_with_no_is_not_asked_again(
 ) -> None:
     full.scopes.model = Scripted(winter(full))
     full.compact_all()
-    assert outcomes(full.compact_all()) == [("Merge", "refused")]
+    assert outcomes(full.compact_all()) == [("merge", "refused")]
     assert len(full.pending()) == 1
     assert full.resolve(full.pending()[0].id, "decline").action == "discarded"
     full.scopes.model = Scripted({**winter(full), "text": "builds are slow, in winter"})
@@ -275,7 +279,7 @@ def test_a_question_that_a_person_deletes_keeps_no_words_out(full: Cortex, perso
     full.mode = "copilot"
     full.compact_all()
     person.deletes("pending.md", "the office is closed")
-    assert outcomes(full.compact_all()) == [("Expire", "refused")]
+    assert outcomes(full.compact_all()) == [("expire", "refused")]
     assert "reason:kept" in person.reads("archive.md")
     full.mode = "autopilot"
     (receipt,) = full.propose(lesson("Remove, as it expired on 2020-01-01: the office is closed"))
@@ -288,7 +292,7 @@ def test_a_question_about_what_changed_since_is_not_carried_out(
 ) -> None:
     first, second = ids(full, "Retry 3 times", "Retry 5 times")
     full.scopes.model = Scripted({"operation": "drop", "ids": [second], "stays": first})
-    assert outcomes(full.compact_all()) == [("Drop", "queued")]
+    assert outcomes(full.compact_all()) == [("drop", "queued")]
     if how == "reworded":
         full.update(second, "Retry 7 times")
     else:
@@ -375,7 +379,7 @@ def test_words_of_a_model_go_through_the_gate(
             full.compact_all(approved=True)
     else:
         full.scopes.model = Scripted(merge(full, *SLOW, text=text))
-        assert outcomes(full.compact_all(approved=True)) == [("Merge", action)]
+        assert outcomes(full.compact_all(approved=True)) == [("merge", action)]
     assert files(project)["lessons.md"] == before
     assert "ghp_" not in str(files(project))
 
@@ -404,7 +408,7 @@ def test_a_merge_that_loses_the_word_that_tells_an_original_apart_is_taken_out(
     assert receipt.action == "refused"
     assert "would not find its replacement" in receipt.reason
     full.scopes.model = Scripted(merge(full, mail, f"{mail} again", text=f"{mail}, again"))
-    assert outcomes(full.compact_all(approved=True)) == [("Merge", "applied")]
+    assert outcomes(full.compact_all(approved=True)) == [("merge", "applied")]
 
 
 # ---- while a model thinks ----
