@@ -39,7 +39,7 @@ class Proposed(NamedTuple):
         refusal: Why its answer is not used, or ``""``.
     """
 
-    operations: tuple[Operation, ...] = ()
+    operations: list[Operation]
     refusal: str = ""
 
 
@@ -103,8 +103,8 @@ def propose(
     named = [each for change in changes for each in (*change.ids, change.stays) if each]
     strange = strange_ids(named, {memory.id for memory in batch})
     if strange:
-        return Proposed(refusal=f"the model's answer is refused: {strange}")
-    return Proposed(tuple(each for change in changes for each in _operations(change)))
+        return Proposed([], f"the model's answer is refused: {strange}")
+    return Proposed([each for change in changes for each in _operations(change)])
 
 
 def _operations(change: Change) -> list[Operation]:

@@ -24,7 +24,7 @@ from typing import Any, Final, Literal, NamedTuple
 from engramdown.errors import StoreError
 from engramdown.forks import RLock, in_child
 from engramdown.markdown.metadata import current_id
-from engramdown.storage.disk import Disk, megabytes
+from engramdown.storage.disk import Disk, lines_backwards, megabytes
 
 _CHUNK: Final = 64 * 1024
 # As much of the last line as identifies it: the id of its step and the time.
@@ -316,15 +316,7 @@ class History:
                 yield from ((step, part) for part in step.parts if part.file == file)
 
     def _lines_backwards(self, end: int) -> Iterator[bytes]:
-        """Yield the text behind the last line end, then the lines from the last one upwards."""
-        rest, chunk = b"", _CHUNK
-        while end > 0:
-            start = max(0, end - chunk)
-            lines = (self._read(start, end) + rest).split(b"\n")
-            rest = lines[0]
-            yield from reversed(lines[1:])
-            end, chunk = start, chunk * 2
-        yield rest
+        return lines_backwards(self._read, end, _CHUNK)
 
     def _read(self, start: int, end: int) -> bytes:
         return self._disk.read_range(self.path, start, end)

@@ -16,7 +16,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -240,7 +240,10 @@ class Disk:
         """
         descriptor = open_regular(path, _APPEND, FILE_MODE)
         with closing(descriptor, path):
-            size = _last_line_end(descriptor)
+            size = os.fstat(descriptor).st_size
+            if torn := len(next(lines_backwards(partial(self.read_at, descriptor), size))):
+                size -= torn
+                os.ftruncate(descriptor, size)
             try:
                 self.write_all(descriptor, data)
                 self._sync(descriptor)
@@ -662,21 +665,24 @@ def _take_after(descriptor: int, like: Path | None, mode: int) -> None:
     os.fchmod(descriptor, mode if model is None else stat.S_IMODE(model.st_mode))
 
 
-def _last_line_end(descriptor: int) -> int:
-    """Cut a torn last line off and return the size that is left."""
-    size = os.lseek(descriptor, 0, os.SEEK_END)
-    end, step = size, 4096
+def lines_backwards(
+    read: Callable[[int, int], bytes], end: int, piece: int = 4096
+) -> Iterator[bytes]:
+    """Yield the text behind the last line end, then the lines from the last one upwards.
+
+    Args:
+        read: Returns the bytes from one offset to another one.
+        end: Where the text ends.
+        piece: How much is read at first; each further piece is twice as long.
+    """
+    rest = b""
     while end > 0:
-        start = max(0, end - step)
-        os.lseek(descriptor, start, os.SEEK_SET)
-        at = os.read(descriptor, end - start).rfind(b"\n")
-        if at >= 0:
-            end = start + at + 1
-            break
-        end = start
-    if end < size:
-        os.ftruncate(descriptor, end)
-    return end
+        start = max(0, end - piece)
+        lines = (read(start, end) + rest).split(b"\n")
+        rest = lines[0]
+        yield from reversed(lines[1:])
+        end, piece = start, piece * 2
+    yield rest
 
 
 def _exchange(new: Path, path: Path) -> bool:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from engramdown.errors import StoreError
-from engramdown.storage.disk import Disk
+from engramdown.storage.disk import Disk, lines_backwards
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import CACHE, SUFFIX, touch
 from engramdown.transcripts.episode import NUMBERED, number, read_line
@@ -30,7 +31,6 @@ Line = Callable[[], bytes]
 # Is called while nobody else writes or takes back.
 Act = Callable[[], object]
 
-_TAIL: Final = 4096
 _SEVERAL: Final = 2
 # Seconds after which a session that is written is named again.
 _NAMED_FOR: Final = 60.0
@@ -222,7 +222,7 @@ class SessionLog:
             self._next += len(whole)
             self._lacks, self._left = b"", (0, b"")
             self._name_session()
-        last = None if new else _last_number(left, whole=True)
+        last = None if new else _last_number(reversed(left.split(b"\n")))
         return (self._next if last is None else last + 1) - len(lines)
 
     def _name_session(self) -> None:
@@ -284,16 +284,9 @@ class SessionLog:
 
     def _catch_up(self, descriptor: int, size: int) -> None:
         """Take in what others appended since, and mend the end of the file."""
-        start, whole = (self._end, True) if 0 < self._end < size else (max(size - _TAIL, 0), False)
-        while True:
-            seen = self._disk.read_at(descriptor, start, size)
-            last = _last_number(seen, whole=whole or start == 0)
-            if last is not None or start == 0:
-                break
-            start, whole = max(start - max(len(seen), _TAIL), 0), False
-        self._next = 0 if last is None else last + 1
-        self._lacks = b""
-        tail = seen[seen.rfind(b"\n") + 1 :]
+        lines = lines_backwards(partial(self._disk.read_at, descriptor), size)
+        tail, last = next(lines), _last_number(lines)
+        self._next, self._lacks = 0 if last is None else last + 1, b""
         whole_tail = read_line(tail) if tail else None
         if whole_tail is not None:
             # Somebody's editor took only the line end away.
@@ -317,17 +310,12 @@ def _inode(found: os.stat_result) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _last_number(seen: bytes, *, whole: bool) -> int | None:
-    """Return the number of the last line that has one; ``whole`` if the first is not cut."""
-    end = seen.rfind(b"\n")
-    while end >= 0:
-        begin = seen.rfind(b"\n", 0, end) + 1
-        if begin or whole:
-            found = NUMBERED.match(seen, begin, end)
-            if found:
-                return int(found[1])
-            read = read_line(seen[begin:end])
-            if read is not None:
-                return read.seq
-        end = begin - 1
+def _last_number(backwards: Iterable[bytes]) -> int | None:
+    """Return the number of the last line that has one, given the lines from the last upwards."""
+    for line in backwards:
+        # To read a line takes much longer.
+        if found := NUMBERED.match(line):
+            return int(found[1])
+        if (read := read_line(line)) is not None:
+            return read.seq
     return None

@@ -20,7 +20,7 @@ from typing import Final
 
 from engramdown.clock import nanoseconds
 from engramdown.errors import EngramdownError, LockTimeoutError, SessionNotFoundError, StoreError
-from engramdown.storage.disk import Disk
+from engramdown.storage.disk import Disk, lines_backwards
 from engramdown.storage.locks import FolderLock
 from engramdown.transcripts.changes import SUFFIX
 from engramdown.transcripts.episode import NUMBERED, Episode, is_session_id, read_line, stamp_of
@@ -282,19 +282,10 @@ def _from_the_end(read: Callable[[int, int], bytes], size: int) -> Iterator[Epis
         read: Returns the bytes between two offsets.
         size: Of the file.
     """
-    end, length, rest = size, _END_PIECE, b""
-    while end > 0:
-        start = max(end - length, 0)
-        first, *others = (read(start, end) + rest).split(b"\n")
-        if start == 0:
-            others, first = [first, *others], b""
-        for line in reversed(others):
-            episode = read_line(line)
-            if episode is not None:
-                yield episode
-                if episode.event not in _MARKS:
-                    return
-        rest, end, length = first, start, length * 2
+    for episode in filter(None, map(read_line, lines_backwards(read, size, _END_PIECE))):
+        yield episode
+        if episode.event not in _MARKS:
+            return
 
 
 # ---- which one runs, and which nobody ended ----

@@ -38,7 +38,7 @@ def test_an_answer_becomes_a_plan() -> None:
 
 
 def test_an_empty_answer_is_an_empty_plan() -> None:
-    assert propose(learned("x", "y"), Scripted(), TODAY).plan == []
+    assert propose(learned("x", "y"), Scripted(), TODAY).operations == []
 
 
 def test_an_answer_that_names_what_was_not_given_is_refused() -> None:
@@ -82,13 +82,13 @@ def test_a_scope_may_have_its_own_prompt() -> None:
 
 def test_a_secret_in_a_reason_is_hidden() -> None:
     change = {"operation": "expire", "ids": ["a"], "reason": "ghp_" + "a1B2c3D4e5F6" * 3}
-    (operation,) = propose(learned("x", "y"), Scripted(change), TODAY).plan
+    (operation,) = propose(learned("x", "y"), Scripted(change), TODAY).operations
     assert "ghp_" not in operation.reason
 
 
 def test_what_a_model_says_is_one_line_without_what_acts_on_a_terminal() -> None:
     merge = {"operation": "merge", "ids": ["a", "b"], "text": " x\n", "reason": "\x1b[2J\n- [x] y"}
-    (operation,) = propose(learned("x", "y"), Scripted(merge), TODAY).plan
+    (operation,) = propose(learned("x", "y"), Scripted(merge), TODAY).operations
     assert operation == merge(("a", "b"), "x", "\u241b[2J - [x] y")
 
 

@@ -346,7 +346,7 @@ BUGS: Final = (
         "a merge is as well founded as its first original",
         "consolidation.plan",
         'basis="inferred"',
-        "basis=first.basis",
+        "basis=originals[0].basis",
         lambda core: core.merging_makes_nothing_surer(
             core.known("a", "x", basis="verified"), core.known("b", "y")
         ),
@@ -355,7 +355,7 @@ BUGS: Final = (
         "a merge keeps the pointers of its first original",
         "consolidation.plan",
         "origin=origins(originals)",
-        "origin=first.origin",
+        "origin=originals[0].origin",
         lambda core: core.merging_makes_nothing_surer(
             core.known("a", "x", origin="s1#1"), core.known("b", "y", origin="s2#2")
         ),

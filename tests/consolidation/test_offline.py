@@ -96,7 +96,7 @@ def test_of_one_file_no_more_than_half_goes_at_once_unless_it_is_word_for_word()
     plan = tidy(memories, TODAY)
     assert len(plan) == 2
     assert judge(plan, memories, TODAY).refusal == ""
-    assert len(tidy(learned("use uv", "Use uv", "use  uv"), TODAY).operations) == 2
+    assert len(tidy(learned("use uv", "Use uv", "use  uv"), TODAY)) == 2
 
 
 def fact(name: str, text: str, ts: str, **fields: object) -> Entry:

@@ -365,7 +365,7 @@ def test_every_operation_gets_one_ruling_and_always_the_same(
     plan: list[Operation], memories: list[Entry]
 ) -> None:
     found = judge(plan, memories, TODAY)
-    assert tuple(each.operation for each in found.rulings) == plan
+    assert [each.operation for each in found.rulings] == plan
     assert found == judge(plan, memories, TODAY)
     assert len(found.apply) + len(found.propose) + len(found.refused) == len(plan)
     assert all(each.why for each in (*found.propose, *found.refused))
