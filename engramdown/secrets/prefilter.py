@@ -1,4 +1,4 @@
-"""Finds the places in a long text where a pattern is worth trying.
+"""Finds the places in a long text where a pattern is worth trying, and where what it reads as stands.
 
 :meth:`LikelyPattern.search` finds the same matches as the pattern alone, and :func:`runs` misses no
 run. Pure; the cost grows linearly with the text, and is small if there is nothing to find.
@@ -11,9 +11,12 @@ matches.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
+
+from engramdown.forks import cached_property
 
 # How many characters in front of the likely pattern are searched.
 BEFORE: Final = 16
@@ -112,3 +115,64 @@ def _table(signs: str) -> bytes:
     every = map(chr, range(256))
     marks = ("a" if one in known or one.isalnum() or not one.isascii() else " " for one in every)
     return "".join(marks).encode()
+
+
+# ---- texts that read otherwise than they are written ----
+
+# Where the characters of a text begin and end.
+Places = tuple[Sequence[int], Sequence[int]]
+
+
+class Reading:
+    """A text as it reads, and where each of its characters is in what was read.
+
+    Attributes:
+        text: What it reads as.
+    """
+
+    def __init__(self, text: str, places: Callable[[], Places] | None = None) -> None:
+        """Hold ``text``; ``places`` returns where its characters are, if that is elsewhere."""
+        self.text = text
+        self._places = places
+
+    @cached_property
+    def places(self) -> Places:
+        """Where the characters begin and end."""
+        size = len(self.text)
+        return self._places() if self._places else (range(size), range(1, size + 1))
+
+    def place(self, start: int, end: int) -> tuple[int, int]:
+        """Return where the characters from ``start`` to ``end`` are in what was read."""
+        starts, ends = self.places
+        return starts[start], ends[end - 1]
+
+    def decoded(self, pattern: re.Pattern[str], read: Callable[[str], str]) -> Reading:
+        """Return it with what ``read`` makes of each match of ``pattern``."""
+        text = pattern.sub(lambda match: read(match[0]), self.text)
+
+        def places() -> Places:
+            spans = array("q"), array("q")
+            at = 0
+            for match in pattern.finditer(self.text):
+                size = len(read(match[0]))
+                place = self.place(*match.span())
+                for before, after, edge in zip(self.places, spans, place, strict=True):
+                    after.extend(before[at : match.start()])
+                    after.extend([edge] * size)
+                at = match.end()
+            for before, after in zip(self.places, spans, strict=True):
+                after.extend(before[at:])
+            return spans
+
+        return Reading(text, places)
+
+    def stripped(self) -> Reading:
+        """Return it without the spaces at its ends."""
+        first = len(self.text) - len(self.text.lstrip())
+        text = self.text.strip()
+
+        def places() -> Places:
+            starts, ends = self.places
+            return starts[first : first + len(text)], ends[first : first + len(text)]
+
+        return Reading(text, places)

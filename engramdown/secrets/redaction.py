@@ -17,7 +17,6 @@ in their plain form. A token that is wrapped over two lines is joined, and base6
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,7 +33,7 @@ from engramdown.secrets.assignments import (
     is_reference,
     looks_random,
 )
-from engramdown.secrets.prefilter import compiled, runs
+from engramdown.secrets.prefilter import Reading, compiled, runs
 from engramdown.secrets.prose import (
     KEY_IDS,
     LOGINS,
@@ -205,7 +204,7 @@ def _ranked(piece: str, deep: int) -> list[_Ranked]:
     ranked = _as_it_stands(piece, deep)
     if reading := _reading(piece):
         for start, end, kind, rule in _as_it_stands(reading.text, deep):
-            ranked.append((reading.start(start), reading.end(end), kind, rule))
+            ranked.append((*reading.place(start, end), kind, rule))
     return ranked
 
 
@@ -567,37 +566,7 @@ _SEEN_SIGNS: Final = frozenset(map(chr, range(128)))
 _COLOUR: Final = r"\x1b\[[0-9;?]{0,16}[A-Za-z]"
 
 
-class _Reading(NamedTuple):
-    """A text as it reads, and the place of each of its pieces in the original.
-
-    Attributes:
-        text: The text.
-        starts: Where the pieces begin whose length changed.
-        ends: Where they end.
-        sources: Where they begin and end in the original.
-    """
-
-    text: str
-    starts: list[int]
-    ends: list[int]
-    sources: list[tuple[int, int]]
-
-    def start(self, at: int) -> int:
-        """Return the place in the original of the character at ``at``."""
-        piece = bisect_right(self.starts, at) - 1
-        if piece < 0:
-            return at
-        first, last = self.sources[piece]
-        return first if at < self.ends[piece] else last + at - self.ends[piece]
-
-    def end(self, at: int) -> int:
-        """Return the end in the original of the character in front of ``at``."""
-        piece = bisect_right(self.starts, at - 1) - 1
-        inside = piece >= 0 and at - 1 < self.ends[piece]
-        return self.sources[piece][1] if inside else self.start(at - 1) + 1
-
-
-def _reading(piece: str) -> _Reading | None:
+def _reading(piece: str) -> Reading | None:
     """Return ``piece`` as it reads, or None if that makes no difference."""
     if piece.isascii() and "\x1b" not in piece:
         return None
@@ -605,23 +574,13 @@ def _reading(piece: str) -> _Reading | None:
     plain = {sign: read for sign, read in plain.items() if read != sign}
     if not plain and "\x1b" not in piece:
         return None
-    gone = "".join(re.escape(sign) for sign, read in plain.items() if not read)
-    wide = "".join(re.escape(sign) for sign, read in plain.items() if len(read) > 1)
-    patterns = [_COLOUR, *(f"[{gone}]+" for _ in gone[:1]), *(f"[{wide}]" for _ in wide[:1])]
-    parts: list[str] = []
-    reading = _Reading("", [], [], [])
-    done = length = 0
-    for match in re.finditer("|".join(patterns), piece):
-        read = plain.get(match[0], "")
-        parts += [piece[done : match.start()], read]
-        length += match.start() - done
-        reading.starts.append(length)
-        length += len(read)
-        reading.ends.append(length)
-        reading.sources.append(match.span())
-        done = match.end()
+    others = "".join(re.escape(sign) for sign, read in plain.items() if len(read) != 1)
+    pattern = re.compile(f"{_COLOUR}|[{others}]" if others else _COLOUR)
+    reading = Reading(piece).decoded(pattern, lambda sign: plain.get(sign, ""))
+    # A character for a character leaves all of them in their places, and takes no time.
     table = {ord(sign): read for sign, read in plain.items() if len(read) == 1}
-    return reading._replace(text="".join([*parts, piece[done:]]).translate(table))
+    reading.text = reading.text.translate(table)
+    return reading
 
 
 @lru_cache(maxsize=4096)

@@ -14,9 +14,8 @@ import os
 import re
 import stat
 import unicodedata
-from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -25,6 +24,7 @@ from urllib.parse import unquote_plus
 
 from engramdown.errors import StoreError
 from engramdown.forks import cached_property
+from engramdown.secrets.prefilter import Places, Reading
 from engramdown.storage.disk import ERASING as NOTE
 from engramdown.storage.disk import UNFINISHED, Disk, named_errors
 
@@ -42,7 +42,6 @@ _SAME: Final = 0.9
 # Where white space is many characters that are read as one, fewer are enough; but so many.
 _FEWEST: Final = 8
 _OTHERS: Final = 0o077
-_Places = tuple[Sequence[int], Sequence[int]]
 # JSON in JSON in JSON: what a tool gave back, in a transcript, quoted by another tool.
 _DEEPEST: Final = 4
 
@@ -140,61 +139,6 @@ def unfinished(root: Path, disk: Disk) -> Erasure | None:
 # ---- the words ----
 
 
-class _Reading:
-    """A text as it reads, and where each of its characters is in what was read.
-
-    Attributes:
-        text: What it reads as.
-    """
-
-    def __init__(self, text: str, places: Callable[[], _Places] | None = None) -> None:
-        """Hold ``text``; ``places`` returns where its characters are, if that is elsewhere."""
-        self.text = text
-        self._places = places
-
-    @cached_property
-    def places(self) -> _Places:
-        """Where the characters begin and end."""
-        size = len(self.text)
-        return self._places() if self._places else (range(size), range(1, size + 1))
-
-    def place(self, start: int, end: int) -> tuple[int, int]:
-        """Return where the characters from ``start`` to ``end`` are in what was read."""
-        starts, ends = self.places
-        return starts[start], ends[end - 1]
-
-    def decoded(self, pattern: re.Pattern[str], read: Callable[[str], str]) -> _Reading:
-        """Return it with what ``read`` makes of each match of ``pattern``."""
-        text = pattern.sub(lambda match: read(match[0]), self.text)
-
-        def places() -> _Places:
-            spans = array("q"), array("q")
-            at = 0
-            for match in pattern.finditer(self.text):
-                size = len(read(match[0]))
-                place = self.place(*match.span())
-                for before, after, edge in zip(self.places, spans, place, strict=True):
-                    after.extend(before[at : match.start()])
-                    after.extend([edge] * size)
-                at = match.end()
-            for before, after in zip(self.places, spans, strict=True):
-                after.extend(before[at:])
-            return spans
-
-        return _Reading(text, places)
-
-    def stripped(self) -> _Reading:
-        """Return it without the spaces at its ends."""
-        first = len(self.text) - len(self.text.lstrip())
-        text = self.text.strip()
-
-        def places() -> _Places:
-            starts, ends = self.places
-            return starts[first : first + len(text)], ends[first : first + len(text)]
-
-        return _Reading(text, places)
-
-
 class _Run(NamedTuple):
     """Characters in a row that a plain text shares with one of those that are looked for.
 
@@ -258,14 +202,14 @@ class Words:
         return grams
 
     @cached_property
-    def _written(self) -> list[tuple[str, _Places]]:
+    def _written(self) -> list[tuple[str, Places]]:
         """Each text on one line, and where each character of the plain one is in it."""
         lines = []
         for plain, text in zip(self._texts, self._said, strict=True):
             flat = " ".join(text.split())
             reading = _mapped(flat)
             is_same = reading.text == plain
-            lines.append((flat, reading.places) if is_same else (plain, _Reading(plain).places))
+            lines.append((flat, reading.places) if is_same else (plain, Reading(plain).places))
         return lines
 
     @cached_property
@@ -459,9 +403,9 @@ def _plain(text: str) -> str:
     return _GAP.sub(" ", text).casefold().strip()
 
 
-def _mapped(text: str) -> _Reading:
+def _mapped(text: str) -> Reading:
     """Return :func:`_plain` of a text, and where each of its characters is in the text."""
-    reading = _Reading(text)
+    reading = Reading(text)
     if not text.isascii():
         reading = reading.decoded(_FOREIGN, _normal)
     return reading.decoded(_GAP, lambda _: " ").decoded(_CAPITAL, str.casefold).stripped()
@@ -471,9 +415,9 @@ def _normal(text: str) -> str:
     return _INVISIBLE.sub("", unicodedata.normalize("NFKD", text))
 
 
-def _readings(text: str) -> Iterator[_Reading]:
+def _readings(text: str) -> Iterator[Reading]:
     """Yield the ways in which ``text`` may have to be read, first as it is."""
-    reading = _Reading(text)
+    reading = Reading(text)
     for _ in range(_DEEPEST):
         yield reading
         if "%" in reading.text or "+" in reading.text:

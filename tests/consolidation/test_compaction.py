@@ -87,8 +87,8 @@ def test_a_secret_in_a_reason_is_hidden() -> None:
 
 
 def test_what_a_model_says_is_one_line_without_what_acts_on_a_terminal() -> None:
-    merge = {"operation": "merge", "ids": ["a", "b"], "text": " x\n", "reason": "\x1b[2J\n- [x] y"}
-    (operation,) = propose(learned("x", "y"), Scripted(merge), TODAY).operations
+    change = {"operation": "merge", "ids": ["a", "b"], "text": " x\n", "reason": "\x1b[2J\n- [x] y"}
+    (operation,) = propose(learned("x", "y"), Scripted(change), TODAY).operations
     assert operation == merge(("a", "b"), "x", "\u241b[2J - [x] y")
 
 
