@@ -37,47 +37,8 @@ _ALIKE: Final = 0.6
 _ASKED_STEPS: Final = 2
 _POINTERS: Final = 4
 
-_LOOKING: Final = frozenset(
-    {
-        *("ls", "cat", "cd", "pwd", "echo", "head", "tail", "grep", "rg", "find", "which", "wc"),
-        *("less", "more", "tree", "true", "false", "sleep", "export", "type", "file", "stat", "du"),
-        *("df", "ps", "env", "man", "test", "[", "set", "source", ".", "printf", "date", "whoami"),
-        *("git status", "git diff", "git log", "git show", "git branch", "git blame", "sed", "awk"),
-        *("Read", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "TodoWrite", "Task"),
-        *("recall", "recall_topic", "recall_skill", "memorize", "forget", "review", "grep"),
-        *("describe", "expand", "write_journal", "search_journals", "write_notes"),
-        *("read_file", "list_files", "search", "think"),
-    }
-)
-# Steps of any work: a procedure has more than these.
-_COMMON: Final = frozenset(
-    {
-        *("git add", "git commit", "git push", "git pull", "git fetch", "git checkout"),
-        *("git switch", "git stash", "git merge", "git rebase"),
-        *("mkdir", "cp", "mv", "rm", "touch", "chmod"),
-        *("python", "python3", "node", "bash", "sh", "pip install", "npm install", "uv sync"),
-        *("Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch", "write_file", "edit_file"),
-        *("str_replace_editor", "str_replace_based_edit_tool", "curl", "wget", "kill"),
-    }
-)
 _UNCOMMON: Final = 2
-# Words before the program that is really run.
-_RUNNERS: Final = frozenset(
-    {
-        *("sudo", "npx", "time", "uv run", "npm run", "pnpm run", "yarn run", "poetry run"),
-        *("python -m", "python3 -m", "docker compose"),
-    }
-)
-_THIS: Final = frozenset(
-    {
-        *("this", "that", "it", "them", "these", "these steps", "those steps"),
-        *("das", "dies", "das hier", "das geht", "das ging", "cela", "ça", "ceci", "esto", "eso"),
-    }
-)
 _COMMANDS: Final = ("command", "cmd", "script")
-_SHELLS: Final = frozenset(
-    {"bash", "shell", "sh", "terminal", "exec", "run", "command", "run_command", "execute_command"}
-)
 # One command of a line: the text between unquoted "&&", ";" and line ends.
 _PART: Final = re.compile(r"(?:'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|(?<!&)&(?!&)|[^;\n&'\"])+")
 _SUBCOMMAND: Final = re.compile(r"[a-z][a-z0-9:_-]{0,40}")
@@ -151,7 +112,7 @@ def steps_of(cells: Iterable[Cell]) -> list[Step]:
     steps: list[Step] = []
     for cell in cells:
         for key, said in _steps(cell) if cell.status == "ok" else ():
-            if key not in _LOOKING and not (steps and steps[-1].key == key):
+            if key not in _words("LOOKING") and not (steps and steps[-1].key == key):
                 steps.append(Step(key, said, cell.pointer))
     return steps[:_MOST_STEPS]
 
@@ -161,7 +122,7 @@ def _steps(cell: Cell) -> Iterator[tuple[str, str]]:
     arguments = arguments_of(cell.given)
     values = (arguments.get(key) for key in _COMMANDS)
     said = next((each for each in values if isinstance(each, str)), "")
-    is_shell = cell.name.casefold() in _SHELLS
+    is_shell = cell.name.casefold() in _words("SHELLS")
     said = said or (cell.given if is_shell and not arguments else "")
     name = " ".join(cell.name.split())[:_LONGEST_NAME]
     if not said and name and cell.kind == "tool" and not is_shell:
@@ -183,7 +144,7 @@ def repeated(sessions: Mapping[str, Sequence[Step]]) -> list[Procedure]:
         for start in range(len(steps)):
             for end in range(start + _SHORTEST, min(start + _LONGEST, len(steps)) + 1):
                 keys = tuple(step.key for step in steps[start:end])
-                is_more = len({*keys} - _COMMON) >= _UNCOMMON and len({*keys}) == len(keys)
+                is_more = len({*keys} - _words("COMMON")) >= _UNCOMMON and len({*keys}) == len(keys)
                 if is_more:
                     runs[keys].setdefault(session, steps[start:end])
     often = [(keys, found) for keys, found in runs.items() if len(found) >= TIMES]
@@ -245,14 +206,20 @@ def _key(command: str) -> str:
     words = command.split()
     while words and _ASSIGNED.fullmatch(words[0]):
         words = words[1:]
-    while words[:1] and (words[0] in _RUNNERS or " ".join(words[:2]) in _RUNNERS):
-        words = words[1 if words[0] in _RUNNERS else 2 :]
+    while words[:1] and (words[0] in _words("RUNNERS") or " ".join(words[:2]) in _words("RUNNERS")):
+        words = words[1 if words[0] in _words("RUNNERS") else 2 :]
     if not words or not _SAFE_WORD.fullmatch(words[0]):
         return ""
     program = words[0].rpartition("/")[2]
-    if program in _LOOKING or len(words) == 1:
+    if program in _words("LOOKING") or len(words) == 1:
         return program
     return f"{program} {words[1]}" if _SUBCOMMAND.fullmatch(words[1]) else program
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    """Return an entry of ``languages/steps.txt``."""
+    return frozenset(re.split(", ?", dict(entries("steps"))[name]))
 
 
 @cache
@@ -268,7 +235,7 @@ def _asked(text: str) -> str | None:
         match = pattern.search(text)
         if match is not None:
             said = (match["what"] or "").strip(" \t\"'`,:")
-            return "" if said.casefold() in _THIS else said
+            return "" if said.casefold() in _words("THIS") else said
     return None
 
 

@@ -1,4 +1,4 @@
-"""Finds the places in a long text where a pattern is worth trying, and where what it reads as stands.
+"""Finds the places in a long text where a pattern is worth trying, or where what it says stands.
 
 :meth:`LikelyPattern.search` finds the same matches as the pattern alone, and :func:`runs` misses no
 run. Pure; the cost grows linearly with the text, and is small if there is nothing to find.
