@@ -1,4 +1,4 @@
-"""Imports that happen late: the doors of rooms, and modules by their names of 0.1.
+"""What happens late: the doors of rooms, modules by their names of 0.1, patterns.
 
 A door imports a name when somebody first asks for it. An old module is the new one, not a copy of
 it, and importing it warns; old names go with 0.3.
@@ -6,9 +6,11 @@ it, and importing it warns; old names go with 0.3.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -85,6 +87,12 @@ def door(
         return value
 
     return find, lambda: sorted({*home, *vars(sys.modules[package])})
+
+
+@cache
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern, compiled at its first use: most texts need few of them."""
+    return re.compile(pattern, flags)
 
 
 def find_spec(name: str) -> ModuleSpec | None:

@@ -12,9 +12,9 @@ import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
+from engramdown.lazy import compiled
 from engramdown.transcripts.episode import Episode
 
 Status = Literal["ok", "error", "cancelled", "killed"]
@@ -116,7 +116,7 @@ def cells_of(session: str, lines: Iterable[Line]) -> list[Cell]:
     for line, result, turn, said in _done(every):
         cell = _cell(f"{session}#{line.seq}", line, result, said)._replace(turn=turn)
         ours = cell.name in _OURS or "engramdown" in cell.name.casefold()
-        if cell.status != "ok" and (ours or _pattern(_OUR_COMMAND).match(cell.code)):
+        if cell.status != "ok" and (ours or compiled(_OUR_COMMAND, re.IGNORECASE).match(cell.code)):
             continue  # A failure of memory itself teaches nothing about the work.
         # A scratchpad line may only repeat the output of the scratchpad tool's call.
         shown = [each.output for each in cells[-1:] if each.kind == "scratchpad" and each.given]
@@ -126,7 +126,9 @@ def cells_of(session: str, lines: Iterable[Line]) -> list[Cell]:
     corrections = {
         turn: line
         for turn, line in enumerate(users)
-        if _pattern(_CORRECTION).match(line.text[:_LONGEST_MESSAGE].replace("\u2019", "'"))
+        if compiled(_CORRECTION, re.IGNORECASE).match(
+            line.text[:_LONGEST_MESSAGE].replace("\u2019", "'")
+        )
     }
     last = {cell.turn: at for at, cell in enumerate(cells)}
     for turn, line in corrections.items():
@@ -221,7 +223,7 @@ def _cell(pointer: str, line: Line, result: Line | None, announced: str) -> Cell
         output = first_text(fields, _OUTPUT) or back.text
         status = _status(back, fields)
         reason = back.error if isinstance(back.error, str) else ""
-        if status != "ok" and (not reason or _pattern(_GENERIC).fullmatch(reason)):
+        if status != "ok" and (not reason or compiled(_GENERIC, re.IGNORECASE).fullmatch(reason)):
             reason = first_text(fields, _FAILING) or (output if output.strip() else reason)
         error = reason if status != "ok" else ""
     is_pad = line.role == "scratchpad" or "scratchpad" in line.name.casefold()
@@ -256,14 +258,8 @@ def _status(line: Line, fields: Mapping[str, Any]) -> Status:
         return stopped
     if line.error:
         reason = line.error if isinstance(line.error, str) else ""
-        match = _pattern(_STOPPING).match(reason[:_LONGEST_MESSAGE])
+        match = compiled(_STOPPING, re.IGNORECASE).match(reason[:_LONGEST_MESSAGE])
         return "error" if match is None else _STOPPED[match[1].casefold().replace(" ", "_")]
     flagged = True in (fields.get("is_error"), fields.get("isError"), fields.get("error"))
     failed = flagged or stopped or code or first_text(fields, ("error", "exception"))
     return "error" if failed else "ok"
-
-
-@cache
-def _pattern(source: str) -> re.Pattern[str]:
-    """Compile when it is first needed."""
-    return re.compile(source, re.IGNORECASE)

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engramdown.language.characters import hidden_characters
+from engramdown.lazy import compiled
 
 
 def find_instruction(text: str) -> str:
@@ -49,14 +50,9 @@ def find_instruction(text: str) -> str:
 
 def _first_reason(reasons: dict[str, tuple[str, ...]], text: str) -> str:
     for reason, patterns in reasons.items():
-        if any(_compiled(pattern).search(text) for pattern in patterns):
+        if any(compiled(pattern, re.IGNORECASE).search(text) for pattern in patterns):
             return reason
     return ""
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
 
 
 # ---- what is hidden ----

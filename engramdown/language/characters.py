@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
 from typing import Final
+
+from engramdown.lazy import compiled
 
 
 def hidden_characters(text: str) -> list[tuple[int, str]]:
@@ -51,9 +52,9 @@ def visible(text: str, *, keep: str = "\n\t") -> str:
     hidden = set(_hidden(text))
     parts: list[str] = []
     done = 0
-    for match in _compiled(f"{_UNSAFE}|{_SUSPECT}").finditer(text):
+    for match in compiled(f"{_UNSAFE}|{_SUSPECT}").finditer(text):
         offset, char = match.start(), match[0]
-        if char not in keep and (offset in hidden or _compiled(_UNSAFE).match(char)):
+        if char not in keep and (offset in hidden or compiled(_UNSAFE).match(char)):
             parts += [text[done:offset], _picture(char)]
             done = offset + 1
     return "".join(parts) + text[done:]
@@ -68,7 +69,7 @@ def on_screen(text: str) -> str:
     >>> ascii(on_screen("Keep tests green" + " " * 4000 + "or not"))
     "'Keep tests green\\u20394,000 spaces\\u203aor not'"
     """
-    return _compiled(_LONG_RUN).sub(_counted, visible(text))
+    return compiled(_LONG_RUN).sub(_counted, visible(text))
 
 
 def _counted(run: re.Match[str]) -> str:
@@ -97,11 +98,6 @@ _LONG_RUN: Final = f"(?<!{_SPACE}){_SPACE}{{{_MOST_LINES},}}+"
 
 
 _ZEROS: Final = 0.25
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 # Characters that are hidden unless one of the patterns below matches them in their place.
@@ -158,8 +154,8 @@ def _hidden(text: str) -> Iterator[int]:
     """Yield the offsets of the hidden characters of ``text``."""
     if text.isascii() and text.isprintable():
         return
-    marks = _MARKS if _compiled(_RIGHT_TO_LEFT).search(text) else ""
-    for match in _compiled(f"{_FINE}|({_SUSPECT})").finditer(text):
+    marks = _MARKS if compiled(_RIGHT_TO_LEFT).search(text) else ""
+    for match in compiled(f"{_FINE}|({_SUSPECT})").finditer(text):
         if match[1] and match[1] not in marks:
             yield match.start()
 

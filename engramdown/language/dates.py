@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
 from itertools import islice, takewhile
 from typing import Final, NamedTuple
 
 from engramdown.language.words import STOP_WORDS, word_set
+from engramdown.lazy import compiled
 
 # The beginning and the end in seconds since 1970; the end is excluded.
 Span = tuple[float, float]
@@ -165,11 +165,10 @@ def read_dates(text: str, now: datetime | None = None) -> Dates:
     return named._replace(span=_span(text, now), latest=_latest(text, now))
 
 
-@cache
 def _read(pattern: str) -> re.Pattern[str]:
     # Most questions name no time, and all these patterns take milliseconds to compile.
     # In ASCII, so that every match is in the tables: a Turkish i is not.
-    return re.compile(pattern, re.IGNORECASE | re.ASCII)
+    return compiled(pattern, re.IGNORECASE | re.ASCII)
 
 
 def _day(at: float) -> date:

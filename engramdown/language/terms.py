@@ -25,6 +25,7 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from engramdown.language.words import UNSPACED, word_set
+from engramdown.lazy import compiled
 
 # In bytes of UTF-8, as FTS5 counts: shorter and longer words stay as they are.
 _SHORTEST: Final = 3
@@ -144,6 +145,7 @@ def _final_l(word: str) -> str:
 
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_RUN: Final = f"[{UNSPACED}]+"
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
 
 
@@ -168,7 +170,7 @@ def indexed(text: str) -> str:
     >>> indexed("plain"), indexed("用日本語 now")
     ('plain', ' 用 用日 日 日本 本 本語 語  now')
     """
-    return text if text.isascii() else _run().sub(_pieces, text)
+    return text if text.isascii() else compiled(_RUN).sub(_pieces, text)
 
 
 def words(text: str) -> list[str]:
@@ -204,12 +206,6 @@ def _pieces(match: re.Match[str]) -> str:
     pairs = (run[at : at + 2] for at in range(len(run) - 1))
     pieces = [piece for pair in pairs for piece in (pair[0], pair)]
     return f" {' '.join([*pieces, run[-1]])} "
-
-
-@cache
-def _run() -> re.Pattern[str]:
-    # So many characters take milliseconds to compile, and most texts are ASCII.
-    return re.compile(f"[{UNSPACED}]+")
 
 
 @cache

@@ -5,10 +5,10 @@ Any string may be passed; linear time.
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from itertools import groupby
 from typing import Final
+
+from engramdown.lazy import compiled
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -33,6 +33,9 @@ UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_UNSPACED: Final = f"([{UNSPACED}])"
+# No letter of the west, nor a dash or a quotation mark: those are in most texts.
+_MAYBE_UNSPACED: Final = "[^\x00-\u0dff\u1e00-\u2e7f]"
 
 
 def spaced(text: str) -> str:
@@ -41,21 +44,9 @@ def spaced(text: str) -> str:
     >>> spaced("use 日本語")
     'use  日  本  語 '
     """
-    if text.isascii() or not _maybe_unspaced().search(text):
+    if text.isascii() or not compiled(_MAYBE_UNSPACED).search(text):
         return text
-    return _unspaced().sub(r" \1 ", text)
-
-
-@cache
-def _maybe_unspaced() -> re.Pattern[str]:
-    # No letter of the west, nor a dash or a quotation mark: those are in most texts.
-    return re.compile("[^\x00-\u0dff\u1e00-\u2e7f]")
-
-
-@cache
-def _unspaced() -> re.Pattern[str]:
-    # So many characters take milliseconds to compile, and most texts have none of them.
-    return re.compile(f"([{UNSPACED}])")
+    return compiled(_UNSPACED).sub(r" \1 ", text)
 
 
 # When two words are forms of one, for ranking and for comparing memories.

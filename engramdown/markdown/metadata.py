@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Final, NamedTuple
+
+from engramdown.lazy import compiled
 
 # What the address of an entry without an id begins with; no shell expands it.
 ADDRESS: Final = "_"
@@ -45,6 +46,8 @@ KEPT: Final = "kept"
 
 _FIELDS: Final = re.compile(r"\s*+(?:[A-Za-z][A-Za-z0-9_.-]*+:\S*+(?:\s++|\Z))++")
 _FIELD: Final = re.compile(r"([^\s:]++):(\S*+)")
+# What would end the value, the comment or the line, and the quoting character itself.
+_TO_QUOTE: Final = r"[\s%<>\x00-\x1f\x7f-\x9f\ud800-\udfff]|(?<=-)-|-\Z"
 _QUOTED: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
 
 
@@ -142,20 +145,11 @@ def _read(key: str, value: str) -> str:
 
 def _quote(key: str, value: str) -> str:
     if key not in _WORDS:
-        return _to_quote().sub(_quote_match, value)
+        return compiled(_TO_QUOTE).sub(_quote_match, value)
     # The first character is not a space, so that an address there stays as it is.
-    words = (_to_quote().sub(_quote_match, word) for word in value[1:].split(" "))
-    first = _to_quote().sub(_quote_match, value[:1])
+    words = (compiled(_TO_QUOTE).sub(_quote_match, word) for word in value[1:].split(" "))
+    first = compiled(_TO_QUOTE).sub(_quote_match, value[:1])
     return first + "_".join(word.replace("_", "%5F") for word in words)
-
-
-@cache
-def _to_quote() -> re.Pattern[str]:
-    """Return what would end the value, the comment or the line, and the quoting character itself.
-
-    Only who writes needs it, and so many characters take long to compile.
-    """
-    return re.compile(r"[\s%<>\x00-\x1f\x7f-\x9f\ud800-\udfff]|(?<=-)-|-\Z")
 
 
 def _quote_match(match: re.Match[str]) -> str:
@@ -269,7 +263,7 @@ def escape(text: str) -> str:
     >>> escape("close with --> \x1b"), escape("tail ")
     ('close with --\\> &#27;', 'tail&#32;')
     """
-    return _compiled(_TO_ESCAPE).sub(_escape_match, text)
+    return compiled(_TO_ESCAPE).sub(_escape_match, text)
 
 
 def unescape(text: str) -> str:
@@ -280,13 +274,7 @@ def unescape(text: str) -> str:
     """
     if "\\" not in text and "&#" not in text:
         return text
-    return _compiled(_ESCAPED).sub(_unescape_match, text)
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    # Who only reads escapes nothing, and these take longer to compile than most files to read.
-    return re.compile(pattern)
+    return compiled(_ESCAPED).sub(_unescape_match, text)
 
 
 def _escape_match(match: re.Match[str]) -> str:

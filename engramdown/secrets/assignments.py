@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from operator import ne
 from typing import Final, NamedTuple
 
-from engramdown.secrets.prefilter import LikelyPattern, compiled, small
+from engramdown.lazy import compiled
+from engramdown.secrets.prefilter import LikelyPattern, small
 
 # The start, the end and the kind of a secret.
 Span = tuple[int, int, str]

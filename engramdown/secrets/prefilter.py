@@ -17,6 +17,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from engramdown.forks import cached_property
+from engramdown.lazy import compiled
 
 # How many characters in front of the likely pattern are searched.
 BEFORE: Final = 16
@@ -78,12 +79,6 @@ class LikelyPattern(NamedTuple):
         while match := self.search(text, lowered, at):
             yield match
             at = match.end()
-
-
-@cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern, compiled at its first use: most texts need few of them."""
-    return re.compile(pattern)
 
 
 def runs(text: str, signs: str, least: int) -> Iterator[tuple[int, int]]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from engramdown.lazy import compiled
 from engramdown.secrets.assignments import (
     Span,
     is_odd,
@@ -24,7 +25,7 @@ from engramdown.secrets.assignments import (
     names_public,
     word_set,
 )
-from engramdown.secrets.prefilter import LikelyPattern, compiled, small
+from engramdown.secrets.prefilter import LikelyPattern, small
 
 # Without one of these, in small letters, :func:`find_login_passwords` finds nothing.
 LOGINS: Final = (

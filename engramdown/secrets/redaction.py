@@ -23,6 +23,7 @@ from functools import lru_cache
 from sys import maxsize
 from typing import Final, NamedTuple
 
+from engramdown.lazy import compiled
 from engramdown.secrets.assignments import (
     NAMES,
     Span,
@@ -33,7 +34,7 @@ from engramdown.secrets.assignments import (
     is_reference,
     looks_random,
 )
-from engramdown.secrets.prefilter import Reading, compiled, runs
+from engramdown.secrets.prefilter import Reading, runs
 from engramdown.secrets.prose import (
     KEY_IDS,
     LOGINS,

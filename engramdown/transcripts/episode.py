@@ -17,11 +17,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 from json.encoder import encode_basestring as _quoted
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from engramdown.errors import InvalidSessionError
+from engramdown.lazy import compiled
 
 Role = Literal[
     "user",
@@ -45,6 +46,7 @@ EVENTS: Final[tuple[Event, ...]] = get_args(Event)
 NUMBERED: Final = re.compile(rb'\{"seq":([0-9]{1,12}),')
 _MARK: Final = b"\xef\xbb\xbf"
 _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+_SURROGATE: Final = "[\ud800-\udfff]"
 _POINTER: Final = re.compile(r"([a-z0-9][a-z0-9._-]{0,99})#([0-9]{1,12})")
 _HOLDERS: Final = (str, tuple, list, dict)
 # json refuses more: such numbers are written in hexadecimal, such levels as an ellipsis.
@@ -221,7 +223,7 @@ def join_surrogates(text: str) -> str:
     >>> join_surrogates("\ud83d\ude00") == "\U0001f600", join_surrogates("\ud83d!") == "\ud83d!"
     (True, True)
     """
-    if text.isascii() or not _surrogate().search(text):
+    if text.isascii() or not compiled(_SURROGATE).search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
@@ -239,12 +241,6 @@ def as_text(value: object) -> str:
         return join_surrogates(str.__str__(value))
     text = _tried(_READABLE, value)
     return join_surrogates(_READABLE.encode(_plain(value, ())) if _may_be_deep(text) else text)
-
-
-@cache
-def _surrogate() -> re.Pattern[str]:
-    # Most texts are ASCII, and so many characters take long to compile.
-    return re.compile("[\ud800-\udfff]")
 
 
 @lru_cache(maxsize=2)
