@@ -31,7 +31,7 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from engramdown.consolidation import Move
+from engramdown.consolidation import Operation
 from engramdown.context import flat, known
 from engramdown.cortex import Answer
 from engramdown.engram import RULE_KINDS, Basis, Engram, Kind, Scope, slug
@@ -960,7 +960,8 @@ class _Edit:
             if self._may_touch(entry):
                 self.revisions.append((Revision(stays=entry, topic=topic), words))
             else:
-                proposal = question(Move(entry.id, topic), {entry.id: entry}, _ASKS, hold)
+                move = Operation("move", (entry.id,), topic=topic)
+                proposal = question(move, {entry.id: entry}, _ASKS, hold)
                 self.asked.append((proposal, f"{words!r} under {topic} ({_why_not(entry)})"))
         self._settle()
 
