@@ -50,14 +50,14 @@ def should_replay(cells: Sequence[Cell]) -> bool:
 
 
 def replay_and_extract(
-    cells: Sequence[Cell], model: LanguageModel, templates: Mapping[str, str] = OURS
+    cells: Sequence[Cell], model: LanguageModel | None, templates: Mapping[str, str] = OURS
 ) -> Learned:
     """Ask ``model`` what cells teach. No lock may be held meanwhile.
 
     Args:
         cells: The actions; of more than a hundred, those that went wrong and those after them are
             shown, and then the newest.
-        model: The language model.
+        model: The language model, if there is one.
         templates: A scope's own prompts.
 
     Raises:
@@ -98,7 +98,7 @@ def replay_without_model(session: str, lines: Iterable[Line]) -> Learned:
 def _ask(
     job: str,
     cells: Sequence[Cell],
-    model: LanguageModel,
+    model: LanguageModel | None,
     templates: Mapping[str, str],
     *,
     schema: type[T],
@@ -106,6 +106,8 @@ def _ask(
     most: int,
 ) -> Learned:
     """Show cells to a model and return the memories of its answer."""
+    if model is None:
+        return Learned()
     shown = []
     for number, cell in enumerate(cells, 1):
         # A failure is shown in more detail.
@@ -163,7 +165,7 @@ def lessons_of_turn(
         StoreError: If a scope's own prompt is broken.
     """
     shown = surprises(cells)[-MOST_CELLS:]
-    if model is None or not shown:
+    if not shown:
         return Learned()
     from engramdown.consolidation.forms import ScratchpadLessons as Schema
 

@@ -128,16 +128,14 @@ class Job(NamedTuple):
     asks: bool = False
 
 
-def _learn_statements(news: NewLines, model: object, prompts: object) -> Learned:
-    del model, prompts
+def _learn_statements(news: NewLines, *_: object) -> Learned:
     is_one = news.by_one_user()
     # Without the user's lines if several people speak as the user.
     lines = tuple(line for line in news.lines if is_one or line.role != "user")
     return replay.replay_without_model(news.session, lines)
 
 
-def _learn_mistakes(news: NewLines, model: object, prompts: object) -> Learned:
-    del model, prompts
+def _learn_mistakes(news: NewLines, *_: object) -> Learned:
     lessons: dict[str, Engram] = {}  # Each lesson once.
     for turn in by_turn(news.cells()):
         for engram in error_lessons.lessons_of_turn(turn):
@@ -145,10 +143,18 @@ def _learn_mistakes(news: NewLines, model: object, prompts: object) -> Learned:
     return Learned(tuple(lessons.values()))
 
 
-def _learn_replay(
-    news: NewLines, model: LanguageModel | None, prompts: Mapping[str, str]
-) -> Learned:
-    return Learned() if model is None else replay.replay_and_extract(news.cells(), model, prompts)
+def _of_cells(
+    name: str,
+    is_due: Callable[[list[Cell]], object],
+    learn: Callable[[list[Cell], LanguageModel | None, Mapping[str, str]], Learned],
+) -> Job:
+    """Return a job that a model does, and that is only about the actions of the assistant."""
+    return Job(
+        name,
+        lambda news: bool(is_due(news.cells())),
+        lambda news, model, prompts: learn(news.cells(), model, prompts),
+        asks=True,
+    )
 
 
 # What the user stated outright, and which calls fixed others.
@@ -158,15 +164,8 @@ MISTAKES: Final = Job(
     "mistakes", lambda news: any(line.role in _OF_CALLS for line in news.lines), _learn_mistakes
 )
 # What a model learns from the assistant's actions, if there were many, or one went wrong.
-REPLAY: Final = Job(
-    "replay", lambda news: replay.should_replay(news.cells()), _learn_replay, asks=True
-)
+REPLAY: Final = _of_cells("replay", replay.should_replay, replay.replay_and_extract)
 # What a model learns from the calls of a session that did not do what they should.
-SURPRISES: Final = Job(
-    "cerebellum",
-    lambda news: bool(replay.surprises(news.cells())),
-    lambda news, *asked: replay.lessons_of_turn(news.cells(), *asked),
-    asks=True,
-)
+SURPRISES: Final = _of_cells("cerebellum", replay.surprises, replay.lessons_of_turn)
 # The jobs that learn from one session each, in this order. Facts about the user need several.
 JOBS: Final = (STATEMENTS, MISTAKES, REPLAY, SURPRISES)

@@ -90,9 +90,14 @@ class Work(NamedTuple):
 class SleepState:
     """What was done in one scope."""
 
-    def __init__(self, root: Path) -> None:
-        """Keep the files in ``root``; nothing is created before there is something to keep."""
-        self._root = root
+    def __init__(self, root: Path, *, dry: bool = False) -> None:
+        """Keep the files in ``root``; nothing is created before there is something to keep.
+
+        Args:
+            root: The folder of the scope.
+            dry: Whether nothing is to be kept at all.
+        """
+        self._root, self._dry = root, dry
         self._path = root / NAME
         self._work = root / WORK
         self._disk = Disk()
@@ -123,12 +128,20 @@ class SleepState:
         known = self._seen.get((mark.job, mark.session, mark.born))
         return known if known is not None and known.seq == mark.seq else None
 
+    def is_open(self, mark: Mark) -> bool:
+        """Whether the step that would end at ``mark`` is not done, and may have a result."""
+        seen = self.seen(mark)
+        is_idle = seen is not None and seen.outcome in ("empty", "idle")
+        return not is_idle and self.done(mark.job, mark.session, mark.born).seq < mark.seq
+
     def add(self, *marks: Mark) -> None:
         """Record steps that are done, or have another outcome, in one append.
 
         Raises:
             StoreError: If it cannot be written.
         """
+        if self._dry:
+            return
         now = moment()
         records = ({"ts": now} | mark._asdict() for mark in marks)
         lines = "".join(json.dumps(each, separators=(",", ":")) + "\n" for each in records)

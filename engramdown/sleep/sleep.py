@@ -167,7 +167,8 @@ class Sleep:
         if memory is None or memory.folder.parent != store.root:
             return None
         sessions = Sessions(memory.folder, self._disk)
-        return Steps(self._night, store.scope, sessions, SleepState(store.root))
+        state = SleepState(store.root, dry=self._night.dry)
+        return Steps(self._night, store.scope, sessions, state)
 
     def _own(self, steps: Steps) -> list[SessionInfo]:
         """Return the sessions that were recorded here; those that git knows may be foreign."""
@@ -359,8 +360,7 @@ class SkillProposals:
         candidates += procedures.repeated(done)
         for procedure in [*self._new(candidates)][:MOST]:
             self._propose(procedure)
-        if not self._night.dry:
-            self._steps.state.add(Mark(JOB, digest=digest))
+        self._steps.state.add(Mark(JOB, digest=digest))
 
     def _new(self, candidates: Sequence[Procedure]) -> Iterator[Procedure]:
         """Yield what was not proposed before, nor anything like it that nobody asked for."""
@@ -393,8 +393,7 @@ class SkillProposals:
                 receipt = Receipt(item.engram, "queued", hold, pending_id, self._queue.file)
                 report.receipts.append(receipt)
         report.steps += 1
-        if not self._night.dry:
-            self._steps.state.add(Mark(JOB, session=procedure.digest, seq=1))
+        self._steps.state.add(Mark(JOB, session=procedure.digest, seq=1))
 
     def _worded(self, procedure: Procedure) -> Wording | None:
         """Return a procedure in words, or ``None`` if a model says it is not worth keeping."""

@@ -191,11 +191,7 @@ class Steps:
     def is_due(self, job: str, info: SessionInfo) -> bool:
         """Whether a session has lines that are new to a job and may be enough for it."""
         mark = self.mark(job, info)
-        seen = self.state.seen(mark)
-        is_idle = seen is not None and seen.outcome == "idle"
-        return (
-            not is_idle and self._after(mark) < mark.seq and self.state.attempts(mark).times < TRIES
-        )
+        return self.state.is_open(mark) and self.state.attempts(mark).times < TRIES
 
     def report(self, job: str) -> JobReport:
         """Return the report of a job in this scope."""
@@ -223,13 +219,12 @@ class Steps:
         """Record which steps wait."""
         new = [mark._replace(outcome="waits") for mark in marks]
         new = [mark for mark in new if self.state.seen(mark) != mark]
-        if new and not self.night.dry:
+        if new:
             self.state.add(*new)
 
     def pass_over(self, mark: Mark) -> None:
         """Record that there is too little to learn from, until the session goes on."""
-        if not self.night.dry:
-            self.state.add(mark._replace(outcome="idle"))
+        self.state.add(mark._replace(outcome="idle"))
 
     def ask(self, job: str, parts: Sequence[Part], learn: Learning) -> None:
         """Let a job learn with a model; in a dry run only count the steps."""

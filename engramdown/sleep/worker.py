@@ -231,10 +231,10 @@ class Round:
         """Do what is due for the transcripts."""
         sessions = Sessions(memory.folder, Disk())
         closed = self._close(memory, sessions)
-        state = SleepState(memory.folder.parent)
+        state = SleepState(memory.folder.parent, dry=self.dry_run)
         chosen = self.scopes.settings
         rest, attempts = partial(self.rest, chosen.worker.pause), chosen.worker.attempts
-        questions = Questions(self._asking, state, rest, attempts, self.dry_run)
+        questions = Questions(self._asking, state, rest, attempts)
         self.summary.model = questions.model
         infos = self._own(sessions, closed)
         given = (self.scopes, memory, state, questions, self.conversations, self.summary)
@@ -316,7 +316,7 @@ class Round:
             return False
         try:
             try:
-                comes = work.prepare(mark, info, dry=self.dry_run)
+                comes = work.prepare(mark, info)
             except errors.SessionNotFoundError:
                 raise
             except (errors.StoreError, OSError) as error:
@@ -388,7 +388,6 @@ class Questions:
         state: The outcomes of earlier questions.
         rest: Pauses between two calls.
         attempts: How often a session is tried.
-        dry: Whether no model is asked and nothing written.
         model: The name of the model, or ``""``.
         why_not: Why none is asked, or not any more, or ``""``.
     """
@@ -397,7 +396,6 @@ class Questions:
     state: SleepState
     rest: Callable[[], object]
     attempts: int
-    dry: bool
     model: str = ""
     why_not: str = ""
     _asked: int = 0
@@ -422,11 +420,11 @@ class Questions:
     def is_due(self, mark: Mark) -> bool:
         """Whether a step is not done, may have a result, and may be tried now."""
         tries = self.state.attempts(mark)
-        return self._is_open(mark) and tries.times < self.attempts and is_ripe(tries, moment())
+        return self.state.is_open(mark) and tries.times < self.attempts and is_ripe(tries, moment())
 
     def is_given_up(self, mark: Mark) -> bool:
         """Whether a step has failed so often that it is not tried again."""
-        return self._is_open(mark) and self.state.attempts(mark).times >= self.attempts
+        return self.state.is_open(mark) and self.state.attempts(mark).times >= self.attempts
 
     def pause(self) -> None:
         """Wait before the next call, if there was one."""
@@ -464,8 +462,7 @@ class Questions:
 
     def failed(self, mark: Mark) -> None:
         """Count a failure against a session."""
-        if not self.dry:
-            self.state.add(mark._replace(outcome="failed"))
+        self.state.add(mark._replace(outcome="failed"))
 
     def end(self) -> None:
         """End the round: a model that answered no question counts as unreachable."""
@@ -473,12 +470,6 @@ class Questions:
             self._answered()
         elif self._doubt is not None:
             self._is_away()
-
-    def _is_open(self, mark: Mark) -> bool:
-        seen = self.state.seen(mark)
-        said = seen.outcome if seen is not None else ""
-        done = self.state.done(mark.job, mark.session, mark.born).seq
-        return done < mark.seq and said not in ("empty", "idle")
 
     def _answered(self) -> None:
         """Note that the model can be reached: a session without an answer is then the reason."""
@@ -521,10 +512,9 @@ class _Work:
     summary: WorkSummary
     busy: str = ""
 
-    def _idle(self, mark: Mark, *, dry: bool) -> Next:
+    def _idle(self, mark: Mark) -> Next:
         """Record that there is nothing to ask about until the session goes on."""
-        if not dry:
-            self.state.add(mark._replace(outcome="idle"))
+        self.state.add(mark._replace(outcome="idle"))
         return "nothing"
 
 
@@ -539,18 +529,16 @@ class Cards(_Work):
             return None
         return Mark(JOB, info.id, info.started, info.lines)
 
-    def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
+    def prepare(self, mark: Mark, info: SessionInfo) -> Next:
         """Look for lines to ask about, and for an answer that is there already."""
         transcript = self.memory.session(info.id)
         if not lines_to_show(visible(transcript.episodes)):
-            if not dry:
-                self.state.add(mark._replace(outcome="empty"))
-            return Deed("empty", info.id, "would" if dry else "done")
+            self.state.add(mark._replace(outcome="empty"))
+            return Deed("empty", info.id, "would" if self.summary.dry_run else "done")
         said = self._pages().filled(transcript)
         if said is None or said.ts < info.last:
             return "ask"
-        if not dry:
-            self.state.add(mark)  # A process died right after it.
+        self.state.add(mark)  # A process died right after it.
         return "nothing"
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
@@ -590,13 +578,13 @@ class Facts(_Work):
             return None
         return Mark(JOB_WORK_FACTS, info.id, info.started, info.lines)
 
-    def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
+    def prepare(self, mark: Mark, info: SessionInfo) -> Next:
         """Look whether it is worth asking."""
         news = self._steps(self.state).news(JOB_WORK_FACTS, info)
         # If several people speak, nobody knows whose facts they are.
         if news.by_one_user() and worth_showing(news.lines):
             return "ask"
-        return self._idle(mark, dry=dry)
+        return self._idle(mark)
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
         """Look for facts, and put them into memory or the review queue."""
@@ -686,18 +674,18 @@ class Idle(_Work):
             return None
         return Mark(self.what, info.id, info.started, info.lines)
 
-    def prepare(self, mark: Mark, info: SessionInfo, *, dry: bool) -> Next:
+    def prepare(self, mark: Mark, info: SessionInfo) -> Next:
         """Look for enough messages that no summary covers."""
         if self._is_long(info):
             return "ask"
-        return self._idle(mark, dry=dry)
+        return self._idle(mark)
 
     def ask(self, mark: Mark, info: SessionInfo) -> Deed | None:
         """Summarise what is older than the newest messages."""
         done = self.conversations.get(info.id).compact(asking=self.questions.asking)
         if not done.gists:
             # There is not enough for a summary, or somebody else was faster.
-            self._idle(mark, dry=False)
+            self._idle(mark)
             return None
         if not self._is_long(info):
             self.state.add(mark)
