@@ -25,7 +25,7 @@ from engramdown.hippocampus import changeset
 from engramdown.hippocampus import entry as placement
 from engramdown.hippocampus.entry import Entry, Written, address, entry_id
 from engramdown.hippocampus.store import Hippocampus
-from engramdown.kinds import ARCHIVE, ASIDE, PENDING, kind_in_scope, title_of
+from engramdown.kinds import ARCHIVE, PENDING, kind_in_scope, title_of
 from engramdown.markdown.blocks import Block
 from engramdown.markdown.document import Document, Placed
 from engramdown.markdown.metadata import KEPT, OPERATIONS, Metadata, sort_ids
@@ -114,12 +114,12 @@ class FileQueue:
                 except errors.EngramdownError as error:
                     done.append(error)
             self._settle(draft, orders, done)
-            failed = (
-                at for at, each in enumerate(done) if isinstance(each, errors.EngramdownError)
-            )
-            for at in failed:
-                blocks.pop(at, None)
-            draft.put(PENDING, draft.get(PENDING).without([*blocks.values()]))
+            carried_out = [
+                blocks[at]
+                for at, each in enumerate(done)
+                if not isinstance(each, errors.EngramdownError)
+            ]
+            draft.put(PENDING, draft.get(PENDING).without(carried_out))
             return done
 
         done = self._store.files.change(lambda done: _act(orders, done), edit)
@@ -321,8 +321,8 @@ class _Standing:
 
     def __init__(self, draft: changeset.Draft, names: Sequence[str]) -> None:
         self._draft = draft
-        self._names = [name for name in names if name not in ASIDE]
-        self._found: dict[str, list[tuple[str, Placed]]] | None = None
+        self._names = names
+        self._found: changeset.Lines | None = None
 
     def lines(self, memory_id: str) -> list[tuple[str, Placed]]:
         """Return the lines of a memory that is about to go, each with its file."""
@@ -333,11 +333,8 @@ class _Standing:
         # An earlier decision changed the line.
         return self._read().pop(memory_id, [])
 
-    def _read(self) -> dict[str, list[tuple[str, Placed]]]:
-        self._found = {}
-        for name in self._names:
-            for placed in placement.raw_entries(name, self._draft.get(name)):
-                self._found.setdefault(entry_id(placed), []).append((name, placed))
+    def _read(self) -> changeset.Lines:
+        self._found = changeset.lines_in(self._draft, self._names)
         return self._found
 
 

@@ -458,7 +458,7 @@ class Revised(NamedTuple):
 
 
 # The lines of memories by their ids, each with its file.
-_Lines = dict[str, list[tuple[str, Placed]]]
+Lines = dict[str, list[tuple[str, Placed]]]
 
 
 def revise(
@@ -478,7 +478,7 @@ def revise(
     # Imported here, as in :func:`retire`: it is not needed to read.
     from engramdown.secrets.redaction import redact
 
-    parts, before = list(revisions), _lines_in(draft, names)
+    parts, before = list(revisions), lines_in(draft, names)
     # All are looked at before any is carried out, and what stays is noted behind all that goes:
     # so a memory can stay for several.
     problems = [_problem(draft, each, before, by) for each in parts]
@@ -500,22 +500,22 @@ def revise(
     # Everything is where it was, or in the archive.
     archived = {fold(placed.text) for placed in raw_entries(ARCHIVE, draft.get(ARCHIVE))}
     kept = {each.id for each in gone.values() if fold(redact(each.text)) in archived}
-    lost = sorted(before.keys() - _lines_in(draft, names).keys() - kept)
+    lost = sorted(before.keys() - lines_in(draft, names).keys() - kept)
     if lost:
         raise StoreError(f"a plan would lose {', '.join(lost)}; nothing was written")
     return done
 
 
-def _lines_in(draft: Draft, names: Iterable[str]) -> _Lines:
+def lines_in(draft: Draft, names: Iterable[str]) -> Lines:
     """Return the lines of all memories by id."""
-    lines: _Lines = {}
+    lines: Lines = {}
     for name in names:
         for placed in raw_entries(name, draft.get(name)) if name not in kinds.ASIDE else ():
             lines.setdefault(entry_id(placed), []).append((name, placed))
     return lines
 
 
-def _lines_of(entry: Entry, lines: _Lines) -> list[tuple[str, Placed]]:
+def _lines_of(entry: Entry, lines: Lines) -> list[tuple[str, Placed]]:
     """Return the lines that hold a memory: in its file, and its copies under topics.
 
     A person's own line has no copies.
@@ -528,7 +528,7 @@ def _lines_of(entry: Entry, lines: _Lines) -> list[tuple[str, Placed]]:
     ]
 
 
-def _problem(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
+def _problem(draft: Draft, revision: Revision, lines: Lines, by: str) -> str:
     """Return why a part of a plan no longer fits, or ``""``."""
     problems = (_changed(_lines_of(seen, lines), seen) for seen in revision.named)
     problem, comes = next(filter(None, problems), ""), revision.comes
@@ -560,7 +560,7 @@ def _changed(lines: Sequence[tuple[str, Placed]], seen: Entry) -> str:
     return "" if is_same else f"{seen.id} was changed meanwhile"
 
 
-def _replace(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
+def _replace(draft: Draft, revision: Revision, lines: Lines, by: str) -> str:
     """Retire memories and write another one; return the id of the one that replaces them."""
     comes, stays = revision.comes, revision.stays
     new = draft.new_id() if comes else stays.id if stays else ""
@@ -593,7 +593,7 @@ def _replace(draft: Draft, revision: Revision, lines: _Lines, by: str) -> str:
     return new
 
 
-def _note_what_stays(draft: Draft, parts: Sequence[Revision], lines: _Lines) -> None:
+def _note_what_stays(draft: Draft, parts: Sequence[Revision], lines: Lines) -> None:
     """Let what stays keep the pointers of what went, and stand under its new topic."""
     notes: dict[str, tuple[Entry, str, str]] = {}
     for each in parts:

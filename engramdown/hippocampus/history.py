@@ -174,10 +174,7 @@ class History:
 
     def part(self, file: str, before: str | None, after: str | None) -> Part:
         """Return the part of a step that turns ``before`` into ``after``."""
-        heads = self._known()
-        whole = heads[file].whole if file in heads else self._size
-        others = sum(head.size for name, head in heads.items() if name != file)
-        return make_part(file, before, after, journal=self._size, whole=whole, others=others)
+        return next_part(file, before, after, self._known(), self._size)
 
     def heads(self) -> dict[str, str]:
         """Return the digest that every file had after its last step; ``""`` for a removed one."""
@@ -487,6 +484,15 @@ def digest(text: str | None) -> str:
     data = text.encode("utf-8", "surrogateescape")
     # Many processors compute this one themselves, so it costs half of any other.
     return hashlib.sha256(data).hexdigest()[:_DIGITS]
+
+
+def next_part(
+    file: str, before: str | None, after: str | None, heads: Mapping[str, Head], size: int
+) -> Part:
+    """Return a part as :func:`make_part`, behind a journal of ``size`` bytes with these heads."""
+    whole = heads[file].whole if file in heads else size
+    others = sum(head.size for name, head in heads.items() if name != file)
+    return make_part(file, before, after, journal=size, whole=whole, others=others)
 
 
 def make_part(
