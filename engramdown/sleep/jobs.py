@@ -143,20 +143,6 @@ def _learn_mistakes(news: NewLines, *_: object) -> Learned:
     return Learned(tuple(lessons.values()))
 
 
-def _of_cells(
-    name: str,
-    is_due: Callable[[list[Cell]], object],
-    learn: Callable[[list[Cell], LanguageModel | None, Mapping[str, str]], Learned],
-) -> Job:
-    """Return a job that a model does, and that is only about the actions of the assistant."""
-    return Job(
-        name,
-        lambda news: bool(is_due(news.cells())),
-        lambda news, model, prompts: learn(news.cells(), model, prompts),
-        asks=True,
-    )
-
-
 # What the user stated outright, and which calls fixed others.
 STATEMENTS: Final = Job("statements", lambda news: bool(news.lines), _learn_statements)
 # How an assistant went wrong, noticed without a model.
@@ -164,8 +150,18 @@ MISTAKES: Final = Job(
     "mistakes", lambda news: any(line.role in _OF_CALLS for line in news.lines), _learn_mistakes
 )
 # What a model learns from the assistant's actions, if there were many, or one went wrong.
-REPLAY: Final = _of_cells("replay", replay.should_replay, replay.replay_and_extract)
+REPLAY: Final = Job(
+    "replay",
+    lambda news: replay.should_replay(news.cells()),
+    lambda news, *asked: replay.replay_and_extract(news.cells(), *asked),
+    asks=True,
+)
 # What a model learns from the calls of a session that did not do what they should.
-SURPRISES: Final = _of_cells("cerebellum", replay.surprises, replay.lessons_of_turn)
+SURPRISES: Final = Job(
+    "cerebellum",
+    lambda news: bool(replay.surprises(news.cells())),
+    lambda news, *asked: replay.lessons_of_turn(news.cells(), *asked),
+    asks=True,
+)
 # The jobs that learn from one session each, in this order. Facts about the user need several.
 JOBS: Final = (STATEMENTS, MISTAKES, REPLAY, SURPRISES)

@@ -252,14 +252,6 @@ class Disk:
                 raise
             return size
 
-    def add_lines(self, path: Path, data: bytes) -> None:
-        """Append lines without a sync; a line that a crash cut off before stays by itself."""
-        descriptor = open_regular(path, _APPEND)
-        with closing(descriptor, path):
-            size = os.fstat(descriptor).st_size
-            is_cut = size and self.read_at(descriptor, size - 1, size) != b"\n"
-            self.write_all(descriptor, b"\n" * bool(is_cut) + data)
-
     def truncate(self, path: Path, size: int) -> None:
         """Cut a file to ``size`` bytes."""
         patiently(os.truncate, path, size)
