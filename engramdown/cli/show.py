@@ -26,6 +26,7 @@ from engramdown.engram import CONFIDENCES, KINDS, SCOPES, SOURCES, slug
 from engramdown.gate import Said, Taught, Why
 from engramdown.hippocampus import Archived, meant
 from engramdown.kinds import PENDING, PROFILE, SOUL
+from engramdown.language import visible
 from engramdown.markdown import is_address
 
 if TYPE_CHECKING:
@@ -285,6 +286,10 @@ def _why_lines(known: Why) -> Iterator[Line]:
     yield from map(line, _facts(known, engram))
     for taught in known.taught:
         yield from _taught_lines(taught)
+    if known.stands:
+        yield line()
+        yield line(("What took its place", "strong"))
+        yield line((f"{known.stands.id}  ", "id"), visible(known.stands.text))
     if known.made_of:
         yield line()
         yield line(("It replaces", "strong"))
@@ -380,6 +385,7 @@ def _why_data(known: Why, where: Mapping[str, Path]) -> dict[str, Any]:
             for taught in known.taught
         ],
         "cites": [{"place": cited, "state": state} for cited, state in known.cites],
+        "stands": views.entry_data(known.stands, where) if known.stands else None,
         "made_of": [views.archived_data(item, where) for item in known.made_of],
         "commit": brought.commit._asdict() if brought.commit else None,
         "no_commit": brought.problem,

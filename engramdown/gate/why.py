@@ -106,6 +106,7 @@ class Why(NamedTuple):
             approved it, so that its claims are somebody else's word.
         cites: The lines of files that it cites, each with its state: ``holds``, ``changed`` or
             ``missing``.
+        stands: The memory that took the place of a retired one, or ``None``.
     """
 
     found: Known
@@ -116,6 +117,7 @@ class Why(NamedTuple):
     brought: Brought
     is_ours: bool = True
     cites: tuple[tuple[str, str], ...] = ()
+    stands: Entry | None = None
 
     @property
     def first(self) -> Kept | None:
@@ -153,6 +155,8 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
     while more := [each for each in archived if each.replaced in names and each not in made_of]:
         made_of += more
         names = {each.entry.id for each in more}
+    by = found.replaced if isinstance(found, Archived) else ""
+    standing = [*scopes.entries(), *(each.entry for each in archived)]
     own = found.entry if isinstance(found, Archived) else found
     said = own.engram if isinstance(own, Proposal) else own
     cited = scopes.citations().states(said.cites) if said.scope == "project" else ()
@@ -171,6 +175,7 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
         brought=_brought(scopes.stores, found),
         is_ours=is_ours,
         cites=tuple(cited),
+        stands=next((entry for entry in standing if by and entry.id == by), None),
     )
 
 

@@ -43,6 +43,25 @@ def test_a_newer_word_retires_what_was_learned_and_points_at_it(cortex: Cortex) 
     assert (retired.entry.text, retired.reason) == ("Our wiki is MediaWiki 1.39", "replaced")
     assert retired.replaced == entry.id
     assert [each.entry.text for each in cortex.why(entry.id).made_of] == [retired.entry.text]
+    assert cortex.why(retired.entry.id).stands == entry
+
+
+def test_what_is_said_of_the_same_thing_in_other_words_gives_way(cortex: Cortex) -> None:
+    _hear(cortex, "Releases go out on Thursdays.")
+    _hear(cortex, "We ship releases every Friday.")
+    assert _texts(cortex) == ["We ship releases every Friday"]
+
+
+def test_what_contradicts_a_line_of_a_person_is_one_question_with_both(cortex: Cortex) -> None:
+    cortex.propose([Engram("Use uv, never pip", "always", "project", "high", source="user")])
+    _hear(cortex, "Always install packages with pip.")
+    assert _texts(cortex) == ["Use uv, never pip"]
+    (asked,) = cortex.pending()
+    assert asked.replaces is not None
+    assert (asked.engram.text, asked.replaces.text) == (
+        "Always install packages with pip",
+        "Use uv, never pip",
+    )
 
 
 def test_a_fact_of_the_same_key_gives_way(cortex: Cortex) -> None:
