@@ -35,6 +35,7 @@ _SHORTEST: Final = 3
 _FEW: Final = 3  # spaces in a few words
 _TITLE_WORDS: Final = 8
 _MOST_CLAUSES: Final = 8
+_MOST_SENTENCES: Final = 40
 _CODE_INDENT: Final = 4
 _WRAPPED: Final = 60  # a line that is shorter was not wrapped by a program
 
@@ -479,24 +480,13 @@ _SOFT: Final = ("rules", "facts")
 
 def _told(piece: _Piece, label: str) -> str:
     """Return what the nearest of label, lead and heading tells."""
-    above = [label, *(each.text for each in reversed(piece.above) if _is_title(each))]
+    above = [each for each in piece.above if each.shape == "lead" or each.text.count(" ") < _FEW]
     # The title of a file says little.
-    titles = [
-        each for each in reversed(piece.titles) if each[0] > 1 or not _is_of(each[1], "facts")
-    ]
-    words = [*filter(None, above), *(title for _, title in titles)]
+    titles = [title for level, title in piece.titles if level > 1 or _tells(title)[0] != "facts"]
+    words = [label, *reversed([*titles, *(each.text for each in above)])]
     told = [told for each in words if (told := _tells(each)[0])]
     # "Git" below "Never" is about what is forbidden.
-    return next((each for each in told if each not in ("rules", "facts")), "".join(told[:1]))
-
-
-def _is_title(above: _Piece) -> bool:
-    """Whether a line above a statement may tell its kind."""
-    return above.shape == "lead" or above.text.count(" ") < _FEW
-
-
-def _is_of(title: str, told: str) -> bool:
-    return _tells(title)[0] == told
+    return next((each for each in told if each not in _SOFT), "".join(told[:1]))
 
 
 def _context(piece: _Piece, text: str, kind: Kind) -> str:
@@ -547,23 +537,22 @@ def _refusal(piece: _Piece) -> str:
     small = _small(plain)
     is_short = piece.has_below and plain.count(" ") < _FEW
     is_label = is_short and not any(each.is_sure for each in statements(plain))
-    is_left = re.search(r"\w", re.sub(r"\([^)]*\)", "", plain))
-    is_picture = plain != text and not plain.strip("[]() ")
+    is_struck = _STRUCK.search(text) and not re.search(r"\w", re.sub(r"\([^)]*\)", "", plain))
     links = (_ONLY_LINKS.fullmatch(plain), _POINTER.fullmatch(plain))
+    is_link = any((*links, _named("POINTS").fullmatch(small), plain != text and not small))
+    is_stamp = _named("ABOUT_FILE").match(small) or _named("STAMP").fullmatch(small)
+    is_little = sum(map(str.isalnum, plain)) < _SHORTEST or not re.search(r"[^\W\d_]", plain)
     reasons = {
-        "holds bytes that are not UTF-8": not _is_text(
-            " ".join([text, *(each.text for each in piece.above)])
+        "holds bytes that are not UTF-8": not all(
+            map(_is_text, [text, *(each.text for each in piece.above)])
         ),
         "only introduces what follows": piece.shape == "lead" or is_label,
-        "is contents, history or work to do": any(
-            _tells(title)[0] == "skipped" for _, title in piece.titles
-        ),
-        "is struck through": _STRUCK.search(text) and not is_left,
-        "only links": any(links) or _named("POINTS").fullmatch(small) or is_picture,
-        "is about the file itself": _named("ABOUT_FILE").match(small)
-        or _named("STAMP").fullmatch(small),
-        "says too little": sum(map(str.isalnum, plain)) < _SHORTEST
-        or not re.search(r"[^\W\d_]", plain),
+        "is contents, history or work to do": "skipped"
+        in [_tells(each)[0] for _, each in piece.titles],
+        "is struck through": is_struck,
+        "only links": is_link,
+        "is about the file itself": is_stamp,
+        "says too little": is_little,
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
@@ -597,12 +586,14 @@ def _parts(piece: _Piece) -> Iterator[str]:
         yield piece.text
         return
     label = _LABEL.match(piece.text)
-    held = ""
+    held = last = ""
     for each in (each for line in piece.text.split("\n") for each in _sentences(line)):
-        goes_on = _begins("GOES_ON", each) or each.count(" ") < _FEW - 1
+        is_list = "," in each and not _has_verb(_small(each))
+        is_fragment = is_list and _kind(piece, each)[0] == "lesson"
+        goes_on = is_fragment or _begins("GOES_ON", each) or each.count(" ") < _FEW - 1
         if not held or (label and held == piece.text[: label.end()].rstrip()):
             held = f"{held} {each}".lstrip()
-        elif named := _with_subject(held, each):
+        elif named := _with_subject(last, each):
             yield held
             held = named
         elif goes_on or (piece.shape != "text" and not _begins_anew(piece, held, each)):
@@ -610,13 +601,14 @@ def _parts(piece: _Piece) -> Iterator[str]:
         else:
             yield held
             held = each
+        last = each
     yield held
 
 
 def _sentences(line: str) -> Iterator[str]:
     """Yield the sentences of a line; what is in code or quoted ends none."""
     starts = [start for start, _, _ in sentences(mask_shown(line))] if len(line) < _LONGEST else []
-    edges = [0, *starts[1:], len(line)]
+    edges = [0, *(starts[1:] if len(starts) <= _MOST_SENTENCES else ()), len(line)]
     for start, end in pairwise(edges):
         if said := line[start:end].strip():
             yield said
@@ -631,7 +623,8 @@ def _with_subject(before: str, after: str) -> str:
         return ""
     end = foreign.end() if foreign else verb.start() if verb else 0
     subject = before[: before.lower().find(small) + end].strip()
-    return f"{subject}{after[pronoun.end() :]}" if subject.count(" ") < _FEW else ""
+    is_one = subject.count(" ") < _FEW and subject.endswith("s") >= (pronoun[0] == "they")
+    return f"{subject}{after[pronoun.end() :]}" if is_one else ""
 
 
 def _begins_anew(piece: _Piece, before: str, after: str) -> bool:
