@@ -8,6 +8,7 @@ be restored, unless it was erased with ``forget --forever``.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +24,8 @@ from engramdown.cli.output import REFUSED, STORE_FAILED, edit_text, read_stdin
 from engramdown.cli.process import Place
 from engramdown.cli.views import beside, counted, entry_data
 from engramdown.clock import today
-from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Kind, Source
-from engramdown.gate import kind_of
+from engramdown.engram import BASES, CONFIDENCES, KINDS, SOURCES, Confidence, Engram, Source
+from engramdown.gate import kind_of, reworded
 from engramdown.kinds import KIND_TABLE, scope_for
 from engramdown.language import on_screen, visible
 
@@ -42,6 +43,12 @@ _MOST_NUMBERS: Final = 20
 _STYLES: Final = {"encoded": "good", "merged": "good", "queued": "warn"}
 _WRITTEN: Final = ("encoded", "merged", "queued")
 _BULLETS: Final = ("-", "*", "+")
+# Words that name their kind themselves.
+_SAYS_KIND: Final = re.compile(
+    r"\W*(?:always|never|when(?:ever)?|if|do(?:n['\u2019]?t| not)|my|i(?:['\u2019]m)?|[\w ]{1,40}:)"
+    r"(?!\w)",
+    re.IGNORECASE,
+)
 PROFILE_IS_GLOBAL: Final = (
     "a fact about you is kept for all projects; leave out --project, or say --lesson"
 )
@@ -81,9 +88,11 @@ def remember(place: Place, /, **_: object) -> None:
 
     Without an option the words say the kind: "Always ...", "Never ...", "When ..." are rules,
     "My name is ..." and "I prefer ..." facts about you, anything else a lesson. Facts about you
-    are kept for all projects.
+    are kept for all projects. A ban is filed as what is banned, "Stop using emojis" as "Using
+    emojis"; an option that names the kind keeps the words.
     """
-    engram = _engram(commands.given())
+    text = _text(commands.given()["words"])
+    engram = _engram(text, commands.given())
     if engram.expires and engram.expires < today().isoformat():
         over = f"{engram.expires} is over; name today or a later day, YYYY-MM-DD"
         raise click.UsageError(f"--expires: {over}")
@@ -100,6 +109,8 @@ def remember(place: Place, /, **_: object) -> None:
     written = receipt.action in _WRITTEN
     sentence = views.receipt(receipt)
     lines = [line((sentence, _STYLES[receipt.action]), hang=2)] if written else []
+    if written and (note := _how_read(text, engram)):
+        lines.append(line((note, "dim"), hang=2))
     commands.show_change(cortex, lines, views.receipt_data(receipt))
     if not written:
         process.complain(sentence)
@@ -112,24 +123,37 @@ def _from(project: Path, cited: str) -> str:
     return Path(os.path.relpath(path or ".", os.path.realpath(project))).as_posix() + mark + lines
 
 
-def _engram(options: dict[str, Any]) -> Engram:
-    words: tuple[str, ...] = options["words"]
+def _text(words: tuple[str, ...]) -> str:
     text = read_stdin() if words == ("-",) else " ".join(words)
     # A single line of a list means the text of its item; several lines are a text.
     mark, space, rest = text.lstrip().partition(" ")
-    if mark in _BULLETS and space and "\n" not in rest.strip():
-        text = rest
+    return rest if mark in _BULLETS and space and "\n" not in rest.strip() else text
+
+
+def _how_read(text: str, engram: Engram) -> str:
+    """Return how words that name no kind were read, and how to say otherwise, or ``""``."""
+    if engram.text != text:
+        return f'Reworded to "{engram.text}"; --{engram.kind} keeps your words.'
+    options = commands.given()
+    is_told = options["kind"] or any(options[kind] for kind in KINDS)
+    if is_told or engram.kind == "lesson" or _SAYS_KIND.match(text):
+        return ""
+    read = "a fact about you" if engram.kind == "profile" else "a rule"
+    return f"It reads as {read}; another kind is an option, such as --lesson."
+
+
+def _engram(text: str, options: dict[str, Any]) -> Engram:
     chosen = {kind for kind in KINDS if options[kind] or options["kind"] == kind}
     if len(chosen) > 1:
         several = " and ".join(sorted(chosen))
         raise click.UsageError(f"a memory has one kind, not {several}; give one of these options")
-    kind: Kind = chosen.pop() if chosen else kind_of(text)
+    kind = next(iter(chosen), None) or kind_of(text)
     if options["scope"] and options["scope"] not in KIND_TABLE[kind].scopes:
         raise click.UsageError(PROFILE_IS_GLOBAL)
     source: Source = options["source"]
     sure: Confidence = "high" if source == "user" else "medium"
     return Engram(
-        text,
+        text if chosen else reworded(text, kind),
         kind,
         options["scope"] or scope_for(kind, "project"),
         options["confidence"] or sure,

@@ -14,7 +14,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from engramdown.consolidation.sentences import Statement, read, verb_of
+from engramdown.consolidation.sentences import Statement, person_in, read, verb_of
+from engramdown.consolidation.utterances import small_letters
 from engramdown.engram import CONFIDENCES, Engram, Kind, fact_key, fold
 from engramdown.language.claims import NUMBERS
 from engramdown.language.meaning import contradict, sort_of
@@ -22,6 +23,9 @@ from engramdown.language.words import STOP_WORDS, is_inflected, word_set
 
 # So many memories one message may bring; who states more has pasted something.
 MOST: Final = 20
+
+# So much of a message's end may say whom the next one means.
+_TAIL: Final = 300
 
 # So many words two statements may differ in, each, and be about the same thing.
 _LIKE: Final = 2
@@ -54,7 +58,8 @@ class TakenBack(NamedTuple):
 
     Attributes:
         words: What it was about, in their words.
-        kind: ``profile`` if it is about them; anything for a ``lesson``.
+        kind: ``profile`` if it is about them, ``never`` for what is allowed now; anything for a
+            ``lesson``.
         is_loose: Whether the words only say that something is over: then they have to speak of
             most of what a memory says.
     """
@@ -122,15 +127,18 @@ class _Conversation:
         """Begin with nothing."""
         self.said: list[_Said] = []
         self.back: list[TakenBack] = []
+        self.person = ""
 
     def add_message(self, text: str, pointer: str, at: int) -> None:
         """Take in a message."""
         corrects = ""
         brought = 0
-        for each in read(text):
+        for each in read(text, self.person):
             if each.act == "takes back":
                 self._take_back(TakenBack(each.text, each.kind, each.confidence == "low"), at)
                 corrects = corrects if each.confidence == "low" else "high"
+            elif each.act == "insists":
+                self._insist(at)
             elif each.act == "corrects":
                 corrects = min(each.confidence, corrects or "low", key=CONFIDENCES.index)
                 if each.text:
@@ -138,6 +146,7 @@ class _Conversation:
             elif brought < MOST:
                 brought += 1
                 self._add(_engram(each, pointer), at, corrects)
+        self.person = person_in(small_letters(text[-_TAIL:])) or self.person
 
     def _add(self, engram: Engram, at: int, corrects: str) -> None:
         if any(fold(each.engram.text) == fold(engram.text) for each in self.said):
@@ -175,6 +184,13 @@ class _Conversation:
         self.said = [each for each in self.said if each.engram not in gone]
         if not gone:
             self.back.append(back)
+
+    def _insist(self, at: int) -> None:
+        """Make a rule of the last thing that was said."""
+        if self.said and at - self.said[-1].at <= 1 and self.said[-1].engram.kind != "profile":
+            last = self.said.pop()
+            kind = last.engram.kind if last.engram.kind in _RULES else "always"
+            self.said.append(_Said(replace(last.engram, kind=kind, unsure=False), at))
 
     def _swap(self, correction: Statement, pointer: str, at: int) -> None:
         """Put the right word in the place of the wrong one, in what was said last with it."""
@@ -229,7 +245,23 @@ def _counterpart(text: str, new: str, *, surely: bool) -> str:
     sort = _sort(new)
     if sort:
         return next((word for word in reversed(words) if _sort(word) == sort), "")
-    return words[-1] if surely and words and new.casefold() not in _NO_VALUE else ""
+    alike = (word for word in reversed(words) if _is_alike(word, new))
+    last = words[-1] if surely and words and new.casefold() not in _NO_VALUE else ""
+    return next(alike, last)
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Whether one word may be a slip for another: "orders-in", "orders-inbound"."""
+    from difflib import SequenceMatcher
+
+    return min(len(one), len(other)) >= _LONG and (
+        SequenceMatcher(None, one.casefold(), other.casefold()).ratio() >= _ALIKE
+    )
+
+
+# From so many letters on two words may be alike, and how much they have to be.
+_LONG: Final = 4
+_ALIKE: Final = 0.7
 
 
 _NO_VALUE: Final = word_set(
@@ -323,6 +355,7 @@ def about(back: TakenBack, memories: Iterable[T]) -> list[T]:
         said = _content(memory.text)
         shared = len(_shared(wanted, said)) if wanted else 0
         fits = back.kind != "profile" or (memory.kind == "profile" and shared == len(wanted))
+        fits = fits and (back.kind != "never" or memory.kind == "never")
         least = len(said) if back.is_loose else min(len(wanted), len(said))
         if (
             fits
@@ -368,7 +401,9 @@ def supersedes(new: Text, old: Text) -> bool:
         )
     if mine == theirs and _negated(new.text) != _negated(old.text):
         return True
-    is_now = _I_AM_NOW.match(new.text.casefold()) and _I_AM.match(old.text.casefold())
+    is_now = _I_AM_NOW.match(new.text.casefold()) and (
+        _I_AM.match(old.text.casefold()) or _JOB.match(old.text.casefold())
+    )
     return bool(
         is_now
         or _is_newer(new, old)
@@ -386,6 +421,8 @@ def _is_newer(new: Text, old: Text) -> bool:
     mine, theirs = _content(new.text), _content(old.text)
     shared = _shared(mine, theirs)
     differ = max(len(mine), len(theirs)) - len(shared)
+    if len(shared) > 1 and {*filter(None, map(_sort, mine))} & {*filter(None, map(_sort, theirs))}:
+        differ = min(differ, _LIKE)
     return bool(shared) and len(shared) * 2 >= min(len(mine), len(theirs)) and 0 < differ <= _LIKE
 
 

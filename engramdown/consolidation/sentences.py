@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
 
+from engramdown.consolidation.classifier import Chances, chances
 from engramdown.consolidation.utterances import entries, mask_shown, sentences, small_letters
 from engramdown.engram import Confidence, Kind, Scope
 from engramdown.language.characters import BLANK
@@ -27,7 +28,7 @@ from engramdown.language.words import word_set
 # A statement that is longer, in characters, is left out.
 LONGEST: Final = 300
 
-Act = Literal["states", "corrects", "takes back"]
+Act = Literal["states", "corrects", "takes back", "insists"]
 
 _STRIPS: Final = 8
 _REDACTED: Final = "[redacted"
@@ -50,8 +51,10 @@ class Statement(NamedTuple):
         confidence: What the form of words deserves.
         scope: ``global`` for what is about the user or said to hold everywhere.
         is_sure: Whether it is surely meant to last; else a person is asked.
-        act: ``states``, ``takes back`` something, or ``corrects`` it: then ``instead`` is the word
-            that was wrong, or ``""`` if it is not named.
+        act: ``states``, ``takes back`` something, ``insists`` that what stands before it is a rule,
+            or ``corrects`` it: then ``instead`` is the word that was wrong, or ``""`` if it is not
+            named.
+        is_guess: Whether no form of words says that it is a fact, or a rule.
         instead: See ``act``.
     """
 
@@ -62,6 +65,7 @@ class Statement(NamedTuple):
     is_sure: bool = True
     act: Act = "states"
     instead: str = ""
+    is_guess: bool = False
 
 
 class Said(NamedTuple):
@@ -136,10 +140,15 @@ def _texts(language: str) -> Mapping[str, str]:
     return dict(entries(language))
 
 
+_APOSTROPHE: Final = re.compile(
+    r"(?<=n)'(?=t)|'(?=ve)|(?<=\bi)'(?=d\b)|(?<=i)'(?=m\b)|(?<=let)'(?=s)"
+)
+
+
 @cache
 def pattern(text: str) -> re.Pattern[str]:
-    """Return a compiled pattern; "don't" and "I've" may lack their apostrophe."""
-    return re.compile(text.replace("n't", "n'?t").replace("'ve", "'?ve"))
+    """Return a compiled pattern; "don't", "I've" and "I'd" may lack their apostrophe."""
+    return re.compile(_APOSTROPHE.sub("'?", text))
 
 
 @cache
@@ -185,13 +194,18 @@ def _weight(word: str) -> float:
 # ---- messages ----
 
 
-def read(text: str) -> Iterator[Statement]:
+def read(text: str, person: str = "") -> Iterator[Statement]:
     """Yield what ``text``, one message, states, corrects and takes back, in its order.
+
+    Args:
+        text: What somebody wrote.
+        person: Whom "she" or "he" means at its beginning: "my daughter", of the message before.
 
     >>> [(s.kind, s.text) for s in read("Looks good. Never push to main, and call me Jo!")]
     [('never', 'Never push to main'), ('profile', 'Name: Jo')]
     """
     mask = mask_shown(text)
+    in_trouble = _named("IN_TROUBLE").search(small_letters(mask)) is not None
     skipped = -1
     noun = ""
     for start, end, mark in sentences(mask):
@@ -206,10 +220,12 @@ def read(text: str) -> Iterator[Statement]:
             paragraph = mask.find("\n\n", end)
             skipped = paragraph if paragraph >= 0 else len(mask)
         elif not _named("SARCASM").search(words) and not pattern(r"\W*/s\b").match(after):
+            clause = _with_noun(_with_person(clause, person), noun)
+            person = person_in(clause.words) or person
+            for part in _parts(clause):
+                yield from (each for each in _read(part) if not (in_trouble and each.is_guess))
             named = _named("NOUN").search(clause.words)
-            for part in _parts(_with_noun(clause, noun)):
-                yield from _read(part)
-            noun = named[1] if named else ""
+            noun = named[named.lastindex or 0] if named else ""
 
 
 def _begins_anew(before: str, after: str) -> bool:
@@ -234,13 +250,30 @@ def _parts(clause: _Clause) -> Iterator[_Clause]:
     yield _Clause(clause.written[start:], clause.words[start:], clause.mark)
 
 
+def person_in(words: str) -> str:
+    """Return who is spoken of in small letters: "my daughter"; the last one, or ``""``."""
+    found = list(_named("PERSON").finditer(words))
+    return found[-1][0] if found else ""
+
+
+def _with_person(clause: _Clause, person: str) -> _Clause:
+    """Return a sentence in which the person that was spoken of stands for "she" or "he"."""
+    found = _named("SHE").match(clause.words) if person else None
+    if found is None:
+        return clause
+    first, last = found.span("who")
+    written, words = (f"{each[:first]}{person}{each[last:]}" for each in clause[:2])
+    return _Clause(written, words, clause.mark)
+
+
 def _with_noun(clause: _Clause, noun: str) -> _Clause:
-    """Return a sentence in which the noun of the sentence before stands for "them"."""
-    found = _named("PRONOUN").search(clause.words) if noun else None
+    """Return a sentence in which the noun of the sentence before stands for "them" or "it"."""
+    many = noun.endswith("s")
+    found = _named("PRONOUN" if many else "PRONOUN_ONE").search(clause.words) if noun else None
     same = _named("IT_IS").match(clause.words)
     if found is None and same is None:
         return clause
-    first, last = found.span(1) if found else same.span("it") if same else (0, 0)
+    first, last = found.span(found.lastindex or 0) if found else same.span("it") if same else (0, 0)
     noun = noun if found or same is None else same["noun"]
     written, words = (f"{each[:first]}{noun}{each[last:]}" for each in clause[:2])
     return _Clause(written, words, clause.mark)
@@ -276,6 +309,29 @@ def kind_of(text: str) -> Kind:
     return "always" if is_order(rest, surely=start > 0 and " " in rest) else "lesson"
 
 
+def reworded(text: str, kind: Kind) -> str:
+    """Return what is handed over, as it reads where its kind stands; mostly as it is.
+
+    A ban names what is banned, and a fact that has a key reads ``Key: value``. Nothing else of the
+    words may be lost.
+
+    >>> reworded("Stop using emojis", "never"), reworded("My name is Ada", "profile")
+    ('Using emojis', 'Name: Ada')
+    >>> reworded("Never push to main", "never"), reworded("I'm Ada, a nurse", "profile")
+    ('Never push to main', "I'm Ada, a nurse")
+    """
+    said = list(statements(text)) if len(text) <= LONGEST else []
+    if len(said) != 1 or said[0].kind != kind or kind not in ("never", "profile"):
+        return text
+    value = said[0].text.partition(": ")[2] if kind == "profile" else said[0].text
+    before, found, after = small_letters(text).partition(small_letters(value) or "\0")
+    is_whole = (
+        found and not _named("UNSAID").sub("", after) and not _named("SEPARATOR").search(before)
+    )
+    is_ban = kind == "never" and before.strip() and not value.startswith("Never ")
+    return said[0].text if is_whole and (is_ban or kind == "profile") else text
+
+
 _BEGINNING: Final = 200
 _MARKS: Final = "\"'*_-> \n\t"
 _HANDED_OVER: Final[tuple[tuple[str, Kind], ...]] = (
@@ -299,6 +355,9 @@ def _read(clause: _Clause) -> Iterator[Statement]:
             yield from _read(_Clause(clause.written[-len(rest) :], rest, clause.mark))
         if rest or not words.startswith("we "):
             return
+    if not asks and _named("INSISTS").fullmatch(words):
+        yield Statement("always", "", "high", "project", act="insists")
+        return
     if not asks and (left := _named("LEAVES", language).match(words)):
         kind: Kind = "profile" if left["who"] == "i" else "lesson"
         yield Statement(kind, left["left"], "high", "project", act="takes back")
@@ -308,6 +367,12 @@ def _read(clause: _Clause) -> Iterator[Statement]:
     swap = None if asks else _corrected(clause, language)
     if swap is not None:
         # What is said instead stands beside it, or in the next sentence.
+        is_piece = swap.text and all(
+            each.is_guess and each.text.casefold().startswith(swap.text.casefold())
+            for each in found
+        )
+        if is_piece and swap.confidence != "low":
+            found = []  # "No, Ghent since May": a value, and no sentence.
         yield swap._replace(text="") if any(each.is_sure for each in found) else swap
     yield from found
 
@@ -324,6 +389,7 @@ def _taken_back(words: str, language: str) -> tuple[Statement, str] | None:
     groups = found.groupdict("")
     rest = (groups.pop("rest", "") or groups.pop("more", "")).lstrip(_EDGE + "\u2013")
     kind: Kind = "profile" if groups.get("mine") else "lesson"
+    kind = "never" if groups.get("allowed") else kind
     subject = " ".join(filter(None, groups.values()))
     return Statement(kind, subject, "high", "project", act="takes back"), rest
 
@@ -335,8 +401,12 @@ def _corrected(clause: _Clause, language: str) -> Statement | None:
     no = _named("OBJECTS", language).match(words)
     behind = _named("CORRECTS_BEHIND", language).search(words)
     denied = _named("NOT_THAT_THIS", language).fullmatch(words)
+    if value := _named("SAID_THAT", language).match(words):
+        first, last = value.span("new")
+        return _correction(clause.written[first:last], value["old"])
     if not (cue or no or behind or denied):
         value = _named("VALUE_ONLY", language).match(words)
+        value = value or _named("VALUE_SORRY").fullmatch(f"{words}{clause.mark.strip('.?')}")
         if value is None:
             return None
         first, last = value.span("new")
@@ -350,8 +420,12 @@ def _corrected(clause: _Clause, language: str) -> Statement | None:
         if found := _named(name, language).fullmatch(left):
             first, last = (start + at for at in found.span("new"))
             return _correction(clause.written[first:last], found["old"])
-    is_short = left.count(" ") < _SHORT
-    new = clause.written[start : start + len(left)] if is_short else ""
+    # What stands behind a comma says why.
+    brief = re.split(r"[,;(] ?| [-\u2013\u2014] | since | as of | now\Z", left, maxsplit=1)[
+        0
+    ].rstrip()
+    is_short = brief.count(" ") < _SHORT
+    new = clause.written[start : start + len(brief)] if is_short else ""
     if behind or cue:
         return _correction(new, "")
     denies = no is not None and _named("DENIES").search(no[0]) is not None
@@ -372,14 +446,22 @@ def _stated(clause: _Clause, language: str) -> Iterator[Statement]:
     words = clause.words
     plain = words[: _cut(words, len(words), "COURTESY")]
     found = list(_found(plain, language))
-    if not found and plain != words and (wish := _wished(plain)):
-        found = [(0, wish)]  # "German, please."
+    if not found and (wish := _polite_wish(words) or _likely(plain, language)):
+        found = [(0, wish)]
     for at, (_, said) in enumerate(found):
+        if not said.is_sure and _is_hardly_anything(plain, language):
+            continue
         end = found[at + 1][0] if at + 1 < len(found) else len(words)
         whole = len(words) if said.end == len(plain) else said.end
         made = _statement(clause, said._replace(end=min(whole, end)))
         if made is not None:
             yield made
+
+
+def _is_hardly_anything(words: str, language: str) -> bool:
+    """Whether a sentence is not worth a question, whatever form it fits."""
+    tells = language == "english" and words.count(" ") >= _FEWEST and BLANK not in words
+    return tells and chances(words).nothing > _VETO
 
 
 def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
@@ -405,6 +487,8 @@ def _found(words: str, language: str) -> Iterator[tuple[int, Said]]:
             return
         says_habit = said.kind == "profile" and not said.label
         done = max(said.start + 1, said.end if said.end < len(words) else at + 1)
+        if said.is_fact and (verb := verb_of(words[said.start :])):
+            done = max(done, said.start + verb.end())  # "Limits and requests are the same."
         last = len(words)
 
 
@@ -513,7 +597,10 @@ def _classified(words: str, at: int, how: _How) -> Said | None:
     """Return what a clause says."""
     said = first_said(forms(how.language), words, at)
     if said is not None:
-        is_wish = how.standing and said.kind == "profile" and said.confidence != "high"
+        is_other = how.language != "english" and said.kind == "lesson"
+        is_wish = how.standing and (
+            is_other or (said.kind == "profile" and said.confidence != "high")
+        )
         said = said._replace(kind="always", confidence="high") if is_wish else said
         return said._replace(is_sure=said.is_sure or how.standing)
     if how.language != "english":
@@ -525,7 +612,6 @@ def _classified(words: str, at: int, how: _How) -> Said | None:
         _banned(words, at, standing=how.standing)
         or _ordered(words, at, standing=how.standing, objects=how.objects)
         or (_fact(words, at, how.lead) if tells else None)
-        or (_maybe(words, at) if tells and not how.lead.strip() else None)
     )
 
 
@@ -721,6 +807,7 @@ def _fact(words: str, at: int, lead: str) -> Said | None:
         (lead and not lead.endswith(":") and not _named("ANNOUNCED").search(lead))
         or rest.count(" ") < _FEWEST - 1
         or _named("NO_SUBJECT").match(rest)
+        or _named("TASK").match(rest)
         or is_order(rest)
         or _named("NARRATIVE").search(now)
         or (_named("EVENT").search(rest) and not _named("OF_MANY").search(rest))
@@ -735,44 +822,86 @@ def _fact(words: str, at: int, lead: str) -> Said | None:
         or _named("TRANSIENT").match(rest, found.start())
     ):
         return None
+    if _named("MY_LIFE").match(rest):
+        return Said("profile", "medium", at, len(words))
     is_sure = not (_named("MODAL").match(rest, found.start()) or _named("SOFT_SUBJECT").match(rest))
     return Said("lesson", "medium", at, len(words), is_sure=is_sure, is_fact=True)
 
 
-def _maybe(words: str, at: int) -> Said | None:
-    """Return what a whole sentence may say that fits no form: a person is asked."""
-    contrast = _named("CONTRAST").search(words) or _named("RATHER").search(words)
-    if not at and contrast and (wish := _wished(words)):
-        return wish
+def _likely(words: str, language: str) -> Said | None:
+    """Return what a sentence is likely to say that fits no form, by the classifier."""
+    at = 0
+    while (opener := _opener(words, at, language)) > at:
+        at = opener
     rest = words[at:]
-    is_short = rest.count(" ") < _FEWEST - 1
-    passes = _named("NARRATIVE").search(rest) or is_passing(rest) or BLANK in rest
-    if at or is_short or passes or _named("ONCE").search(rest) or _named("EVENT").search(rest):
+    is_strange = language != "english" or BLANK in words or rest.count(" ") < _FEWEST - 1
+    if is_strange or is_passing(rest, firm=True) or _named("TASK").match(rest):
         return None
-    kind = _likely(rest)
-    return Said(kind, "low", at, len(words), is_sure=False, is_fact=True) if kind else None
+    chance = chances(rest)
+    if not _is_likely(rest, chance):
+        return None
+    is_asked, is_brief = is_order(rest), rest.count(" ") < _FEWEST
+    least = _HARDLY_ANY_DOUBT if is_asked else _LEAST_DOUBT
+    said = Said("lesson", "medium", at, len(words), is_sure=chance.nothing < least and not is_brief)
+    if chance.rule <= max(chance.lesson, chance.profile):
+        is_fact = chance.lesson > chance.profile
+        return said._replace(kind="lesson" if is_fact else "profile", is_fact=is_fact)
+    return _as_rule(rest, said, is_maybe_fact=chance.rule < 2 * chance.lesson)
 
 
-def _likely(rest: str) -> Kind | None:
-    """Return what kind of thing a sentence may say, if any."""
-    if rest.startswith("my "):
-        return None if _named("MY_OWN").match(rest) else "profile"
-    if pattern(r"i\b|we ").match(rest):
-        mine: Kind = "lesson" if rest.startswith("we ") else "profile"
-        return None if _named("NO_LIFE").match(rest) else mine
-    if is_order(rest):
-        once = _named("TO_ME").match(rest) or _is_definite(rest) or _named("ONE_PLACE").search(rest)
-        return None if once else "always"
-    is_fact = _named("FACT_LIKE").match(rest) and not _named("NO_SUBJECT").match(rest)
-    return "lesson" if is_fact else None
+def _is_likely(rest: str, chance: Chances) -> bool:
+    """Whether a sentence is rather something than nothing; what is said for once, very surely."""
+    if chance.rule < _MOST_DOUBT and _named("NO_LIFE").match(rest):
+        return False
+    stands = _named("STANDING").search(rest) is not None
+    is_one = _named("ONCE").search(rest) is not None or (
+        is_order(rest) and (_is_definite(rest) or _named("ONE_PLACE").search(rest) is not None)
+    )
+    is_doubtful = rest.count(" ") < _FEWEST or (is_one and not stands)
+    return chance.nothing < (_HARDLY_ANY_DOUBT if is_doubtful else _MOST_DOUBT)
+
+
+def _as_rule(rest: str, said: Said, *, is_maybe_fact: bool) -> Said:
+    """Return what a likely rule says: a ban, one for a case; or how things are after all."""
+    if _named("TELLS_OF_ME").match(rest):
+        return said._replace(kind="profile")
+    shall = _named("STANDING").search(rest) or _named("OBLIGES").search(rest)
+    if (is_maybe_fact or _named("STATES_IT").match(rest)) and not shall:
+        return said._replace(is_fact=True)
+    if forbids := _named("FORBIDS").search(rest):
+        skipped = forbids.end("no") if forbids["no"] else 0
+        return said._replace(kind="never", start=said.start + skipped)
+    return said._replace(kind="when" if _named("CASE_BEGINS").match(rest) else "always")
+
+
+# How likely a sentence may be nothing, and yet be asked about, or be learned.
+_MOST_DOUBT: Final = 0.2
+_LEAST_DOUBT: Final = 0.06
+_HARDLY_ANY_DOUBT: Final = 0.02
+# The same of what a form says that a person is asked about.
+_VETO: Final = 0.9
+
+
+def _polite_wish(words: str) -> Said | None:
+    """Return the wish that a sentence without a verb is, if it is one: "German, please"."""
+    polite = _named("POLITELY").search(words)
+    if polite:
+        wish = _wished(words[: polite.start()].rstrip(_EDGE))
+        lasts = _named("FROM_NOW").search(polite[0]) is not None
+        return wish._replace(is_sure=wish.is_sure or lasts, end=polite.end()) if wish else None
+    is_choice = _named("CONTRAST").search(words) or _named("RATHER").search(words)
+    return _wished(words) if is_choice else None
 
 
 def _wished(words: str) -> Said | None:
     """Return the wish that a sentence without a verb is: "German, please"."""
     if is_passing(words) or is_order(words) or verb_of(words) or _named("ONCE").search(words):
         return None
-    is_one = _named("FRAGMENT").match(words) is not None
-    return Said("always", "low", 0, len(words), is_sure=False) if is_one else None
+    if not _named("FRAGMENT").match(words):
+        return None
+    # "Short answers": how somebody shall always speak.
+    sure = _named("TALK").search(words) is not None and _named("MANY").search(words) is not None
+    return Said("always", "low", 0, len(words), is_sure=sure)
 
 
 def verb_of(rest: str) -> re.Match[str] | None:
@@ -874,7 +1003,8 @@ def is_reported(lead: str, language: str = "english") -> bool:
     """
     if lead.rstrip().endswith(":"):
         own = (_named("COLON_OK").match(lead), _named("CORRECTS", language).match(lead))
-        if not (_named("ANNOUNCES").search(lead) or any(own)):
+        about = _named("ABOUT").fullmatch(lead) and not is_order(lead)
+        if not (_named("ANNOUNCES").search(lead) or any(own) or about):
             return True
     return bool(_named("REPORTED").search(lead))
 
@@ -912,7 +1042,8 @@ def _statement(clause: _Clause, said: Said) -> Statement | None:
     first = text[0].upper()
     capital = first + text[1:] if first.lower() == text[0] else text
     whole = f"{said.label.strip()} {text}" if said.label else capital
-    return Statement(said.kind, whole, said.confidence, _scope(words, kept, said), said.is_sure)
+    scope = _scope(words, kept, said)
+    return Statement(said.kind, whole, said.confidence, scope, said.is_sure, is_guess=said.is_fact)
 
 
 def _scope(words: str, kept: str, said: Said) -> Scope:

@@ -308,6 +308,8 @@ def _pasted_from(lines: list[str], at: int) -> int:
     """
     line = lines[at]
     found = any_case("WORK_ON").match(line) or any_case("INTRODUCES").match(line)
+    if found is None and lines[at + 1 : at + 2] == [""]:
+        found = any_case("ABOVE").match(line)
     if found is None or any_case("OWN_LIST").search(line):
         return -1
     after = next((lines[to] for to in range(at + 1, len(lines)) if lines[to].strip()), "")

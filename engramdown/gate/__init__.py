@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engramdown.gate.erase import Shared as Shared
     from engramdown.gate.gate import REASONS as REASONS
     from engramdown.gate.gate import kind_of as kind_of
+    from engramdown.gate.gate import reworded as reworded
     from engramdown.gate.gate import without_secrets as without_secrets
     from engramdown.gate.intake import Receipt as Receipt
     from engramdown.gate.keyed_values import KEY as KEY
@@ -43,7 +44,7 @@ __getattr__, __dir__ = door(
         "compaction": ["Compaction", "CompactionReceipt", "Prepared"],
         "contradictions": ["contradictions_among"],
         "erase": ["Erased", "Shared"],
-        "gate": ["REASONS", "kind_of", "without_secrets"],
+        "gate": ["REASONS", "kind_of", "reworded", "without_secrets"],
         "intake": ["Receipt"],
         "keyed_values": ["keyed_values", "KEY", "Namespace", "Place", "home_of", "written"],
         "model_runs": ["ledger_of"],

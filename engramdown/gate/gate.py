@@ -281,3 +281,14 @@ def kind_of(text: str) -> Kind:
     from engramdown.consolidation.sentences import kind_of as kind_in
 
     return kind_in(text)
+
+
+def reworded(text: str, kind: Kind) -> str:
+    """Return what a person hands over to be remembered, as it reads where its kind stands.
+
+    >>> reworded("Avoid passive voice", "never"), reworded("CI takes 9 minutes", "lesson")
+    ('Passive voice', 'CI takes 9 minutes')
+    """
+    from engramdown.consolidation.sentences import reworded as reworded_in
+
+    return reworded_in(text, kind)

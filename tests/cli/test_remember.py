@@ -281,3 +281,19 @@ def test_code_is_cited_from_where_the_person_stands(
     refused = run("remember", "--cites", "../../../etc/passwd", "Retries are two")
     assert refused.code != 0
     assert "inside the project" in refused.err
+
+
+def test_a_ban_names_what_is_banned_unless_an_option_keeps_the_words(
+    run: Runner, memory: Path
+) -> None:
+    done = run.ok("remember", "Stop using emojis")
+    assert 'Reworded to "Using emojis"; --never keeps your words.' in done.out
+    assert "Reworded" not in run.ok("remember", "--never", "Stop using tabs").out
+    kept = [line.partition(" <!--")[0] for line in lines(memory / "rules.md")]
+    assert kept == ["- Using emojis", "- Stop using tabs"]
+
+
+def test_words_that_name_no_kind_are_said_to_be_a_rule(run: Runner, memory: Path) -> None:
+    assert memory.is_dir()
+    assert "It reads as a rule" in run.ok("remember", "Use uv, never pip").out
+    assert "reads as" not in run.ok("remember", "Always use uv").out

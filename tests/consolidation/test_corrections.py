@@ -74,6 +74,21 @@ class TestLabelledDialogs:
     [
         (["Always use npm.", "Sorry, I meant pnpm, not npm."], ["always: Always use pnpm"]),
         (["Never use tabs.", "Scratch that."], []),
+        (["Never deploy on Fridays.", "You may deploy on Fridays now."], []),
+        (
+            ["The queue is called jobs-in.", "jobs-inbox, sry"],
+            ["lesson: The queue is called jobs-inbox"],
+        ),
+        (["The limit is 30 MB.", "40 MB!"], ["lesson: The limit is 40 MB"]),
+        (
+            ["Tags begin with v/ in our repo.", "I said v/, should have said rel/"],
+            ["lesson: Tags begin with rel/ in our repo"],
+        ),
+        (
+            ["Our tags begin with the year. Please stick to that."],
+            ["always: Our tags begin with the year"],
+        ),
+        (["A gift for my niece?", "She is nine."], ["profile: My niece is nine"]),
         (["The port is 80.", "Not 80 but 8080."], ["lesson: The port is 8080"]),
         (["The port is 80.", "8080, I mean."], ["lesson: The port is 8080"]),
         (["My name is Jon.", "My name is John."], ["profile: Name: John"]),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engramdown.consolidation.sentences import LONGEST, kind_of, language_of, statements
+from engramdown.consolidation.sentences import LONGEST, kind_of, language_of, reworded, statements
+from engramdown.engram import Kind
 
 
 def _said(text: str) -> list[str]:
@@ -198,3 +199,22 @@ def test_a_word_of_another_language_makes_no_sentence_of_it(words: str, language
 )
 def test_what_is_handed_over_has_a_kind(text: str, kind: str) -> None:
     assert kind_of(text) == kind
+
+
+@pytest.mark.parametrize(
+    "text, kind, expected",
+    [
+        ("Stop using emojis", "never", "Using emojis"),
+        ("Refrain from small talk.", "never", "Small talk"),
+        ("No semicolons, ever", "never", "Semicolons"),
+        ("I moved to Bergen", "profile", "Location: Bergen"),
+        ("Never push to main", "never", "Never push to main"),
+        ("Avoid tabs and use short lines", "never", "Avoid tabs and use short lines"),
+        ("I'm Ada, a nurse", "profile", "I'm Ada, a nurse"),
+        ("Stop using emojis", "lesson", "Stop using emojis"),
+    ],
+)
+def test_a_ban_and_a_fact_are_worded_as_they_are_learned(
+    text: str, kind: Kind, expected: str
+) -> None:
+    assert reworded(text, kind) == expected

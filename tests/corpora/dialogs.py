@@ -3,9 +3,10 @@
 ``dialogs.txt`` has one dialog on each line: its class, the messages with `` / `` between them and
 `` // `` between sessions, and after ``=>`` what shall be known, as ``kind/kind: words``; after a
 ``!`` what shall not be known, and after a ``^`` what the first memory must not begin with.
-``sentences.txt`` has the kinds of a sentence, or ``-``. ``changes.txt`` has what is said,
-what is gone then, and what is known instead. All were written by whoever wrote the rules, part by
-part, and each part led to changes of the rules.
+``sentences.txt`` has the kinds of a sentence, or ``-``; ``chatter.txt`` what is said in the middle
+of work, as ``rule``, ``lesson``, ``profile`` or ``-``, for the classifier. ``changes.txt`` has what
+is said, what is gone then, and what is known instead. All were written by whoever wrote the rules,
+part by part, and each part led to changes of the rules.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import NamedTuple
 from engramdown.consolidation.corrections import about, read_messages, supersedes
 from engramdown.engram import Engram
 
-__all__ = ["Dialog", "changes", "dialogs", "known", "labelled"]
+__all__ = ["Dialog", "changes", "chatter", "dialogs", "known", "labelled"]
 
 
 class Dialog(NamedTuple):
@@ -93,6 +94,12 @@ def labelled() -> list[tuple[frozenset[str], str]]:
     """Return sentences with the kinds that they may be taken for; of lures none."""
     rows = [line.partition(" | ") for line in _lines("sentences")]
     return [(frozenset(kinds.replace("-", "").split()), text) for kinds, _, text in rows]
+
+
+def chatter() -> list[tuple[str, str]]:
+    """Return what people say in the middle of work, each with its kind, or ``-``."""
+    rows = [line.partition(" | ") for line in _lines("chatter")]
+    return [(kind, text) for kind, _, text in rows]
 
 
 def changes() -> list[tuple[tuple[tuple[str, ...], ...], str, str]]:
