@@ -162,6 +162,7 @@ class Meaning:
         concepts: All concepts.
         values: The values that it asserts, by their sort.
         beside: What says nothing more beside these: *day*, and *npm* of *pnpm, not npm*.
+        contrasts: Whether it denies a value beside another one of its sort that it asserts.
     """
 
     asserted: set[str] = field(default_factory=set)
@@ -174,6 +175,7 @@ class Meaning:
     concepts: set[str] = field(default_factory=set)
     values: dict[str, set[str]] = field(default_factory=dict)
     beside: set[str] = field(default_factory=set)
+    contrasts: bool = False
 
 
 @lru_cache(maxsize=8192)
@@ -283,16 +285,14 @@ class _Reader:
 
     def name_number(self) -> None:
         """Take a number behind the subject for a part of its name: *room 3 is cold*."""
-        if (
-            len(self.words) in _SUBJECT
-            and self.words[-2].isdigit()
-            and self.clause[-1:] == [self.words[-2]]
-        ):
-            number = self.clause.pop()
+        number = self.words[-2] if len(self.words) in _SUBJECT else ""
+        subject = self.clause[-2:]
+        # Not of a version: *Postgres 15 is the database*.
+        if number.isdigit() and subject[1:] == [number] and not _vocabulary().sort(subject[0]):
+            self.clause.pop()
+            self.sides[self.side].pop()
             self.meaning.asserted.discard(number)
             self.meaning.denied.discard(number)
-            if number in self.sides[self.side]:
-                self.sides[self.side].remove(number)
             self.concept(f"#{number}")
 
     def takes_effect(self, word: str) -> bool:
@@ -307,7 +307,8 @@ class _Reader:
             self.turn("before" if word in _BEFORE else "after")
             self.is_denied = self.is_denied and word != "then"
         elif word in _BEGINS:
-            self.is_denied = False
+            self.settle()
+            self.is_denied, self.ungoverned = False, len(self.clause)
         elif word in ("over", "to", "from") and self.clause:
             self.compare(word)
         else:
@@ -344,12 +345,15 @@ class _Reader:
         self.sides[self.side].append(concept)
         (self.meaning.denied if self.is_denied else self.meaning.asserted).add(concept)
 
-    def end_clause(self) -> None:
-        """Take in the end of a clause."""
+    def settle(self) -> None:
+        """Let a negation that nothing follows be about what stands before: *npm is not used*."""
         if self.is_denied and self.clause and len(self.clause) == self.ungoverned:
-            # "npm is not used": it is about what stands before it.
             self.meaning.denied.update(self.clause)
             self.meaning.asserted.difference_update(self.clause)
+
+    def end_clause(self) -> None:
+        """Take in the end of a clause."""
+        self.settle()
         self.is_denied = self.is_denied and not self.clause
         self.clause, self.ungoverned = [], 0
         if self.side and not self.sides[0]:
@@ -375,6 +379,7 @@ class _Reader:
             if sort := known.sort(concept):
                 found.values.setdefault(sort, set()).add(concept)
         found.beside = {each for each in found.denied if known.sort(each) in found.values}
+        found.contrasts = bool(found.beside)
         found.beside.update(*(known.beside.get(sort, ()) for sort in found.values))
         return found
 
@@ -417,6 +422,8 @@ class _Pair:
         if self.all_a and self.all_b:
             return False  # They are about two things.
         more = max(len(self.more_a), len(self.more_b))
+        if self.is_doubly_denied():
+            return False
         if self.is_opposite() or self.is_turned():
             return len(self.shared) >= max(more, 1)
         # Numbers alone are about nothing.
@@ -430,13 +437,16 @@ class _Pair:
         """Whether the first says the second, or most of it, and little else."""
         known = _vocabulary()
         is_other = (self.more_a and self.all_b) or (self.all_a and self.more_b)
-        if is_other or self.sorts or self.is_opposite() or self.is_turned():
+        differs = self.sorts or self.is_opposite()
+        if is_other or (differs and not self.is_doubly_denied()) or self.is_turned():
             return False
         a, b = self.a.names, self.b.names
         lost = self.b.asserted - self.a.concepts - known.generic - self.a.beside
         return (
             [it for it in a if it in b] == [it for it in b if it in a]
-            and not any(known.sort(it) or it in b for it in lost)
+            and not any(
+                (known.sort(it) and known.sort(it) not in self.sorts) or it in b for it in lost
+            )
             and not any(it[0].isdigit() for it in self.a.concepts ^ self.b.concepts)
             and len(self.more_a) * 3 <= len(self.shared)
             and len(self.more_b) * 2 <= len(self.shared) > 0
@@ -453,12 +463,24 @@ class _Pair:
         """Whether one denies what the other asserts."""
         a, b = self.a, self.b
         here, there = a.asserted & b.denied, a.denied & b.asserted
+        if a.contrasts or b.contrasts:
+            # "Never indent with spaces, use tabs" is about these two, not against indenting.
+            here, there = ({it for it in each if _vocabulary().sort(it)} for each in (here, there))
         if here and there:
             return True
         # "Ask before a push" and "never push without asking" agree on asking.
         is_bound = (here and b.is_bound) or (there and a.is_bound)
         agrees = a.denied & b.denied or (is_bound and a.asserted & b.asserted)
         return bool(here or there) and not agrees
+
+    def is_doubly_denied(self) -> bool:
+        """Whether one denies for a value what the other asserts for its opposite.
+
+        *Do not merge when CI is red* goes with *merge when CI is green*.
+        """
+        two = _vocabulary().two
+        is_two = len(self.sorts) == 1 and (self.sorts[0] in two or "/" in self.sorts[0])
+        return is_two and self.is_opposite()
 
     def is_turned(self) -> bool:
         """Whether what comes first in one comes later in the other."""

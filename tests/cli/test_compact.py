@@ -435,3 +435,15 @@ def test_why_a_question_is_asked_reads_as_words(
     assert "%20" not in row
     (waits,) = run.ok("review", "--json").json["pending"]
     assert waits["reason"] == f"{mine} is yours: you wrote, confirmed or pinned it"
+
+
+def test_memories_that_contradict_each_other_are_named(run: Runner, memory: Path) -> None:
+    text = "- Releases go out on Thursdays\n- We ship every Friday\n"
+    (memory / "lessons.md").write_text(text, encoding="utf-8")
+    said = run.ok("compact", "--dry-run").out
+    assert "Releases go out on Thursdays  lessons.md:1" in said
+    assert "We ship every Friday  lessons.md:2" in said
+    assert "or edit one of them" in said
+    data = json.loads(run.ok("compact", "--dry-run", "--json").out)
+    (pair,) = data["scopes"][-1]["contradictions"]
+    assert [(each["file"], each["line"]) for each in pair] == [("lessons.md", 1), ("lessons.md", 2)]

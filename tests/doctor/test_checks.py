@@ -75,6 +75,17 @@ def test_a_copy_that_says_something_else_is_found() -> None:
     ]
 
 
+def test_two_memories_of_which_one_can_hold_are_named_with_both_lines() -> None:
+    files = {
+        "rules.md": "## Always\n- Use uv, never pip\n",
+        "lessons.md": "- Install packages with pip\n- Meet on Fridays\n- CI is slow\n",
+    }
+    (found,) = check(files, TODAY)
+    assert (found.file, found.line, found.code) == ("lessons.md", 1, "contradiction")
+    assert found.message == "only one of the two can hold: rules.md:2 says 'Use uv, never pip'"
+    assert "forget or edit" in found.advice
+
+
 def test_an_id_in_two_files_that_have_nothing_to_do_with_each_other_is_found() -> None:
     line = "- CI is slow <!-- id:k3v9q2ht source:llm ts:2026-01-01 -->\n"
     files = {"rules.md": f"## Always\n{line}", "lessons.md": line}
