@@ -34,6 +34,7 @@ from engramdown.hippocampus import ERRANDS, Change, Step, by_prefix
 if TYPE_CHECKING:
     from engramdown import Proposal
     from engramdown.hippocampus import Archived
+    from engramdown.storage import Used
 
 _MOST_CHANGES: Final = 12
 _BASES: Final = {
@@ -201,6 +202,13 @@ def when(at: str) -> str:
     except ValueError:
         return at
     return clock(at)
+
+
+def uses(how: str, used: Used) -> str:
+    """Say how often a memory was shown, or recalled, and when last."""
+    if not used.times:
+        return f"never {how}"
+    return f"{how} {views.counted(used.times, 'time')} (last on {when(used.last)})"
 
 
 def _title(step: Step) -> str:

@@ -85,6 +85,7 @@ def recall(place: Place, /, *, words: tuple[str, ...], as_json: bool, **_: objec
         until=datetime.fromisoformat(until) if until else None,
     )
     results = search_all(cortex.context.notebooks, search, finder)
+    cortex.scopes.count("recalled", results.memories)
     for note in results.notes:
         output.note(note)
     if as_json:

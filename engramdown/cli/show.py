@@ -316,6 +316,9 @@ def _facts(known: Why, engram: Engram | Entry) -> Iterator[str]:
         yield "The journal has no step about it: it came with the file."
     for cited, state in known.cites:
         yield f"It cites {cited.partition('@')[0]}, which {_STATES[state]}."
+    if isinstance(found, Entry):
+        shown, recalled = said.uses("shown", known.shown), said.uses("recalled", known.recalled)
+        yield f"It was {shown} and {recalled}."
     if known.waited and not isinstance(found, Proposal):
         yield f"It waited for you first, because: {known.waited}."
     if brought.commit is None:
@@ -384,6 +387,8 @@ def _why_data(known: Why, where: Mapping[str, Path]) -> dict[str, Any]:
             }
             for taught in known.taught
         ],
+        "shown": known.shown._asdict(),
+        "recalled": known.recalled._asdict(),
         "cites": [{"place": cited, "state": state} for cited, state in known.cites],
         "stands": views.entry_data(known.stands, where) if known.stands else None,
         "made_of": [views.archived_data(item, where) for item in known.made_of],

@@ -30,7 +30,7 @@ from engramdown.cli.views import counted
 from engramdown.engram import Scope
 from engramdown.errors import EngramdownError, SkillExistsError, SkillNotFoundError
 from engramdown.markdown import FrontMatter
-from engramdown.storage import Disk
+from engramdown.storage import Disk, Used
 
 NO_SKILLS: Final = "none of yours yet; begin with `engramdown skills new LABEL --description TEXT`"
 EDIT_INSTEAD: Final = "give --description or --body-file"
@@ -84,7 +84,7 @@ def list_skills(place: Place, /, *, scope: Scope | None, as_json: bool) -> None:
     data, lines, group = [], [], ""
     for known in found:
         skill, other = known.skill, known.other or None
-        used = uses.get(f"{skill.scope}/{skill.label}", library.Used())
+        used = uses.get(f"{skill.scope}/{skill.label}", Used())
         shadows = {"shadows": other if known.counts else None}
         shadows["shadowed_by"] = None if known.counts else other
         data.append({**skill_data(skill), **_used_data(used), **shadows})
@@ -115,7 +115,7 @@ def show_skill(place: Place, /, *, label: str, scope: Scope | None, **_: object)
     """Show one skill as it is: this project's, if there are two of that label."""
     skills = opened(place, scope)
     skill = skills.read(label, scope)
-    used = skills.uses().get(f"{skill.scope}/{skill.label}", library.Used())
+    used = skills.uses().get(f"{skill.scope}/{skill.label}", Used())
     files = library.files_beside(Disk(durable=False), skill.path.parent)
     lines = [_heading(skill.label, skill), whole((str(skill.path), "where"))]
     if used.times:
@@ -196,7 +196,7 @@ def _heading(title: str, skill: library.Skill) -> Line:
     return line((title, "strong"), (f"  {views.SCOPE_NAMES[skill.scope]}", "dim"))
 
 
-def _used_data(used: library.Used) -> dict[str, Any]:
+def _used_data(used: Used) -> dict[str, Any]:
     return {"uses": used.times, "last_used": used.last or None}
 
 

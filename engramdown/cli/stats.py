@@ -47,6 +47,9 @@ _TOTALS: Final = {
     "episodes": "episodes in them",
     "episode_bytes": "bytes of transcripts",
 }
+_USES: Final = ("shown", "recalled")
+# At most so many ids of memories that were never used are printed.
+_MOST: Final = 10
 _FIELDS: Final = ("scope", "kind", "source", "basis", "confidence")
 # The most days of each group.
 _AGES: Final = ((7, "up to a week"), (30, "up to a month"), (365, "up to a year"))
@@ -63,7 +66,11 @@ def stats(place: Place, /, **_: object) -> None:
 
 def _count(cortex: Cortex, now: date) -> dict[str, Any]:
     entries, stores = cortex.entries(), cortex.scopes.stores
-    context = cortex.build_memory_context(scratchpad=True)
+    # Not by the facade, which counts what is shown.
+    context = cortex.context.recollection.context("", cortex.context.earlier_sessions())
+    uses = cortex.scopes.uses()
+    used = {how: [it for it in entries if f"{how}/{it.id}" in uses] for how in _USES}
+    never = [it.id for it in entries if not any(it in known for known in used.values())]
     transcripts = count_transcripts(*(store.root for store in stores))
 
     ages = [age_of(entry, now) for entry in entries]
@@ -73,6 +80,11 @@ def _count(cortex: Cortex, now: date) -> dict[str, Any]:
         "by_file": dict(Counter(f"{entry.disk_file} ({entry.scope})" for entry in entries)),
         **{f"by_{name}": dict(Counter(map(attrgetter(name), entries))) for name in _FIELDS},
         "by_age": dict(Counter(map(_age_name, ages))),
+        "used": {
+            **{how: len(known) for how, known in used.items()},
+            "times": {name: uses[name].times for name in uses},
+            "never": never,
+        },
         "pending": len(cortex.pending()),
         "archived": len(cortex.scopes.archived()),
         "context_tokens": estimate_tokens(context),
@@ -124,6 +136,7 @@ def _lines(counts: dict[str, Any]) -> Iterator[Line]:
             names = views.BY_NAMES if key == "by_source" else {}
             rows = [(str(count), names.get(name, name)) for name, count in counts[key].items()]
             yield from table(rows, ("strong",), indent=2)
+    yield from _used_lines(counts["used"])
     yield line()
     rows = [(str(counts[key]), title) for key, title in _TOTALS.items()]
     yield from table(rows, ("strong",))
@@ -137,6 +150,18 @@ def _lines(counts: dict[str, Any]) -> Iterator[Line]:
         yield line((f"switched off by this project's config.toml: {off}", "warn"), hang=2)
     for reason in counts["degraded"]:
         yield line((f"Memory is degraded: {reason}", "bad"))
+
+
+def _used_lines(used: dict[str, Any]) -> Iterator[Line]:
+    """Yield how many memories were used, and which never were."""
+    never = used["never"]
+    if used["shown"] or used["recalled"] or never:
+        ids = ", ".join(never[:_MOST]) + (", ..." if never[_MOST:] else "")
+        yield line()
+        yield line(("by use", "where"))
+        rows = [(used["shown"], "shown"), (used["recalled"], "recalled")]
+        rows += [(len(never), f"never: {ids}")] if never else []
+        yield from table([(str(count), text) for count, text in rows], ("strong",), indent=2)
 
 
 def _asked_lines(asked: dict[str, Any]) -> Iterator[Line]:

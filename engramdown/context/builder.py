@@ -119,7 +119,9 @@ class ContextBuilder:
             earlier, who = self.earlier_sessions(), None
         else:
             earlier, who = session.earlier, session.identity
-        return self.recollection.context(message, earlier, who, scratchpad=scratchpad)
+        made = self.recollection.context(message, earlier, who, scratchpad=scratchpad)
+        self.scopes.count("shown", (it for section in made.sections for it in section.shown))
+        return made
 
     def identity(self) -> Identity:
         """Return who the assistant and the user are, and from which files that is.

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from engramdown.context.sections import Procedures
     from engramdown.skills.files import Beside
     from engramdown.skills.library import Skills
-    from engramdown.skills.store import Skill, Used
+    from engramdown.skills.store import Skill
+    from engramdown.storage.usage import Used
 
 # How much of a page, or how long a file of a skill, is shown at once, in bytes.
 MOST_BYTES: Final = 64 * 1024
@@ -86,7 +87,7 @@ class Skillbook:
 
         The processes of a day agree, and a process goes on as it began.
         """
-        from engramdown.skills.store import midnight
+        from engramdown.storage.usage import midnight
 
         return self.all.uses(midnight())
 
@@ -160,8 +161,8 @@ class Skillbook:
             label: Which one; what is nearly its label will do.
             file: A file of the skill that is read instead, ``references/api.md`` say.
         """
-        from engramdown.skills.store import Usage
         from engramdown.skills.validation import meant
+        from engramdown.storage.usage import Usage
 
         try:
             skills, broken, waiting = self._counting()
@@ -188,7 +189,7 @@ class Skillbook:
         # In mode off, in a rehearsal and on a full disk it is not counted.
         if not (found.is_error or file or self._scopes.mode == "off" or self._scopes.rehearsing):
             for root in roots[:1]:
-                Usage(root).add(found.scope, found.label)
+                Usage(root).add([f"{found.scope}/{found.label}"])
         return found
 
     def _counting(

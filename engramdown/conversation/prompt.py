@@ -489,8 +489,9 @@ def _memories(
 ) -> tuple[dict[str, str], int]:
     """Return the lines of the memories that fit, the best first, and the rest of the budget."""
     chosen: dict[str, str] = {}
+    told = scopes.citations().told
     for entry in scopes.recall(query, 50):
-        line = bullet(entry.text)
+        line = bullet(told(entry))
         cost = estimate_tokens(f"{line}\n")
         if entry.id not in shown and cost <= left and len(chosen) < _MEMORIES:
             chosen[entry.id] = line
@@ -621,6 +622,7 @@ class Around:
         else:
             who, earlier = session.identity, session.earlier
         memory = self._recollection.gathered(who._replace(soul=""))
+        citations = context.scopes.citations()
         known = self._tried("skills", context.skills.lines)
         notes = self._tried("notes", lambda: context.notebooks.notes(self._id).read().text)
 
@@ -628,7 +630,9 @@ class Around:
             most = budgets.get("history", HISTORY)
             return Parts(
                 sections.soul_section(who.soul, budgets.get("soul", SOUL), self._words),
-                sections.build(memory, "", today(), budgets, self._words).sections,
+                sections.build(
+                    memory, "", today(), budgets, self._words, changed=citations.has_changed
+                ).sections,
                 sections.procedures(
                     known or Procedures(), budgets.get("skills", SKILLS), self._words
                 ),

@@ -141,7 +141,9 @@ class Cortex:
             query: Words to look for.
             limit: How many to return at most.
         """
-        return self.scopes.recall(query, limit)
+        found = self.scopes.recall(query, limit)
+        self.scopes.count("recalled", found)
+        return found
 
     def encoding_gate(self, engram: Engram) -> Decision:
         """Return the decision about an engram; nothing is written."""

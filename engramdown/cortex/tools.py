@@ -552,6 +552,7 @@ def recall(cortex: Parts, given: RecallArguments, session: Session | None) -> _T
         journal=found.journal[:limit],
         working=found.working[:limit],
     )
+    cortex.scopes.count("recalled", found.memories)
     lost = [] if asked.session or asked.role else cortex.scopes.unreadable()
     if lost and not found:
         raise errors.StoreError(lost[0])  # The answer may be in that file.
@@ -656,6 +657,7 @@ def recall_topic(cortex: Parts, given: TopicArguments, _: object) -> _Told:
         rows = [LABEL, f"\nTopic {flat(topic, PIECE)}:"]
         if (left := len(found) - _LESSONS) > 0:
             rows.append(f"({left} older ones; recall finds them)")
+        cortex.scopes.count("recalled", found[-_LESSONS:])
         rows += memory_rows(found[-_LESSONS:], cortex.scopes.citations())
         return "\n".join(rows), ()
     known = cortex.scopes.topics()

@@ -43,6 +43,7 @@ from engramdown.storage.disk import Disk, named_errors
 from engramdown.storage.erasure import Erasure, Words, begin, end, unfinished
 from engramdown.storage.exchange import TEMPORARY, Swap
 from engramdown.storage.locks import ScopeLock
+from engramdown.storage.usage import MEMORIES, Usage
 from engramdown.transcripts.changes import FOLDER as EPISODES
 from engramdown.transcripts.payloads import PAYLOADS
 from engramdown.transcripts.summary_log import FOLDER as GISTS
@@ -429,6 +430,9 @@ def _carry_out(
         left += eraser.erase_pages(patience)
         left += eraser.erase_blocks()
         Marks(store.root).add(erasure.texts)
+        names = {f"{how}/{each}" for each in erasure.ids for how in ("shown", "recalled")}
+        if not Usage(store.root, MEMORIES).drop(names):
+            left.append(f"{store.root}: {MEMORIES.name}.jsonl could not be rewritten")
         left += eraser.sweep()
     if left:
         return left

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from engramdown.clock import today
 from engramdown.engram import SCOPES, Engram, Scope, Source
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from engramdown.gate.intake import Intake, Receipt, Waiting
     from engramdown.gate.past import Past
     from engramdown.recall.memories import MemoryIndex
+    from engramdown.storage.usage import Used
 
 T = TypeVar("T")
 # A hand edit becomes at most this many steps.
@@ -308,6 +309,27 @@ class Scopes:
         is_own = self.refuses_global or scope_for(engram.kind, engram.scope) == "project"
         citations = self.citations() if is_own else Citations()
         return replace(engram, cites=citations.sealed(engram.cites))
+
+    def count(self, how: Literal["shown", "recalled"], entries: Iterable[Entry]) -> None:
+        """Count that memories were shown in a context, or recalled.
+
+        Nothing is counted in mode off, in a rehearsal, or where that is not possible at once.
+        """
+        from engramdown.storage.usage import MEMORIES, Usage
+
+        used = {(entry.scope, f"{how}/{entry.id}"): None for entry in entries if entry.id}
+        for store in self.stores if used and self.mode != "off" and not self.rehearsing else ():
+            if names := [name for scope, name in used if scope == store.scope]:
+                Usage(store.root, MEMORIES).add(names)
+
+    def uses(self) -> dict[str, Used]:
+        """Return how often each memory was used, by how and id: ``shown/k3v9q2ht``."""
+        from engramdown.storage.usage import MEMORIES, Usage
+
+        found: dict[str, Used] = {}
+        for store in self.stores:
+            found |= Usage(store.root, MEMORIES).counts()
+        return found
 
     def citations(self) -> Citations:
         """Return a reader of the files that memories of the project cite."""

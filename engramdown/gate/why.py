@@ -23,6 +23,7 @@ from engramdown.kinds import PENDING
 from engramdown.markdown.document import parse
 from engramdown.markdown.metadata import is_address
 from engramdown.storage.disk import Disk
+from engramdown.storage.usage import Used
 from engramdown.transcripts.changes import FOLDER
 from engramdown.transcripts.episode import Episode, Pointer
 from engramdown.transcripts.sessions import Sessions
@@ -107,6 +108,8 @@ class Why(NamedTuple):
         cites: The lines of files that it cites, each with its state: ``holds``, ``changed`` or
             ``missing``.
         stands: The memory that took the place of a retired one, or ``None``.
+        shown: How often it was shown in a context.
+        recalled: How often it was recalled.
     """
 
     found: Known
@@ -118,6 +121,8 @@ class Why(NamedTuple):
     is_ours: bool = True
     cites: tuple[tuple[str, str], ...] = ()
     stands: Entry | None = None
+    shown: Used = Used()
+    recalled: Used = Used()
 
     @property
     def first(self) -> Kept | None:
@@ -159,6 +164,7 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
     standing = [*scopes.entries(), *(each.entry for each in archived)]
     own = found.entry if isinstance(found, Archived) else found
     said = own.engram if isinstance(own, Proposal) else own
+    uses = scopes.uses()
     cited = scopes.citations().states(said.cites) if said.scope == "project" else ()
     if isinstance(found, Entry):
         place = found.scope, found.file, found.line
@@ -176,6 +182,8 @@ def why(scopes: Scopes, review: Review, prefix: str) -> Why:
         is_ours=is_ours,
         cites=tuple(cited),
         stands=next((entry for entry in standing if by and entry.id == by), None),
+        shown=uses.get(f"shown/{name}", Used()),
+        recalled=uses.get(f"recalled/{name}", Used()),
     )
 
 

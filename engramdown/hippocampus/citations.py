@@ -107,6 +107,10 @@ class Citations:
         own = entry.cites if entry.scope == "project" else ""
         return any(state != "holds" for _, state in self.states(own))
 
+    def told(self, entry: Entry) -> str:
+        """Return the text of a memory as a model reads it, marked if it may no longer hold."""
+        return f"{entry.text} {CHANGED}" if self.has_changed(entry) else entry.text
+
     def sealed(self, cites: str) -> str:
         """Return the citations with the digests of what they cite; one that has it keeps it.
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from engramdown.skills.library import with_description as with_description
     from engramdown.skills.library import with_text as with_text
     from engramdown.skills.store import Skill as Skill
-    from engramdown.skills.store import Used as Used
     from engramdown.skills.store import built_in as built_in
     from engramdown.skills.validation import Finding as Finding
 
@@ -35,7 +34,7 @@ __getattr__, __dir__ = door(
             *("Action", "Change", "Fate", "Known", "Skills", "changed", "open_skills"),
             *("with_body", "with_description", "with_text"),
         ],
-        "store": ["Skill", "Used", "built_in"],
+        "store": ["Skill", "built_in"],
         "validation": ["Finding"],
     },
 )

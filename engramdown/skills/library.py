@@ -21,9 +21,10 @@ from engramdown.secrets.redaction import find_secrets
 from engramdown.settings import Settings
 from engramdown.skills.files import FILE
 from engramdown.skills.imports import Content, Incoming, files_at, page_of
-from engramdown.skills.store import Skill, SkillScope, SkillStore, Usage, Used, built_in
+from engramdown.skills.store import Skill, SkillScope, SkillStore, built_in
 from engramdown.skills.validation import check_description, check_label, check_text
 from engramdown.storage.disk import Disk
+from engramdown.storage.usage import Usage, Used
 
 # Is given the present page and returns the new one, or raises.
 Change = Callable[[FrontMatter], FrontMatter]

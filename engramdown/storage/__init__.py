@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from engramdown.storage.safe_open import closing as closing
     from engramdown.storage.safe_open import make_folder as make_folder
     from engramdown.storage.safe_open import open_regular as open_regular
+    from engramdown.storage.usage import Used as Used
 
 __getattr__, __dir__ = door(
     __name__,
@@ -21,5 +22,6 @@ __getattr__, __dir__ = door(
         "disk": ["Disk"],
         "locks": ["FolderLock", "ScopeLock", "one_call"],
         "safe_open": ["closing", "make_folder", "open_regular"],
+        "usage": ["Used"],
     },
 )

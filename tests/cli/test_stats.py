@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
+import pytest
 from freezegun import freeze_time
 
 from engramdown.clock import moment
@@ -124,3 +125,17 @@ def test_what_models_were_asked_is_summed(run: Runner, memory: Path) -> None:
     assert "1  no answer in time" in out
     assert "in the last 24 hours: 1 call, 1,200 tokens" in out
     assert "1 line of ledger.jsonl is cut short" in out
+
+
+@pytest.mark.usefixtures("memory")
+def test_what_was_used_and_what_never_was_is_told(run: Runner) -> None:
+    used, never = run.remember("The build takes nine minutes"), run.remember("Never push to main")
+    assert run.ok("stats", "--json").json["used"]["never"] == [never, used]
+    assert "It was never shown and never recalled." in run.ok("why", used).out
+    run.ok("recall", "build")
+    data = run.ok("stats", "--json").json["used"]
+    assert (data["shown"], data["recalled"], data["never"]) == (0, 1, [never])
+    assert f"never: {never}\n" in run.ok("stats").out
+    run.ok("context")
+    assert run.ok("stats", "--json").json["used"]["never"] == []
+    assert "It was shown 1 time (last on 20" in run.ok("why", used).out

@@ -202,11 +202,15 @@ def _relevant(opened: Callable[[], Cortex], text: str, known: Sequence[str]) -> 
     from engramdown.markdown import current_id
 
     cortex, seen = opened(), frozenset(map(current_id, known))
-    entries = [entry for entry in cortex.recall(text, _LOOKED_AT) if entry.id not in seen]
+    found = cortex.scopes.recall(text, _LOOKED_AT)
+    entries = [entry for entry in found if entry.id not in seen]
     if not entries:
         return []
     texts = [f"{entry.text} {entry.topic}" for entry in entries]
-    return [entries[at] for at in relevant(text, texts, len(cortex.entries()))]
+    chosen = [entries[at] for at in relevant(text, texts, len(cortex.entries()))]
+    cortex.scopes.count("shown", chosen)
+    told = cortex.scopes.citations().told
+    return [entry._replace(text=told(entry)) for entry in chosen]
 
 
 def _tell(
