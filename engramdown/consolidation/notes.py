@@ -692,8 +692,9 @@ def _kind_below(told: str, kind: Kind, small: str, shape: str) -> Kind:
     names = shape == "row" or _named("NAMES_COMMAND").fullmatch(small)
     if told == "facts" or shape == "command" or (names and not told):
         return kind if kind != "always" or firm else "lesson"
+    is_told = kind == "always" and not (firm or is_order(small))
     if not is_plain or told == "profile":
-        return "profile" if is_plain else kind
+        return "profile" if told == "profile" and (is_plain or is_told) else kind
     is_rule = told == "rules" and not (shape == "text" and _has_verb(small))
     if is_rule or (is_listed and (is_fragment or is_ban or is_demand)):
         return "never" if _named("NOTHING").match(small) else "always"
