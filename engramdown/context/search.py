@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engramdown.clock import today
 from engramdown.context.notebooks import FOLDERS, Notebooks, known
 from engramdown.errors import StoreError
-from engramdown.hippocampus.citations import CHANGED
 from engramdown.hippocampus.entry import Entry
 from engramdown.journal.page_search import NoteMatch, search_notes
 from engramdown.language.untrusted import inert
@@ -346,7 +345,7 @@ def memory_rows(entries: Iterable[Entry], citations: Citations) -> Iterator[str]
     """Yield memories, a line each, with the id by which it can be forgotten."""
     for entry in entries:
         facts = filter(None, (entry.kind, entry.scope, entry.ts, f"id {entry.id}"))
-        mark = f" {CHANGED}" if citations.has_changed(entry) else ""
+        mark = citations.told(entry).removeprefix(entry.text)
         yield f"- {flat(entry.text, PIECE)} ({', '.join(facts)}){mark}"
 
 

@@ -148,14 +148,15 @@ def _file_page(title: str, file: str, *, headed: bool = False) -> Callable[[Cort
     def make(cortex: Cortex) -> str:
         stores = (cortex.scopes.global_hc, cortex.scopes.project_hc)
         both = (entry for store in stores for entry in cortex.scopes.readable(store))
-        return _document(title, _live(each for each in both if each.file == file), headed=headed)
+        live = _live(cortex, (each for each in both if each.file == file))
+        return _document(title, live, headed=headed)
 
     return make
 
 
 def _topic_page(cortex: Cortex, name: str) -> str:
     try:
-        entries = _live(cortex.scopes.recall_topic(name))
+        entries = _live(cortex, cortex.scopes.recall_topic(name))
     except InvalidEngramError:
         entries = []  # not a valid name of a topic
     if not entries:
@@ -177,9 +178,10 @@ def _echo(name: str) -> str:
     return repr(shown if len(shown) <= _LONGEST_ECHO else f"{shown[:_LONGEST_ECHO]}…")
 
 
-def _live(entries: Iterable[Entry]) -> list[Entry]:
-    day = today().isoformat()
-    return [entry for entry in entries if not entry.expires or entry.expires >= day]
+def _live(cortex: Cortex, entries: Iterable[Entry]) -> list[Entry]:
+    day, told = today().isoformat(), cortex.scopes.citations().told
+    live = (entry for entry in entries if not entry.expires or entry.expires >= day)
+    return [entry._replace(text=told(entry)) for entry in live]
 
 
 def _document(title: str, entries: list[Entry], *, headed: bool = False) -> str:

@@ -192,3 +192,14 @@ def test_a_model_may_cite(cortex: Cortex) -> None:
     answer = cortex.use_tool("memorize", {**told, "cites": "/etc/passwd"})
     assert answer.is_error
     assert "inside the project" in answer.text
+
+
+def test_a_page_of_the_server_marks_what_changed(cortex: Cortex, project: Path) -> None:
+    from engramdown.mcp.resources import _file_page
+
+    said = Engram("Retries are three", "lesson", "project", source="user", cites="src/a.py#L3")
+    cortex.propose(said, by_person=True)
+    page = _file_page("Lessons", "lessons.md")
+    assert CHANGED not in page(cortex)
+    (project / "src" / "a.py").unlink()
+    assert f"Retries are three {CHANGED}" in page(cortex)
