@@ -424,12 +424,11 @@ class _Pair:
             yield "an order", _NONE, _NONE
 
     def recounted(self) -> Iterator[_Difference]:
-        """Yield the words behind different numbers, if the numbers are the same."""
-        if self.a.marked("number") == self.b.marked("number"):
-            for word, number in self.b.counts.items():
-                mine = self.a.counts.get(self.same.get(word, ""), number)
-                if mine != number:
-                    yield "a number", {mine}, {number}
+        """Yield the words behind different numbers, of texts with the same numbers."""
+        for word, number in self.b.counts.items():
+            mine = self.a.counts.get(self.same.get(word, ""), number)
+            if mine != number:
+                yield "a number", {mine}, {number}
 
     def opposites(self) -> tuple[set[str], set[str]]:
         """Return the words of each side whose opposite is on the other."""

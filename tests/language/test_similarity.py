@@ -17,6 +17,7 @@ from engramdown.language.claims import LONGEST, read
 from engramdown.language.similarity import (
     asks,
     differs_in_substance,
+    in_full,
     is_rewording,
     signs_apart,
     similarity_of,
@@ -200,3 +201,17 @@ def test_any_two_texts_are_compared_alike_from_both_sides(a: str, b: str) -> Non
     assert asks(a, b) == asks(b, a)
     assert turns(a, a) == ""
     assert not asks(a, a)
+
+
+@pytest.mark.parametrize(
+    "text, kind, full",
+    [
+        ("use pip", "never", "Never use pip"),
+        ("Never use pip", "never", "Never use pip"),
+        ("You may use pip", "never", "You may use pip"),
+        ("Always lint", "always", "lint"),
+        ("Always", "always", "Always"),
+    ],
+)
+def test_a_heading_is_said_in_full(text: str, kind: str, full: str) -> None:
+    assert in_full(text, kind) == full
